@@ -1,0 +1,249 @@
+import * as Text from "../src/Text.ts"
+import { assert, describe, it } from "@effect/vitest"
+
+const both = (text: Text.Text) => [Text.toHtml(text), Text.toMarkdown(text)]
+
+describe("constructors", () => {
+  it("write every kind of formatting in both syntaxes", () => {
+    assert.deepStrictEqual(both(Text.bold("a")), ["<b>a</b>", "**a**"])
+    assert.deepStrictEqual(both(Text.italic("a")), ["<i>a</i>", "_a_"])
+    assert.deepStrictEqual(both(Text.strikethrough("a")), ["<s>a</s>", "~~a~~"])
+    assert.deepStrictEqual(both(Text.underline("a")), ["<u>a</u>", "++a++"])
+    assert.deepStrictEqual(both(Text.highlighted("a")), ["<mark>a</mark>", "^^a^^"])
+    assert.deepStrictEqual(both(Text.monospaced("a")), ["<code>a</code>", "`a`"])
+    assert.deepStrictEqual(both(Text.quote("a\nb")), ["<blockquote>a\nb</blockquote>", "> a\n> b"])
+    assert.deepStrictEqual(both(Text.heading("a")), ["<h1>a</h1>", "# a"])
+    assert.deepStrictEqual(both(Text.link("a", "https://e.com")), [
+      '<a href="https://e.com">a</a>',
+      "[a](https://e.com)"
+    ])
+  })
+
+  it("mention by username as plain text and by id as a link", () => {
+    assert.deepStrictEqual(both(Text.mention("@ann")), ["@ann", "@ann"])
+    assert.deepStrictEqual(both(Text.mention(42, "Ann")), [
+      `<a href="${Text.mentionScheme}42">Ann</a>`,
+      `[Ann](${Text.mentionScheme}42)`
+    ])
+    assert.deepStrictEqual(Text.link("Ann", `${Text.mentionScheme}42`), Text.mention(42, "Ann"))
+  })
+
+  it("give nothing for nothing", () => {
+    assert.deepStrictEqual(Text.bold(""), Text.empty)
+    assert.deepStrictEqual(Text.concat(), Text.empty)
+    assert.deepStrictEqual(Text.link("a", " "), Text.plain("a"))
+  })
+
+  it("make one line ending of all", () => {
+    assert.strictEqual(Text.toPlain(Text.plain("a\r\nb\rc\n")), "a\nb\nc\n")
+  })
+
+  it("tell a text from other values", () => {
+    assert.isTrue(Text.isText(Text.bold("a")))
+    assert.isFalse(Text.isText({ text: "a", spans: [] }))
+  })
+})
+
+describe("combining", () => {
+  it("takes interpolated strings in a template as plain text", () => {
+    const text = Text.t`Hello ${"<b>*Eve*"}, ${Text.bold("you")} have ${3} of ${10n}`
+    assert.deepStrictEqual(both(text), [
+      "Hello &lt;b&gt;*Eve*, <b>you</b> have 3 of 10",
+      "Hello <b>\\*Eve\\*, **you** have 3 of 10".replace("<", "\\<")
+    ])
+  })
+
+  it("joins touching pieces of one kind, so that ****** cannot arise", () => {
+    assert.deepStrictEqual(both(Text.concat(Text.bold("a"), Text.bold("b"))), ["<b>ab</b>", "**ab**"])
+    assert.deepStrictEqual(both(Text.bold(Text.concat("a ", Text.bold("b")))), ["<b>a b</b>", "**a b**"])
+  })
+
+  it("puts separators only between", () => {
+    assert.strictEqual(Text.toHtml(Text.join(["a", Text.bold("b"), "c"], ", ")), "a, <b>b</b>, c")
+    assert.strictEqual(Text.toPlain(Text.lines(["a", Text.quote("b"), "c"])), "a\nb\nc")
+  })
+
+  it("gives blocks lines of their own", () => {
+    const text = Text.concat("a", Text.quote("b"), Text.heading("c"), "d")
+    assert.deepStrictEqual(both(text), ["a\n<blockquote>b</blockquote>\n<h1>c</h1>\nd", "a\n> b\n# c\nd"])
+  })
+
+  it("keeps the inner of two links", () => {
+    const text = Text.link(Text.concat("a", Text.link("b", "https://in"), "c"), "https://out")
+    assert.strictEqual(
+      Text.toHtml(text),
+      '<a href="https://out">a</a><a href="https://in">b</a><a href="https://out">c</a>'
+    )
+  })
+})
+
+describe("toMarkdown", () => {
+  const cases: ReadonlyArray<readonly [string, Text.Text, string]> = [
+    [
+      "escapes what would begin or end markup",
+      Text.plain("*a* _b_ `c` [d](e) \\"),
+      "\\*a\\* \\_b\\_ \\`c\\` \\[d\\](e) \\\\"
+    ],
+    [
+      "escapes doubled characters only where they are doubled",
+      Text.plain("1+1 C++ ~ ~~ ^^"),
+      "1+1 C\\+\\+ ~ \\~\\~ \\^\\^"
+    ],
+    ["escapes what would begin a line", Text.plain("# a\n > b\nc # d > e"), "\\# a\n \\> b\nc # d > e"],
+    ["escapes tags and entities", Text.plain("<b> a < b &lt; AT&T"), "\\<b> a < b \\&lt; AT&T"],
+    [
+      "escapes a plain character beside a delimiter",
+      Text.concat("+", Text.underline("a"), "!", Text.link("b", "c")),
+      "\\+++a++\\![b](c)"
+    ],
+    ["escapes a quote mark inside a quote", Text.quote("> a"), "> \\> a"],
+    ["keeps white space outside", Text.concat("a", Text.bold(" b "), "c"), "a **b** c"],
+    ["closes before a line break and opens again after it", Text.bold("a\n\nb"), "**a**\n\n**b**"],
+    ["narrows formatting past punctuation inside a word", Text.concat("a", Text.bold('"b"'), "c"), 'a"**b**"c'],
+    ["keeps punctuation formatted where that can be read", Text.concat("a ", Text.bold('"b"'), " c"), 'a **"b"** c'],
+    ["writes italics inside a word with a star", Text.concat("a", Text.italic("b"), "c"), "a*b*c"],
+    ["writes bold and italics that touch", Text.concat(Text.bold("a"), Text.italic("b")), "**a**_b_"],
+    [
+      "gives up italics that touch bold inside a word",
+      Text.concat(Text.bold(Text.concat("a", Text.italic("b"))), Text.italic("c"), "d"),
+      "**ab**cd"
+    ],
+    ["keeps only the innermost inside a word", Text.concat("a", Text.bold(Text.strikethrough("b")), "c"), "a~~b~~c"],
+    ["puts code inside other formatting", Text.monospaced(Text.concat("a ", Text.bold("b"))), "`a` **`b`**"],
+    ["puts backticks and a final backslash beside the code", Text.monospaced("a`b\\"), "`a`\\``b`\\\\"],
+    [
+      "encodes parentheses and spaces of an address",
+      Text.link("a]", "https://e.com/(x) y"),
+      "[a\\]](https://e.com/%28x%29%20y)"
+    ],
+    ["drops formatting of white space", Text.concat("a", Text.bold("  "), "b"), "a  b"]
+  ]
+  for (const [name, text, expected] of cases) {
+    it(name, () => assert.strictEqual(Text.toMarkdown(text), expected))
+  }
+})
+
+describe("toHtml", () => {
+  it("escapes text and addresses", () => {
+    const text = Text.link("<a> & \"b\" 'c'", 'https://e.com/?a=1&b="><script>')
+    assert.strictEqual(
+      Text.toHtml(text),
+      '<a href="https://e.com/?a=1&amp;b=%22%3E%3Cscript%3E">&lt;a&gt; &amp; &quot;b&quot; &#39;c&#39;</a>'
+    )
+  })
+})
+
+describe("message", () => {
+  it("is HTML unless markdown is asked for", () => {
+    assert.deepStrictEqual(Text.message(Text.bold("a")), { text: "<b>a</b>", format: "html" })
+    assert.deepStrictEqual(Text.message(Text.bold("a"), { format: "markdown" }), { text: "**a**", format: "markdown" })
+  })
+})
+
+describe("length", () => {
+  it("counts visible UTF-16 code units", () => {
+    assert.strictEqual(Text.length(Text.bold("a👋&")), 4)
+  })
+})
+
+describe("fromBody", () => {
+  const html = (text: string, ...markup: NonNullable<Text.Body["markup"]>) =>
+    Text.toHtml(Text.fromBody({ text, markup }))
+
+  it("rebuilds overlapping elements", () => {
+    assert.strictEqual(
+      html("abcd", { type: "strong", from: 0, length: 3 }, { type: "emphasized", from: 1, length: 3 }),
+      "<b>a<i>bc</i></b><i>d</i>"
+    )
+  })
+
+  it("rebuilds links and mentions", () => {
+    assert.strictEqual(
+      html(
+        "ab",
+        { type: "link", from: 0, length: 1, url: "https://e" },
+        { type: "user_mention", from: 1, length: 1, user_id: 4 }
+      ),
+      '<a href="https://e">a</a><a href="max://user/4">b</a>'
+    )
+    assert.strictEqual(html("@a", { type: "user_mention", from: 0, length: 2, user_id: null }), "@a")
+    assert.strictEqual(html("a", { type: "link", from: 0, length: 1 }), "a")
+  })
+
+  it("leaves out what it does not know and what lies outside", () => {
+    assert.strictEqual(
+      html(
+        "ab",
+        { type: "blink", from: 0, length: 2 },
+        { type: "strong", from: 1, length: 9 },
+        { type: "strong", from: 5, length: 1 }
+      ),
+      "a<b>b</b>"
+    )
+    assert.deepStrictEqual(Text.fromBody({ text: null, markup: null }), Text.empty)
+  })
+
+  it("widens blocks to lines and edges to whole characters", () => {
+    assert.strictEqual(html("ab\ncd\nef", { type: "quote", from: 4, length: 1 }), "ab\n<blockquote>cd</blockquote>\nef")
+    assert.strictEqual(html("👋a", { type: "strong", from: 1, length: 1 }), "<b>👋</b>a")
+  })
+
+  it("keeps carriage returns, because offsets count them", () => {
+    assert.strictEqual(html("a\r\nb", { type: "strong", from: 3, length: 1 }), "a\r\n<b>b</b>")
+  })
+})
+
+describe("split", () => {
+  const parts = (text: Text.Text, limit: number) => Text.split(text, { limit }).map(Text.toHtml)
+
+  it("leaves a text alone that fits", () => {
+    const text = Text.bold(" a\n")
+    assert.deepStrictEqual(Text.split(text), [text])
+    assert.deepStrictEqual(Text.split(Text.plain("a".repeat(4000))).length, 1)
+  })
+
+  it("gives no parts for a blank text", () => {
+    assert.deepStrictEqual(Text.split(Text.plain(" \n ")), [])
+    assert.deepStrictEqual(Text.split(Text.empty), [])
+  })
+
+  it("prefers paragraphs, then lines, then words", () => {
+    assert.deepStrictEqual(parts(Text.plain("one two\n\nthree\nfour five"), 20), ["one two\n\nthree", "four five"])
+    assert.deepStrictEqual(parts(Text.plain("one two three\n\nfour\nfive"), 20), ["one two three", "four\nfive"])
+    assert.deepStrictEqual(parts(Text.plain("one two three\nfour five"), 20), ["one two three", "four five"])
+    assert.deepStrictEqual(parts(Text.plain("one two three four five"), 20), ["one two three four", "five"])
+    assert.deepStrictEqual(parts(Text.plain("a".repeat(45)), 20), ["a".repeat(20), "a".repeat(20), "a".repeat(5)])
+  })
+
+  it("keeps the indentation of the line after a cut", () => {
+    assert.deepStrictEqual(parts(Text.plain("one two three\n    four five"), 20), ["one two three", "    four five"])
+  })
+
+  it("closes formatting at a cut and opens it again", () => {
+    assert.deepStrictEqual(parts(Text.bold(Text.concat("one two three ", Text.italic("four five"))), 24), [
+      "<b>one two three</b>",
+      "<b><i>four five</i></b>"
+    ])
+    const quoted = Text.split(Text.quote("one two three\nfour five"), { limit: 20, format: "markdown" })
+    assert.deepStrictEqual(quoted.map(Text.toMarkdown), ["> one two three", "> four five"])
+  })
+
+  it("counts escapes against the limit", () => {
+    assert.deepStrictEqual(parts(Text.plain("&".repeat(7)), 16), ["&amp;&amp;&amp;", "&amp;&amp;&amp;", "&amp;"])
+  })
+
+  it("does not cut a surrogate pair or a joined emoji", () => {
+    const family = "👨‍👩‍👧"
+    assert.deepStrictEqual(parts(Text.plain(family.repeat(5)), 20), [family.repeat(2), family.repeat(2), family])
+  })
+
+  it("cuts a character that alone exceeds the limit, at a code point", () => {
+    const heap = "e" + "\u0301".repeat(30)
+    assert.strictEqual(parts(Text.plain(heap), 16).join(""), heap)
+  })
+
+  it("drops formatting that leaves no room for text", () => {
+    assert.deepStrictEqual(parts(Text.link("a b", `https://e.com/${"x".repeat(90)}`), 100), ["a b"])
+    assert.deepStrictEqual(parts(Text.heading(Text.quote(Text.bold("abc"))), 16), ["abc"])
+  })
+})
