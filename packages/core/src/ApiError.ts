@@ -1,0 +1,465 @@
+/**
+ * Everything that can go wrong in a call.
+ *
+ * What a caller acts on stands flat in the error channel of the endpoint that can answer it. Everything else is one
+ * {@link RequestFailed} whose `reason` says which. An answer is recognised by the code in its body before its status,
+ * because the platform answers some codes at statuses that the document does not show.
+ *
+ * API: Errors.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { errorCodes } from "./internal/assumptions.ts"
+import { UserId } from "./User.ts"
+
+/**
+ * How an error is recognised in an answer: by a code in the body, by the body as a whole, or by the status.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rule {
+  readonly codes: ReadonlyArray<string>
+  readonly matches?: (body: unknown) => boolean
+  readonly status?: number
+  /** What the error carries besides the answer, read from the body. */
+  readonly read?: (body: unknown) => object
+}
+
+const answer = {
+  endpoint: Schema.String,
+  status: Schema.Int,
+  code: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  body: Schema.String
+}
+
+/**
+ * The answer that an error was recognised in. `detail` is the platform's own text, `body` the answer as it came.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Answer {
+  readonly endpoint: string
+  readonly status: number
+  readonly code?: string
+  readonly detail?: string
+  readonly body: string
+}
+
+const tell = (error: Answer, what: string, advice: string): string => {
+  const said = [error.status, error.code].filter((part) => part !== undefined).join(" ")
+  return `${error.endpoint}: ${what} (${said}${error.detail ? `: ${error.detail}` : ""}). ${advice}`
+}
+
+/**
+ * The token is missing, wrong or revoked (401, `verify.token`).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", answer) {
+  static readonly rule: Rule = { codes: errorCodes.unauthorized, status: 401 }
+
+  override get message() {
+    return tell(
+      this,
+      "the platform does not accept the token",
+      "Check the setting BOT_TOKEN: the bare token from the bot's settings, without `Bearer`."
+    )
+  }
+}
+
+/**
+ * The bot may not do this here (403, `chat.denied`, `access.denied`): it lacks a right, or the user stopped the dialog.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", answer) {
+  static readonly rule: Rule = { codes: errorCodes.forbidden, status: 403 }
+
+  /** Whether the user stopped the dialog, so that nothing more can be sent to it until they start it again. */
+  get isDialogSuspended(): boolean {
+    return this.detail?.includes("error.dialog.suspended") === true
+  }
+
+  override get message() {
+    return tell(
+      this,
+      "the bot may not do this here",
+      this.isDialogSuspended
+        ? "The user stopped the bot: forget the chat until they start it again."
+        : "Make the bot an administrator with the right it needs, or stop using this chat."
+    )
+  }
+}
+
+/**
+ * There is no such chat, message or user, or the bot does not see it (404).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {
+  static readonly rule: Rule = { codes: errorCodes.notFound, status: 404 }
+
+  override get message() {
+    return tell(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
+  }
+}
+
+/**
+ * The platform does not allow the call now (405): for updates, because a webhook is subscribed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", answer) {
+  static readonly rule: Rule = { codes: [], status: 405 }
+
+  override get message() {
+    return tell(
+      this,
+      "the platform does not allow this now",
+      this.endpoint === "Updates.list"
+        ? "A webhook is subscribed: remove it with Subscriptions.unsubscribe, or receive the updates through it."
+        : "The button may have been answered already, or its message may be gone."
+    )
+  }
+}
+
+/**
+ * The platform has not finished processing the uploaded file (`attachment.not.ready`). Retried by the policy with
+ * growing pauses before it fails.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AttachmentNotReady extends Schema.TaggedError<AttachmentNotReady>()("AttachmentNotReady", answer) {
+  static readonly rule: Rule = { codes: errorCodes.attachmentNotReady }
+
+  override get message() {
+    return tell(
+      this,
+      "the attached file is not processed yet",
+      "Send it again later, or let RetryPolicy wait longer: large files take minutes."
+    )
+  }
+}
+
+/**
+ * A comment is too old to be edited (422, `comments.timeout_exceeded`).
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CommentsTimeoutExceeded extends Schema.TaggedError<CommentsTimeoutExceeded>()(
+  "CommentsTimeoutExceeded",
+  answer
+) {
+  static readonly rule: Rule = { codes: errorCodes.commentsTimeoutExceeded, status: 422 }
+
+  override get message() {
+    return tell(this, "the comment is too old to be edited", "Delete it or send another one.")
+  }
+}
+
+/**
+ * Users that could not be added for one reason: `add.participant.privacy` (their privacy settings),
+ * `add.participant.not.found` (no such user), or another code as it came.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const FailedUsers = Schema.Struct({ error_code: Schema.String, user_ids: Schema.Array(UserId) })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FailedUsers extends Schema.Schema.Type<typeof FailedUsers> {}
+
+const member = (body: unknown, key: string): unknown =>
+  typeof body === "object" && body !== null ? (body as Record<string, unknown>)[key] : undefined
+
+const elements = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+const readFailedUsers = (body: unknown) => {
+  const failed_user_details = elements(member(body, "failed_user_details")).filter(Schema.is(FailedUsers))
+  const listed = elements(member(body, "failed_user_ids")).filter(Schema.is(UserId))
+  const detailed = failed_user_details.flatMap(({ user_ids }) => user_ids)
+  return { failed_user_details, failed_user_ids: [...new Set([...listed, ...detailed])] }
+}
+
+/**
+ * Some users could not be added. The others were. `failed_user_details` gives the reasons by code; a user without one
+ * stands only in `failed_user_ids`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AddParticipantFailed extends Schema.TaggedError<AddParticipantFailed>()("AddParticipantFailed", {
+  ...answer,
+  failed_user_ids: Schema.Array(UserId),
+  failed_user_details: Schema.Array(FailedUsers)
+}) {
+  static readonly rule: Rule = {
+    codes: ["add.participant.privacy", "add.participant.not.found"],
+    matches: (body) =>
+      elements(member(body, "failed_user_ids")).length > 0 || elements(member(body, "failed_user_details")).length > 0,
+    read: readFailedUsers
+  }
+
+  /** The users that failed for one reason, such as `add.participant.privacy`. */
+  failedFor(error_code: string): ReadonlyArray<UserId> {
+    return this.failed_user_details
+      .filter((failed) => failed.error_code === error_code)
+      .flatMap((failed) => failed.user_ids)
+  }
+
+  override get message() {
+    const reasons = this.failed_user_details.map(({ error_code, user_ids }) => `${error_code}: ${user_ids.join(", ")}`)
+    return tell(
+      this,
+      `${this.failed_user_ids.length} users could not be added${reasons.length > 0 ? ` [${reasons.join("; ")}]` : ""}`,
+      "Invite those with privacy settings by a link; leave out those that were not found."
+    )
+  }
+}
+
+/**
+ * The platform answered 200 with `success: false`: it did not carry the request out. `detail` is its text.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", answer) {
+  static readonly rule: Rule = { codes: [], matches: (body) => member(body, "success") === false }
+
+  override get message() {
+    return tell(this, "the platform did not carry it out", "The text says why; nothing was changed.")
+  }
+}
+
+/**
+ * Too many requests (429), and the policy's patience is at its end. `retryAfter` stands where the platform said it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+  ...answer,
+  retryAfter: Schema.optionalKey(Schema.DurationFromMillis)
+}) {
+  static readonly rule: Rule = { codes: errorCodes.rateLimited, status: 429 }
+
+  override get message() {
+    const pause = this.retryAfter === undefined ? "a while" : Duration.format(this.retryAfter)
+    return tell(this, "too many requests", `Wait ${pause}; lower the limits of RateLimiter if this happens often.`)
+  }
+}
+
+/**
+ * A field of a request that breaks a rule of the document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const FieldIssue = Schema.Struct({ field: Schema.String, problem: Schema.String })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldIssue extends Schema.Schema.Type<typeof FieldIssue> {}
+
+/**
+ * Reason: the request breaks a rule of the document. Nothing was sent. `issues` names every field and its limit.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+  issues: Schema.Array(FieldIssue)
+}) {
+  override get message() {
+    const issues = this.issues.map(({ field, problem }) => (field === "" ? problem : `\`${field}\` ${problem}`))
+    return `invalid request, nothing was sent: ${issues.join("; ")}`
+  }
+}
+
+/**
+ * Reason: the request or its answer got lost below HTTP. `sent` is false where the platform cannot have received it.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Transport extends Schema.TaggedError<Transport>()("Transport", {
+  kind: Schema.Literals(["Refused", "Unresolved", "Untrusted", "ConnectTimeout", "Timeout", "Reset", "Proxy", "Other"]),
+  sent: Schema.Boolean,
+  code: Schema.optionalKey(Schema.String),
+  detail: Schema.String,
+  hint: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  override get message() {
+    const code = this.code === undefined ? "" : ` (${this.code})`
+    return `no answer${code}: ${this.detail}. ${this.hint}`
+  }
+}
+
+/**
+ * Reason: an answer that no declared error explains, a server's failure among them. The body is kept as it came.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("UnexpectedStatus", {
+  status: Schema.Int,
+  code: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  retryAfter: Schema.optionalKey(Schema.DurationFromMillis),
+  body: Schema.String
+}) {
+  override get message() {
+    const said = [this.status, this.code].filter((part) => part !== undefined).join(" ")
+    const advice =
+      this.status >= 500 ? "The platform has a problem: try again later." : "See the body for what the platform said."
+    return `unexpected answer ${said}${this.detail ? `: ${this.detail}` : ""}. ${advice}`
+  }
+}
+
+/**
+ * Reason: the answer says success but cannot be read: not JSON, cut short, or a known part is malformed. The body is
+ * kept as it came. The request was carried out.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class InvalidResponse extends Schema.TaggedError<InvalidResponse>()("InvalidResponse", {
+  status: Schema.Int,
+  problem: Schema.String,
+  body: Schema.String
+}) {
+  override get message() {
+    return `the platform carried it out but its answer cannot be read: ${this.problem}. The body is kept in \`body\`.`
+  }
+}
+
+/**
+ * Why a request failed that no error of its endpoint explains.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export const Reason = Schema.Union([InvalidRequest, Transport, UnexpectedStatus, InvalidResponse])
+
+/**
+ * @category reasons
+ * @since 0.1.0
+ */
+export type Reason = typeof Reason.Type
+
+/**
+ * A call failed for a reason that is not the caller's business: `reason` says which.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Me } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const hello = Me.get().pipe(
+ *   Effect.map((me) => me.first_name),
+ *   Effect.catchReason("RequestFailed", "Transport", (transport) => Effect.succeed(transport.hint))
+ * )
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestFailed", {
+  endpoint: Schema.String,
+  reason: Reason
+}) {
+  /**
+   * Whether the same call may succeed later. `carriedOut` says whether it can have been carried out already, which
+   * forbids to repeat it blindly.
+   */
+  get isRetryable(): boolean {
+    const { reason } = this
+    switch (reason._tag) {
+      case "Transport":
+        return reason.kind !== "Untrusted" && reason.kind !== "Proxy"
+      case "UnexpectedStatus":
+        return reason.status >= 500 || reason.status === 408
+      default:
+        return false
+    }
+  }
+
+  /** Whether the platform may have carried the request out although it failed. */
+  get mayBeCarriedOut(): boolean {
+    const { reason } = this
+    switch (reason._tag) {
+      case "InvalidRequest":
+        return false
+      case "Transport":
+        return reason.sent
+      case "UnexpectedStatus":
+        return reason.status >= 500 && reason.status !== 503
+      case "InvalidResponse":
+        return true
+    }
+  }
+
+  override get message() {
+    return `${this.endpoint}: ${this.reason.message}`
+  }
+}
+
+/**
+ * The errors that any endpoint can have.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Common = Unauthorized | RateLimited | RequestFailed
+
+/**
+ * The errors that an endpoint declares beyond {@link Common}.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Declared =
+  | Forbidden
+  | NotFound
+  | MethodNotAllowed
+  | AttachmentNotReady
+  | CommentsTimeoutExceeded
+  | AddParticipantFailed
+  | OperationRejected
+
+/**
+ * Any error of any endpoint.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type ApiError = Common | Declared
+
+/**
+ * The class of an error that is recognised in an answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Recognised<E> {
+  new (answer: never): E
+  readonly rule: Rule
+}

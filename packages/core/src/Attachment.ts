@@ -1,0 +1,149 @@
+/**
+ * What a received message carries besides its text.
+ *
+ * API: Resources and their fields, Attachment.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Int64, nullish, openUnion } from "./internal/wire.ts"
+import { Buttons } from "./Keyboard.ts"
+
+/**
+ * A picture. Its `url` expires (the `expires` parameter says when); ask for the message again to get a new one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ImageAttachment = Schema.Struct({
+  type: Schema.tag("image"),
+  payload: Schema.Struct({ photo_id: Int64, token: Schema.String, url: Schema.String })
+})
+
+/**
+ * A video. `Videos.get` gives the addresses it can be played from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const VideoAttachment = Schema.Struct({
+  type: Schema.tag("video"),
+  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
+  thumbnail: nullish(Schema.Struct({ url: Schema.String })),
+  width: nullish(Schema.Int),
+  height: nullish(Schema.Int),
+  duration: nullish(Schema.Finite)
+})
+
+/**
+ * A sound or a voice message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const AudioAttachment = Schema.Struct({
+  type: Schema.tag("audio"),
+  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
+  transcription: nullish(Schema.String)
+})
+
+/**
+ * A file with its name and its size in bytes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const FileAttachment = Schema.Struct({
+  type: Schema.tag("file"),
+  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
+  filename: nullish(Schema.String),
+  size: nullish(Schema.Int)
+})
+
+/**
+ * A sticker.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const StickerAttachment = Schema.Struct({
+  type: Schema.tag("sticker"),
+  payload: Schema.Struct({ url: nullish(Schema.String), code: Schema.String }),
+  width: nullish(Schema.Int),
+  height: nullish(Schema.Int)
+})
+
+/**
+ * A contact: its vCard, and whatever else the platform says of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ContactAttachment = Schema.Struct({
+  type: Schema.tag("contact"),
+  payload: Schema.StructWithRest(Schema.Struct({ vcf_info: nullish(Schema.String), hash: nullish(Schema.String) }), [
+    Schema.Record(Schema.String, Schema.Unknown)
+  ])
+})
+
+/**
+ * The inline keyboard under a message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const KeyboardAttachment = Schema.Struct({
+  type: Schema.tag("inline_keyboard"),
+  payload: Schema.Struct({ buttons: Buttons }),
+  callback_id: nullish(Schema.String)
+})
+
+/**
+ * A shared link with its preview.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ShareAttachment = Schema.Struct({
+  type: Schema.tag("share"),
+  payload: Schema.Struct({ url: nullish(Schema.String), token: nullish(Schema.String) }),
+  title: nullish(Schema.String),
+  description: nullish(Schema.String),
+  image_url: nullish(Schema.String)
+})
+
+/**
+ * A place. The coordinates stand beside `type`, in degrees.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const LocationAttachment = Schema.Struct({
+  type: Schema.tag("location"),
+  latitude: Schema.Finite,
+  longitude: Schema.Finite
+})
+
+/**
+ * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Attachment = openUnion("type", {
+  image: ImageAttachment,
+  video: VideoAttachment,
+  audio: AudioAttachment,
+  file: FileAttachment,
+  sticker: StickerAttachment,
+  contact: ContactAttachment,
+  inline_keyboard: KeyboardAttachment,
+  share: ShareAttachment,
+  location: LocationAttachment
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type Attachment = typeof Attachment.Type

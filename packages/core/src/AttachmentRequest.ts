@@ -1,0 +1,183 @@
+/**
+ * What a message to be sent carries besides its text.
+ *
+ * API: Request-side message body, AttachmentRequest.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { soleAttachments } from "./internal/assumptions.ts"
+import { optional } from "./internal/wire.ts"
+import { Keyboard } from "./Keyboard.ts"
+
+const given = (value: unknown): boolean => value !== undefined && value !== null
+
+/**
+ * A picture, by exactly one of: `url` (any external address), `token` (of an existing attachment), `photos` (what the
+ * upload host answered).
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const PhotoAttachmentRequestPayload = Schema.Struct({
+  url: optional(Schema.String.check(Schema.isMinLength(1, { message: "must have at least one character" }))),
+  token: optional(Schema.String),
+  photos: optional(Schema.Record(Schema.String, Schema.Struct({ token: Schema.String })))
+}).check(
+  Schema.makeFilter(({ url, token, photos }) => {
+    const count = [url, token, photos].filter(given).length
+    return count === 1 || `must have exactly one of url, token and photos, has ${count}`
+  })
+)
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type PhotoAttachmentRequestPayload = typeof PhotoAttachmentRequestPayload.Type
+
+const Token = Schema.Struct({ token: Schema.String })
+
+type Attached<Type extends string, Payload> = { readonly type: Type; readonly payload: Payload }
+
+/**
+ * An attachment to send: media by the token of their upload, a sticker by its code, a contact, a keyboard, a shared
+ * link, or a place (whose coordinates stand beside `type`).
+ *
+ * @assumption A The payloads of sticker, contact, share and location.
+ * @category models
+ * @since 0.1.0
+ */
+export type AttachmentRequest =
+  | Attached<"image", PhotoAttachmentRequestPayload>
+  | Attached<"video" | "audio" | "file", { readonly token: string }>
+  | Attached<"sticker", { readonly code: string }>
+  | Attached<"contact", typeof Contact.Type>
+  | Keyboard
+  | Attached<"share", typeof Share.Type>
+  | { readonly type: "location"; readonly latitude: number; readonly longitude: number }
+
+const Contact = Schema.Struct({
+  name: optional(Schema.String),
+  contact_id: optional(Schema.Int),
+  vcf_info: optional(Schema.String),
+  vcf_phone: optional(Schema.String)
+})
+
+const Share = Schema.Struct({ url: optional(Schema.String), token: optional(Schema.String) })
+
+const attached = <const Type extends string, Payload extends Schema.Top>(type: Type, payload: Payload) =>
+  Schema.Struct({ type: Schema.Literal(type), payload })
+
+/**
+ * An attachment to send.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schema.Union([
+  attached("image", PhotoAttachmentRequestPayload),
+  attached("video", Token),
+  attached("audio", Token),
+  attached("file", Token),
+  attached("sticker", Schema.Struct({ code: Schema.String })),
+  attached("contact", Contact),
+  Keyboard,
+  attached("share", Share),
+  Schema.Struct({ type: Schema.Literal("location"), latitude: Schema.Finite, longitude: Schema.Finite })
+])
+
+const maxAttachments = 12
+
+const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>): string | undefined => {
+  if (attachments.length > maxAttachments) {
+    return `must hold at most ${maxAttachments} attachments, holds ${attachments.length}`
+  }
+  const keyboards = attachments.filter(({ type }) => type === "inline_keyboard").length
+  if (keyboards > 1) return `must hold at most one inline_keyboard, holds ${keyboards}`
+  const others = attachments.length - keyboards
+  const sole = attachments.find(({ type }) => soleAttachments.includes(type))
+  return others > 1 && sole !== undefined
+    ? `${sole.type} must be the only attachment apart from an inline_keyboard`
+    : undefined
+}
+
+/**
+ * The attachments of a message: at most 12 in all, at most one `inline_keyboard`; images go together with videos, while
+ * `audio`, `file`, `contact` and `sticker` stand alone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const AttachmentRequests = Schema.Array(AttachmentRequest).check(Schema.makeFilter(combinationIssue))
+
+/**
+ * A picture by its external address.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const imageFromUrl = (url: string): AttachmentRequest => ({ type: "image", payload: { url } })
+
+/**
+ * A picture that stands on the platform already.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const image = (token: string): AttachmentRequest => ({ type: "image", payload: { token } })
+
+/**
+ * A picture just uploaded: the `photos` that the upload host answered.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const imageFromPhotos = (photos: { readonly [key: string]: { readonly token: string } }): AttachmentRequest => ({
+  type: "image",
+  payload: { photos }
+})
+
+/**
+ * An uploaded video. It goes together with images.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const video = (token: string): AttachmentRequest => ({ type: "video", payload: { token } })
+
+/**
+ * An uploaded sound. It stands alone.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const audio = (token: string): AttachmentRequest => ({ type: "audio", payload: { token } })
+
+/**
+ * An uploaded file. It stands alone.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const file = (token: string): AttachmentRequest => ({ type: "file", payload: { token } })
+
+/**
+ * A sticker. It stands alone.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const sticker = (code: string): AttachmentRequest => ({ type: "sticker", payload: { code } })
+
+/**
+ * A place, in degrees.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const location = (latitude: number, longitude: number): AttachmentRequest => ({
+  type: "location",
+  latitude,
+  longitude
+})

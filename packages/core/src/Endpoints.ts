@@ -1,0 +1,28 @@
+/**
+ * Every endpoint there is, for whoever interprets them all: the emulator, the documentation, the contract tests.
+ *
+ * @since 0.1.0
+ */
+import * as Answers from "./Answers.ts"
+import * as Chats from "./Chats.ts"
+import * as Comments from "./Comments.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Me from "./Me.ts"
+import * as Members from "./Members.ts"
+import * as Messages from "./Messages.ts"
+import * as Subscriptions from "./Subscriptions.ts"
+import * as Updates from "./Updates.ts"
+import * as Uploads from "./Uploads.ts"
+import * as Videos from "./Videos.ts"
+
+const modules = [Answers, Chats, Comments, Me, Members, Messages, Subscriptions, Updates, Uploads, Videos]
+
+/**
+ * All endpoints.
+ *
+ * @category collections
+ * @since 0.1.0
+ */
+export const all: ReadonlyArray<Endpoint.Any> = modules.flatMap((module) =>
+  Object.values<unknown>(module).filter(Endpoint.isEndpoint)
+)

@@ -1,0 +1,94 @@
+/**
+ * The bot itself.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { BotCommand, BotInfo } from "./Bot.ts"
+import * as Endpoint from "./Endpoint.ts"
+import { commandLimits } from "./internal/assumptions.ts"
+import * as rules from "./internal/rules.ts"
+import { nullish, optional } from "./internal/wire.ts"
+
+/**
+ * The bot: its id, its name, its commands. The cheapest way to try a token.
+ *
+ * Errors: `Unauthorized` for a wrong token.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Me } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const name = Me.get().pipe(Effect.map((me) => me.first_name))
+ * ```
+ *
+ * API: Endpoints, Other operations (GET /me).
+ *
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const get: Endpoint.Endpoint<void, BotInfo> = Endpoint.make("Me.get", () => ({
+  method: "GET",
+  path: "/me",
+  success: BotInfo,
+  errors: []
+}))
+
+/**
+ * A command to be shown: a name of 1 to 64 and a description of 1 to 128 characters.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const NewCommand = Schema.Struct({
+  name: rules.text(1, commandLimits.name),
+  description: optional(rules.text(1, commandLimits.description))
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface NewCommand extends Schema.Schema.Type<typeof NewCommand> {}
+
+/**
+ * The commands as they are now.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const CommandsResult = Schema.Struct({ commands: nullish(Schema.Array(BotCommand)) })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommandsResult extends Schema.Schema.Type<typeof CommandsResult> {}
+
+/**
+ * Sets the commands that the messenger offers, at most 32, in place of those before; an empty list removes them all.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Me } from "@colloquy/core"
+ *
+ * const set = Me.setCommands({ commands: [{ name: "help", description: "What this bot can do" }] })
+ * ```
+ *
+ * API: Endpoints, Other operations (PATCH /me/commands).
+ *
+ * @assumption A PATCH /me/commands takes {commands} and answers {commands?}.
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const setCommands: Endpoint.Endpoint<{ readonly commands: ReadonlyArray<NewCommand> }, CommandsResult> =
+  Endpoint.make("Me.setCommands", () => ({
+    method: "PATCH",
+    path: "/me/commands",
+    body: { commands: rules.list(NewCommand, 0, commandLimits.commands) },
+    success: CommandsResult,
+    errors: []
+  }))

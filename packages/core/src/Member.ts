@@ -1,0 +1,76 @@
+/**
+ * Members of a chat and what they may do.
+ *
+ * API: Endpoints, Other operations; the administrator rights.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Millis, nullish, openEnum } from "./internal/wire.ts"
+import { UserId, withPhotoFields } from "./User.ts"
+
+/**
+ * A right of an administrator. The platform may add others: they come as they are.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Permission = openEnum(
+  "read_all_messages",
+  "add_remove_members",
+  "add_admins",
+  "change_chat_info",
+  "pin_message",
+  "edit_link",
+  "write",
+  "edit",
+  "delete",
+  "can_call",
+  "view_stats"
+)
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type Permission = typeof Permission.Type
+
+/**
+ * A member of a chat. `permissions` stands for administrators.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ChatMember = Schema.Struct({
+  ...withPhotoFields,
+  last_access_time: nullish(Millis),
+  is_owner: nullish(Schema.Boolean),
+  is_admin: nullish(Schema.Boolean),
+  join_time: nullish(Millis),
+  permissions: nullish(Schema.Array(Permission)),
+  alias: nullish(Schema.String)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChatMember extends Schema.Schema.Type<typeof ChatMember> {}
+
+/**
+ * An administrator to appoint: the user, the rights, and the title shown beside the name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ChatAdmin = Schema.Struct({
+  user_id: UserId,
+  permissions: Schema.Array(Permission),
+  alias: nullish(Schema.String)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChatAdmin extends Schema.Schema.Type<typeof ChatAdmin> {}

@@ -1,0 +1,278 @@
+/**
+ * Send, read, edit and remove messages.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import * as ApiError from "./ApiError.ts"
+import type { BotApi } from "./BotApi.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as claims from "./internal/claims.ts"
+import * as page from "./internal/page.ts"
+import * as rules from "./internal/rules.ts"
+import { done, envelope } from "./internal/success.ts"
+import { Message } from "./Message.ts"
+import * as NewMessage from "./NewMessage.ts"
+import { ChatId, MessageId } from "./Recipient.ts"
+import { UserId } from "./User.ts"
+
+/**
+ * Who gets a message: a chat, or a user's dialog with the bot. Exactly one of the two.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type To =
+  | { readonly chat_id: ChatId; readonly user_id?: undefined }
+  | { readonly user_id: UserId; readonly chat_id?: undefined }
+
+/**
+ * What {@link send} takes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SendRequest = To & NewMessage.NewMessageBody & { readonly disable_link_preview?: boolean | undefined }
+
+/**
+ * Sends a message to a dialog, a group chat or a channel; gives the message or post that was made.
+ *
+ * Takes exactly one of `chat_id` and `user_id`; `text` of at most 4000 characters; at most 12 `attachments`; 2 messages
+ * a second in one chat. `attachment.not.ready` is waited out by the {@link RetryPolicy} before it fails. Not repeated
+ * unless the failure proves that nothing was sent.
+ *
+ * Errors: `Forbidden` where the bot may not write or the user stopped it, `NotFound` for an unknown chat or user,
+ * `AttachmentNotReady` when the policy's patience ends.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const hello = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
+ *   Effect.map((message) => message.body?.mid),
+ *   Effect.catchTag("Forbidden", (error) => Effect.logWarning(error.message))
+ * )
+ * ```
+ *
+ * API: POST /messages.
+ *
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const send: Endpoint.Endpoint<
+  SendRequest,
+  Message,
+  ApiError.Forbidden | ApiError.NotFound | ApiError.AttachmentNotReady
+> = Endpoint.make("Messages.send", () => ({
+  method: "POST",
+  path: "/messages",
+  query: {
+    user_id: Schema.optional(UserId),
+    chat_id: Schema.optional(ChatId),
+    disable_link_preview: Schema.optional(Schema.Boolean)
+  },
+  body: NewMessage.fields,
+  rules: [rules.exactlyOne("chat_id", "user_id")],
+  success: envelope("message", Message),
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady],
+  limit: claims.message
+}))
+
+/**
+ * What {@link list} takes: a chat, or the ids of the messages. `from` and `to` are Unix milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ListRequest = (
+  | { readonly chat_id: ChatId; readonly message_ids?: undefined }
+  | { readonly message_ids: ReadonlyArray<MessageId>; readonly chat_id?: undefined }
+) & {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly count?: number | undefined
+}
+
+/**
+ * The messages of a chat, the posts of a channel, or the messages with the given ids; of a chat the latest come first.
+ *
+ * Takes exactly one of `chat_id` (the bot must be its administrator) and `message_ids`; `from` reaches back, `to`
+ * forward from a time in ms; `count` is 1 to 100, 50 unless told.
+ *
+ * Errors: `Forbidden` where the bot is no administrator or has no access, `NotFound` for an unknown chat.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages } from "@colloquy/core"
+ *
+ * const latest = Messages.list({ chat_id: Chat.ChatId.make(-70000000000001), count: 10 })
+ * ```
+ *
+ * API: GET /messages.
+ *
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const list: Endpoint.Endpoint<
+  ListRequest,
+  ReadonlyArray<Message>,
+  ApiError.Forbidden | ApiError.NotFound
+> = Endpoint.make("Messages.list", () => ({
+  method: "GET",
+  path: "/messages",
+  query: {
+    chat_id: Schema.optional(ChatId),
+    message_ids: Schema.optional(rules.list(MessageId, 1)),
+    from: Schema.optional(rules.natural),
+    to: Schema.optional(rules.natural),
+    count: Schema.optional(rules.between(1, 100))
+  },
+  rules: [rules.exactlyOne("chat_id", "message_ids")],
+  success: envelope("messages", Schema.Array(Message)),
+  errors: [ApiError.Forbidden, ApiError.NotFound]
+}))
+
+/**
+ * All messages of a chat up to `from` (or all there are), the latest first, fetched page by page as they are pulled.
+ *
+ * The document has no marker here: the next page is asked for up to the time of the oldest message so far, and what
+ * stood on the page before is left out. More than 100 messages of one millisecond cannot be told apart by time: those
+ * beyond the hundredth are not given.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * const texts = Messages.stream({ chat_id: Chat.ChatId.make(-70000000000001) }).pipe(
+ *   Stream.map((message) => message.body?.text),
+ *   Stream.take(500)
+ * )
+ * ```
+ *
+ * API: GET /messages.
+ *
+ * @category streams
+ * @since 0.1.0
+ */
+export const stream = (request: {
+  readonly chat_id: ChatId
+  readonly from?: number | undefined
+  readonly count?: number | undefined
+}): Stream.Stream<Message, Endpoint.Errors<typeof list>, BotApi> => {
+  const { chat_id, from, count = 100 } = request
+  return page.byTime({
+    count,
+    from,
+    timeOf: (message) => message.timestamp,
+    idOf: (message) => message.body?.mid ?? `at ${message.timestamp}`,
+    fetch: (before) => list({ chat_id, count, ...(before === undefined ? {} : { from: before }) })
+  })
+}
+
+/**
+ * One message or post.
+ *
+ * Errors: `NotFound` where it does not exist or the bot has no access, `Forbidden` where the bot may not read it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Message, Messages } from "@colloquy/core"
+ *
+ * const message = Messages.get({ message_id: Message.MessageId.make("mid.0000000000001092019d4a3f7c400001") })
+ * ```
+ *
+ * API: GET /messages/{messageId}.
+ *
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const get: Endpoint.Endpoint<
+  { readonly message_id: MessageId },
+  Message,
+  ApiError.Forbidden | ApiError.NotFound
+> = Endpoint.make("Messages.get", () => ({
+  method: "GET",
+  path: "/messages/{messageId}",
+  params: { message_id: MessageId },
+  success: Message,
+  errors: [ApiError.Forbidden, ApiError.NotFound]
+}))
+
+/**
+ * What {@link edit} takes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type EditRequest = NewMessage.NewMessageBody & { readonly message_id: MessageId }
+
+/**
+ * Edits a message of the bot, or a post where it has the right `edit`. `attachments` left out or null stay, an empty
+ * array removes them all.
+ *
+ * Errors: `Forbidden`, `NotFound`, `AttachmentNotReady`, and `OperationRejected` with the platform's text.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Message, Messages } from "@colloquy/core"
+ *
+ * const done = Messages.edit({ message_id: Message.MessageId.make("mid.1"), text: "Done", attachments: [] })
+ * ```
+ *
+ * API: PUT /messages.
+ *
+ * @assumption A PUT /messages: query message_id, body NewMessageBody, answers {success, message?}.
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const edit: Endpoint.Endpoint<
+  EditRequest,
+  void,
+  ApiError.Forbidden | ApiError.NotFound | ApiError.AttachmentNotReady | ApiError.OperationRejected
+> = Endpoint.make("Messages.edit", () => ({
+  method: "PUT",
+  path: "/messages",
+  query: { message_id: MessageId },
+  body: NewMessage.fields,
+  success: done,
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected]
+}))
+
+/**
+ * Removes a message.
+ *
+ * Errors: `Forbidden` where the bot may not, `NotFound`, and `OperationRejected` with the platform's text.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Message, Messages } from "@colloquy/core"
+ *
+ * const gone = Messages.remove({ message_id: Message.MessageId.make("mid.1") })
+ * ```
+ *
+ * API: DELETE /messages.
+ *
+ * @assumption A DELETE /messages: query message_id, answers {success, message?}.
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const remove: Endpoint.Endpoint<
+  { readonly message_id: MessageId },
+  void,
+  ApiError.Forbidden | ApiError.NotFound | ApiError.OperationRejected
+> = Endpoint.make("Messages.remove", () => ({
+  method: "DELETE",
+  path: "/messages",
+  query: { message_id: MessageId },
+  success: done,
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
+}))

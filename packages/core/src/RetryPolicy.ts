@@ -1,0 +1,106 @@
+/**
+ * Which failures are tried again, and how.
+ *
+ * API: Errors; Endpoints, POST /uploads (growing intervals); Limits.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Schedule from "effect/Schedule"
+import type * as ApiError from "./ApiError.ts"
+
+/**
+ * How a call is repeated.
+ *
+ * - `transient`: failures of the network and of the server (5xx). What may have been carried out already is repeated
+ *   only where that does no harm: not a POST, unless `repeatUncertain` says so.
+ * - `rateLimited`: 429. The pause holds for all callers. `Retry-After` is its least length; beyond `maxPause` the call
+ *   fails with `RateLimited` instead of waiting.
+ * - `notReady`: the attached file is still being processed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Policy {
+  readonly transient: Schedule.Schedule<unknown, ApiError.RequestFailed>
+  readonly rateLimited: Schedule.Schedule<unknown, ApiError.RateLimited>
+  readonly notReady: Schedule.Schedule<unknown, ApiError.AttachmentNotReady>
+  readonly maxPause: Duration.Duration
+  readonly repeatUncertain: boolean
+}
+
+const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
+  Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
+
+/**
+ * The default policy: transient failures five times, from 200 ms doubling up to 10 s; 429 six times, from 1 s doubling
+ * up to 30 s, and no pause beyond 5 minutes; a file that is being processed for up to an hour, from 500 ms growing by
+ * half up to 30 s, which is enough for one of 4 GB. All pauses vary by a fifth at random.
+ *
+ * @category policies
+ * @since 0.1.0
+ */
+export const standard: Policy = {
+  transient: growing("200 millis", 2, "10 seconds").pipe(Schedule.upTo({ times: 5 })),
+  rateLimited: growing("1 second", 2, "30 seconds").pipe(Schedule.upTo({ times: 6 })),
+  notReady: growing("500 millis", 1.5, "30 seconds").pipe(Schedule.upTo({ duration: "1 hour" })),
+  maxPause: Duration.minutes(5),
+  repeatUncertain: false
+}
+
+/**
+ * A policy that repeats nothing.
+ *
+ * @category policies
+ * @since 0.1.0
+ */
+export const none: Policy = {
+  transient: Schedule.recurs(0),
+  rateLimited: Schedule.recurs(0),
+  notReady: Schedule.recurs(0),
+  maxPause: Duration.zero,
+  repeatUncertain: false
+}
+
+/**
+ * The policy in force.
+ *
+ * **Example** (for a whole program)
+ *
+ * ```ts
+ * import { Me, RetryPolicy } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const program = Me.get().pipe(Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none))
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const RetryPolicy = Context.Reference<Policy>("@colloquy/core/RetryPolicy", { defaultValue: () => standard })
+
+/**
+ * Changes the policy for one call or for a part of the program; what is left out stays as it was.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages, RetryPolicy } from "@colloquy/core"
+ *
+ * const insistent = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
+ *   RetryPolicy.override({ repeatUncertain: true })
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const override: {
+  (changes: Partial<Policy>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<Policy>): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<Policy>) =>
+  Effect.updateService(self, RetryPolicy, (policy) => ({ ...policy, ...changes }))
+)

@@ -1,0 +1,135 @@
+/**
+ * The settings of a bot, by `Config`.
+ *
+ * | setting | what | default |
+ * |---|---|---|
+ * | `BOT_TOKEN` | the bare token of the bot | required |
+ * | `BOT_BASE_URL` | the API host, `https://…` (plain `http://` on loopback only) | required |
+ * | `BOT_SECRET_HEADER` | the header that carries a webhook's secret | `X-Svc-Bot-Api-Secret` |
+ *
+ * API: General conventions; Authentication.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { fieldIssues } from "./internal/codec.ts"
+
+/**
+ * Settings that are missing or malformed, all of them, by name.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
+  problems: Schema.Array(Schema.Struct({ setting: Schema.String, problem: Schema.String }))
+}) {
+  override get message() {
+    const problems = this.problems.map(({ setting, problem }) => `${setting} ${problem}`)
+    return `Set these before the bot starts: ${problems.join("; ")}.`
+  }
+}
+
+const isBareToken = Schema.makeFilter(
+  (token: string) =>
+    (token !== "" && !/\s/.test(token)) || "must be the bare token, without blanks and without `Bearer`"
+)
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host)
+
+const baseUrlProblem = "must be an https:// address without query (http:// only for localhost and 127.0.0.1)"
+
+const address = /^(https?):\/\/([^/?#:@[\]]+|\[[^\]]+\])(:\d+)?(\/[^?#]*)?$/i
+
+const isBaseUrl = Schema.makeFilter((url: string) => {
+  const [, scheme, host] = address.exec(url) ?? []
+  return (
+    (scheme !== undefined && (scheme.toLowerCase() === "https" || isLoopback(host.toLowerCase()))) || baseUrlProblem
+  )
+})
+
+const isHeaderName = Schema.makeFilter(
+  (name: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || "must be the name of an HTTP header"
+)
+
+/**
+ * The bot's token, `BOT_TOKEN`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const token: Config.Config<Redacted.Redacted> = Config.schema(
+  Schema.String.check(isBareToken),
+  "BOT_TOKEN"
+).pipe(Config.map((value) => Redacted.make(value, { label: "BOT_TOKEN" })))
+
+/**
+ * The API host, `BOT_BASE_URL`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(isBaseUrl), "BOT_BASE_URL")
+
+/**
+ * The header that carries a webhook's secret, `BOT_SECRET_HEADER`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const secretHeader: Config.Config<string> = Config.schema(
+  Schema.String.check(isHeaderName),
+  "BOT_SECRET_HEADER"
+).pipe(Config.withDefault("X-Svc-Bot-Api-Secret"))
+
+const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
+  Schema.isSchemaError(error.cause)
+    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({
+        setting: field,
+        problem: /missing|undefined/i.test(problem) ? "is missing" : problem
+      }))
+    : [{ setting: "configuration", problem: error.message }]
+
+/**
+ * Reads several settings and reports all that are missing or malformed, not just the first.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Settings } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const settings = Settings.all({ token: Settings.token, greeting: Config.String("GREETING") })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const all = Effect.fnUntraced(function* <const Configs extends Readonly<Record<string, Config.Config<any>>>>(
+  configs: Configs
+): Effect.fn.Return<{ readonly [K in keyof Configs]: Config.Success<Configs[K]> }, InvalidSettings> {
+  const read = yield* Effect.forEach(Object.entries(configs), ([key, config]) =>
+    Effect.map(Effect.result(config as Effect.Effect<unknown, Config.ConfigError>), (result) => ({ key, result }))
+  )
+  const problems = read.flatMap(({ result }) => (Result.isFailure(result) ? problemsOf(result.failure) : []))
+  if (problems.length > 0) return yield* new InvalidSettings({ problems })
+  return Object.fromEntries(read.map(({ key, result }) => [key, Result.getOrThrow(result)])) as {
+    readonly [K in keyof Configs]: Config.Success<Configs[K]>
+  }
+})
+
+/**
+ * What the client needs: {@link token} and {@link baseUrl}.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const bot: Effect.Effect<{ readonly token: Redacted.Redacted; readonly baseUrl: string }, InvalidSettings> = all(
+  {
+    token,
+    baseUrl
+  }
+)

@@ -1,0 +1,28 @@
+/**
+ * A webhook that the platform delivers events to.
+ *
+ * API: POST /subscriptions.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Millis, nullish } from "./internal/wire.ts"
+
+/**
+ * `time` is when it was made; without `update_types` all are delivered.
+ *
+ * @assumption A GET /subscriptions answers {subscriptions: [{url, time, update_types?}]}.
+ * @category models
+ * @since 0.1.0
+ */
+export const Subscription = Schema.Struct({
+  url: Schema.String,
+  time: nullish(Millis),
+  update_types: nullish(Schema.Array(Schema.String))
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Subscription extends Schema.Schema.Type<typeof Subscription> {}

@@ -1,0 +1,135 @@
+/**
+ * Events: what the platform tells a bot.
+ *
+ * API: Events.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { Millis, nullish, openUnion } from "./internal/wire.ts"
+import { Permission } from "./Member.ts"
+import { Message } from "./Message.ts"
+import { ChatId, MessageId } from "./Recipient.ts"
+import { User, UserId } from "./User.ts"
+
+const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
+  Schema.Struct({ update_type: Schema.tag(type), timestamp: Millis, ...fields })
+
+const locale = { user_locale: nullish(Schema.String) }
+
+const inChat = { chat_id: ChatId, user: User }
+
+const isChannel = { is_channel: nullish(Schema.Boolean) }
+
+const removed = { message_id: MessageId, chat_id: ChatId, user_id: nullish(UserId), post_id: nullish(MessageId) }
+
+/**
+ * The press of a callback button. `callback_id` is what `Answers.send` takes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Callback = Schema.Struct({
+  timestamp: Millis,
+  callback_id: Schema.String,
+  payload: nullish(Schema.String),
+  user: User
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Callback extends Schema.Schema.Type<typeof Callback> {}
+
+/**
+ * The updates this version knows, by `update_type`.
+ *
+ * - `message_created`, `message_edited`: `message` (a `message_created` without one has been seen);
+ * - `message_callback`: `callback`, and `message` unless it has been deleted;
+ * - `message_removed`: who removed which message where;
+ * - `comment_created`, `comment_edited`, `comment_removed`: by webhook only; `message.recipient.post_id` is the post;
+ * - `bot_added`, `bot_removed`, `user_added`, `user_removed`: membership, `user` did it or had it done;
+ * - `bot_started` (with the deep link's `payload`), `bot_stopped`, `dialog_cleared`, `dialog_removed`, `dialog_muted`,
+ *   `dialog_unmuted`: what a person did to the dialog;
+ * - `chat_title_changed`, `bot_admin_permissions_changed`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const cases = {
+  message_created: update("message_created", { message: nullish(Message), ...locale }),
+  message_callback: update("message_callback", { callback: Callback, message: nullish(Message), ...locale }),
+  message_edited: update("message_edited", { message: nullish(Message) }),
+  message_removed: update("message_removed", removed),
+  comment_created: update("comment_created", { message: Message }),
+  comment_edited: update("comment_edited", { message: Message }),
+  comment_removed: update("comment_removed", removed),
+  bot_added: update("bot_added", { ...inChat, ...isChannel }),
+  bot_removed: update("bot_removed", { ...inChat, ...isChannel }),
+  user_added: update("user_added", { ...inChat, inviter_id: nullish(UserId), ...isChannel }),
+  user_removed: update("user_removed", { ...inChat, admin_id: nullish(UserId), ...isChannel }),
+  bot_started: update("bot_started", { ...inChat, payload: nullish(Schema.String), ...locale }),
+  bot_stopped: update("bot_stopped", { ...inChat, ...locale }),
+  dialog_cleared: update("dialog_cleared", { ...inChat, ...locale }),
+  dialog_removed: update("dialog_removed", { ...inChat, ...locale }),
+  dialog_muted: update("dialog_muted", { ...inChat, muted_until: nullish(Millis), ...locale }),
+  dialog_unmuted: update("dialog_unmuted", { ...inChat, ...locale }),
+  chat_title_changed: update("chat_title_changed", { ...inChat, title: nullish(Schema.String) }),
+  bot_admin_permissions_changed: update("bot_admin_permissions_changed", {
+    chat_id: ChatId,
+    user_id: nullish(UserId),
+    bot_id: nullish(UserId),
+    ...isChannel,
+    is_admin: nullish(Schema.Boolean),
+    permissions: nullish(Schema.Array(Permission))
+  })
+}
+
+/**
+ * Any update. A kind that this version does not know arrives as `{ update_type: "unknown", raw }`, so a `switch` over
+ * `update_type` narrows to the members.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import type { Update } from "@colloquy/core"
+ *
+ * const describe = (update: Update.Update): string => {
+ *   switch (update.update_type) {
+ *     case "message_created":
+ *       return update.message?.body?.text ?? "(no text)"
+ *     case "bot_started":
+ *       return `started by ${update.user.first_name}`
+ *     default:
+ *       return update.update_type
+ *   }
+ * }
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Update = openUnion("update_type", cases)
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export type Update = typeof Update.Type
+
+/**
+ * The name of an update that this version knows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UpdateType = keyof typeof cases
+
+/**
+ * The update of one type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly update_type: Type }>

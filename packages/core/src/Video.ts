@@ -1,0 +1,31 @@
+/**
+ * A video and where it can be played from.
+ *
+ * API: Endpoints, Other operations.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import { nullish } from "./internal/wire.ts"
+
+/**
+ * `urls` maps a rendition (`mp4_1080` … `mp4_144`, `hls`) to its address.
+ *
+ * @assumption A GET /videos/{token} answers token, urls, thumbnail, width, height and duration.
+ * @category models
+ * @since 0.1.0
+ */
+export const Video = Schema.Struct({
+  token: Schema.String,
+  urls: nullish(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
+  thumbnail: nullish(Schema.Struct({ url: Schema.String })),
+  width: nullish(Schema.Int),
+  height: nullish(Schema.Int),
+  duration: nullish(Schema.Finite)
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Video extends Schema.Schema.Type<typeof Video> {}

@@ -1,0 +1,68 @@
+import * as Schema from "effect/Schema"
+import * as Getter from "effect/SchemaGetter"
+import { thaw, toBigInt } from "../Json.ts"
+
+/** A key of a response that may be absent and may be null. */
+export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Schema.NullOr<S>> =>
+  Schema.optionalKey(Schema.NullOr(schema))
+
+/** A key of a request that may be left out and may be null. */
+export const optional = <S extends Schema.Top>(schema: S): Schema.optional<Schema.NullOr<S>> =>
+  Schema.optional(Schema.NullOr(schema))
+
+const isInteger = Schema.makeFilter(
+  (value: unknown) =>
+    typeof value === "bigint" ||
+    (typeof value === "number" ? Number.isSafeInteger(value) : typeof value === "string" && /^\0?-?\d+$/.test(value)),
+  { expected: "an integer, exact in every digit" }
+)
+
+/** A 64-bit integer of the wire, exact beyond 2^53 in both directions. */
+export interface Int64 extends Schema.Codec<bigint, unknown> {}
+
+export const Int64: Int64 = Schema.Unknown.check(isInteger).pipe(
+  Schema.decodeTo(Schema.BigInt, {
+    decode: Getter.transform((value) => toBigInt(value as string | number | bigint)),
+    encode: Getter.transform((value): unknown => value)
+  })
+)
+
+/** Unix time in milliseconds. */
+export const Millis = Schema.Int
+
+/** An enumeration that the platform may extend: the known values, or any other string as it came. */
+export const openEnum = <const L extends ReadonlyArray<string>>(
+  ...known: L
+): Schema.Codec<L[number] | (string & {}), string> =>
+  Schema.Union([Schema.Literals(known), Schema.StringForLiteralAutocomplete])
+
+/** A member of a union whose kind this version does not know. `raw` is the JSON as it came. */
+export type Unknown<Key extends string> = { readonly [K in Key]: "unknown" } & { readonly raw: unknown }
+
+const kindOf = (key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
+
+/**
+ * A union told apart by `key` that never fails on a kind it does not know: that arrives as `{ [key]: "unknown", raw }`
+ * and is sent as it came. A known kind that is malformed fails.
+ */
+export const openUnion = <const Key extends string, const Members extends Readonly<Record<string, Schema.Top>>>(
+  key: Key,
+  members: Members
+): Schema.Codec<Members[keyof Members]["Type"] | Unknown<Key>, unknown> => {
+  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Schema.Unknown })
+  const isForeign = (input: unknown) => {
+    const kind = kindOf(key, input)
+    return typeof kind === "string" && !Object.hasOwn(members, kind)
+  }
+  const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
+    Members[keyof Members]["Type"] | Unknown<Key>,
+    unknown
+  >
+  return Schema.Unknown.pipe(
+    Schema.decodeTo(known, {
+      decode: Getter.transform((input) => (isForeign(input) ? { [key]: "unknown", raw: thaw(input) } : input)),
+      encode: Getter.transform((output) => (kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output))
+    })
+  )
+}
