@@ -1,0 +1,243 @@
+/**
+ * The HTTP client of a bot on Node: what it trusts, through which proxy it goes, and how long it waits.
+ *
+ * @since 0.1.0
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { makeDispatcher, type ProxyAddress } from "./internal/dispatcher.ts"
+import { makeSecureContext } from "./internal/roots.ts"
+import { TrustError } from "./internal/trustError.ts"
+
+export {
+  /**
+   * A setting of {@link layer} that cannot be used: `setting` names it, `problem` says what is wrong, `message` says
+   * what to do. Neither key material nor the address and password of a proxy appear in it.
+   *
+   * **Example** (Telling the operator what to fix)
+   *
+   * ```ts
+   * import { NodeTrust } from "@colloquy/node"
+   * import * as Console from "effect/Console"
+   * import * as Effect from "effect/Effect"
+   * import * as Layer from "effect/Layer"
+   *
+   * export const program = Layer.launch(NodeTrust.layer({ extraRoot: "./root.pem" })).pipe(
+   *   Effect.catchTag("TrustError", (error) => Console.error(`${error.problem} in ${error.setting}: ${error.message}`))
+   * )
+   * ```
+   *
+   * @category errors
+   * @since 0.1.0
+   */
+  TrustError
+} from "./internal/trustError.ts"
+
+/**
+ * What {@link layer} accepts; everything is optional.
+ *
+ * - `extraRoot`: root certificates trusted besides the usual ones of the runtime, each as PEM text or the path of a PEM
+ *   file. One text or file may hold several certificates.
+ * - `proxy`: `http://user:password@host:port` (or `https://`). Every request goes through it by `CONNECT`.
+ * - `connectTimeout`: for the connection with its TLS handshake and proxy tunnel, 10 seconds by default.
+ * - `headersTimeout`: from the end of the request to the first byte of the answer, and for a stalled upload; 2 minutes
+ *   by default. Long polling needs more than its own `timeout`, which is at most 90 seconds.
+ * - `bodyTimeout`: without progress while the body arrives, not for the whole of it; 1 minute by default.
+ * - `connections`: at most so many per host, 64 by default.
+ *
+ * Time-outs are exact to about a second; `"Infinity"` is no limit.
+ *
+ * **Example** (Options for a bot behind a company proxy)
+ *
+ * ```ts
+ * import type { NodeTrust } from "@colloquy/node"
+ *
+ * export const options: NodeTrust.Options = {
+ *   extraRoot: "/etc/ssl/national-root.pem",
+ *   proxy: "http://proxy.local:3128",
+ *   connectTimeout: "5 seconds"
+ * }
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly extraRoot?: string | ReadonlyArray<string> | undefined
+  readonly proxy?: string | Redacted.Redacted | undefined
+  readonly connectTimeout?: Duration.Input | undefined
+  readonly headersTimeout?: Duration.Input | undefined
+  readonly bodyTimeout?: Duration.Input | undefined
+  readonly connections?: number | undefined
+}
+
+const optionNames = {
+  extraRoot: "extraRoot",
+  proxy: "proxy",
+  connectTimeout: "connectTimeout",
+  headersTimeout: "headersTimeout",
+  bodyTimeout: "bodyTimeout"
+}
+
+type Names = typeof optionNames
+
+const configNames: Names & { readonly connections: string } = {
+  extraRoot: "BOT_EXTRA_ROOT",
+  proxy: "BOT_PROXY",
+  connectTimeout: "BOT_CONNECT_TIMEOUT",
+  headersTimeout: "BOT_HEADERS_TIMEOUT",
+  bodyTimeout: "BOT_BODY_TIMEOUT",
+  connections: "BOT_CONNECTIONS"
+}
+
+const longestTimer = 2 ** 31 - 1
+
+const toMillis = (setting: string, value: Duration.Input): Effect.Effect<number, TrustError> => {
+  const millis = Option.match(Duration.fromInput(value), { onNone: () => 0, onSome: Duration.toMillis })
+  return millis > 0
+    ? Effect.succeed(millis > longestTimer ? 0 : Math.ceil(millis))
+    : Effect.fail(
+        new TrustError({
+          setting,
+          problem: "InvalidTimeout",
+          message: `${setting}: a time-out must be longer than zero, such as "10 seconds"; "Infinity" is no limit.`
+        })
+      )
+}
+
+const credential = (text: string) => Option.getOrElse(Option.liftThrowable(decodeURIComponent)(text), () => text)
+
+const parseProxy = (setting: string, value: string): Effect.Effect<ProxyAddress, TrustError> => {
+  const url = URL.parse(value)
+  if (url === null || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
+    return Effect.fail(
+      new TrustError({
+        setting,
+        problem: "InvalidProxy",
+        message: `${setting}: not the address of a proxy. It looks like http://user:password@host:port.`
+      })
+    )
+  }
+  const login = `${credential(url.username)}:${credential(url.password)}`
+  return Effect.succeed({
+    origin: url.origin,
+    authorization: login === ":" ? undefined : `Basic ${Buffer.from(login).toString("base64")}`
+  })
+}
+
+const plain = (value: string | Redacted.Redacted) => (typeof value === "string" ? value : Redacted.value(value))
+
+const make = Effect.fnUntraced(function* (options: Options, names: Names) {
+  const roots = typeof options.extraRoot === "string" ? [options.extraRoot] : (options.extraRoot ?? [])
+  const settings = {
+    secureContext: roots.length === 0 ? undefined : yield* makeSecureContext(names.extraRoot, roots),
+    proxy: options.proxy === undefined ? undefined : yield* parseProxy(names.proxy, plain(options.proxy)),
+    connections: options.connections ?? 64,
+    connectTimeout: yield* toMillis(names.connectTimeout, options.connectTimeout ?? "10 seconds"),
+    headersTimeout: yield* toMillis(names.headersTimeout, options.headersTimeout ?? "2 minutes"),
+    bodyTimeout: yield* toMillis(names.bodyTimeout, options.bodyTimeout ?? "1 minute")
+  }
+  return yield* Effect.acquireRelease(
+    Effect.sync(() => makeDispatcher(settings)),
+    (dispatcher) => Effect.promise(() => dispatcher.destroy())
+  )
+})
+
+const withoutTraceHeaders = HttpClient.transformResponse(
+  Effect.provideService(HttpClient.TracerPropagationEnabled, false)
+)
+
+const client = HttpClient.layerMergedContext(Effect.map(NodeHttpClient.makeUndici, withoutTraceHeaders))
+
+const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.HttpClient, TrustError> =>
+  Layer.provide(client, Layer.effect(NodeHttpClient.Dispatcher, make(options, names)))
+
+/**
+ * Provides the HTTP client for API calls and uploads alike. The trust, the proxy and the time-outs belong to this
+ * client alone: no other client of the process sees them. Trace headers are not sent to the platform.
+ *
+ * Fails with {@link TrustError} when a setting cannot be used. A server that the client does not trust is an
+ * `HttpClientError` of the request, with the code of the TLS failure in its chain of causes.
+ *
+ * **Example** (Trusting a national root)
+ *
+ * ```ts
+ * import { NodeTrust } from "@colloquy/node"
+ * import * as Effect from "effect/Effect"
+ * import * as HttpClient from "effect/http/HttpClient"
+ *
+ * export const program = HttpClient.get("https://example.org").pipe(
+ *   Effect.flatMap((response) => response.text),
+ *   Effect.provide(NodeTrust.layer({ extraRoot: "/etc/ssl/national-root.pem", connectTimeout: "5 seconds" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, TrustError> =>
+  layerNamed(options, optionNames)
+
+const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
+  Config.map(Config.option(config), Option.getOrUndefined)
+
+const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
+
+/**
+ * The {@link Options} from configuration: `BOT_EXTRA_ROOT`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
+ * `BOT_BODY_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy
+ * counts as absent.
+ *
+ * **Example** (Reading the options)
+ *
+ * ```ts
+ * import { NodeTrust } from "@colloquy/node"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const layer = Layer.unwrap(
+ *   Effect.map(NodeTrust.config, (options) => NodeTrust.layer({ ...options, connections: 8 }))
+ * )
+ * ```
+ *
+ * @category configuration
+ * @since 0.1.0
+ */
+export const config: Config.Config<Options> = Config.all({
+  extraRoot: Config.map(optional(Config.String(configNames.extraRoot)), blankIsUnset),
+  proxy: Config.map(optional(Config.Redacted(configNames.proxy)), (proxy) =>
+    proxy === undefined || blankIsUnset(Redacted.value(proxy)) === undefined ? undefined : proxy
+  ),
+  connectTimeout: optional(Config.Duration(configNames.connectTimeout)),
+  headersTimeout: optional(Config.Duration(configNames.headersTimeout)),
+  bodyTimeout: optional(Config.Duration(configNames.bodyTimeout)),
+  connections: optional(Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), configNames.connections))
+})
+
+/**
+ * {@link layer} with its options read from {@link config}; a {@link TrustError} then names the variable to change.
+ *
+ * **Example** (A client set up by the environment)
+ *
+ * ```ts
+ * import { NodeTrust } from "@colloquy/node"
+ * import * as Effect from "effect/Effect"
+ * import * as HttpClient from "effect/http/HttpClient"
+ *
+ * // BOT_EXTRA_ROOT=/etc/ssl/national-root.pem BOT_PROXY=http://proxy.local:3128 node bot.js
+ * export const program = Effect.provide(HttpClient.get("https://example.org"), NodeTrust.layerConfig)
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig: Layer.Layer<HttpClient.HttpClient, TrustError | Config.ConfigError> = Layer.unwrap(
+  Effect.map(config, (options) => layerNamed(options, configNames))
+)

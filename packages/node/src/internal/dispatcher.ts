@@ -1,0 +1,75 @@
+import * as Undici from "@effect/platform-node/Undici"
+import type { SecureContext } from "node:tls"
+
+export interface ProxyAddress {
+  readonly origin: string
+  readonly authorization: string | undefined
+}
+
+export interface DispatcherSettings {
+  readonly secureContext: SecureContext | undefined
+  readonly proxy: ProxyAddress | undefined
+  readonly connections: number
+  /** Milliseconds; 0 is no limit. */
+  readonly connectTimeout: number
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+}
+
+/** The proxy answered `CONNECT` with something other than 200. */
+export class ProxyRefused extends Error {
+  override readonly name = "ProxyRefused"
+  readonly code = "ERR_PROXY_REFUSED"
+  readonly statusCode: number
+  constructor(statusCode: number) {
+    super(`The proxy refused to open a tunnel: it answered ${statusCode}`)
+    this.statusCode = statusCode
+  }
+}
+
+// The client above asks for no time-outs at all on every request; the last word is here.
+const enforceTimeouts =
+  (headersTimeout: number, bodyTimeout: number): Undici.Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch({ ...options, headersTimeout, bodyTimeout }, handler)
+
+// A tunnel that does not open is a failure to connect, with one code per cause.
+const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+    onResponseStart: (controller, status, headers, text) =>
+      handler.onResponseStart?.(controller, status, headers, text),
+    onRequestUpgrade(controller, status, headers, socket) {
+      if (status === 200) return handler.onRequestUpgrade?.(controller, status, headers, socket)
+      socket.on("error", () => {}).destroy()
+      handler.onResponseError?.(controller, new ProxyRefused(status))
+    },
+    onResponseError: (controller, error) =>
+      handler.onResponseError?.(
+        controller,
+        error instanceof Undici.errors.HeadersTimeoutError
+          ? new Undici.errors.ConnectTimeoutError("The proxy did not open a tunnel in time")
+          : error
+      )
+  })
+
+const makeAgent = (settings: DispatcherSettings): Undici.Dispatcher => {
+  const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = settings
+  const tls = secureContext === undefined ? {} : { secureContext }
+  const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
+  if (proxy === undefined) return new Undici.Agent({ ...common, connect: tls })
+  return new Undici.ProxyAgent({
+    ...common,
+    uri: proxy.origin,
+    ...(proxy.authorization === undefined ? undefined : { token: proxy.authorization }),
+    proxyTunnel: true,
+    requestTls: tls,
+    proxyTls: tls,
+    clientFactory: (origin, options) =>
+      new Undici.Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors)
+  })
+}
+
+export const makeDispatcher = (settings: DispatcherSettings): Undici.Dispatcher =>
+  makeAgent(settings).compose(enforceTimeouts(settings.headersTimeout, settings.bodyTimeout))
