@@ -1,0 +1,3 @@
+export type { MarkupElement, MarkupKind, Parsed } from "./markupElement.ts"
+export { parseHtml } from "./markupHtml.ts"
+export { parseMarkdown } from "./markupMarkdown.ts"
