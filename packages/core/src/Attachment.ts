@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, nullish, openUnion } from "./internal/wire.ts"
+import { Int64, nullish, openList, openUnion } from "./internal/wire.ts"
 import { Buttons } from "./Keyboard.ts"
 
 /**
@@ -124,13 +124,7 @@ export const LocationAttachment = Schema.Struct({
   longitude: Schema.Finite
 })
 
-/**
- * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
- *
- * @category models
- * @since 0.1.0
- */
-export const Attachment = openUnion("type", {
+const kinds = {
   image: ImageAttachment,
   video: VideoAttachment,
   audio: AudioAttachment,
@@ -140,10 +134,26 @@ export const Attachment = openUnion("type", {
   inline_keyboard: KeyboardAttachment,
   share: ShareAttachment,
   location: LocationAttachment
-})
+}
+
+/**
+ * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Attachment = openUnion("type", kinds)
 
 /**
  * @category models
  * @since 0.1.0
  */
 export type Attachment = typeof Attachment.Type
+
+/**
+ * The attachments of a message.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Attachments = openList("type", kinds)

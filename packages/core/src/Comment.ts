@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Int64, Millis, nullish } from "./internal/wire.ts"
-import { MarkupElement } from "./Markup.ts"
+import { MarkupElements } from "./Markup.ts"
 import { LinkedMessage } from "./Message.ts"
 import { MessageId, Recipient } from "./Recipient.ts"
 import { User } from "./User.ts"
@@ -22,7 +22,7 @@ export const CommentBody = Schema.Struct({
   mid: MessageId,
   seq: Int64,
   text: nullish(Schema.String),
-  markup: nullish(Schema.Array(MarkupElement))
+  markup: nullish(MarkupElements)
 })
 
 /**

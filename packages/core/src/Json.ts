@@ -4,13 +4,23 @@
  * @since 0.1.0
  */
 
-const longInteger = /[:[,]\s*-?\d{16}/g
+/** The shortest integer that a double may not hold. */
+const longDigits = 16
 
-const isDigit = (code: number): boolean => code >= 48 && code <= 57
+const isDigit = (code: number): boolean => code <= 57 && code >= 48
 
-// `":` outside a string literal can only end a member's name, because a quote inside one is escaped.
-const followsName = (text: string, colon: number): boolean =>
-  text.charCodeAt(colon) === 58 && text.charCodeAt(colon - 1) === 34 && text.charCodeAt(colon - 2) !== 92
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
+
+const quote = 34
+const comma = 44
+const minus = 45
+const point = 46
+const zero = 48
+const colon = 58
+const capitalE = 69
+const bracket = 91
+const underscore = 95
+const smallE = 101
 
 const reviveLong = (_key: string, value: unknown, context: { readonly source?: string }): unknown =>
   typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? "")
@@ -19,37 +29,93 @@ const reviveLong = (_key: string, value: unknown, context: { readonly source?: s
 
 const parseSlowly = JSON.parse as (text: string, reviver: typeof reviveLong) => unknown
 
-// A reviver costs five times a parse, so the common case is one scan: long integers that follow a member's name are
-// quoted and marked; `toBigInt` and `thaw` read them. Where the scan cannot tell a number from the inside of a string,
-// the reviver decides.
-/** @internal */
+type Place = "member" | "elsewhere" | "string"
+
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || isDigit(code) || code === underscore
+
+// A quote after a word character can only close a string, because a quote inside one is escaped; with a colon after it,
+// the string was a member's name.
+const placeOf = (text: string, start: number): Place => {
+  let before = start - 1
+  while (isSpace(text.charCodeAt(before))) before--
+  const code = text.charCodeAt(before)
+  if (code === colon) {
+    return text.charCodeAt(before - 1) === quote && isWord(text.charCodeAt(before - 2)) ? "member" : "elsewhere"
+  }
+  return code === comma || code === bracket || before < 0 ? "elsewhere" : "string"
+}
+
+const isInteger = (text: string, start: number, end: number): boolean => {
+  const next = text.charCodeAt(end)
+  return (
+    next !== point &&
+    next !== smallE &&
+    next !== capitalE &&
+    !(end - start <= longDigits + 1 && Number.isSafeInteger(Number(text.slice(start, end))))
+  )
+}
+
+/**
+ * `JSON.parse` in which an integer that a double cannot hold stays exact, marked for `toBigInt` and `thaw`.
+ *
+ * A reviver costs five times a parse. So the text is probed at every sixteenth character, which no run of sixteen digits
+ * escapes; what is found after a member's name is quoted and marked. Where the probe cannot tell a number from the
+ * inside of a string, the reviver decides.
+ *
+ * @internal
+ */
 export const parseMarked = (text: string): unknown => {
   let out = ""
   let done = 0
-  longInteger.lastIndex = 0
-  for (let found = longInteger.exec(text); found !== null; found = longInteger.exec(text)) {
-    let end = longInteger.lastIndex
+  for (let probe = longDigits - 1; probe < text.length; probe += longDigits) {
+    if (!isDigit(text.charCodeAt(probe))) continue
+    let start = probe
+    let end = probe + 1
+    while (isDigit(text.charCodeAt(start - 1))) start--
     while (isDigit(text.charCodeAt(end))) end++
-    const next = text.charCodeAt(end)
-    if (next === 46 || next === 69 || next === 101) continue
-    if (!followsName(text, found.index)) return parseSlowly(text, reviveLong)
-    let start = longInteger.lastIndex - 16
-    if (text.charCodeAt(start - 1) === 45) start--
-    if (Number.isSafeInteger(Number(text.slice(start, end)))) continue
-    out += text.slice(done, start) + '"\\u0000' + text.slice(start, end) + '"'
-    done = longInteger.lastIndex = end
+    if (end - start < longDigits || text.charCodeAt(start) === zero) continue
+    probe = end - 1
+    if (text.charCodeAt(start - 1) === minus) start--
+    if (!isInteger(text, start, end)) continue
+    const place = placeOf(text, start)
+    if (place === "elsewhere") return parseSlowly(text, reviveLong)
+    if (place === "string") continue
+    out += text.slice(done, start) + openMark + text.slice(start, end) + '"'
+    done = end
   }
   return JSON.parse(done === 0 ? text : out + text.slice(done))
 }
 
-// An integer that a double cannot hold travels through `JSON.parse` as a string that starts with this character.
-const isMarked = (value: string): boolean => value.charCodeAt(0) === 0
+// A marked integer is a string that starts with a control character which JSON lets stand unescaped.
+const mark = 0x80
+const openMark = `"${String.fromCharCode(mark)}`
 
-/** @internal The exact integer that `parseMarked` left at a place where the schema expects one. */
-export const toBigInt = (value: string | number | bigint): bigint =>
-  typeof value === "string" && isMarked(value) ? BigInt(value.slice(1)) : BigInt(value)
+const isMarked = (value: string): boolean => value.charCodeAt(0) === mark
 
-const markedInteger = /^\u0000-?\d{16,}$/
+const isDecimal = (text: string, from: number): boolean => {
+  const first = text.charCodeAt(from) === minus ? from + 1 : from
+  for (let index = first; index < text.length; index++) if (!isDigit(text.charCodeAt(index))) return false
+  return text.length > first
+}
+
+/**
+ * The exact integer that `parseMarked` left at a place where the schema expects one; anything else as it is.
+ *
+ * @internal
+ */
+export const toBigInt = (value: unknown): unknown => {
+  if (typeof value === "string") {
+    const from = isMarked(value) ? 1 : 0
+    return isDecimal(value, from) ? BigInt(from === 0 ? value : value.slice(1)) : value
+  }
+  return typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value
+}
+
+// A string that looks like a marked integer: the reviver tells it apart.
+const likeMarked = /"(?:\x80|\\u0080)/
+
+const markedInteger = /^\x80-?\d{16,}$/
 
 /** @internal Replaces marked integers in a raw value by bigints. */
 export const thaw = (value: unknown): unknown => {
@@ -80,7 +146,8 @@ const writeLong = (_key: string, value: unknown): unknown =>
  * @category parsing
  * @since 0.1.0
  */
-export const parse = (text: string): unknown => thaw(parseMarked(text))
+export const parse = (text: string): unknown =>
+  likeMarked.test(text) ? parseSlowly(text, reviveLong) : thaw(parseMarked(text))
 
 /**
  * `JSON.stringify` that writes a bigint as the integer it is.

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { keyboardLimits as limits } from "./internal/assumptions.ts"
-import { nullish, openUnion } from "./internal/wire.ts"
+import { nullish, openList, openUnion } from "./internal/wire.ts"
 
 /**
  * Tells the bot that it was pressed: `message_callback` with this `payload`. Answer it with `Answers.send`.
@@ -83,13 +83,7 @@ export const ClipboardButton = Schema.Struct({
   payload: Schema.String
 })
 
-/**
- * Any button. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
- *
- * @category models
- * @since 0.1.0
- */
-export const Button = openUnion("type", {
+const kinds = {
   callback: CallbackButton,
   link: LinkButton,
   request_contact: RequestContactButton,
@@ -97,7 +91,15 @@ export const Button = openUnion("type", {
   message: MessageButton,
   open_app: OpenAppButton,
   clipboard: ClipboardButton
-})
+}
+
+/**
+ * Any button. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Button = openUnion("type", kinds)
 
 /**
  * @category models
@@ -111,7 +113,7 @@ export type Button = typeof Button.Type
  * @category models
  * @since 0.1.0
  */
-export const Buttons = Schema.Array(Schema.Array(Button))
+export const Buttons = Schema.Array(openList("type", kinds))
 
 /**
  * An inline keyboard to send with a message: one of its attachments.

@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import type { Update } from "./Update.ts"
+import type { MalformedUpdate, Update } from "./Update.ts"
 import * as Updates from "./Updates.ts"
 
 /**
@@ -41,7 +41,7 @@ const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.
   Schedule.tap(({ input }) => Effect.logWarning(`Polling goes on after a pause. ${input.message}`))
 )
 
-const readable = (update: Result.Result<Update, Updates.MalformedUpdate>) =>
+const readable = (update: Result.Result<Update, MalformedUpdate>) =>
   Result.isSuccess(update)
     ? Effect.succeed([update.success])
     : Effect.as(Effect.logError(update.failure.message, update.failure.raw), [])

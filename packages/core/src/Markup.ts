@@ -6,21 +6,14 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish, openUnion } from "./internal/wire.ts"
+import { nullish, openList, openUnion } from "./internal/wire.ts"
 import { UserId } from "./User.ts"
 
 const span = { from: Schema.Int, length: Schema.Int }
 
 const plain = <const Kind extends string>(type: Kind) => Schema.Struct({ type: Schema.tag(type), ...span })
 
-/**
- * One element of markup: `from` and `length` count UTF-16 code units, as JavaScript's string indices do. A kind that
- * this version does not know arrives as `{ type: "unknown", raw }`.
- *
- * @category models
- * @since 0.1.0
- */
-export const MarkupElement = openUnion("type", {
+const kinds = {
   strong: plain("strong"),
   emphasized: plain("emphasized"),
   strikethrough: plain("strikethrough"),
@@ -36,10 +29,27 @@ export const MarkupElement = openUnion("type", {
     user_link: nullish(Schema.String),
     user_id: nullish(UserId)
   })
-})
+}
+
+/**
+ * One element of markup: `from` and `length` count UTF-16 code units, as JavaScript's string indices do. A kind that
+ * this version does not know arrives as `{ type: "unknown", raw }`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const MarkupElement = openUnion("type", kinds)
 
 /**
  * @category models
  * @since 0.1.0
  */
 export type MarkupElement = typeof MarkupElement.Type
+
+/**
+ * The markup of a text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const MarkupElements = openList("type", kinds)

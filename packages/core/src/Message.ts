@@ -6,9 +6,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Attachment } from "./Attachment.ts"
+import { Attachments } from "./Attachment.ts"
 import { Int64, Millis, nullish, openEnum } from "./internal/wire.ts"
-import { MarkupElement } from "./Markup.ts"
+import { MarkupElements } from "./Markup.ts"
 import { ChatId, MessageId, Recipient } from "./Recipient.ts"
 import { User } from "./User.ts"
 
@@ -25,8 +25,8 @@ export const MessageBody = Schema.Struct({
   mid: MessageId,
   seq: Int64,
   text: nullish(Schema.String),
-  attachments: nullish(Schema.Array(Attachment)),
-  markup: nullish(Schema.Array(MarkupElement))
+  attachments: nullish(Attachments),
+  markup: nullish(MarkupElements)
 })
 
 /**

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fieldIssues } from "./internal/codec.ts"
+import { fieldIssues } from "./internal/issues.ts"
 
 /**
  * Settings that are missing or malformed, all of them, by name.
@@ -87,10 +87,7 @@ export const secretHeader: Config.Config<string> = Config.schema(
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)
-    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({
-        setting: field,
-        problem: /missing|undefined/i.test(problem) ? "is missing" : problem
-      }))
+    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({ setting: field, problem }))
     : [{ setting: "configuration", problem: error.message }]
 
 /**

@@ -5,11 +5,14 @@
  *
  * @since 0.1.0
  */
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Millis, nullish, openUnion } from "./internal/wire.ts"
+import { tell } from "./internal/issues.ts"
+import { kindOf, Millis, nullish, openUnion } from "./internal/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
+import { parseMarked, thaw } from "./Json.ts"
 import { User, UserId } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -133,3 +136,66 @@ export type UpdateType = keyof typeof cases
  * @since 0.1.0
  */
 export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly update_type: Type }>
+
+/**
+ * An update of a known kind that cannot be read. `raw` is its JSON as it came; the other updates of the page are well.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class MalformedUpdate extends Schema.TaggedError<MalformedUpdate>()("MalformedUpdate", {
+  problem: Schema.String,
+  raw: Schema.Unknown
+}) {
+  override get message() {
+    return `an update cannot be read: ${this.problem}. It is kept in \`raw\`.`
+  }
+}
+
+type Decode = (json: unknown) => Result.Result<Update, Schema.SchemaError>
+
+const decodeAny: Decode = Schema.decodeUnknownResult(Update)
+
+const decoders = new Map<string, Decode>()
+
+const decoderOf = (json: unknown): Decode => {
+  const type = kindOf("update_type", json)
+  if (typeof type !== "string" || !Object.hasOwn(cases, type)) return decodeAny
+  const known = decoders.get(type)
+  if (known !== undefined) return known
+  const decoder: Decode = Schema.decodeUnknownResult(cases[type as UpdateType])
+  decoders.set(type, decoder)
+  return decoder
+}
+
+/** @internal Reads one update of a parsed body. */
+export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
+  Result.mapError(decoderOf(json)(json), ({ issue }) => new MalformedUpdate({ problem: tell(issue), raw: thaw(json) }))
+
+/**
+ * Reads an update from its text, as a webhook brings it: positions beyond 2^53 stay exact. What is no JSON, or a known
+ * update that is malformed, is a {@link MalformedUpdate} that keeps what came.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Update } from "@colloquy/core"
+ * import { Result } from "effect"
+ *
+ * const update = Update.parse(`{"update_type":"bot_started","timestamp":1774000000000}`)
+ * Result.isFailure(update) // => true: `chat_id` is missing
+ * ```
+ *
+ * API: Events.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parse = (text: string): Result.Result<Update, MalformedUpdate> =>
+  Result.flatMap(
+    Result.try({
+      try: () => parseMarked(text),
+      catch: () => new MalformedUpdate({ problem: "it is not JSON, or is cut short", raw: text })
+    }),
+    decode
+  )

@@ -13,42 +13,17 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { pollingLimits } from "./internal/assumptions.ts"
-import { fieldIssues } from "./internal/codec.ts"
-import { thaw } from "./Json.ts"
 import * as rules from "./internal/rules.ts"
 import { Int64, nullish } from "./internal/wire.ts"
-import { Update } from "./Update.ts"
+import { decode, type MalformedUpdate, Update } from "./Update.ts"
 
-/**
- * An update of a known kind that cannot be read. `raw` is its JSON as it came; the other updates of the page are well.
- *
- * @category errors
- * @since 0.1.0
- */
-export class MalformedUpdate extends Schema.TaggedError<MalformedUpdate>()("MalformedUpdate", {
-  problem: Schema.String,
-  raw: Schema.Unknown
-}) {
-  override get message() {
-    return `an update cannot be read: ${this.problem}. It is kept in \`raw\`.`
-  }
-}
-
-const decodeUpdate = Schema.decodeUnknownResult(Update)
 const encodeUpdate = Schema.encodeSync(Update)
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u)),
     {
-      decode: Getter.transform((raw) =>
-        Result.mapError(decodeUpdate(raw), ({ issue }) => {
-          const problem = fieldIssues(issue)
-            .map(({ field, problem }) => `\`${field}\`: ${problem}`)
-            .join("; ")
-          return new MalformedUpdate({ problem, raw: thaw(raw) })
-        })
-      ),
+      decode: Getter.transform(decode),
       encode: Getter.transform(Result.match({ onSuccess: encodeUpdate, onFailure: ({ raw }): unknown => raw }))
     }
   )

@@ -1,10 +1,11 @@
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import type * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { stringify } from "../Json.ts"
+import { fieldIssues, tell } from "./issues.ts"
 
 /** The three parts of a request on the wire. */
 export interface Wire {
@@ -17,24 +18,6 @@ export interface Codec {
   readonly encode: (request: unknown) => Result.Result<Wire, ReadonlyArray<ApiError.FieldIssue>>
   readonly decode: (json: unknown) => Result.Result<unknown, string>
 }
-
-const toStandardIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const fieldOf = (path: ReadonlyArray<unknown>): string =>
-  path.reduce<string>((field, key) => {
-    const segment = typeof key === "object" && key !== null ? (key as { readonly key: unknown }).key : key
-    return typeof segment === "number"
-      ? `${field}[${segment}]`
-      : field === ""
-        ? String(segment)
-        : `${field}.${String(segment)}`
-  }, "")
-
-export const fieldIssues = (issue: SchemaIssue.Issue): ReadonlyArray<ApiError.FieldIssue> =>
-  toStandardIssues(issue).issues.map(({ path, message }) => ({
-    field: fieldOf(path ?? []),
-    problem: message.replaceAll("\n", " ")
-  }))
 
 const issueOf = (exit: Exit.Exit<unknown, Schema.SchemaError>): SchemaIssue.Issue | undefined => {
   const failure = Exit.findErrorOption(exit)
@@ -56,8 +39,14 @@ const segmentIssue = (key: string, value: unknown): ApiError.FieldIssue | undefi
   const text = String(value)
   return text === "" || text === "." || text === ".."
     ? { field: key, problem: text === "" ? "must not be empty" : `must not be "${text}"` }
-    : undefined
+    : addressIssue(key, value)
 }
+
+// Half of a surrogate pair has no encoding in an address.
+const addressIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined =>
+  (Array.isArray(value) ? value : [value]).every((item) => String(item).isWellFormed())
+    ? undefined
+    : { field: key, problem: "must not hold half of a surrogate pair" }
 
 type Encoded = Readonly<Record<string, unknown>>
 
@@ -106,13 +95,16 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
   const decodeSuccess = Schema.decodeUnknownExit(declaration.success)
   const params = paramKeys(declaration.path)
   const path = writePath(declaration)
-  const query = writeQuery(Object.keys(declaration.query))
+  const queryKeys = Object.keys(declaration.query)
+  const query = writeQuery(queryKeys)
   const body = writeBody(Object.keys(declaration.body))
 
   const brokenRules = (request: unknown, encoded: Encoded): ReadonlyArray<ApiError.FieldIssue> =>
-    [...params.map((key) => segmentIssue(key, encoded[key])), ...declaration.rules.map((rule) => rule(request))].filter(
-      (issue) => issue !== undefined
-    )
+    [
+      ...params.map((key) => segmentIssue(key, encoded[key])),
+      ...queryKeys.map((key) => addressIssue(key, encoded[key])),
+      ...declaration.rules.map((rule) => rule(request))
+    ].filter((issue) => issue !== undefined)
 
   return {
     encode: (request = {}) => {
@@ -131,10 +123,7 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
       const exit = decodeSuccess(json)
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
       const issue = issueOf(exit)
-      const problems = issue === undefined ? [] : fieldIssues(issue)
-      return Result.fail(
-        problems.map(({ field, problem }) => (field === "" ? problem : `\`${field}\`: ${problem}`)).join("; ")
-      )
+      return Result.fail(issue === undefined ? String(exit.cause) : tell(issue))
     }
   }
 }

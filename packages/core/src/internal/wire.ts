@@ -10,19 +10,12 @@ export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Sch
 export const optional = <S extends Schema.Top>(schema: S): Schema.optional<Schema.NullOr<S>> =>
   Schema.optional(Schema.NullOr(schema))
 
-const isInteger = Schema.makeFilter(
-  (value: unknown) =>
-    typeof value === "bigint" ||
-    (typeof value === "number" ? Number.isSafeInteger(value) : typeof value === "string" && /^\0?-?\d+$/.test(value)),
-  { expected: "an integer, exact in every digit" }
-)
-
 /** A 64-bit integer of the wire, exact beyond 2^53 in both directions. */
 export interface Int64 extends Schema.Codec<bigint, unknown> {}
 
-export const Int64: Int64 = Schema.Unknown.check(isInteger).pipe(
+export const Int64: Int64 = Schema.Unknown.pipe(
   Schema.decodeTo(Schema.BigInt, {
-    decode: Getter.transform((value) => toBigInt(value as string | number | bigint)),
+    decode: Getter.transform((value) => toBigInt(value) as bigint),
     encode: Getter.transform((value): unknown => value)
   })
 )
@@ -39,30 +32,54 @@ export const openEnum = <const L extends ReadonlyArray<string>>(
 /** A member of a union whose kind this version does not know. `raw` is the JSON as it came. */
 export type Unknown<Key extends string> = { readonly [K in Key]: "unknown" } & { readonly raw: unknown }
 
-const kindOf = (key: string, value: unknown): unknown =>
+/** What a value says its kind is. */
+export const kindOf = (key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
+
+type Kinds = Readonly<Record<string, Schema.Top>>
+
+type Member<Key extends string, Members extends Kinds> = Members[keyof Members]["Type"] | Unknown<Key>
+
+const open = <const Key extends string, const Members extends Kinds>(key: Key, members: Members) => {
+  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Schema.Unknown })
+  const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
+    Member<Key, Members>,
+    unknown
+  >
+  const isForeign = (input: unknown): boolean => {
+    const kind = kindOf(key, input)
+    return typeof kind === "string" && !Object.hasOwn(members, kind)
+  }
+  const arrive = (input: unknown): unknown => (isForeign(input) ? { [key]: "unknown", raw: thaw(input) } : input)
+  const leave = (output: unknown): unknown =>
+    kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
+  return { known, isForeign, arrive, leave }
+}
 
 /**
  * A union told apart by `key` that never fails on a kind it does not know: that arrives as `{ [key]: "unknown", raw }`
  * and is sent as it came. A known kind that is malformed fails.
  */
-export const openUnion = <const Key extends string, const Members extends Readonly<Record<string, Schema.Top>>>(
+export const openUnion = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: Members
-): Schema.Codec<Members[keyof Members]["Type"] | Unknown<Key>, unknown> => {
-  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Schema.Unknown })
-  const isForeign = (input: unknown) => {
-    const kind = kindOf(key, input)
-    return typeof kind === "string" && !Object.hasOwn(members, kind)
-  }
-  const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
-    Members[keyof Members]["Type"] | Unknown<Key>,
-    unknown
-  >
+): Schema.Codec<Member<Key, Members>, unknown> => {
+  const { known, arrive, leave } = open(key, members)
   return Schema.Unknown.pipe(
-    Schema.decodeTo(known, {
-      decode: Getter.transform((input) => (isForeign(input) ? { [key]: "unknown", raw: thaw(input) } : input)),
-      encode: Getter.transform((output) => (kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output))
+    Schema.decodeTo(known, { decode: Getter.transform(arrive), encode: Getter.transform(leave) })
+  )
+}
+
+/** A list of an {@link openUnion}. It is looked through at once, which costs less than one by one. */
+export const openList = <const Key extends string, const Members extends Kinds>(
+  key: Key,
+  members: Members
+): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
+  const { known, isForeign, arrive, leave } = open(key, members)
+  return Schema.Unknown.pipe(
+    Schema.decodeTo(Schema.Array(known) as unknown as Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown>, {
+      decode: Getter.transform((input) => (Array.isArray(input) && input.some(isForeign) ? input.map(arrive) : input)),
+      encode: Getter.transform((output) => (Array.isArray(output) ? output.map(leave) : output))
     })
   )
 }
