@@ -15,7 +15,8 @@ export default defineConfig({
       project("core", "packages/core"),
       project("testing", "packages/testing"),
       project("node", "packages/node"),
-      project("examples", "examples")
+      project("examples", "examples"),
+      project("workspace", ".")
     ],
     coverage: { provider: "v8", include: ["packages/*/src/**/*.ts"], reporter: ["text-summary", "html"] }
   }

@@ -1,0 +1,33 @@
+import { existsSync, globSync, mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { publicPackages, root, run } from "./workspace.ts"
+
+/** Compiled files whose source is gone: an incremental build leaves them, a package must not carry them. */
+const removeLeftovers = (folder: string) => {
+  for (const path of globSync("dist/**/*.{js,d.ts,js.map,d.ts.map}", { cwd: folder })) {
+    const source = path.replace(/^dist/, "src").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")
+    if (!existsSync(join(folder, source))) rmSync(join(folder, path))
+  }
+}
+
+export interface Packed {
+  readonly name: (typeof publicPackages)[number]
+  readonly tarball: string
+}
+
+/** Builds the public packages and packs each into the folder, exactly as it would be published. */
+export const pack = (into: string): ReadonlyArray<Packed> => {
+  const demand = (what: string, ran: { readonly ok: boolean; readonly output: string }) => {
+    if (!ran.ok) throw new Error(`${what} failed:\n${ran.output}`)
+    return ran.output
+  }
+  demand("The build", run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)]))
+  mkdirSync(into, { recursive: true })
+  return publicPackages.map((name) => {
+    const folder = join(root, "packages", name)
+    removeLeftovers(folder)
+    demand(`Packing ${name}`, run("npm", ["pack", "--pack-destination", into, "--loglevel=error"], { cwd: folder }))
+    const [tarball] = globSync(`colloquy-${name}-*.tgz`, { cwd: into })
+    return { name, tarball: join(into, tarball) }
+  })
+}

@@ -1,0 +1,65 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { root, run } from "../scripts/internal/workspace.ts"
+
+describe("the lint configuration", () => {
+  let folder = ""
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "colloquy-lint-"))
+    const config = readFileSync(join(root, ".oxlintrc.json"), "utf8")
+    writeFileSync(join(folder, ".oxlintrc.json"), config.replace('"./scripts/', `"${root}/scripts/`))
+  })
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const refuses = (path: string, code: string): boolean => {
+    const file = join(folder, path)
+    mkdirSync(join(file, ".."), { recursive: true })
+    writeFileSync(file, `${code}\n`)
+    const { ok, output } = run("oxlint", ["--deny-warnings", path], { cwd: folder })
+    assert.include(output, "1 file")
+    rmSync(file)
+    return !ok
+  }
+
+  const core = "packages/core/src/Sample.ts"
+
+  it.each([
+    'export { readFileSync } from "node:fs"',
+    'export { Effect } from "effect"',
+    'export * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"',
+    'export * from "@colloquy/node"',
+    'export * from "../../testing/src/internal/markup.ts"',
+    "export const value = process.pid",
+    "export const value = Buffer.alloc(1)",
+    "export const value = globalThis.process",
+    'export const value = () => fetch("https://platform.example")',
+    "export const value = () => Date.now()",
+    "export const value = () => Math.random()",
+    "export const value = async () => 1",
+    "export const value = () => { try { return 1 } finally { value() } }",
+    "export const value: any = 1"
+  ])("refuses in core: %s", (code) => {
+    assert.isTrue(refuses(core, code))
+  })
+
+  it.each([
+    ["packages/node/src/Sample.ts", 'export * from "@colloquy/testing"'],
+    ["packages/testing/src/Sample.ts", 'export * from "@colloquy/node/NodeTrust"'],
+    ["packages/node/src/Sample.ts", 'export { NodeHttpClient } from "@effect/platform-node"'],
+    ["packages/testing/src/Sample.ts", 'export { Effect } from "effect"']
+  ])("refuses in %s: %s", (path, code) => {
+    assert.isTrue(refuses(path, code))
+  })
+
+  it.each([
+    [core, 'export * as Effect from "effect/Effect"'],
+    ["packages/node/src/Sample.ts", 'export { readFileSync } from "node:fs"'],
+    ["examples/src/sample.ts", 'export { Effect } from "effect"']
+  ])("lets in %s: %s", (path, code) => {
+    assert.isFalse(refuses(path, code))
+  })
+})

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { homedir, tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { pack, type Packed } from "../scripts/internal/pack.ts"
+import { files, filesIn, publicPackages, root, run } from "../scripts/internal/workspace.ts"
+
+const exported = publicPackages.filter((name) => existsSync(join(root, "packages", name, "src/index.ts")))
+
+const program = `
+import { type ApiError, BotApi, Chat, Messages, RateLimiter, RetryPolicy } from "@colloquy/core"
+import * as Direct from "@colloquy/core/Messages"
+import { NodeTrust } from "@colloquy/node"
+${exported.includes("testing") ? 'import * as Testing from "@colloquy/testing"' : "const Testing = { none: true }"}
+import { Effect, Layer, Redacted } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+
+const platform = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request, url) =>
+    Effect.succeed(
+      HttpClientResponse.fromWeb(request, Response.json({ code: "chat.not.found", message: url.pathname }, { status: 404 }))
+    )
+  )
+)
+
+const bot = BotApi.layer({ token: Redacted.make("token"), baseUrl: "https://platform.example" }).pipe(
+  Layer.provide([platform, RateLimiter.layerMemory()])
+)
+
+const send = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" })
+
+export const pinned: Effect.Effect<
+  unknown,
+  ApiError.Forbidden | ApiError.NotFound | ApiError.AttachmentNotReady | ApiError.Common,
+  BotApi.BotApi
+> = send
+
+export const layers = [NodeTrust.layer({ proxy: "http://proxy.example:3128" })]
+
+const outcome = await Effect.runPromise(
+  send.pipe(
+    Effect.as("sent"),
+    Effect.catchTag("NotFound", (error) => Effect.succeed(\`\${error._tag} \${error.status} \${error.detail}\`)),
+    Effect.provide(bot),
+    Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none)
+  )
+)
+
+console.log(outcome, Direct.send === Messages.send, Object.keys(Testing).length > 0)
+`
+
+const settings = {
+  compilerOptions: {
+    target: "ES2024",
+    lib: ["ESNext"],
+    module: "NodeNext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    types: ["node"],
+    outDir: "out"
+  },
+  include: ["program.ts"]
+}
+
+const version = (name: string): string =>
+  (JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")) as { readonly version: string })
+    .version
+
+describe("the packed packages in an empty folder", () => {
+  let folder = ""
+  let packed: ReadonlyArray<Packed> = []
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "colloquy-consumer-"))
+    packed = pack(join(folder, "packed"))
+    mkdirSync(join(folder, "app"))
+    const dependencies = ["effect", "typescript", "@types/node"].map((name) => `${name}@${version(name)}`)
+    writeFileSync(join(folder, "app/package.json"), JSON.stringify({ name: "app", private: true, type: "module" }))
+    writeFileSync(join(folder, "app/program.ts"), program)
+    writeFileSync(join(folder, "app/tsconfig.json"), JSON.stringify(settings))
+    const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
+    const installed = run("npm", ["install", ...quiet, ...packed.map(({ tarball }) => tarball), ...dependencies], {
+      cwd: join(folder, "app")
+    })
+    assert.isTrue(installed.ok, installed.output)
+  }, 240_000)
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const inApp = (...path: ReadonlyArray<string>) => join(folder, "app", ...path)
+
+  const contents = (...names: ReadonlyArray<string>) =>
+    filesIn(inApp("node_modules/@colloquy"), ...names.map((name) => `${name}/**`))
+
+  it("give a strict program its types, with declarations that are sound themselves", { timeout: 120_000 }, () => {
+    const { output } = run(inApp("node_modules/.bin/tsc"), ["-p", ".", "--pretty", "false"], { cwd: inApp() })
+    const errors = output.split("\n").filter((line) => line.includes("error TS"))
+    const elsewhere = /^node_modules\/(?!@colloquy\/)/
+    assert.deepStrictEqual(
+      errors.filter((line) => !elsewhere.test(line)),
+      []
+    )
+    assert.isTrue(existsSync(inApp("out/program.js")), output)
+  })
+
+  it("run it", { timeout: 60_000 }, () => {
+    const { ok, output } = run(process.execPath, ["out/program.js"], { cwd: inApp() })
+    assert.strictEqual(output.trim(), "NotFound 404 /messages true true")
+    assert.isTrue(ok)
+  })
+
+  it("keep their internals to themselves", () => {
+    const imported = publicPackages.map((name) => {
+      const inner = files(`packages/${name}/src/internal/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
+      const script = `import("@colloquy/${name}/internal/${inner}").then(() => "imported", (e) => e.code).then(console.log)`
+      return run(process.execPath, ["--input-type=module", "-e", script], { cwd: inApp() }).output.trim()
+    })
+    assert.deepStrictEqual(imported, [
+      "ERR_PACKAGE_PATH_NOT_EXPORTED",
+      "ERR_PACKAGE_PATH_NOT_EXPORTED",
+      "ERR_PACKAGE_PATH_NOT_EXPORTED"
+    ])
+  })
+
+  it("carry a licence, a page to read, sources, code and types, and no test", () => {
+    for (const name of exported) {
+      const paths = contents(name).map(({ path }) => path)
+      for (const file of ["LICENSE", "README.md", "package.json", "src/index.ts", "dist/index.js", "dist/index.d.ts"]) {
+        assert.include(paths, `${name}/${file}`)
+      }
+      assert.deepStrictEqual(
+        paths.filter((path) => /(^|\/)(test|tests|__tests__)\/|\.test\.|\.spec\.|tsbuildinfo/.test(path)),
+        []
+      )
+    }
+  })
+
+  it("have for every compiled module its source, and for every source its compiled module", () => {
+    const paths = contents(...publicPackages).map(({ path }) => path)
+    const modules = (pattern: RegExp) => paths.flatMap((path) => pattern.exec(path)?.slice(1).join("/") ?? []).sort()
+    const sources = modules(/^(\w+)\/src\/(.+)\.ts$/)
+    assert.isNotEmpty(sources)
+    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.js$/), sources)
+    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.d\.ts$/), sources)
+  })
+
+  it("name no path of the machine that packed them", () => {
+    const machine = [root, homedir(), tmpdir()].filter((path) => path.length > 1)
+    const all = contents(...publicPackages)
+    assert.isNotEmpty(all.filter(({ path }) => path.endsWith(".map")))
+    const telling = all.filter(({ text }) => machine.some((path) => text.includes(`${path}/`)))
+    assert.deepStrictEqual(
+      telling.map(({ path }) => path),
+      []
+    )
+  })
+})
