@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Settings from "@colloquy/core/Settings"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
@@ -191,26 +192,24 @@ const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
 const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
 
 /**
- * The {@link Options} from configuration: `BOT_EXTRA_ROOT`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
- * `BOT_BODY_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy
- * counts as absent.
+ * The settings of {@link Options}: `BOT_EXTRA_ROOT`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
+ * `BOT_BODY_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy counts
+ * as absent.
  *
- * **Example** (Reading the options)
+ * **Example** (Reading them together with the bot's own settings)
  *
  * ```ts
+ * import { Settings } from "@colloquy/core"
  * import { NodeTrust } from "@colloquy/node"
- * import * as Effect from "effect/Effect"
- * import * as Layer from "effect/Layer"
+ * import { Config } from "effect"
  *
- * export const layer = Layer.unwrap(
- *   Effect.map(NodeTrust.config, (options) => NodeTrust.layer({ ...options, connections: 8 }))
- * )
+ * export const settings = Settings.all({ ...NodeTrust.settings, greeting: Config.String("GREETING") })
  * ```
  *
  * @category configuration
  * @since 0.1.0
  */
-export const config: Config.Config<Options> = Config.all({
+export const settings = {
   extraRoot: Config.map(optional(Config.String(configNames.extraRoot)), blankIsUnset),
   proxy: Config.map(optional(Config.Redacted(configNames.proxy)), (proxy) =>
     proxy === undefined || blankIsUnset(Redacted.value(proxy)) === undefined ? undefined : proxy
@@ -219,10 +218,15 @@ export const config: Config.Config<Options> = Config.all({
   headersTimeout: optional(Config.Duration(configNames.headersTimeout)),
   bodyTimeout: optional(Config.Duration(configNames.bodyTimeout)),
   connections: optional(Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), configNames.connections))
-})
+}
+
+/** @internal {@link layer} whose {@link TrustError} names the settings instead of the options. */
+export const layerOfSettings = (options: Options): Layer.Layer<HttpClient.HttpClient, TrustError> =>
+  layerNamed(options, configNames)
 
 /**
- * {@link layer} with its options read from {@link config}; a {@link TrustError} then names the variable to change.
+ * {@link layer} with its options read from {@link settings}. What is malformed is reported by name, all at once; a
+ * {@link TrustError} names the variable to change.
  *
  * **Example** (A client set up by the environment)
  *
@@ -238,6 +242,6 @@ export const config: Config.Config<Options> = Config.all({
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<HttpClient.HttpClient, TrustError | Config.ConfigError> = Layer.unwrap(
-  Effect.map(config, (options) => layerNamed(options, configNames))
+export const layerConfig: Layer.Layer<HttpClient.HttpClient, TrustError | Settings.InvalidSettings> = Layer.unwrap(
+  Effect.map(Settings.all(settings), layerOfSettings)
 )

@@ -1,4 +1,5 @@
 /**
  * @since 0.1.0
  */
+export * as NodeBot from "./NodeBot.ts"
 export * as NodeTrust from "./NodeTrust.ts"

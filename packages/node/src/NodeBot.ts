@@ -1,0 +1,101 @@
+/**
+ * A bot on Node in one layer: the client, the limits, and an HTTP client with its trust, proxy and time-outs.
+ *
+ * @since 0.1.0
+ */
+import * as BotApi from "@colloquy/core/BotApi"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as Settings from "@colloquy/core/Settings"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as NodeTrust from "./NodeTrust.ts"
+
+/**
+ * The bot's token and the API host, with whatever `NodeTrust` accepts. `limits` are for a platform that allows another
+ * rate than it documents; those left out keep their documented value.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends NodeTrust.Options {
+  readonly token: string | Redacted.Redacted
+  readonly baseUrl: string
+  readonly limits?: Partial<RateLimiter.Limits> | undefined
+}
+
+/**
+ * What a bot on Node gets.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient
+
+const make = <E>(
+  { token, baseUrl, limits }: Pick<Options, "token" | "baseUrl" | "limits">,
+  client: Layer.Layer<HttpClient.HttpClient, E>
+): Layer.Layer<NodeBot, E> =>
+  BotApi.layer({
+    token: typeof token === "string" ? Redacted.make(token, { label: "token" }) : token,
+    baseUrl,
+    // The HTTP client has time-outs of its own, for connecting, for the answer and for its progress.
+    timeout: "Infinity"
+  }).pipe(Layer.provideMerge(Layer.merge(RateLimiter.layerMemory(limits), client)))
+
+/**
+ * A bot by its token and API host.
+ *
+ * Fails with `TrustError` when a root certificate, the proxy or a time-out cannot be used.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Me } from "@colloquy/core"
+ * import { NodeBot } from "@colloquy/node"
+ * import { Effect } from "effect"
+ *
+ * const name = Me.get().pipe(
+ *   Effect.map((me) => me.first_name),
+ *   Effect.provide(NodeBot.layer({ token: "the-token", baseUrl: "https://api.example" }))
+ * )
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustError> =>
+  make(options, NodeTrust.layer(options))
+
+/**
+ * The bot of the settings: `BOT_TOKEN` and `BOT_BASE_URL`, and those of `NodeTrust`. What is missing or malformed is
+ * reported by name, all at once.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Me } from "@colloquy/core"
+ * import { NodeBot } from "@colloquy/node"
+ * import { Effect } from "effect"
+ *
+ * // BOT_TOKEN=… BOT_BASE_URL=https://api.example node bot.js
+ * const name = Me.get().pipe(
+ *   Effect.map((me) => me.first_name),
+ *   Effect.provide(NodeBot.layerConfig)
+ * )
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> = Layer.unwrap(
+  Effect.map(
+    Settings.all({ token: Settings.token, baseUrl: Settings.baseUrl, ...NodeTrust.settings }),
+    ({ token, baseUrl, ...trust }) => make({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
+  )
+)

@@ -1,0 +1,86 @@
+import { Me } from "@colloquy/core"
+import { NodeBot } from "@colloquy/node"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type { RequestListener } from "node:http"
+import * as Certificates from "./support/certificates.ts"
+import * as Servers from "./support/servers.ts"
+
+const me: RequestListener = (request, response) =>
+  void response.end(
+    JSON.stringify(
+      request.headers.authorization === "the-token"
+        ? { user_id: 1, first_name: "Echo", is_bot: true }
+        : { code: "verify.token", message: "Invalid access_token" }
+    )
+  )
+
+const withSettings = (env: Record<string, string>) =>
+  NodeBot.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+
+const build = (env: Record<string, string>) => Effect.flip(Effect.scoped(Layer.build(withSettings(env))))
+
+describe("NodeBot", () => {
+  it.live("is a bot by its token and host", () =>
+    Effect.gen(function* () {
+      const baseUrl = yield* Servers.serve(me)
+      const { first_name } = yield* Effect.provide(Me.get(), NodeBot.layer({ token: "the-token", baseUrl }))
+      assert.strictEqual(first_name, "Echo")
+    })
+  )
+
+  it.live("is a bot by its settings", () =>
+    Effect.gen(function* () {
+      const BOT_BASE_URL = yield* Servers.serve(me)
+      const settings = withSettings({ BOT_TOKEN: "the-token", BOT_BASE_URL })
+      assert.strictEqual((yield* Effect.provide(Me.get(), settings)).first_name, "Echo")
+    })
+  )
+
+  it.effect("reports all settings that are missing or malformed, its own and those of the client", () =>
+    Effect.gen(function* () {
+      const error = yield* build({
+        BOT_BASE_URL: "http://api.example",
+        BOT_CONNECTIONS: "none",
+        BOT_BODY_TIMEOUT: "soon"
+      })
+      assert.strictEqual(error._tag, "InvalidSettings")
+      for (const name of ["BOT_TOKEN", "BOT_BASE_URL", "BOT_CONNECTIONS", "BOT_BODY_TIMEOUT"]) {
+        assert.include(error.message, name)
+      }
+    })
+  )
+
+  it.effect("names the setting of a root that cannot be used", () =>
+    Effect.gen(function* () {
+      const error = yield* build({
+        BOT_TOKEN: "the-token",
+        BOT_BASE_URL: "https://api.example",
+        BOT_EXTRA_ROOT: "/nowhere/root.pem"
+      })
+      assert.match(error.message, /^BOT_EXTRA_ROOT: /)
+    })
+  )
+
+  it.live("is refused by a host whose root it does not know, with the setting that would fix it", () =>
+    Effect.gen(function* () {
+      const root = yield* Certificates.makeRoot("National Root")
+      const intermediate = yield* Certificates.makeIntermediate("National Intermediate", root)
+      const leaf = yield* Certificates.makeLeaf(intermediate)
+      const baseUrl = yield* Servers.serveTls(leaf, [intermediate.pem], me)
+
+      const refused = yield* Effect.result(Effect.provide(Me.get(), NodeBot.layer({ token: "the-token", baseUrl })))
+      assert.isTrue(Result.isFailure(refused))
+      if (Result.isSuccess(refused) || refused.failure._tag !== "RequestFailed") return assert.fail("not refused")
+      const { reason } = refused.failure
+      assert.strictEqual(reason._tag === "Transport" && reason.kind, "Untrusted")
+      assert.include(refused.failure.message, "BOT_EXTRA_ROOT")
+
+      const trusting = NodeBot.layer({ token: "the-token", baseUrl, extraRoot: root.pem })
+      assert.strictEqual((yield* Effect.provide(Me.get(), trusting)).first_name, "Echo")
+    })
+  )
+})
