@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, nullish, openList, openUnion } from "./internal/wire.ts"
+import { Int64, nullish, openList, openUnion, Raw } from "./internal/wire.ts"
 import { Buttons } from "./Keyboard.ts"
 
 /**
@@ -82,7 +82,7 @@ export const StickerAttachment = Schema.Struct({
 export const ContactAttachment = Schema.Struct({
   type: Schema.tag("contact"),
   payload: Schema.StructWithRest(Schema.Struct({ vcf_info: nullish(Schema.String), hash: nullish(Schema.String) }), [
-    Schema.Record(Schema.String, Schema.Unknown)
+    Schema.Record(Schema.String, Raw)
   ])
 })
 

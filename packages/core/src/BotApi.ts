@@ -38,7 +38,8 @@ export class BotApi extends Context.Service<
 
 /**
  * How the platform is reached. `timeout` is for one attempt, from sending to the end of the answer; calls in which the
- * platform waits on purpose get that time on top. Default: 1 minute.
+ * platform waits on purpose get that time on top. Default: 1 minute. `"Infinity"` leaves it to the time-outs of the HTTP
+ * client, where it has some.
  *
  * @category models
  * @since 0.1.0

@@ -41,7 +41,7 @@ export type Rule<Request> = (request: Request) => ApiError.FieldIssue | undefine
  * @category models
  * @since 0.1.0
  */
-export interface Declaration<in out Request, out Success, in out E> {
+export interface Declaration<in out Request, out Success, out E> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly path: `/${string}`
   readonly params: Fields
@@ -81,7 +81,12 @@ export interface Endpoint<in out Request, out Success, in out E extends ApiError
  * @category utility types
  * @since 0.1.0
  */
-export type Any = Endpoint<any, any, any>
+export interface Any {
+  (request: any): Effect.Effect<any, any, BotApi>
+  readonly [TypeId]: typeof TypeId
+  readonly endpoint: string
+  readonly declaration: Declaration<any, any, any>
+}
 
 /**
  * The request of an endpoint.
@@ -89,7 +94,7 @@ export type Any = Endpoint<any, any, any>
  * @category utility types
  * @since 0.1.0
  */
-export type Request<E extends Any> = E extends Endpoint<infer R, any, any> ? R : never
+export type Request<E extends Any> = E extends Endpoint<infer R, any, infer _> ? R : never
 
 /**
  * What an endpoint gives.
@@ -97,7 +102,7 @@ export type Request<E extends Any> = E extends Endpoint<infer R, any, any> ? R :
  * @category utility types
  * @since 0.1.0
  */
-export type Success<E extends Any> = E extends Endpoint<any, infer A, any> ? A : never
+export type Success<E extends Any> = E extends Endpoint<any, infer A, infer _> ? A : never
 
 /**
  * What can go wrong at an endpoint.

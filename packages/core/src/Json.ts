@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 
+import * as Result from "effect/Result"
+
 /** The shortest integer that a double may not hold. */
 const longDigits = 16
 
@@ -163,4 +165,9 @@ export const parse = (text: string): unknown =>
  * @category writing
  * @since 0.1.0
  */
-export const stringify = (value: unknown): string => JSON.stringify(value, writeLong)
+export const stringify = (value: unknown): string =>
+  // A replacer costs more than the rest, and bigints are rare: JSON refuses them, which is when it is needed.
+  Result.getOrElse(
+    Result.try(() => JSON.stringify(value)),
+    () => JSON.stringify(value, writeLong)
+  )

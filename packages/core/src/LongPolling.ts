@@ -38,7 +38,10 @@ const isPassing = (error: Failure): boolean =>
 const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
   Schedule.jittered,
   Schedule.setInputType<Failure>(),
-  Schedule.tap(({ input }) => Effect.logWarning(`Polling goes on after a pause. ${input.message}`))
+  // A schedule is asked before `while` is.
+  Schedule.tap(({ input }) =>
+    isPassing(input) ? Effect.logWarning(`Polling goes on after a pause. ${input.message}`) : Effect.void
+  )
 )
 
 const readable = (update: Result.Result<Update, MalformedUpdate>) =>

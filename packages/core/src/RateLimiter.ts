@@ -146,7 +146,30 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const depart = (lane: Lane): Effect.Effect<void> =>
     Effect.map(untilReady(lane.departures), () => lane.departures.record(clock.currentTimeMillisUnsafe()))
 
-  const atHost = host.turn.withPermit(depart(host))
+  const counting = (lane: Lane, wait: Effect.Effect<void>): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      lane.waiting++
+      return Effect.ensuring(
+        wait,
+        Effect.sync(() => {
+          lane.waiting--
+        })
+      )
+    })
+
+  const atHost = counting(host, host.turn.withPermit(depart(host)))
+
+  // Where nobody waits and the limits allow it, a request departs at once: the turns are for those who have to wait.
+  const departsAtOnce = (lane: Lane | undefined): boolean => {
+    const now = clock.currentTimeMillisUnsafe()
+    if (pausedUntil > now || host.waiting > 0 || host.departures.waitAt(now) > 0) return false
+    if (lane !== undefined) {
+      if (lane.waiting > 0 || lane.departures.waitAt(now) > 0) return false
+      lane.departures.record(now)
+    }
+    host.departures.record(now)
+    return true
+  }
 
   const sweep = () => {
     const now = clock.currentTimeMillisUnsafe()
@@ -173,18 +196,11 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
 
   return RateLimiter.of({
     acquire: (claim) =>
-      claim === undefined
-        ? atHost
-        : Effect.suspend(() => {
-            const lane = laneOf(claim)
-            lane.waiting++
-            return Effect.ensuring(
-              inLane(lane),
-              Effect.sync(() => {
-                lane.waiting--
-              })
-            )
-          }),
+      Effect.suspend(() => {
+        const lane = claim === undefined ? undefined : laneOf(claim)
+        if (departsAtOnce(lane)) return Effect.void
+        return lane === undefined ? atHost : counting(lane, inLane(lane))
+      }),
     pause: (duration) =>
       Effect.sync(() => {
         pausedUntil = Math.max(pausedUntil, clock.currentTimeMillisUnsafe() + Duration.toMillis(duration))

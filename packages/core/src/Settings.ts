@@ -87,7 +87,11 @@ export const secretHeader: Config.Config<string> = Config.schema(
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)
-    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({ setting: field, problem }))
+    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({
+        setting: field,
+        // A setting that is there is a string, so this one is not there.
+        problem: problem === "must be a string" ? "is missing" : problem
+      }))
     : [{ setting: "configuration", problem: error.message }]
 
 /**

@@ -20,6 +20,9 @@ const stringMember = (body: unknown, key: string): string | undefined => {
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
+// Endpoints that declare no OperationRejected must not take it for a success either.
+const isRejection = (body: unknown): boolean => ApiError.OperationRejected.rule.matches?.(body) === true
+
 /** The pause that `Retry-After` asks for, in seconds or as a date. */
 const retryAfter = ({ headers }: Received, now: number): Duration.Duration | undefined => {
   const header = headers["retry-after"]?.trim()
@@ -30,6 +33,13 @@ const retryAfter = ({ headers }: Received, now: number): Duration.Duration | und
 
 const given = <const Key extends string, A>(key: Key, value: A | undefined): { readonly [K in Key]?: A } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
+
+const redactIn = (value: unknown, redact: (text: string) => string): unknown => {
+  if (typeof value === "string") return redact(value)
+  if (Array.isArray(value)) return value.map((item) => redactIn(item, redact))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, redactIn(member, redact)]))
+}
 
 /** A success: the JSON of the answer, and the answer. */
 export interface Accepted {
@@ -64,12 +74,12 @@ export const classify = (
     (code === undefined ? undefined : rules.find(({ rule }) => rule.codes.includes(code))) ??
     rules.find(({ rule }) => rule.matches?.(json) === true) ??
     (isSuccess ? undefined : rules.find(({ rule }) => rule.status === status))
-  if (isSuccess && recognised === undefined) return Result.succeed({ json, received })
+  if (isSuccess && recognised === undefined && !isRejection(json)) return Result.succeed({ json, received })
   const detail = stringMember(json, "message") ?? stringMember(json, "error")
   const pause = retryAfter(received, now)
   const answer = {
     status,
-    ...given("code", code),
+    ...given("code", code === undefined ? undefined : redact(code)),
     ...given("detail", detail === undefined ? undefined : redact(detail)),
     body: redact(text)
   }
@@ -80,7 +90,7 @@ export const classify = (
       endpoint: endpoint.endpoint,
       ...answer,
       ...(recognised === ApiError.RateLimited ? given("retryAfter", pause) : {}),
-      ...recognised.rule.read?.(json)
+      ...recognised.rule.read?.(redactIn(json, redact))
     } as never)
   )
 }

@@ -1,7 +1,5 @@
-import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import type * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { stringify } from "../Json.ts"
@@ -19,11 +17,6 @@ export interface Codec {
   readonly decode: (json: unknown) => Result.Result<unknown, string>
 }
 
-const issueOf = (exit: Exit.Exit<unknown, Schema.SchemaError>): SchemaIssue.Issue | undefined => {
-  const failure = Exit.findErrorOption(exit)
-  return failure._tag === "Some" ? failure.value.issue : undefined
-}
-
 /** The request's key for a `{chatId}` of the path. */
 export const paramKey = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -35,20 +28,21 @@ export const paramKeys = (path: string): ReadonlyArray<string> =>
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-const segmentIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined => {
-  const text = String(value)
-  return text === "" || text === "." || text === ".."
-    ? { field: key, problem: text === "" ? "must not be empty" : `must not be "${text}"` }
-    : addressIssue(key, value)
-}
+const isWellFormed = (value: unknown): boolean =>
+  typeof value === "string" ? value.isWellFormed() : !Array.isArray(value) || value.every(isWellFormed)
 
 // Half of a surrogate pair has no encoding in an address.
 const addressIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined =>
-  (Array.isArray(value) ? value : [value]).every((item) => String(item).isWellFormed())
-    ? undefined
-    : { field: key, problem: "must not hold half of a surrogate pair" }
+  isWellFormed(value) ? undefined : { field: key, problem: "must not hold half of a surrogate pair" }
+
+const segmentIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined => {
+  if (value === "") return { field: key, problem: "must not be empty" }
+  return value === "." || value === ".." ? { field: key, problem: `must not be "${value}"` } : addressIssue(key, value)
+}
 
 type Encoded = Readonly<Record<string, unknown>>
+
+const isObject = (request: unknown): request is object => typeof request === "object" && request !== null
 
 const writePath = (declaration: Endpoint.Declaration<unknown, unknown, unknown>) => {
   const pieces = declaration.path.split(pathPart)
@@ -88,43 +82,43 @@ export const requestSchema = ({ params, query, body }: Endpoint.Declaration<any,
   Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Encoded>
 
 const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
-  const encodeRequest = Schema.encodeUnknownExit(requestSchema(declaration), {
-    errors: "all",
-    onExcessProperty: "error"
-  })
-  const decodeSuccess = Schema.decodeUnknownExit(declaration.success)
+  const schema = requestSchema(declaration)
+  const encodeRequest = Schema.encodeUnknownResult(schema, { onExcessProperty: "error" })
+  // To name every issue costs more, so it waits until there is one.
+  const explain = Schema.encodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
+  const decodeSuccess = Schema.decodeUnknownResult(declaration.success)
   const params = paramKeys(declaration.path)
-  const path = writePath(declaration)
   const queryKeys = Object.keys(declaration.query)
+  const path = writePath(declaration)
   const query = writeQuery(queryKeys)
   const body = writeBody(Object.keys(declaration.body))
 
-  const brokenRules = (request: unknown, encoded: Encoded): ReadonlyArray<ApiError.FieldIssue> =>
+  const brokenRules = (request: unknown): ReadonlyArray<ApiError.FieldIssue> =>
+    isObject(request) ? declaration.rules.map((rule) => rule(request)).filter((issue) => issue !== undefined) : []
+
+  const addressIssues = (encoded: Encoded): ReadonlyArray<ApiError.FieldIssue> =>
     [
       ...params.map((key) => segmentIssue(key, encoded[key])),
-      ...queryKeys.map((key) => addressIssue(key, encoded[key])),
-      ...declaration.rules.map((rule) => rule(request))
+      ...queryKeys.map((key) => addressIssue(key, encoded[key]))
     ].filter((issue) => issue !== undefined)
+
+  const encode = (request: unknown): Result.Result<Encoded, Schema.SchemaError> => {
+    const encoded = encodeRequest(request)
+    return Result.isSuccess(encoded) ? encoded : explain(request)
+  }
 
   return {
     encode: (request = {}) => {
-      const exit = encodeRequest(request)
-      if (Exit.isFailure(exit)) {
-        const issue = issueOf(exit)
-        return Result.fail(issue === undefined ? [{ field: "", problem: String(exit.cause) }] : fieldIssues(issue))
-      }
-      const encoded = exit.value
-      const broken = brokenRules(request, encoded)
-      return broken.length > 0
-        ? Result.fail(broken)
-        : Result.succeed({ path: path(encoded), query: query(encoded), body: body(encoded) })
+      const encoded = encode(request)
+      const broken = brokenRules(request)
+      if (Result.isFailure(encoded)) return Result.fail([...fieldIssues(encoded.failure.issue), ...broken])
+      const parts = encoded.success
+      const issues = [...broken, ...addressIssues(parts)]
+      return issues.length > 0
+        ? Result.fail(issues)
+        : Result.succeed({ path: path(parts), query: query(parts), body: body(parts) })
     },
-    decode: (json) => {
-      const exit = decodeSuccess(json)
-      if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
-      const issue = issueOf(exit)
-      return Result.fail(issue === undefined ? String(exit.cause) : tell(issue))
-    }
+    decode: (json) => Result.mapError(decodeSuccess(json), ({ issue }) => tell(issue))
   }
 }
 

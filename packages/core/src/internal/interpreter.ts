@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
+import { identity } from "effect/Function"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -61,7 +62,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
     Effect.flatMap(client.execute(request), (response) =>
       Effect.map(response.text, (text): Received => ({ status: response.status, headers: response.headers, text }))
     ).pipe(
-      Effect.timeout(within),
+      Duration.isFinite(within) ? Effect.timeout(within) : identity,
       Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),
       Effect.catch((cause) => lost(endpoint, cause))
     )

@@ -64,7 +64,7 @@ const describe = (ast: SchemaAST.AST): string => {
     case "Union":
       return describeUnion(ast.types)
     default:
-      return "of another type"
+      return ast.encoding === undefined ? "of another type" : describe(SchemaAST.toEncoded(ast))
   }
 }
 
@@ -76,7 +76,7 @@ const problemOf = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf): string => {
       return "is not a field of this request"
     case "InvalidType":
     case "AnyOf":
-      return `must be ${describe(SchemaAST.toEncoded(issue.ast))}`
+      return `must be ${describe(issue.ast)}`
     default:
       return SchemaIssue.defaultLeafHook(issue)
   }

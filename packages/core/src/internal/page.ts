@@ -17,12 +17,14 @@ export const byMarker = <Item, E, R>(
 
 interface Position {
   readonly before: number | undefined
-  readonly seen: ReadonlySet<string>
+  /** What was given and can come again, with its time. */
+  readonly seen: ReadonlyMap<string, number>
 }
 
 /**
  * The elements of a list that is read backwards in time, latest first. Pages overlap by the millisecond of the oldest
- * element, so that none of the same time is lost; what was given already is left out.
+ * element, so that none of the same time is lost; what was given already is left out. It holds whether or not the
+ * platform counts in the end of the time that is asked for.
  */
 export const byTime = <Item, E, R>(options: {
   readonly count: number
@@ -32,21 +34,23 @@ export const byTime = <Item, E, R>(options: {
   readonly fetch: (before: number | undefined) => Effect.Effect<ReadonlyArray<Item>, E, R>
 }): Stream.Stream<Item, E, R> => {
   const { count, from, timeOf, idOf, fetch } = options
-  const start: Position = { before: from, seen: new Set() }
+  const start: Position = { before: from, seen: new Map() }
 
-  const next = ({ before, seen }: Position, items: ReadonlyArray<Item>, fresh: ReadonlyArray<Item>) => {
+  const next = ({ before, seen }: Position, length: number, fresh: ReadonlyArray<Item>) => {
     if (fresh.length === 0) {
-      return items.length < count || before === undefined ? Option.none() : Option.some({ before: before - 1, seen })
+      return length < count || before === undefined || before === 0
+        ? Option.none()
+        : Option.some({ before: before - 1, seen })
     }
-    const oldest = Math.min(...fresh.map(timeOf))
-    const kept = [...items, ...fresh].filter((item) => timeOf(item) === oldest).map(idOf)
-    return Option.some({ before: oldest + 1, seen: new Set(kept) })
+    const end = Math.min(...fresh.map(timeOf)) + 1
+    const given = [...seen, ...fresh.map((item) => [idOf(item), timeOf(item)] as const)]
+    return Option.some({ before: Math.min(before ?? end, end), seen: new Map(given.filter(([, time]) => time <= end)) })
   }
 
   return Stream.paginate(start, (position) =>
     Effect.map(fetch(position.before), (items) => {
       const fresh = items.filter((item) => !position.seen.has(idOf(item)))
-      return [fresh, next(position, items, fresh)]
+      return [fresh, next(position, items.length, fresh)]
     })
   )
 }

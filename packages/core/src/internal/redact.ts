@@ -6,8 +6,18 @@ export interface Redact {
 
 const maxDepth = 8
 
+/** A secret as it is, in an address, and in JSON, where a slash may be escaped. */
+const spellings = (secret: string): ReadonlyArray<string> => {
+  const json = JSON.stringify(secret).slice(1, -1)
+  const address = secret.isWellFormed() ? encodeURIComponent(secret) : secret
+  return [...new Set([secret, address, json, json.replaceAll("/", "\\/")])].filter((spelling) => spelling !== "")
+}
+
 export const redacting = (secret: string): Redact => {
-  const text = (value: string): string => (secret === "" ? value : value.replaceAll(secret, "<redacted>"))
+  const spelled = spellings(secret)
+
+  const text = (value: string): string =>
+    spelled.reduce((clean, spelling) => clean.replaceAll(spelling, "<redacted>"), value)
 
   // HTTP clients keep the request, and so the header with the secret, in their errors: only names, codes and texts pass.
   const copy = (cause: unknown, depth: number): unknown => {
@@ -18,8 +28,8 @@ export const redacting = (secret: string): Redact => {
       text(typeof message === "string" ? message : ""),
       next === undefined || depth === maxDepth ? undefined : { cause: copy(next, depth + 1) }
     )
-    if (typeof name === "string") error.name = name
-    return Object.assign(error, typeof code === "string" ? { code } : undefined)
+    if (typeof name === "string") error.name = text(name)
+    return Object.assign(error, typeof code === "string" ? { code: text(code) } : undefined)
   }
 
   return { text, cause: (cause) => copy(cause, 0) }

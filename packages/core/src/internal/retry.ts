@@ -43,7 +43,9 @@ export const retrying = <A, E extends ApiError.ApiError>(
   Effect.catch(attempt, (error) =>
     Effect.flatMap(RetryPolicy.RetryPolicy, (policy) => {
       const rateLimited = policy.rateLimited.pipe(
+        // A schedule is asked before `while` is: errors that are none of its business must not pause anybody.
         Schedule.modifyDelay(({ duration, input }) => {
+          if (!isBearable(policy)(input)) return Effect.succeed(duration)
           const pause = input.retryAfter === undefined ? duration : Duration.max(duration, input.retryAfter)
           return Effect.as(limiter.pause(pause), pause)
         })

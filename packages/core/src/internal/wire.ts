@@ -20,6 +20,14 @@ export const Int64: Int64 = Schema.Unknown.pipe(
   })
 )
 
+/** JSON of a shape that nobody told, exact in every integer. */
+export const Raw: Schema.Codec<unknown, unknown> = Schema.Unknown.pipe(
+  Schema.decodeTo(Schema.Unknown, {
+    decode: Getter.transform(thaw),
+    encode: Getter.transform((value): unknown => value)
+  })
+)
+
 /** Unix time in milliseconds. */
 export const Millis = Schema.Int
 
