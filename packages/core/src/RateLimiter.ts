@@ -55,6 +55,19 @@ export const documented: Limits = {
 }
 
 /**
+ * No limits, for tests on a clock that stands still. A 429 still pauses everybody.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const unlimited: Limits = {
+  host: { count: 1, window: 0 },
+  messages: { count: 1, window: 0 },
+  answers: { count: 1, window: 0 },
+  polling: { count: 1, window: 0 }
+}
+
+/**
  * What a request takes besides its place at the host: a place in the lane `key` of a scope.
  *
  * @category models
@@ -130,6 +143,12 @@ const lanesBeforeSweep = 1000
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (limits: Limits) {
+  const useless = Object.entries(limits).find(([, { count }]) => !(Number.isInteger(count) && count > 0))
+  if (useless !== undefined) {
+    return yield* Effect.die(
+      new RangeError(`RateLimiter: the count of \`${useless[0]}\` must be a whole number above 0`)
+    )
+  }
   const clock = yield* Clock.Clock
   const lanes = new Map<string, Lane>()
   const host = makeLane(limits.host)

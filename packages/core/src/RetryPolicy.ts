@@ -17,9 +17,11 @@ import type * as ApiError from "./ApiError.ts"
  *
  * - `transient`: failures of the network and of the server (5xx). What may have been carried out already is repeated
  *   only where that does no harm: not a POST, unless `repeatUncertain` says so.
- * - `rateLimited`: 429. The pause holds for all callers. `Retry-After` is its least length; beyond `maxPause` the call
- *   fails with `RateLimited` instead of waiting.
+ * - `rateLimited`: 429. The pause holds for all callers.
  * - `notReady`: the attached file is still being processed.
+ *
+ * Where an answer has `Retry-After`, that is the least length of the pause; beyond `maxPause` the call fails at once
+ * instead of waiting.
  *
  * @category models
  * @since 0.1.0

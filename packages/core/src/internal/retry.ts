@@ -5,18 +5,34 @@ import type * as ApiError from "../ApiError.ts"
 import type { RateLimiter } from "../RateLimiter.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 
+/** The pause that the platform asked for. */
+const askedPause = (error: ApiError.ApiError): Duration.Duration | undefined =>
+  error._tag === "RateLimited"
+    ? error.retryAfter
+    : error._tag === "RequestFailed" && error.reason._tag === "UnexpectedStatus"
+      ? error.reason.retryAfter
+      : undefined
+
+const isPatient = ({ maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean => {
+  const asked = askedPause(error)
+  return asked === undefined || Duration.isLessThanOrEqualTo(asked, maxPause)
+}
+
+const atLeastAsked = (duration: Duration.Duration, error: ApiError.ApiError): Duration.Duration =>
+  Duration.max(duration, askedPause(error) ?? Duration.zero)
+
 const isTransient =
   (policy: RetryPolicy.Policy, repeatable: boolean) =>
   (error: ApiError.ApiError): error is ApiError.RequestFailed =>
     error._tag === "RequestFailed" &&
     error.isRetryable &&
+    isPatient(policy, error) &&
     (repeatable || policy.repeatUncertain || !error.mayBeCarriedOut)
 
 const isBearable =
-  ({ maxPause }: RetryPolicy.Policy) =>
+  (policy: RetryPolicy.Policy) =>
   (error: ApiError.ApiError): error is ApiError.RateLimited =>
-    error._tag === "RateLimited" &&
-    (error.retryAfter === undefined || Duration.isLessThanOrEqualTo(error.retryAfter, maxPause))
+    error._tag === "RateLimited" && isPatient(policy, error)
 
 const isNotReady = (error: ApiError.ApiError): error is ApiError.AttachmentNotReady =>
   error._tag === "AttachmentNotReady"
@@ -42,11 +58,14 @@ export const retrying = <A, E extends ApiError.ApiError>(
 ): Effect.Effect<A, E> =>
   Effect.catch(attempt, (error) =>
     Effect.flatMap(RetryPolicy.RetryPolicy, (policy) => {
+      const transient = policy.transient.pipe(
+        Schedule.modifyDelay(({ duration, input }) => Effect.succeed(atLeastAsked(duration, input)))
+      )
       const rateLimited = policy.rateLimited.pipe(
         // A schedule is asked before `while` is: errors that are none of its business must not pause anybody.
         Schedule.modifyDelay(({ duration, input }) => {
           if (!isBearable(policy)(input)) return Effect.succeed(duration)
-          const pause = input.retryAfter === undefined ? duration : Duration.max(duration, input.retryAfter)
+          const pause = atLeastAsked(duration, input)
           return Effect.as(limiter.pause(pause), pause)
         })
       )
@@ -60,7 +79,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return after(error, attempt).pipe(
-        (self) => on(self, isTransient(policy, repeatable), policy.transient),
+        (self) => on(self, isTransient(policy, repeatable), transient),
         (self) => on(self, isBearable(policy), rateLimited),
         (self) => on(self, isNotReady, policy.notReady)
       )

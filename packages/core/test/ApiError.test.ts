@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import { ApiError, User } from "../src/index.ts"
+
+const answer = { endpoint: "Messages.send", status: 403, code: "chat.denied", detail: "no right", body: "{}" }
+
+const failed = (reason: ApiError.Reason) => new ApiError.RequestFailed({ endpoint: "Messages.send", reason })
+
+const transport = (kind: ApiError.Transport["kind"], sent: boolean) =>
+  failed(new ApiError.Transport({ kind, sent, code: "CODE", detail: "it broke", hint: "Do this." }))
+
+const status = (status: number) => failed(new ApiError.UnexpectedStatus({ status, body: "" }))
+
+describe("a message says what happened, at which endpoint, and what to do", () => {
+  const messages: ReadonlyArray<readonly [ApiError.ApiError, string]> = [
+    [
+      new ApiError.Unauthorized({ endpoint: "Me.get", status: 401, code: "verify.token", body: "" }),
+      "Me.get: the platform does not accept the token (401 verify.token). " +
+        "Check the setting BOT_TOKEN: the bare token from the bot's settings, without `Bearer`."
+    ],
+    [
+      new ApiError.Forbidden(answer),
+      "Messages.send: the bot may not do this here (403 chat.denied: no right). " +
+        "Make the bot an administrator with the right it needs, or stop using this chat."
+    ],
+    [
+      new ApiError.Forbidden({ ...answer, detail: "error.dialog.suspended" }),
+      "Messages.send: the bot may not do this here (403 chat.denied: error.dialog.suspended). " +
+        "The user stopped the bot: forget the chat until they start it again."
+    ],
+    [
+      new ApiError.NotFound({ endpoint: "Chats.get", status: 404, body: "" }),
+      "Chats.get: not found (404). Check the id: it may be deleted, or the bot may have no access to it."
+    ],
+    [
+      new ApiError.MethodNotAllowed({ endpoint: "Updates.list", status: 405, body: "" }),
+      "Updates.list: the platform does not allow this now (405). A webhook is subscribed: " +
+        "remove it with Subscriptions.unsubscribe, or receive the updates through it."
+    ],
+    [
+      new ApiError.MethodNotAllowed({ endpoint: "Answers.send", status: 405, body: "" }),
+      "Answers.send: the platform does not allow this now (405). " +
+        "The button may have been answered already, or its message may be gone."
+    ],
+    [
+      new ApiError.AttachmentNotReady({ ...answer, status: 400, code: "attachment.not.ready", detail: "processing" }),
+      "Messages.send: the attached file is not processed yet (400 attachment.not.ready: processing). " +
+        "Send it again later, or let RetryPolicy wait longer: large files take minutes."
+    ],
+    [
+      new ApiError.CommentsTimeoutExceeded({ endpoint: "Comments.edit", status: 422, body: "" }),
+      "Comments.edit: the comment is too old to be edited (422). Delete it or send another one."
+    ],
+    [
+      new ApiError.AddParticipantFailed({
+        endpoint: "Members.add",
+        status: 200,
+        body: "",
+        failed_user_ids: [User.UserId.make(1)],
+        failed_user_details: []
+      }),
+      "Members.add: 1 users could not be added (200). " +
+        "Invite those with privacy settings by a link; leave out those that were not found."
+    ],
+    [
+      new ApiError.OperationRejected({ endpoint: "Chats.pin", status: 200, detail: "no such message", body: "" }),
+      "Chats.pin: the platform did not carry it out (200: no such message). The text says why; nothing was changed."
+    ],
+    [
+      new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "", retryAfter: Duration.seconds(90) }),
+      "Messages.send: too many requests (429). Wait 1m 30s; lower the limits of RateLimiter if this happens often."
+    ],
+    [
+      new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "" }),
+      "Messages.send: too many requests (429). Wait a while; lower the limits of RateLimiter if this happens often."
+    ],
+    [
+      failed(
+        new ApiError.InvalidRequest({
+          issues: [
+            { field: "text", problem: "is missing" },
+            { field: "", problem: "must be an object" }
+          ]
+        })
+      ),
+      "Messages.send: invalid request, nothing was sent: `text` is missing; must be an object"
+    ],
+    [transport("Refused", false), "Messages.send: no answer (CODE): it broke. Do this."],
+    [
+      failed(new ApiError.UnexpectedStatus({ status: 502, code: "internal.error", detail: "oops", body: "" })),
+      "Messages.send: unexpected answer 502 internal.error: oops. The platform has a problem: try again later."
+    ],
+    [status(400), "Messages.send: unexpected answer 400. See the body for what the platform said."],
+    [
+      failed(new ApiError.InvalidResponse({ status: 200, problem: "the body is empty", body: "" })),
+      "Messages.send: the platform carried it out but its answer cannot be read: the body is empty. " +
+        "The body is kept in `body`."
+    ]
+  ]
+
+  it.each(messages)("%#: %s", (error, message) => {
+    assert.strictEqual(error.message, message)
+    assert.instanceOf(error, Error)
+    assert.include(String(error.stack), message)
+  })
+})
+
+describe("isRetryable and mayBeCarriedOut", () => {
+  const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, carriedOut: boolean]> =
+    [
+      ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],
+      [
+        "an answer that cannot be read",
+        failed(new ApiError.InvalidResponse({ status: 200, problem: "", body: "" })),
+        false,
+        true
+      ],
+      ["refused", transport("Refused", false), true, false],
+      ["unresolved", transport("Unresolved", false), true, false],
+      ["untrusted", transport("Untrusted", false), false, false],
+      ["connect time-out", transport("ConnectTimeout", false), true, false],
+      ["time-out", transport("Timeout", true), true, true],
+      ["reset", transport("Reset", true), true, true],
+      ["proxy", transport("Proxy", false), false, false],
+      ["something else", transport("Other", true), true, true],
+      ["200", status(200), false, false],
+      ["302", status(302), false, false],
+      ["400", status(400), false, false],
+      ["408", status(408), true, false],
+      ["418", status(418), false, false],
+      ["500", status(500), true, true],
+      ["502", status(502), true, true],
+      ["503", status(503), true, false],
+      ["504", status(504), true, true]
+    ]
+
+  it.each(table)("of %s", (_, error, retryable, carriedOut) => {
+    assert.deepStrictEqual([error.isRetryable, error.mayBeCarriedOut], [retryable, carriedOut])
+  })
+})

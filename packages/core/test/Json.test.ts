@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Json from "../src/Json.ts"
+
+const long = 116328127605864690n
+
+describe("parse", () => {
+  it("keeps every digit of an integer beyond 2^53", () => {
+    assert.deepStrictEqual(Json.parse('{"seq":116328127605864690}'), { seq: long })
+    assert.deepStrictEqual(Json.parse('{"a":9007199254740993,"b":1}'), { a: 9007199254740993n, b: 1 })
+    assert.deepStrictEqual(Json.parse('{"a":123456789012345678901234567890}'), { a: 123456789012345678901234567890n })
+  })
+
+  it("keeps it in arrays, in nested objects and at the top", () => {
+    assert.deepStrictEqual(Json.parse("[116328127605864690,1,[116328127605864691]]"), [long, 1, [long + 1n]])
+    assert.deepStrictEqual(Json.parse('{"a":{"b":[{"seq":116328127605864690}]}}'), { a: { b: [{ seq: long }] } })
+    assert.strictEqual(Json.parse("116328127605864690"), long)
+    assert.strictEqual(Json.parse("  -116328127605864690 "), -long)
+  })
+
+  it("keeps it at every offset in the text", () => {
+    for (let padding = 0; padding < 40; padding++) {
+      const pad = "p".repeat(padding)
+      assert.deepStrictEqual(Json.parse(`{"${pad}x":116328127605864690,"z":[${long}]}`), {
+        [`${pad}x`]: long,
+        z: [long]
+      })
+    }
+  })
+
+  it("keeps it negative, and with white space before and after the colon", () => {
+    assert.deepStrictEqual(Json.parse('{"a":-116328127605864690}'), { a: -long })
+    for (const space of [" ", "\n", "\t", "\r\n  "]) {
+      assert.deepStrictEqual(Json.parse(`{"a"${space}:116328127605864690}`), { a: long })
+      assert.deepStrictEqual(Json.parse(`{"a":${space}-116328127605864690${space}}`), { a: -long })
+      assert.deepStrictEqual(Json.parse(`{${space}"a"${space}:${space}116328127605864690${space}}`), { a: long })
+      assert.deepStrictEqual(Json.parse(`[1,${space}116328127605864690]`), [1, long])
+    }
+  })
+
+  it("leaves digits inside strings alone", () => {
+    const texts = [
+      "116328127605864690",
+      "-116328127605864690",
+      ":116328127605864690",
+      " : 116328127605864690",
+      ",116328127605864690",
+      "[116328127605864690",
+      '":116328127605864690',
+      '"a":116328127605864690,"b":1',
+      '\\":116328127605864690',
+      "\\",
+      "x\\:116328127605864690",
+      "a 116328127605864690 b",
+      "{\n:116328127605864690"
+    ]
+    for (const text of texts) {
+      const value = { text, [text]: text, list: [text, { text }], seq: long }
+      assert.deepStrictEqual(Json.parse(Json.stringify(value)), value)
+    }
+  })
+
+  it("reads a long integer after a name that ends with anything", () => {
+    for (const name of ["a", "", "\\", '"', ":", '":', "é", "1", "116328127605864690", ",", "[", " ", "\u0080", "_"]) {
+      assert.deepStrictEqual(Json.parse(Json.stringify({ [name]: long, z: 1 })), { [name]: long, z: 1 })
+    }
+  })
+
+  it("leaves decimals and exponents to the double", () => {
+    assert.deepStrictEqual(Json.parse('{"a":1234567890123456.5,"b":[0.12345678901234567]}'), {
+      a: 1234567890123456.5,
+      b: [0.12345678901234567]
+    })
+    assert.deepStrictEqual(Json.parse('{"a":11632812760586469000e3,"b":-11632812760586469012E-2,"c":1e5}'), {
+      a: 11632812760586469000e3,
+      b: -11632812760586469012e-2,
+      c: 1e5
+    })
+  })
+
+  it("gives numbers up to 2^53 as numbers", () => {
+    assert.deepStrictEqual(Json.parse('{"a":9007199254740991,"b":-9007199254740991,"c":1234567890123456,"d":[17]}'), {
+      a: 9007199254740991,
+      b: -9007199254740991,
+      c: 1234567890123456,
+      d: [17]
+    })
+  })
+
+  it("gives 2^53 itself as a bigint, because a double cannot tell it from its neighbour", () => {
+    assert.deepStrictEqual(Json.parse('{"a":9007199254740992,"b":[-9007199254740992]}'), {
+      a: 2n ** 53n,
+      b: [-(2n ** 53n)]
+    })
+  })
+
+  it("throws what JSON.parse throws", () => {
+    for (const text of ["", "{", '{"a":116328127605864690', '{"a":0116328127605864690}', "<html>", '{"a":--1}']) {
+      assert.throws(() => Json.parse(text), SyntaxError)
+    }
+  })
+
+  it("keeps a member that is called __proto__", () => {
+    const parsed = Json.parse('{"__proto__":{"seq":116328127605864690}}')
+    assert.deepStrictEqual(Object.entries(parsed as object), [["__proto__", { seq: long }]])
+  })
+})
+
+describe("stringify", () => {
+  it("writes a bigint as the integer it is, wherever it stands", () => {
+    assert.strictEqual(Json.stringify({ seq: long, list: [-long, 1n] }), `{"seq":${long},"list":[-${long},1]}`)
+    assert.strictEqual(Json.stringify(long), String(long))
+  })
+})
+
+const hostile = [
+  ":116328127605864690",
+  '"',
+  "\\",
+  '":',
+  ",",
+  "[",
+  "{",
+  "]",
+  "}",
+  " ",
+  "\n",
+  "-",
+  "1",
+  "12345678901234567"
+]
+
+const hostileString = Arbitrary.map(
+  Arbitrary.array(Arbitrary.schema(Schema.Literals(hostile)), { maxLength: 6 }),
+  (pieces) => pieces.join("")
+)
+
+const leaf = Arbitrary.map(
+  Arbitrary.all({
+    kind: Arbitrary.schema(Schema.Literals(["bigint", "hostile", "string", "int", "finite", "boolean", "null"])),
+    big: Arbitrary.schema(Schema.BigInt),
+    hostile: hostileString,
+    string: Arbitrary.schema(Schema.String),
+    int: Arbitrary.schema(Schema.Int),
+    finite: Arbitrary.schema(Schema.Finite),
+    boolean: Arbitrary.schema(Schema.Boolean)
+  }),
+  ({ kind, big, ...rest }): unknown => {
+    switch (kind) {
+      case "bigint":
+        return big < 0n ? big - 2n ** 53n : big + 2n ** 53n
+      case "null":
+        return null
+      case "finite":
+        // An integer beyond 2^53 comes back as a bigint, and -0 as 0.
+        return Number.isInteger(rest.finite) ? Math.trunc(rest.finite / 2 ** 1000) + 0.5 : rest.finite
+      case "int":
+        return rest.int + 0
+      default:
+        return rest[kind]
+    }
+  }
+)
+
+const tree = Arbitrary.map(
+  Arbitrary.all({
+    leaves: Arbitrary.array(leaf, { maxLength: 6 }),
+    names: Arbitrary.array(hostileString, { maxLength: 6 }),
+    nested: Arbitrary.array(leaf, { maxLength: 4 })
+  }),
+  ({ leaves, names, nested }) => ({
+    leaves,
+    members: Object.fromEntries(leaves.map((value, index) => [names[index] ?? `k${index}`, value])),
+    nested: [{ nested, deeper: [[nested]] }]
+  })
+)
+
+describe("parse after stringify", () => {
+  it.effect.prop(
+    "gives the same JSON, whatever bigints and strings it holds",
+    { value: tree },
+    ({ value }) => Effect.sync(() => assert.deepStrictEqual(Json.parse(Json.stringify(value)), value)),
+    { arbitrary: { runs: 1000 } }
+  )
+
+  it.effect.prop(
+    "gives the same JSON when it is written with white space",
+    { value: tree },
+    ({ value }) =>
+      Effect.sync(() => {
+        const raw = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
+        const pretty = JSON.stringify(
+          value,
+          (_, inner: unknown) => (typeof inner === "bigint" ? raw.rawJSON(String(inner)) : inner),
+          2
+        )
+        assert.deepStrictEqual(Json.parse(pretty), value)
+      }),
+    { arbitrary: { runs: 300 } }
+  )
+})
+
+describe("strings that look like marked integers", () => {
+  it("stay strings", () => {
+    for (const first of ["\u0000", "\u0001", "\u001f", "\u007f", "\u0080", "\ufeff", "\ud800"]) {
+      const value = { text: `${first}116328127605864690`, short: `${first}1`, seq: long }
+      assert.deepStrictEqual(Json.parse(Json.stringify(value)), value, JSON.stringify(first))
+    }
+  })
+})

@@ -1,0 +1,166 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { LongPolling, Updates } from "../src/index.ts"
+import { message, user } from "./support/fixtures.ts"
+import { answer, lost, nodeError, ok, type Reply, scripted, unlimited } from "./support/scripted.ts"
+
+const started = (timestamp: number) => ({ update_type: "bot_started", timestamp, chat_id: 1, user })
+
+const page = (marker: bigint | undefined, ...updates: ReadonlyArray<unknown>): Reply =>
+  ok(marker === undefined ? { updates } : { updates, marker })
+
+const polling = (script: ReadonlyArray<Reply>, options?: LongPolling.Options) => {
+  const logs: Array<string> = []
+  const logger = Logger.layer([
+    Logger.make(({ logLevel, message }) => void logs.push(`${logLevel} ${String(message)}`))
+  ])
+  const platform = scripted(...script)
+  const layer = LongPolling.layer(options).pipe(
+    Layer.provide(platform.layer({ limits: unlimited })),
+    Layer.merge(logger)
+  )
+  return { ...platform, logs, layer }
+}
+
+/** The times of the first updates, and the requests that it took. */
+const take = Effect.fnUntraced(function* (count: number, script: ReadonlyArray<Reply>, options?: LongPolling.Options) {
+  const platform = polling(script, options)
+  const fiber = yield* Updates.stream.pipe(
+    Stream.take(count),
+    Stream.runCollect,
+    Effect.provide(platform.layer),
+    Effect.forkChild({ startImmediately: true })
+  )
+  yield* TestClock.adjust("1 hour")
+  const updates = yield* Fiber.join(fiber)
+  return { updates, urls: platform.journal.map(({ url }) => url), logs: platform.logs }
+})
+
+const long = 116328127605864690n
+
+describe("the stream", () => {
+  it.effect("passes on the marker of each page, exact in every digit", () =>
+    Effect.gen(function* () {
+      const { updates, urls } = yield* take(3, [
+        page(long, started(1)),
+        page(long + 1n, started(2)),
+        page(1n, started(3))
+      ])
+      assert.deepStrictEqual(
+        updates.map(({ update_type }) => update_type),
+        ["bot_started", "bot_started", "bot_started"]
+      )
+      assert.deepStrictEqual(urls, ["/updates", `/updates?marker=${long}`, `/updates?marker=${long + 1n}`])
+    })
+  )
+
+  it.effect("keeps its marker over pages without one, and over empty ones", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* take(1, [page(5n), page(undefined), page(6n), page(undefined, started(1))])
+      assert.deepStrictEqual(urls, ["/updates", "/updates?marker=5", "/updates?marker=5", "/updates?marker=6"])
+    })
+  )
+
+  it.effect("begins where the options say, with what they ask for", () =>
+    Effect.gen(function* () {
+      const { urls } = yield* take(1, [page(1n, started(1))], {
+        marker: long,
+        limit: 10,
+        timeout: 0,
+        types: ["bot_started", "message_created"]
+      })
+      assert.deepStrictEqual(urls, [`/updates?limit=10&timeout=0&marker=${long}&types=bot_started,message_created`])
+    })
+  )
+
+  it.effect("asks for the next page, which commits the one before, only when this one is consumed", () =>
+    Effect.gen(function* () {
+      const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))])
+      const requests: Array<readonly [number, number]> = []
+      yield* Updates.stream.pipe(
+        Stream.take(3),
+        Stream.runForEach((update) =>
+          Effect.sync(() => {
+            if (update.update_type === "bot_started") requests.push([update.timestamp, platform.journal.length])
+          })
+        ),
+        Effect.provide(platform.layer)
+      )
+      assert.deepStrictEqual(requests, [
+        [1, 1],
+        [2, 1],
+        [3, 2]
+      ])
+    })
+  )
+
+  it.effect("logs a malformed update with its JSON and goes on with the next", () =>
+    Effect.gen(function* () {
+      const malformed = { update_type: "message_created", timestamp: 2, message: message({ timestamp: "late" }) }
+      const { updates, logs } = yield* take(2, [page(1n, started(1), malformed, started(3))])
+      assert.deepStrictEqual(
+        updates.map((update) => "timestamp" in update && update.timestamp),
+        [1, 3]
+      )
+      assert.lengthOf(logs, 1)
+      assert.match(logs[0], /^Error an update cannot be read: .*message\.timestamp/)
+    })
+  )
+
+  it.effect("passes on updates of a kind it does not know", () =>
+    Effect.gen(function* () {
+      const raw = { update_type: "planet_aligned", timestamp: 1, seq: long }
+      const { updates, logs } = yield* take(1, [page(1n, raw)])
+      assert.deepStrictEqual(updates, [{ update_type: "unknown", raw }])
+      assert.deepStrictEqual(logs, [])
+    })
+  )
+
+  it.effect("waits out failures of the network and of the server, however many", () =>
+    Effect.gen(function* () {
+      const refused = lost(nodeError("ECONNREFUSED"))
+      const failures = Array.from({ length: 30 }, (_, index) => [refused, answer(502, {}), answer(429, {})][index % 3])
+      const broken = ok({ updates: "none" })
+      const { updates, urls, logs } = yield* take(1, [page(7n), ...failures, broken, page(8n, started(1))])
+      assert.lengthOf(updates, 1)
+      assert.lengthOf(urls, 33)
+      assert.deepStrictEqual(new Set(urls.slice(1)), new Set(["/updates?marker=7"]))
+      for (const log of logs) assert.match(log, /^Warn Polling goes on after a pause\. Updates\.list: /)
+      assert.isNotEmpty(logs)
+    })
+  )
+
+  const endings: ReadonlyArray<readonly [string, Reply]> = [
+    ["MethodNotAllowed", answer(405, { code: "method.not.allowed", message: "webhook" })],
+    ["Unauthorized", answer(401, { code: "verify.token" })]
+  ]
+
+  it.effect.each(endings)("ends with %s, and says nothing of going on", ([tag, reply]) =>
+    Effect.gen(function* () {
+      const platform = polling([page(1n, started(1)), reply])
+      const seen: Array<string> = []
+      const error = yield* Updates.stream.pipe(
+        Stream.runForEach(({ update_type }) => Effect.sync(() => void seen.push(update_type))),
+        Effect.flip,
+        Effect.provide(platform.layer)
+      )
+      assert.strictEqual(error._tag, tag)
+      assert.deepStrictEqual(seen, ["bot_started"])
+      assert.deepStrictEqual(platform.logs, [])
+    })
+  )
+
+  it.effect("ends at once where its options are against the rules", () =>
+    Effect.gen(function* () {
+      const platform = polling([], { limit: 0 })
+      const error = yield* Updates.stream.pipe(Stream.runDrain, Effect.flip, Effect.provide(platform.layer))
+      assert.include(error.message, "`limit` must be a whole number from 1 to 1000")
+      assert.lengthOf(platform.journal, 0)
+    })
+  )
+})

@@ -1,0 +1,386 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as TestClock from "effect/testing/TestClock"
+import { type ApiError, type BotApi, Chats, Members, Messages, RetryPolicy } from "../src/index.ts"
+import { chat, chat_id, message, user_id } from "./support/fixtures.ts"
+import {
+  answer,
+  type Entry,
+  lost,
+  never,
+  nodeError,
+  ok,
+  repeat,
+  type Reply,
+  scripted,
+  slow,
+  type Step,
+  unlimited
+} from "./support/scripted.ts"
+
+type Call = Effect.Effect<unknown, ApiError.ApiError, BotApi.BotApi>
+
+const get = Chats.get({ chat_id })
+const send = Messages.send({ chat_id, text: "a" })
+const sent = ok({ message: message() })
+
+/** Jitter multiplies a pause by 0.8 to 1.2; this draw multiplies it by 1. */
+const withoutJitter = Effect.provideService(Random.Random, { nextDoubleUnsafe: () => 0.5, nextIntUnsafe: () => 0 })
+
+/** When the requests of a call departed, and how it ended. */
+const run = Effect.fnUntraced(function* (call: Call, script: ReadonlyArray<Step>, limits = unlimited) {
+  const platform = scripted(...script)
+  const fiber = yield* call.pipe(
+    withoutJitter,
+    Effect.provide(platform.layer({ limits })),
+    Effect.exit,
+    Effect.forkChild({ startImmediately: true })
+  )
+  yield* TestClock.adjust("2 hours")
+  const exit = yield* Fiber.join(fiber)
+  return { times: platform.journal.map(({ at }) => at), exit }
+})
+
+const timesOf = (call: Call, script: ReadonlyArray<Reply>) => Effect.map(run(call, script), ({ times }) => times)
+
+const reset = lost(nodeError("ECONNRESET"))
+const refused = lost(nodeError("ECONNREFUSED"))
+const notReady = answer(400, { code: "attachment.not.ready", message: "not yet" })
+const tooMany = (retryAfter?: number) =>
+  answer(429, { code: "too.many.requests" }, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) })
+
+const tagOf = (exit: Exit.Exit<unknown, ApiError.ApiError>): string => {
+  if (Exit.isSuccess(exit)) return "success"
+  const error = Exit.findErrorOption(exit)
+  return error._tag === "Some" ? error.value._tag : "defect"
+}
+
+describe("transient failures", () => {
+  it.effect("are tried six times in all, after 200 ms that double", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(get, repeat(6, answer(500, {})))
+      assert.deepStrictEqual(times, [0, 200, 600, 1400, 3000, 6200])
+      assert.strictEqual(tagOf(exit), "RequestFailed")
+    })
+  )
+
+  it.effect("end with the first success", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(get, [reset, answer(502, {}), ok(chat())])
+      assert.deepStrictEqual(times, [0, 200, 600])
+      assert.strictEqual(tagOf(exit), "success")
+    })
+  )
+
+  it.effect("vary by a fifth at random", () =>
+    Effect.gen(function* () {
+      const extreme = (draw: number) =>
+        Effect.gen(function* () {
+          const platform = scripted(...repeat(6, answer(500, {})))
+          const fiber = yield* get.pipe(
+            Effect.provideService(Random.Random, { nextDoubleUnsafe: () => draw, nextIntUnsafe: () => 0 }),
+            Effect.provide(platform.layer({ limits: unlimited })),
+            Effect.exit,
+            Effect.forkChild({ startImmediately: true })
+          )
+          yield* TestClock.adjust("1 hour")
+          yield* Fiber.join(fiber)
+          const [first, ...rest] = platform.journal.map(({ at }) => at)
+          return rest.map((at) => Math.round(at - first))
+        })
+      assert.deepStrictEqual(yield* extreme(0), [160, 480, 1120, 2400, 4960])
+      assert.deepStrictEqual(yield* extreme(1), [240, 720, 1680, 3600, 7440])
+    })
+  )
+
+  it.effect("that no repetition helps are not repeated", () =>
+    Effect.gen(function* () {
+      for (const reply of [
+        answer(400, {}),
+        answer(404, {}),
+        ok({}),
+        lost(nodeError("CERT_HAS_EXPIRED")),
+        lost(nodeError("UND_ERR_PRX_CONN"))
+      ]) {
+        assert.lengthOf(yield* timesOf(get, [reply]), 1)
+      }
+    })
+  )
+
+  it.effect("of a time-out are repeated where the call may be repeated", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* timesOf(get, [never, ok(chat())]), [0, 60_200])
+      assert.deepStrictEqual(yield* timesOf(send, [never]), [7_200_000])
+    })
+  )
+})
+
+describe("a POST", () => {
+  const uncertain: ReadonlyArray<readonly [string, Reply]> = [
+    ["a reset", reset],
+    ["a time-out of the headers", lost(nodeError("UND_ERR_HEADERS_TIMEOUT"))],
+    ["a failure that nobody knows", lost(nodeError("E_NEW"))],
+    ["500", answer(500, {})],
+    ["502", answer(502, {})],
+    ["504", answer(504, {})]
+  ]
+
+  it.effect.each(uncertain)("is not repeated after %s, because it may have been carried out", ([, reply]) =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, [reply])
+      assert.lengthOf(times, 1)
+      assert.strictEqual(tagOf(exit), "RequestFailed")
+      assert.lengthOf(yield* timesOf(get, [reply, ok(chat())]), 2)
+    })
+  )
+
+  it.effect.each(uncertain)("is repeated after %s where the caller asks for it", ([, reply]) =>
+    Effect.gen(function* () {
+      const insistent = send.pipe(RetryPolicy.override({ repeatUncertain: true }))
+      assert.lengthOf(yield* timesOf(insistent, [reply, sent]), 2)
+    })
+  )
+
+  const certain: ReadonlyArray<readonly [string, Reply]> = [
+    ["a refused connection", refused],
+    ["a name without address", lost(nodeError("ENOTFOUND"))],
+    ["a connection that timed out", lost(nodeError("UND_ERR_CONNECT_TIMEOUT"))],
+    ["503", answer(503, {})],
+    ["408", answer(408, {})],
+    ["429", tooMany()],
+    ["a file not ready", notReady]
+  ]
+
+  it.effect.each(certain)("is repeated after %s, because it was not carried out", ([, reply]) =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, [reply, sent])
+      assert.lengthOf(times, 2)
+      assert.strictEqual(tagOf(exit), "success")
+    })
+  )
+
+  it.effect("is the only method that is not repeated: PUT, PATCH and DELETE may be", () =>
+    Effect.gen(function* () {
+      assert.lengthOf(yield* timesOf(Chats.edit({ chat_id, title: "a" }), [reset, ok(chat())]), 2)
+      assert.lengthOf(yield* timesOf(Chats.unpin({ chat_id }), [reset, ok({ success: true })]), 2)
+      assert.lengthOf(yield* timesOf(Members.add({ chat_id, user_ids: [user_id] }), [reset]), 1)
+    })
+  )
+})
+
+describe("the policy", () => {
+  it.effect("can be changed for one call, and the rest stays as it was", () =>
+    Effect.gen(function* () {
+      const quick = RetryPolicy.override({ transient: Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 1 })) })
+      const two = Effect.andThen(Effect.exit(get.pipe(quick)), get)
+      assert.deepStrictEqual(yield* timesOf(two, [...repeat(3, answer(500, {})), ok(chat())]), [0, 1000, 1000, 1200])
+      assert.lengthOf(yield* timesOf(send.pipe(quick), [notReady, sent]), 2)
+    })
+  )
+
+  it.effect("can be changed for a whole program", () =>
+    Effect.gen(function* () {
+      const program = Effect.andThen(Effect.exit(get), Effect.exit(send))
+      const none = Effect.provideService(program, RetryPolicy.RetryPolicy, RetryPolicy.none)
+      assert.deepStrictEqual(yield* timesOf(none, [answer(500, {}), notReady]), [0, 0])
+    })
+  )
+
+  it.effect("none waits for no 429 either", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(get.pipe(RetryPolicy.override(RetryPolicy.none)), [tooMany(1)])
+      assert.deepStrictEqual([times, tagOf(exit)], [[0], "RateLimited"])
+    })
+  )
+})
+
+describe("429", () => {
+  it.effect("without Retry-After is waited out with growing pauses, six times", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, repeat(7, tooMany()))
+      assert.deepStrictEqual(times, [0, 1000, 3000, 7000, 15_000, 31_000, 61_000])
+      assert.strictEqual(tagOf(exit), "RateLimited")
+    })
+  )
+
+  it.effect("with Retry-After is waited out at least that long", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* timesOf(send, [tooMany(10), tooMany(1), sent]), [0, 10_000, 12_000])
+      const after = (yield* timesOf(send, [tooMany(300), sent])).map((at) => at - 7_200_000)
+      assert.deepStrictEqual(after, [0, 300_000])
+    })
+  )
+
+  it.effect("whose Retry-After is beyond the policy's longest pause fails at once with it", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, [tooMany(301)])
+      assert.deepStrictEqual(times, [0])
+      const error = Exit.findErrorOption(exit)
+      assert.strictEqual(error._tag, "Some")
+      if (error._tag === "Some") {
+        assert.strictEqual(error.value._tag, "RateLimited")
+        assert.deepStrictEqual(error.value._tag === "RateLimited" && error.value.retryAfter, Duration.seconds(301))
+      }
+      assert.lengthOf(
+        yield* timesOf(send.pipe(RetryPolicy.override({ maxPause: Duration.minutes(6) })), [tooMany(301), sent]),
+        2
+      )
+    })
+  )
+
+  it.effect("pauses all callers, once", () =>
+    Effect.gen(function* () {
+      const bySort = ({ method }: Entry) => (method === "POST" ? sent : ok(chat()))
+      const platform = scripted(tooMany(20), bySort, bySort)
+      const late = Effect.delay(get, "5 seconds")
+      const fiber = yield* Effect.all([send, late], { concurrency: "unbounded" }).pipe(
+        withoutJitter,
+        Effect.provide(platform.layer({ limits: unlimited })),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("19999 millis")
+      assert.lengthOf(platform.journal, 1)
+      yield* TestClock.adjust("1 millis")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        platform.journal.map(({ at }) => at),
+        [0, 20_000, 20_000]
+      )
+    })
+  )
+
+  it.effect("of two callers at once costs each of them one pause", () =>
+    Effect.gen(function* () {
+      const platform = scripted(slow(100, tooMany(20)), slow(100, tooMany(20)), ok(chat()), ok(chat()))
+      const fiber = yield* Effect.all([get, get], { concurrency: "unbounded" }).pipe(
+        withoutJitter,
+        Effect.provide(platform.layer({ limits: unlimited })),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 hour")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        platform.journal.map(({ at }) => at),
+        [0, 0, 20_100, 20_100]
+      )
+    })
+  )
+
+  it.effect("is the only failure that pauses other callers", () =>
+    Effect.gen(function* () {
+      for (const reply of [
+        answer(403, {}),
+        notReady,
+        answer(400, {}),
+        lost(nodeError("CERT_HAS_EXPIRED")),
+        tooMany(301)
+      ]) {
+        const platform = scripted(reply, ok(chat()))
+        const none = {
+          ...RetryPolicy.none,
+          notReady: RetryPolicy.standard.notReady,
+          rateLimited: RetryPolicy.standard.rateLimited
+        }
+        const fiber = yield* send
+          .pipe(Effect.exit, Effect.forkChild({ startImmediately: true }), Effect.andThen(get))
+          .pipe(
+            Effect.provideService(RetryPolicy.RetryPolicy, none),
+            Effect.provide(platform.layer({ limits: unlimited })),
+            Effect.forkChild({ startImmediately: true })
+          )
+        yield* Fiber.join(fiber)
+        assert.lengthOf(new Set(platform.journal.map(({ at }) => at)), 1)
+      }
+    })
+  )
+})
+
+describe("503 with Retry-After", () => {
+  const busy = (retryAfter: number) => answer(503, {}, { "retry-after": String(retryAfter) })
+
+  it.effect("is waited out at least that long, by this caller alone", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* timesOf(send, [busy(7), busy(0), sent]), [0, 7000, 7400])
+      const two = Effect.all([get, Effect.delay(send, "1 second")], { concurrency: "unbounded" })
+      const start = 7_200_000
+      const byMethod = ({ method }: Entry) => (method === "POST" ? sent : ok(chat()))
+      const { times } = yield* run(two, [busy(7), byMethod, byMethod])
+      assert.deepStrictEqual(
+        times.map((at) => at - start),
+        [0, 1000, 7000]
+      )
+    })
+  )
+
+  it.effect("beyond the policy's longest pause fails at once with it", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(get, [busy(301)])
+      assert.deepStrictEqual([times, tagOf(exit)], [[0], "RequestFailed"])
+    })
+  )
+})
+
+describe("a file that is being processed", () => {
+  it.effect("is waited for with pauses that grow to 30 seconds", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, [...repeat(20, notReady), sent])
+      assert.strictEqual(tagOf(exit), "success")
+      assert.deepStrictEqual(times.slice(0, 5), [0, 500, 1250, 2375, 4062.5])
+      const last = times.slice(-3)
+      assert.deepStrictEqual([last[1] - last[0], last[2] - last[1]], [30_000, 30_000])
+      assert.isAbove(times[20], 4 * 60_000)
+    })
+  )
+
+  it.effect("is given up after an hour", () =>
+    Effect.gen(function* () {
+      const { times, exit } = yield* run(send, repeat(1000, notReady))
+      assert.strictEqual(tagOf(exit), "AttachmentNotReady")
+      const hour = 3_600_000
+      assert.isAtLeast(times[times.length - 1], hour - 30_000)
+      assert.isAtMost(times[times.length - 1], hour + 30_000)
+    })
+  )
+
+  it.effect("is waited for through failures of another kind", () =>
+    Effect.gen(function* () {
+      const script = [notReady, answer(503, {}), tooMany(), refused, notReady, sent]
+      const { times, exit } = yield* run(send, script)
+      assert.strictEqual(tagOf(exit), "success")
+      assert.lengthOf(times, script.length)
+    })
+  )
+})
+
+describe("a retry", () => {
+  it.effect("takes its own place in the limiter", () =>
+    Effect.gen(function* () {
+      const { times } = yield* run(get, [answer(500, {}), answer(500, {}), ok(chat())], {
+        ...unlimited,
+        host: { count: 1, window: Duration.seconds(5) }
+      })
+      assert.deepStrictEqual(times, [0, 5000, 10_000])
+    })
+  )
+
+  it.effect("does not come after an interruption", () =>
+    Effect.gen(function* () {
+      const platform = scripted(...repeat(6, answer(500, {})))
+      const fiber = yield* get.pipe(
+        withoutJitter,
+        Effect.provide(platform.layer({ limits: unlimited })),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("300 millis")
+      assert.lengthOf(platform.journal, 2)
+      yield* Fiber.interrupt(fiber)
+      yield* TestClock.adjust("1 hour")
+      assert.lengthOf(platform.journal, 2)
+    })
+  )
+})

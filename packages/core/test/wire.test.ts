@@ -1,0 +1,268 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { Chat, Comment, Json, Member, Message, Update } from "../src/index.ts"
+import { parseMarked } from "../src/Json.ts"
+import { chat, comment, message, seq, user } from "./support/fixtures.ts"
+
+const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  const encode = Schema.encodeSync(schema)
+  return {
+    /** From the text on the wire, as the client reads it. */
+    read: (json: unknown): A => Result.getOrThrow(decode(parseMarked(Json.stringify(json)))),
+    problem: (json: unknown): string | undefined => {
+      const result = decode(parseMarked(Json.stringify(json)))
+      return Result.isFailure(result) ? String(result.failure) : undefined
+    },
+    write: (value: A): unknown => Json.parse(Json.stringify(encode(value)))
+  }
+}
+
+const messages = codecOf(Message.Message)
+const updates = codecOf(Update.Update)
+const chats = codecOf(Chat.Chat)
+const comments = codecOf(Comment.Comment)
+const members = codecOf(Member.ChatMember)
+
+const long = 9007199254740993n
+
+const body = (changes: object) => message({ body: { mid: "m", seq, ...changes } })
+
+const keyboard = (button: object) =>
+  body({ attachments: [{ type: "inline_keyboard", payload: { buttons: [[button]] } }] })
+
+describe("a kind that nobody knows", () => {
+  const raw = { id: long, list: [long, { deep: -long }], text: `:${long}`, none: null, type: "from_the_future" }
+
+  it("of update arrives with its raw JSON, exact integers in it, and is sent as it came", () => {
+    const future = { ...raw, update_type: "from_the_future", timestamp: 1 }
+    assert.deepStrictEqual(updates.read(future), { update_type: "unknown", raw: future })
+    assert.deepStrictEqual(updates.write(updates.read(future)), future)
+  })
+
+  it("of attachment arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+    const image = { type: "image", payload: { photo_id: 5, token: "t", url: "u" } }
+    const json = body({ attachments: [image, raw, { type: "location", latitude: 1.5, longitude: -2 }] })
+    const attachments = messages.read(json).body?.attachments
+    assert.deepStrictEqual(
+      attachments?.map(({ type }) => type),
+      ["image", "unknown", "location"]
+    )
+    assert.deepStrictEqual(attachments?.[1], { type: "unknown", raw })
+    assert.deepStrictEqual(messages.write(messages.read(json)), json)
+  })
+
+  it("of button arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+    const json = keyboard(raw)
+    const attachment = messages.read(json).body?.attachments?.[0]
+    assert.deepStrictEqual(attachment?.type === "inline_keyboard" && attachment.payload.buttons, [
+      [{ type: "unknown", raw }]
+    ])
+    assert.deepStrictEqual(messages.write(messages.read(json)), json)
+  })
+
+  it("of markup arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+    const json = body({ markup: [{ type: "strong", from: 0, length: 1 }, raw] })
+    assert.deepStrictEqual(messages.read(json).body?.markup, [
+      { type: "strong", from: 0, length: 1 },
+      { type: "unknown", raw }
+    ])
+    assert.deepStrictEqual(messages.write(messages.read(json)), json)
+  })
+
+  it("of enumeration comes as it is", () => {
+    const json = chat({ type: "hologram", status: "frozen" })
+    assert.deepStrictEqual(chats.read(json), json as never)
+    assert.deepStrictEqual(members.read({ ...user, permissions: ["write", "levitate"] }).permissions, [
+      "write",
+      "levitate"
+    ])
+  })
+
+  it("named like a member of every object is still unknown", () => {
+    for (const type of ["toString", "__proto__", "constructor", "unknown", ""]) {
+      const foreign = Object.fromEntries([
+        ["type", type],
+        ["n", long]
+      ])
+      const read = messages.read(body({ attachments: [foreign] })).body?.attachments?.[0]
+      assert.deepStrictEqual(read, { type: "unknown", raw: foreign }, type)
+    }
+  })
+
+  it("is only a kind that says so: without one, it is malformed", () => {
+    assert.isDefined(messages.problem(body({ attachments: [{ payload: {} }] })))
+    assert.isDefined(messages.problem(body({ attachments: ["image"] })))
+    assert.isDefined(updates.problem({ timestamp: 1 }))
+    assert.isDefined(updates.problem({ update_type: 5, timestamp: 1 }))
+    assert.isDefined(updates.problem(null))
+  })
+})
+
+describe("a known kind that is malformed", () => {
+  const malformed: ReadonlyArray<readonly [string, (json: never) => string | undefined, unknown]> = [
+    ["update", updates.problem, { update_type: "bot_started", timestamp: "now", chat_id: 1, user }],
+    ["update without what it needs", updates.problem, { update_type: "bot_started", timestamp: 1, chat_id: 1 }],
+    [
+      "attachment",
+      messages.problem,
+      body({ attachments: [{ type: "image", payload: { photo_id: "x", token: "t", url: "u" } }] })
+    ],
+    ["attachment without payload", messages.problem, body({ attachments: [{ type: "video" }] })],
+    ["button", messages.problem, keyboard({ type: "callback", text: 5 })],
+    ["markup", messages.problem, body({ markup: [{ type: "strong", from: 0 }] })],
+    ["position", messages.problem, body({ seq: 1.5 })],
+    ["position in words", messages.problem, body({ seq: "many" })],
+    ["text", messages.problem, body({ text: 5 })],
+    ["id", members.problem, { ...user, user_id: long }],
+    ["list", messages.problem, body({ attachments: {} })]
+  ]
+
+  it.each(malformed)("fails: %s", (_, problem, json) => {
+    assert.isString(problem(json as never))
+  })
+})
+
+describe("a message_created without message", () => {
+  it("is read all the same", () => {
+    assert.deepStrictEqual(updates.read({ update_type: "message_created", timestamp: 1 }), {
+      update_type: "message_created",
+      timestamp: 1
+    })
+  })
+})
+
+describe("null and absent", () => {
+  const bare: ReadonlyArray<readonly [string, (json: never) => unknown, object, ReadonlyArray<string>]> = [
+    [
+      "Message",
+      messages.read,
+      { recipient: { chat_type: "chat" }, timestamp: 1 },
+      ["sender", "link", "body", "stat", "url"]
+    ],
+    ["Recipient", messages.read, message(), ["recipient.chat_id", "recipient.user_id", "recipient.post_id"]],
+    ["MessageBody", messages.read, body({}), ["body.text", "body.attachments", "body.markup"]],
+    [
+      "Chat",
+      chats.read,
+      chat(),
+      [
+        "title",
+        "icon",
+        "owner_id",
+        "participants",
+        "link",
+        "description",
+        "dialog_with_user",
+        "messages_count",
+        "pinned_message"
+      ]
+    ],
+    ["Comment", comments.read, comment(), ["sender", "link", "body.text", "body.markup"]],
+    [
+      "ChatMember",
+      members.read,
+      user,
+      ["last_name", "username", "last_activity_time", "name", "description", "avatar_url", "full_avatar_url"].concat([
+        "last_access_time",
+        "is_owner",
+        "is_admin",
+        "join_time",
+        "permissions",
+        "alias"
+      ])
+    ]
+  ]
+
+  type Json = Readonly<Record<string, unknown>>
+
+  /** The JSON with the field of a path changed. */
+  const change = (json: object, [key, ...rest]: ReadonlyArray<string>, f: (inner: Json, key: string) => Json): Json =>
+    rest.length === 0
+      ? f(json as Json, key)
+      : { ...json, [key]: change((json as Record<string, object>)[key], rest, f) }
+
+  const without = (inner: Json, key: string): Json =>
+    Object.fromEntries(Object.entries(inner).filter(([name]) => name !== key))
+
+  it.each(bare)("are both accepted for every such field of %s", (_, read, json, fields) => {
+    for (const field of fields) {
+      const path = field.split(".")
+      const absent = change(json, path, without)
+      const none = change(json, path, (inner, key) => ({ ...inner, [key]: null }))
+      assert.notDeepEqual(read(absent as never), read(none as never), field)
+    }
+  })
+})
+
+describe("what is beyond the schema", () => {
+  it("is passed over, at the top and deep inside", () => {
+    const json = message({ novelty: 1, recipient: { chat_id: 1, chat_type: "chat", novelty: { a: 1 } } })
+    assert.deepStrictEqual(
+      messages.read(json),
+      messages.read(message({ recipient: { chat_id: 1, chat_type: "chat" } }))
+    )
+  })
+
+  it("of a contact is kept, exact integers in it", () => {
+    const payload = { vcf_info: "VCARD", user: { user_id: 1, seq: long }, id: long }
+    const json = body({ attachments: [{ type: "contact", payload }] })
+    assert.deepStrictEqual(messages.read(json).body?.attachments, [{ type: "contact", payload }])
+    assert.deepStrictEqual(messages.write(messages.read(json)), json)
+  })
+})
+
+describe("a position", () => {
+  it("is exact in both directions, whether or not a double can hold it", () => {
+    for (const position of [seq, 5n, 0n, -seq, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]) {
+      const read = messages.read(body({ seq: position }))
+      assert.strictEqual(read.body?.seq, position)
+      assert.include(Json.stringify(Schema.encodeSync(Message.Message)(read)), `"seq":${position}`)
+    }
+  })
+})
+
+interface Contact {
+  readonly vcf_info?: string | null
+}
+
+/** JSON has no -0, and an unknown member has a raw value of a kind that is unknown. */
+const onTheWire = (value: unknown): unknown => {
+  if (value === 0) return 0
+  if (Array.isArray(value)) return value.map(onTheWire)
+  if (typeof value !== "object" || value === null) return value
+  const { type, update_type, payload } = value as { type?: unknown; update_type?: unknown; payload?: Contact }
+  if (type === "unknown") return { type, raw: { type: "hologram", seq: long } }
+  if (update_type === "unknown") return { update_type, raw: { update_type: "eclipse", ids: [long] } }
+  if (type === "contact") return { type, payload: { vcf_info: payload?.vcf_info ?? null, id: long } }
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, onTheWire(member)]))
+}
+
+describe("encode and decode", () => {
+  const schemas: ReadonlyArray<readonly [string, Schema.Codec<unknown, unknown>]> = [
+    ...Object.entries({
+      Message: Message.Message,
+      Chat: Chat.Chat,
+      Comment: Comment.Comment,
+      ChatMember: Member.ChatMember
+    }).map(([name, schema]) => [name, schema as unknown as Schema.Codec<unknown, unknown>] as const),
+    ...Object.entries(Update.cases).map(
+      ([type, schema]) => [`Update ${type}`, schema as unknown as Schema.Codec<unknown, unknown>] as const
+    )
+  ]
+
+  for (const [name, schema] of schemas) {
+    const { read, write } = codecOf(
+      name.startsWith("Update") ? (Update.Update as unknown as Schema.Codec<unknown, unknown>) : schema
+    )
+    it.effect.prop(
+      `give back any ${name} through the text on the wire`,
+      { value: Arbitrary.map(Arbitrary.schema(schema), onTheWire) },
+      ({ value }) => Effect.sync(() => assert.deepStrictEqual(read(write(value)), value)),
+      { arbitrary: { runs: 60, size: 20 } }
+    )
+  }
+})
