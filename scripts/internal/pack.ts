@@ -21,7 +21,7 @@ export const pack = (into: string): ReadonlyArray<Packed> => {
     if (!ran.ok) throw new Error(`${what} failed:\n${ran.output}`)
     return ran.output
   }
-  demand("The build", run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)]))
+  demand("The build", run("npm", ["run", "build", "--loglevel=error"]))
   mkdirSync(into, { recursive: true })
   return publicPackages.map((name) => {
     const folder = join(root, "packages", name)

@@ -9,6 +9,7 @@
  *
  * @since 0.1.0
  */
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { errorCodes } from "./internal/assumptions.ts"
@@ -26,14 +27,6 @@ export interface Rule {
   readonly status?: number
   /** What the error carries besides the answer, read from the body. */
   readonly read?: (body: unknown) => object
-}
-
-const answer = {
-  endpoint: Schema.String,
-  status: Schema.Int,
-  code: Schema.optionalKey(Schema.String),
-  detail: Schema.optionalKey(Schema.String),
-  body: Schema.String
 }
 
 /**
@@ -61,7 +54,7 @@ const tell = (error: Answer, what: string, advice: string): string => {
  * @category errors
  * @since 0.1.0
  */
-export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthorized", answer) {
+export class Unauthorized extends Data.TaggedError("Unauthorized")<Answer> {
   static readonly rule: Rule = { codes: errorCodes.unauthorized, status: 401 }
 
   override get message() {
@@ -79,7 +72,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()("Unauthoriz
  * @category errors
  * @since 0.1.0
  */
-export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", answer) {
+export class Forbidden extends Data.TaggedError("Forbidden")<Answer> {
   static readonly rule: Rule = { codes: errorCodes.forbidden, status: 403 }
 
   /** Whether the user stopped the dialog, so that nothing more can be sent to it until they start it again. */
@@ -104,7 +97,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", answ
  * @category errors
  * @since 0.1.0
  */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer) {
+export class NotFound extends Data.TaggedError("NotFound")<Answer> {
   static readonly rule: Rule = { codes: errorCodes.notFound, status: 404 }
 
   override get message() {
@@ -118,7 +111,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", answer)
  * @category errors
  * @since 0.1.0
  */
-export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("MethodNotAllowed", answer) {
+export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Answer> {
   static readonly rule: Rule = { codes: [], status: 405 }
 
   override get message() {
@@ -139,7 +132,7 @@ export class MethodNotAllowed extends Schema.TaggedError<MethodNotAllowed>()("Me
  * @category errors
  * @since 0.1.0
  */
-export class AttachmentNotReady extends Schema.TaggedError<AttachmentNotReady>()("AttachmentNotReady", answer) {
+export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<Answer> {
   static readonly rule: Rule = { codes: errorCodes.attachmentNotReady }
 
   override get message() {
@@ -157,10 +150,7 @@ export class AttachmentNotReady extends Schema.TaggedError<AttachmentNotReady>()
  * @category errors
  * @since 0.1.0
  */
-export class CommentsTimeoutExceeded extends Schema.TaggedError<CommentsTimeoutExceeded>()(
-  "CommentsTimeoutExceeded",
-  answer
-) {
+export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<Answer> {
   static readonly rule: Rule = { codes: errorCodes.commentsTimeoutExceeded, status: 422 }
 
   override get message() {
@@ -202,11 +192,12 @@ const readFailedUsers = (body: unknown) => {
  * @category errors
  * @since 0.1.0
  */
-export class AddParticipantFailed extends Schema.TaggedError<AddParticipantFailed>()("AddParticipantFailed", {
-  ...answer,
-  failed_user_ids: Schema.Array(UserId),
-  failed_user_details: Schema.Array(FailedUsers)
-}) {
+export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed")<
+  Answer & {
+    readonly failed_user_ids: ReadonlyArray<UserId>
+    readonly failed_user_details: ReadonlyArray<FailedUsers>
+  }
+> {
   static readonly rule: Rule = {
     codes: ["add.participant.privacy", "add.participant.not.found"],
     matches: (body) =>
@@ -237,7 +228,7 @@ export class AddParticipantFailed extends Schema.TaggedError<AddParticipantFaile
  * @category errors
  * @since 0.1.0
  */
-export class OperationRejected extends Schema.TaggedError<OperationRejected>()("OperationRejected", answer) {
+export class OperationRejected extends Data.TaggedError("OperationRejected")<Answer> {
   static readonly rule: Rule = { codes: [], matches: (body) => member(body, "success") === false }
 
   override get message() {
@@ -251,14 +242,11 @@ export class OperationRejected extends Schema.TaggedError<OperationRejected>()("
  * @category errors
  * @since 0.1.0
  */
-export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
-  ...answer,
-  retryAfter: Schema.optionalKey(Schema.DurationFromMillis)
-}) {
+export class RateLimited extends Data.TaggedError("RateLimited")<Answer & { readonly retryAfter?: Duration.Duration }> {
   static readonly rule: Rule = { codes: errorCodes.rateLimited, status: 429 }
 
   override get message() {
-    const pause = this.retryAfter === undefined ? "a while" : Duration.format(this.retryAfter)
+    const pause = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
     return tell(this, "too many requests", `Wait ${pause}; lower the limits of RateLimiter if this happens often.`)
   }
 }
@@ -269,13 +257,10 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
  * @category models
  * @since 0.1.0
  */
-export const FieldIssue = Schema.Struct({ field: Schema.String, problem: Schema.String })
-
-/**
- * @category models
- * @since 0.1.0
- */
-export interface FieldIssue extends Schema.Schema.Type<typeof FieldIssue> {}
+export interface FieldIssue {
+  readonly field: string
+  readonly problem: string
+}
 
 /**
  * Reason: the request breaks a rule of the document. Nothing was sent. `issues` names every field and its limit.
@@ -283,9 +268,7 @@ export interface FieldIssue extends Schema.Schema.Type<typeof FieldIssue> {}
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
-  issues: Schema.Array(FieldIssue)
-}) {
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{ readonly issues: ReadonlyArray<FieldIssue> }> {
   override get message() {
     const issues = this.issues.map(({ field, problem }) => (field === "" ? problem : `\`${field}\` ${problem}`))
     return `invalid request, nothing was sent: ${issues.join("; ")}`
@@ -298,14 +281,14 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
  * @category reasons
  * @since 0.1.0
  */
-export class Transport extends Schema.TaggedError<Transport>()("Transport", {
-  kind: Schema.Literals(["Refused", "Unresolved", "Untrusted", "ConnectTimeout", "Timeout", "Reset", "Proxy", "Other"]),
-  sent: Schema.Boolean,
-  code: Schema.optionalKey(Schema.String),
-  detail: Schema.String,
-  hint: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect())
-}) {
+export class Transport extends Data.TaggedError("Transport")<{
+  readonly kind: "Refused" | "Unresolved" | "Untrusted" | "ConnectTimeout" | "Timeout" | "Reset" | "Proxy" | "Other"
+  readonly sent: boolean
+  readonly code?: string
+  readonly detail: string
+  readonly hint: string
+  readonly cause?: unknown
+}> {
   override get message() {
     const code = this.code === undefined ? "" : ` (${this.code})`
     return `no answer${code}: ${this.detail}. ${this.hint}`
@@ -318,13 +301,13 @@ export class Transport extends Schema.TaggedError<Transport>()("Transport", {
  * @category reasons
  * @since 0.1.0
  */
-export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("UnexpectedStatus", {
-  status: Schema.Int,
-  code: Schema.optionalKey(Schema.String),
-  detail: Schema.optionalKey(Schema.String),
-  retryAfter: Schema.optionalKey(Schema.DurationFromMillis),
-  body: Schema.String
-}) {
+export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{
+  readonly status: number
+  readonly code?: string
+  readonly detail?: string
+  readonly retryAfter?: Duration.Duration
+  readonly body: string
+}> {
   override get message() {
     const said = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
@@ -340,11 +323,11 @@ export class UnexpectedStatus extends Schema.TaggedError<UnexpectedStatus>()("Un
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidResponse extends Schema.TaggedError<InvalidResponse>()("InvalidResponse", {
-  status: Schema.Int,
-  problem: Schema.String,
-  body: Schema.String
-}) {
+export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+  readonly status: number
+  readonly problem: string
+  readonly body: string
+}> {
   override get message() {
     return `the platform carried it out but its answer cannot be read: ${this.problem}. The body is kept in \`body\`.`
   }
@@ -356,13 +339,7 @@ export class InvalidResponse extends Schema.TaggedError<InvalidResponse>()("Inva
  * @category reasons
  * @since 0.1.0
  */
-export const Reason = Schema.Union([InvalidRequest, Transport, UnexpectedStatus, InvalidResponse])
-
-/**
- * @category reasons
- * @since 0.1.0
- */
-export type Reason = typeof Reason.Type
+export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResponse
 
 /**
  * A call failed for a reason that is not the caller's business: `reason` says which.
@@ -382,10 +359,10 @@ export type Reason = typeof Reason.Type
  * @category errors
  * @since 0.1.0
  */
-export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestFailed", {
-  endpoint: Schema.String,
-  reason: Reason
-}) {
+export class RequestFailed extends Data.TaggedError("RequestFailed")<{
+  readonly endpoint: string
+  readonly reason: Reason
+}> {
   /**
    * Whether the same call may succeed later. `carriedOut` says whether it can have been carried out already, which
    * forbids to repeat it blindly.

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench`: every figure, as a table. `npm run bench -- NAME --json`: one figure, as a line of JSON.
+ */
+import { figures } from "./src/figures.ts"
+import type { Figure, Measured } from "./src/figure.ts"
+
+const args = process.argv.slice(2)
+const isJson = args.includes("--json")
+const names = args.filter((arg) => !arg.startsWith("--"))
+
+const unknown = names.filter((name) => !figures.some(({ figure }) => figure === name))
+if (unknown.length > 0) {
+  console.error(
+    `There is no figure ${unknown.join(", ")}. There are: ${figures.map(({ figure }) => figure).join(", ")}.`
+  )
+  process.exit(2)
+}
+
+const chosen = names.length === 0 ? figures : figures.filter(({ figure }) => names.includes(figure))
+
+const verdict = ({ toReach }: Figure, { value }: Measured) => (value <= toReach ? "reached" : "missed")
+
+const report = (figure: Figure, measured: Measured) => {
+  const { toReach, unit } = figure
+  const value = Number(measured.value.toFixed(2))
+  if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, toReach }))
+  const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(7), toReach.toFixed(2).padStart(9)]
+  console.log([...columns, ` ${verdict(figure, measured)}`.padEnd(9), ` ${measured.detail}`].join(" "))
+}
+
+if (!isJson) console.log(`${"figure".padEnd(28)}   ratio  to reach`)
+for (const figure of chosen) report(figure, await figure.measure())

@@ -1,0 +1,55 @@
+import { spawnSync } from "node:child_process"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import { rolldown } from "rolldown"
+import type { Measured } from "./figure.ts"
+
+const workspace = fileURLToPath(new URL("../..", import.meta.url))
+
+const programs = { ours: "program-send.ts", base: "program-base.ts" }
+
+/** Bundles a program for a platform with `fetch`, minified. Gives the path and the bytes. */
+const bundle = async (program: string, folder: string) => {
+  const build = await rolldown({
+    input: fileURLToPath(new URL(program, import.meta.url)),
+    platform: "neutral",
+    resolve: { conditionNames: ["import", "default"] },
+    logLevel: "silent"
+  })
+  const path = join(folder, program.replace(".ts", ".js"))
+  await build.write({ file: path, format: "esm", minify: true })
+  await build.close()
+  return { path, bytes: await readFile(path) }
+}
+
+const build = (): void => {
+  const { status, stdout } = spawnSync("npm", ["run", "build"], { cwd: workspace, encoding: "utf8" })
+  if (status !== 0) throw new Error(`The build failed: ${stdout}`)
+}
+
+/** Both programs, bundled from the packages as they are published, while `use` looks at them. */
+export const withBundles = async <A>(
+  use: (bundles: { readonly [K in keyof typeof programs]: Awaited<ReturnType<typeof bundle>> }) => Promise<A>
+): Promise<A> => {
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-bundle-"))
+  try {
+    build()
+    return await use({ ours: await bundle(programs.ours, folder), base: await bundle(programs.base, folder) })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const kilobytes = (size: number) => `${(size / 1024).toFixed(1)} kB`
+
+export const bundles = (): Promise<Measured> =>
+  withBundles(async ({ ours, base }) => {
+    const [oursSize, baseSize] = [gzipSync(ours.bytes).length, gzipSync(base.bytes).length]
+    return {
+      value: oursSize / baseSize,
+      detail: `sends a message ${kilobytes(oursSize)}, by hand ${kilobytes(baseSize)}, minified and gzipped`
+    }
+  })

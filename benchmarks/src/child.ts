@@ -1,0 +1,26 @@
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+/** The costs that a program of its own process printed: for each contender, one number a round. */
+export type Costs = Readonly<Record<string, ReadonlyArray<number>>>
+
+const workspace = fileURLToPath(new URL("..", import.meta.url))
+
+const output = (args: ReadonlyArray<string>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: workspace, stdio: ["ignore", "pipe", "inherit"] })
+    let text = ""
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    child.on("error", reject)
+    child.on("close", (code) =>
+      code === 0 ? resolve(text) : reject(new Error(`${args.join(" ")} exited with ${code}`))
+    )
+  })
+
+/** Runs a program in a process of its own, so that neither heap nor compiled code is shared with another. */
+export const costsOf = async (program: string, ...flags: ReadonlyArray<string>): Promise<Costs> =>
+  JSON.parse(await output(["--conditions=source", ...flags, `src/${program}`])) as Costs
+
+export const printCosts = (costs: Costs): void => console.log(JSON.stringify(costs))

@@ -1,0 +1,26 @@
+/** A figure: a ratio of two costs that are measured in one run. */
+export interface Figure {
+  readonly figure: string
+  readonly unit: "ratio"
+  readonly toReach: number
+  readonly measure: () => Promise<Measured>
+}
+
+export interface Measured {
+  readonly value: number
+  /** What the two costs were, for people. */
+  readonly detail: string
+}
+
+export const median = (values: ReadonlyArray<number>): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** The median of the ratios of rounds, so that a slow moment of the machine hurts both sides alike. */
+export const compare = (
+  ours: { readonly name: string; readonly costs: ReadonlyArray<number> },
+  theirs: { readonly name: string; readonly costs: ReadonlyArray<number> },
+  unit: string
+): Measured => ({
+  value: median(ours.costs.map((cost, round) => cost / theirs.costs[round])),
+  detail: `${ours.name} ${median(ours.costs).toFixed(1)} ${unit}, ${theirs.name} ${median(theirs.costs).toFixed(1)} ${unit}`
+})

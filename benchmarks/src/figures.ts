@@ -1,0 +1,51 @@
+import { costsOf, type Costs } from "./child.ts"
+import { compare, type Figure, type Measured } from "./figure.ts"
+import { bundles } from "./bundle.ts"
+import { startTimes } from "./start.ts"
+
+const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
+  let made: Promise<A> | undefined
+  return () => (made ??= make())
+}
+
+const jit = ["--import", "effect/schema/SchemaJITCompiler/enable"]
+
+const calls = lazily(() => costsOf("call.ts"))
+const decodes = lazily(() => costsOf("decode.ts"))
+const jitDecodes = lazily(() => costsOf("decode.ts", ...jit))
+
+const ratio =
+  (costs: () => Promise<Costs>, ours: string, theirs: string, unit: string) => async (): Promise<Measured> => {
+    const measured = await costs()
+    return compare({ name: ours, costs: measured[ours] }, { name: theirs, costs: measured[theirs] }, unit)
+  }
+
+export const figures: ReadonlyArray<Figure> = [
+  {
+    figure: "call-cpu-over-undici",
+    unit: "ratio",
+    toReach: 2,
+    measure: ratio(calls, "Messages.send", "undici.request", "us CPU")
+  },
+  {
+    figure: "call-cpu-over-fetch",
+    unit: "ratio",
+    toReach: 0.9,
+    measure: ratio(calls, "Messages.send", "fetch", "us CPU")
+  },
+  {
+    figure: "decode-over-json-parse",
+    unit: "ratio",
+    toReach: 3,
+    measure: ratio(decodes, "Update.parse", "JSON.parse", "us")
+  },
+  {
+    figure: "decode-jit-over-json-parse",
+    unit: "ratio",
+    toReach: 2,
+    measure: ratio(jitDecodes, "Update.parse", "JSON.parse", "us")
+  },
+  { figure: "decode-over-zod", unit: "ratio", toReach: 1.2, measure: ratio(jitDecodes, "Update.parse", "zod", "us") },
+  { figure: "size-over-base", unit: "ratio", toReach: 1.2, measure: bundles },
+  { figure: "start-over-base", unit: "ratio", toReach: 1.2, measure: startTimes }
+]

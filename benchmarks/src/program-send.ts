@@ -1,0 +1,22 @@
+/** A program that only sends a message. */
+import * as BotApi from "@colloquy/core/BotApi"
+import * as Messages from "@colloquy/core/Messages"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import { ChatId } from "@colloquy/core/Recipient"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { answeringOffline } from "./program-offline.ts"
+
+const bot = BotApi.layer({ token: Redacted.make("token"), baseUrl: "https://api.example" }).pipe(
+  Layer.provide(Layer.merge(RateLimiter.layerMemory(), FetchHttpClient.layer)),
+  Layer.provide(answeringOffline)
+)
+
+const program = Messages.send({ chat_id: ChatId.make(1), text: "Hello" }).pipe(
+  Effect.flatMap((message) => Effect.log(message.body?.mid)),
+  Effect.provide(bot)
+)
+
+await Effect.runPromise(program)
