@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Settings from "@colloquy/core/Settings"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { makeClient } from "./internal/client.ts"
 import { makeDispatcher, type ProxyAddress } from "./internal/dispatcher.ts"
 import { makeSecureContext } from "./internal/roots.ts"
 import { TrustError } from "./internal/trustError.ts"
@@ -151,14 +151,10 @@ const make = Effect.fnUntraced(function* (options: Options, names: Names) {
   )
 })
 
-const withoutTraceHeaders = HttpClient.transformResponse(
-  Effect.provideService(HttpClient.TracerPropagationEnabled, false)
-)
-
-const client = HttpClient.layerMergedContext(Effect.map(NodeHttpClient.makeUndici, withoutTraceHeaders))
+const client = (options: Options, names: Names) => Effect.flatMap(make(options, names), makeClient)
 
 const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.HttpClient, TrustError> =>
-  Layer.provide(client, Layer.effect(NodeHttpClient.Dispatcher, make(options, names)))
+  Layer.effect(HttpClient.HttpClient, client(options, names))
 
 /**
  * Provides the HTTP client for API calls and uploads alike. The trust, the proxy and the time-outs belong to this
