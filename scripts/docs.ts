@@ -57,7 +57,7 @@ const documented = new Map(
     .filter(({ path }) => path === errorSource)
     .flatMap(comments)
     .flatMap((comment): ReadonlyArray<[string, Comment]> => {
-      const [, name] = /^export class (\w+) extends Schema\.TaggedError/.exec(comment.before) ?? []
+      const [, name] = /^export class (\w+) extends Data\.TaggedError/.exec(comment.before) ?? []
       return name === undefined ? [] : [[name, comment]]
     })
 )

@@ -9,7 +9,7 @@
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"

@@ -12,7 +12,7 @@ import { kindOf, Millis, nullish, openUnion } from "./internal/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
-import { parseMarked, thaw } from "./Json.ts"
+import { parseMarked, thaw } from "./internal/json.ts"
 import { User, UserId } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>

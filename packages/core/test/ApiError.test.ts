@@ -68,7 +68,7 @@ describe("a message says what happened, at which endpoint, and what to do", () =
     ],
     [
       new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "", retryAfter: Duration.seconds(90) }),
-      "Messages.send: too many requests (429). Wait 1m 30s; lower the limits of RateLimiter if this happens often."
+      "Messages.send: too many requests (429). Wait 90 seconds; lower the limits of RateLimiter if this happens often."
     ],
     [
       new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "" }),

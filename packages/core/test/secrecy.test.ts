@@ -73,8 +73,7 @@ const failureOf = Effect.fnUntraced(function* (call: Call, reply: Reply) {
     Effect.tapCause(Effect.logError),
     Effect.exit,
     Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none),
-    Effect.provide(scripted(reply).layer()),
-    Effect.provide(watch.layer),
+    Effect.provide(Layer.merge(scripted(reply).layer(), watch.layer)),
     Effect.forkChild({ startImmediately: true })
   )
   yield* TestClock.adjust("1 hour")
@@ -139,7 +138,7 @@ describe("the token", () => {
     Effect.gen(function* () {
       const { layer, spans, logs } = watched()
       const platform = scripted(ok({ message: message() }))
-      yield* Messages.send({ chat_id, text: "a" }).pipe(Effect.provide(platform.layer()), Effect.provide(layer))
+      yield* Messages.send({ chat_id, text: "a" }).pipe(Effect.provide(Layer.merge(platform.layer(), layer)))
       assert.strictEqual(platform.journal[0].headers["authorization"], token)
       assert.deepStrictEqual(
         spans.map(({ name, kind, attributes }) => ({ name, kind, attributes: Object.fromEntries(attributes) })),
@@ -157,8 +156,7 @@ describe("the token", () => {
         Stream.runDrain,
         Effect.exit,
         Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none),
-        Effect.provide(LongPolling.layer().pipe(Layer.provide(platform.layer()))),
-        Effect.provide(layer),
+        Effect.provide(Layer.merge(LongPolling.layer().pipe(Layer.provide(platform.layer())), layer)),
         Effect.forkChild({ startImmediately: true })
       )
       yield* TestClock.adjust("1 hour")

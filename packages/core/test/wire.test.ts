@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Chat, Comment, Json, Member, Message, Update } from "../src/index.ts"
-import { parseMarked } from "../src/Json.ts"
+import { parseMarked } from "../src/internal/json.ts"
 import { chat, comment, message, seq, user } from "./support/fixtures.ts"
 
 const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
@@ -222,6 +222,22 @@ describe("a position", () => {
       assert.strictEqual(read.body?.seq, position)
       assert.include(Json.stringify(Schema.encodeSync(Message.Message)(read)), `"seq":${position}`)
     }
+  })
+})
+
+describe("an integer that a double cannot hold", () => {
+  it("is no text and no id", () => {
+    const read = (json: string) => Update.parse(json)
+    const created = (members: string) =>
+      `{"update_type":"message_created","timestamp":1,"message":{"recipient":{"chat_id":1,"chat_type":"dialog"},"timestamp":1,"body":{${members}}}}`
+    const problem = (json: string) =>
+      Result.match(read(json), { onSuccess: () => "", onFailure: (error) => error.problem })
+    assert.include(problem(created(`"mid":"m","seq":${long},"text":${long}`)), "`message.body.text` must be a string")
+    assert.include(problem(created(`"mid":${long},"seq":${long}`)), "`message.body.mid` must be a string")
+    assert.include(
+      problem(`{"update_type":"bot_started","timestamp":1,"chat_id":${long},"user":{}}`),
+      "`chat_id` must be"
+    )
   })
 })
 

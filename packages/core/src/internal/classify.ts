@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
-import { parseMarked } from "../Json.ts"
+import { parseMarked } from "./json.ts"
 
 /** An answer as it came. */
 export interface Received {

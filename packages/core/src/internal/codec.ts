@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
-import { stringify } from "../Json.ts"
+import { stringify } from "./json.ts"
 import { fieldIssues, tell } from "./issues.ts"
 
 /** The three parts of a request on the wire. */

@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { thaw, toBigInt } from "../Json.ts"
+import { thaw, toBigInt } from "./json.ts"
 
 /** A key of a response that may be absent and may be null. */
 export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Schema.NullOr<S>> =>

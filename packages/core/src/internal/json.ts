@@ -1,0 +1,136 @@
+import * as Result from "effect/Result"
+
+/** The shortest integer that a double may not hold. */
+const longDigits = 16
+
+const isDigit = (code: number): boolean => code <= 57 && code >= 48
+
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13)
+
+const quote = 34
+const comma = 44
+const minus = 45
+const point = 46
+const zero = 48
+const colon = 58
+const capitalE = 69
+const bracket = 91
+const underscore = 95
+const smallE = 101
+
+const reviveLong = (_key: string, value: unknown, context: { readonly source?: string }): unknown =>
+  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context.source ?? "")
+    ? BigInt(context.source!)
+    : value
+
+const parseSlowly = JSON.parse as (text: string, reviver: typeof reviveLong) => unknown
+
+type Place = "member" | "elsewhere" | "string"
+
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || isDigit(code) || code === underscore
+
+// A quote after a word character can only close a string, because a quote inside one is escaped; with a colon after it,
+// the string was a member's name.
+const placeOf = (text: string, start: number): Place => {
+  let before = start - 1
+  while (isSpace(text.charCodeAt(before))) before--
+  const code = text.charCodeAt(before)
+  if (code === colon) {
+    return text.charCodeAt(before - 1) === quote && isWord(text.charCodeAt(before - 2)) ? "member" : "elsewhere"
+  }
+  return code === comma || code === bracket || before < 0 ? "elsewhere" : "string"
+}
+
+const isInteger = (text: string, start: number, end: number): boolean => {
+  const next = text.charCodeAt(end)
+  return (
+    next !== point &&
+    next !== smallE &&
+    next !== capitalE &&
+    !(end - start <= longDigits + 1 && Number.isSafeInteger(Number(text.slice(start, end))))
+  )
+}
+
+/**
+ * `JSON.parse` in which an integer that a double cannot hold stays exact, marked for `toBigInt` and `thaw`.
+ *
+ * A reviver costs five times a parse. So the text is probed at every sixteenth character, which no run of sixteen digits
+ * escapes; what is found after a member's name is quoted and marked. Where the probe cannot tell a number from the
+ * inside of a string, the reviver decides.
+ */
+export const parseMarked = (text: string): unknown => {
+  let out = ""
+  let done = 0
+  for (let probe = longDigits - 1; probe < text.length; probe += longDigits) {
+    if (!isDigit(text.charCodeAt(probe))) continue
+    let start = probe
+    let end = probe + 1
+    while (isDigit(text.charCodeAt(start - 1))) start--
+    while (isDigit(text.charCodeAt(end))) end++
+    if (end - start < longDigits || text.charCodeAt(start) === zero) continue
+    probe = end - 1
+    if (text.charCodeAt(start - 1) === minus) start--
+    if (!isInteger(text, start, end)) continue
+    const place = placeOf(text, start)
+    if (place === "elsewhere") return parseSlowly(text, reviveLong)
+    if (place === "string") continue
+    out += text.slice(done, start) + openMark + text.slice(start, end) + closeMark
+    done = end
+  }
+  return JSON.parse(done === 0 ? text : out + text.slice(done))
+}
+
+// A marked integer is a list of one string, which starts with a control character that JSON lets stand unescaped: no
+// schema of a string takes it for one.
+const mark = 0x80
+const openMark = `["${String.fromCharCode(mark)}`
+const closeMark = '"]'
+
+const markedInteger = /^\x80-?\d{16,}$/
+
+const markedText = (value: unknown): string | undefined =>
+  Array.isArray(value) && value.length === 1 && typeof value[0] === "string" && markedInteger.test(value[0])
+    ? value[0].slice(1)
+    : undefined
+
+const decimal = /^-?\d+$/
+
+/** The exact integer that `parseMarked` left at a place where the schema expects one; anything else as it is. */
+export const toBigInt = (value: unknown): unknown => {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
+  const digits = typeof value === "string" ? value : markedText(value)
+  return digits !== undefined && decimal.test(digits) ? BigInt(digits) : value
+}
+
+/** Replaces marked integers in a raw value by bigints. */
+export const thaw = (value: unknown): unknown => {
+  if (Array.isArray(value)) {
+    const digits = markedText(value)
+    return digits === undefined ? value.map(thaw) : BigInt(digits)
+  }
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, thaw(member)]))
+  }
+  return value
+}
+
+// A string that looks like a marked integer: the reviver tells it apart.
+const likeMarked = /"(?:\x80|\\u0080)/
+
+/** `JSON.parse` with every integer that a double cannot hold as a bigint. */
+export const parseExactly = (text: string): unknown =>
+  likeMarked.test(text) ? parseSlowly(text, reviveLong) : thaw(parseMarked(text))
+
+const rawJSON = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
+
+const writeLong = (_key: string, value: unknown): unknown =>
+  typeof value === "bigint" ? rawJSON(String(value)) : value
+
+/** `JSON.stringify` that writes a bigint as the integer it is. */
+export const stringify = (value: unknown): string =>
+  // A replacer costs more than the rest, and bigints are rare: JSON refuses them, which is when it is needed.
+  Result.getOrElse(
+    Result.try(() => JSON.stringify(value)),
+    () => JSON.stringify(value, writeLong)
+  )
