@@ -210,17 +210,10 @@ describe("hostile sources", () => {
     ["html", parseHtml]
   ] as const) {
     for (const unit of units) {
-      it(`reads ${name} made of ${JSON.stringify(unit)} in about linear time`, () => {
-        const time = (size: number) => {
-          const source = unit.repeat(size / unit.length)
-          const start = performance.now()
-          const parsed = parse(source)
-          assert.isAtMost(parsed.text.length, source.length)
-          return performance.now() - start
-        }
-        time(4000)
-        // Quadratic time would be some thousand times the budget of a text of 4000.
-        assert.isBelow(time(200_000), 2000)
+      // Quadratic time would not come to an end before the test runner gives up.
+      it(`reads ${name} made of ${JSON.stringify(unit)}, however much of it`, () => {
+        const source = unit.repeat(200_000 / unit.length)
+        assert.isAtMost(parse(source).text.length, source.length)
       })
     }
   }

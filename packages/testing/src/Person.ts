@@ -1,0 +1,149 @@
+/**
+ * A person on the emulated platform: what they do to the bot, and what they see of it.
+ *
+ * @since 0.1.0
+ */
+import type { Attachment } from "@colloquy/core/Attachment"
+import type { Chat, ChatId } from "@colloquy/core/Chat"
+import type { Comment } from "@colloquy/core/Comment"
+import type { Permission } from "@colloquy/core/Member"
+import type { Message, MessageId } from "@colloquy/core/Message"
+import type { NewMessageLink } from "@colloquy/core/NewMessage"
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type * as model from "./internal/model.ts"
+
+/**
+ * A person cannot do this: there is no such button, they are not in that chat, the message is somebody else's.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CannotDo extends Data.TaggedError("CannotDo")<{
+  readonly who: string
+  readonly problem: string
+}> {
+  override get message() {
+    return `${this.who} cannot do this: ${this.problem}`
+  }
+}
+
+/**
+ * What the bot did, as the people in the chat see it: a message, an edit, a removal, a comment, the notification that
+ * answers a press, or an action such as typing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Heard = model.Heard
+
+/**
+ * A chat, or its id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ChatRef = ChatId | Pick<Chat, "chat_id">
+
+/**
+ * A message, or its id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type MessageRef = MessageId | Message
+
+/**
+ * A comment, or its id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CommentRef = MessageId | Comment
+
+/**
+ * What a person says besides text: attachments as others see them, a reply or a forward.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SayOptions {
+  readonly attachments?: ReadonlyArray<Attachment> | undefined
+  readonly link?: NewMessageLink | undefined
+}
+
+type Doing<A = void> = Effect.Effect<A, CannotDo>
+
+/**
+ * A person. Every update that their doing causes is delivered to the bots that would see it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Person {
+  readonly user: UserWithPhoto
+  readonly user_id: UserId
+  /** The dialog with the bot, opened by {@link start} or by the first message. */
+  readonly dialog: Doing<Chat>
+  /** Opens the dialog with the bot, or starts a stopped one again: `bot_started`, with a deep link's payload. */
+  readonly start: (payload?: string) => Doing<Chat>
+  /** Stops the bot: `bot_stopped`; it cannot write until the next {@link start}. */
+  readonly stop: Doing
+  /** Says something in the dialog, which begins with `bot_started`, or in a chat. */
+  readonly say: {
+    (text: string, options?: SayOptions): Doing<Message>
+    (chat: ChatRef, text: string, options?: SayOptions): Doing<Message>
+  }
+  /** Edits an own message: `message_edited`. */
+  readonly edit: (message: MessageRef, text: string) => Doing<Message>
+  /** Removes an own message, or any message as an administrator: `message_removed`. */
+  readonly remove: (message: MessageRef) => Doing
+  /**
+   * Presses a button by its text or its place [row, column], counted from 0. A `callback` button gives the callback's
+   * id; `message` and `request_contact` buttons make the person say something, and give nothing.
+   */
+  readonly press: (
+    message: MessageRef,
+    button: string | readonly [row: number, column: number]
+  ) => Doing<string | undefined>
+  /** Joins a group chat or a channel: `user_added`. */
+  readonly join: (chat: ChatRef) => Doing
+  /** Leaves a group chat or a channel: `user_removed`. */
+  readonly leave: (chat: ChatRef) => Doing
+  /** Adds the bot to a chat: `bot_added`. */
+  readonly addBot: (chat: ChatRef) => Doing
+  /** Removes the bot from a chat: `bot_removed`. */
+  readonly removeBot: (chat: ChatRef) => Doing
+  /** Makes the bot an administrator with these rights, or a plain member: `bot_admin_permissions_changed`. */
+  readonly appointBot: (chat: ChatRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
+  /** Gives a chat another title: `chat_title_changed`. */
+  readonly rename: (chat: ChatRef, title: string) => Doing
+  /** Comments on a post: `comment_created`; `onBehalf` of the channel without a sender. */
+  readonly comment: (
+    post: MessageRef,
+    text: string,
+    options?: { readonly replyTo?: CommentRef | undefined; readonly onBehalf?: boolean | undefined }
+  ) => Doing<Comment>
+  /** Edits an own comment: `comment_edited`. */
+  readonly editComment: (comment: CommentRef, text: string) => Doing<Comment>
+  /** Removes an own comment: `comment_removed`. */
+  readonly removeComment: (comment: CommentRef) => Doing
+  /** Sees a post: it counts one view for each person. */
+  readonly view: (post: MessageRef) => Doing
+  /** Clears the dialog's history: `dialog_cleared`. */
+  readonly clearDialog: Doing
+  /** Deletes the dialog: `dialog_removed`. */
+  readonly removeDialog: Doing
+  /** Mutes the dialog until a time in Unix milliseconds: `dialog_muted`. */
+  readonly muteDialog: (until: number) => Doing
+  /** Unmutes the dialog: `dialog_unmuted`. */
+  readonly unmuteDialog: Doing
+  /** Waits for the next message that a bot says where this person is; each one is given once. */
+  readonly reply: Effect.Effect<Message>
+  /** Waits for the next notification that answers a press of this person; each one is given once. */
+  readonly notification: Effect.Effect<string>
+  /** What bots did where this person is, from the making of the person on. */
+  readonly hears: Stream.Stream<Heard>
+}

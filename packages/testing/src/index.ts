@@ -1,0 +1,5 @@
+export * as Emulator from "./Emulator.ts"
+export * as EmulatorServer from "./EmulatorServer.ts"
+export * as Fixtures from "./Fixtures.ts"
+export * as Person from "./Person.ts"
+export * as TestBotApi from "./TestBotApi.ts"

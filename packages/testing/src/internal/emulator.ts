@@ -1,0 +1,103 @@
+import type { Chat } from "@colloquy/core/Chat"
+import type { UserWithPhoto } from "@colloquy/core/User"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { ChatOptions, Emulator, Options, UserOptions } from "../Emulator.ts"
+import type { ChatRef, Person } from "../Person.ts"
+import { deliver } from "./deliveries.ts"
+import { apiOrigin } from "./httpClient.ts"
+import type { Account, Bot, Room } from "./model.ts"
+import { makePerson } from "./person.ts"
+import { admit, allRights, appoint, openRoom, settle } from "./rooms.ts"
+import { serving } from "./serve.ts"
+import { present, toChat } from "./views.ts"
+import { idOf, World } from "./world.ts"
+
+export const defaultToken = "emulator-token"
+
+const accountOf = (world: World, { user_id }: Person): Account => world.accounts.get(user_id)!
+
+/** A chat with its people in it; then the bot is added, as somebody would add it. */
+const openChat = (world: World, bot: Bot, options: ChatOptions): Chat => {
+  const { bot: role = {}, hasComments = true, isPublic = false, members = [], title, type = "chat" } = options
+  const people = members.map((person) => accountOf(world, person))
+  const owner =
+    options.owner === undefined
+      ? (people[0] ?? world.addAccount({ first_name: "Owner" }))
+      : accountOf(world, options.owner)
+  const link = isPublic ? `https://emulator.test/${world.nextName("c")}` : null
+  const room = openRoom(world, { type, title: title ?? null, link, owner: idOf(owner), hasComments })
+  for (const account of new Set([owner, ...people])) settle(world, room, account)
+  if (role !== false) {
+    admit(world, room, bot.account, owner)
+    const isAdmin = role.admin ?? role.permissions !== undefined
+    const member = room.members.get(idOf(bot.account))!
+    if (isAdmin) appoint(world, room, member, role.permissions ?? allRights, idOf(owner))
+  }
+  return toChat(room, bot)
+}
+
+const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
+  if (typeof options === "string") return { first_name: options }
+  const { isPrivate: _, locale: __, ...profile } = options
+  return profile
+}
+
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const world = yield* Effect.clockWith((clock) => Effect.sync(() => new World(clock)))
+  const token = options.token ?? defaultToken
+  const bot = world.addBot({ token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
+
+  const chatIdOf = (ref: ChatRef) => (typeof ref === "number" ? ref : ref.chat_id)
+  const roomOf = (ref: ChatRef): Room | undefined => world.rooms.get(chatIdOf(ref))
+
+  const emulator: Emulator["Service"] = {
+    token: Redacted.make(token),
+    baseUrl: apiOrigin,
+    bot: bot.account.user,
+    user: (options) =>
+      Effect.sync(() => {
+        const { isPrivate, locale } = typeof options === "string" ? {} : options
+        return makePerson(world, bot, world.addAccount(profileOf(options), { isPrivate: isPrivate ?? false, locale }))
+      }),
+    chat: (options = {}) => Effect.sync(() => openChat(world, bot, options)),
+    closeChat: (ref) =>
+      Effect.sync(() => {
+        const room = roomOf(ref)
+        if (room !== undefined) room.isClosed = true
+      }),
+    allowComments: (ref, allowed) =>
+      Effect.sync(() => {
+        const room = roomOf(ref)
+        if (room !== undefined) room.hasComments = allowed
+      }),
+    messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map(present) ?? []),
+    comments: (ref) =>
+      Effect.sync(() => {
+        const mid = typeof ref === "string" ? ref : ref.body?.mid
+        return (mid === undefined ? undefined : world.posts.get(mid))?.remarks.map(({ comment }) => comment) ?? []
+      }),
+    updates: Effect.sync(() => bot.updates.from(0).map(({ update }) => update)),
+    deliver: (raw) => Effect.sync(() => deliver(world, bot, { update_type: "unknown", raw })),
+    requests: Effect.sync(() => world.exchanges.from(0)),
+    heard: Effect.sync(() => world.heard.from(0).map(({ heard }) => heard)),
+    said: (ref) =>
+      world.heard.stream(0).pipe(
+        Stream.map(({ heard }) => heard),
+        Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
+      ),
+    intercept: (intercept) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          world.intercepts.push(intercept)
+        }),
+        () =>
+          Effect.sync(() => {
+            world.intercepts.splice(world.intercepts.lastIndexOf(intercept), 1)
+          })
+      ),
+    handle: serving(world)
+  }
+  return emulator
+})

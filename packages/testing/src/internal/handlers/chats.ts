@@ -1,0 +1,66 @@
+import type { PhotoAttachmentRequestPayload } from "@colloquy/core/AttachmentRequest"
+import type * as Chats from "@colloquy/core/Chats"
+import type { MessageId } from "@colloquy/core/Message"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { administered, type Call, knownRoom, requireRight, roomOf, roomWithRight } from "../call.ts"
+import { readContent } from "../content.ts"
+import { tell } from "../hearing.ts"
+import type { Room } from "../model.ts"
+import * as refusal from "../refusal.ts"
+import { rename } from "../rooms.ts"
+import { present, toChat } from "../views.ts"
+import type { Handlers } from "./handler.ts"
+
+const postIn = ({ world }: Call, room: Room, mid: MessageId) =>
+  Effect.suspend(() => {
+    const post = world.posts.get(mid)
+    return post?.room === room ? Effect.succeed(post) : refusal.messageNotFound(mid)
+  })
+
+const iconUrl = (call: Call, room: Room, payload: PhotoAttachmentRequestPayload) =>
+  Effect.map(readContent(call, room, { attachments: [{ type: "image", payload }] }), ({ attachments: [image] }) =>
+    image.type === "image" ? image.payload.url : null
+  )
+
+/** A dialog lets the bot pin by itself. */
+const pinnable = (call: Call, { chat_id }: { readonly chat_id: Room["chat_id"] }) =>
+  Effect.flatMap(roomOf(call, chat_id), (room) =>
+    room.type === "dialog" ? Effect.succeed(room) : roomWithRight(call, chat_id, "pin_message")
+  )
+
+export const chats: Handlers<typeof Chats> = {
+  get: ({ chat_id }, call) => Effect.map(knownRoom(call, chat_id), (room) => toChat(room, call.bot)),
+
+  edit: ({ chat_id, description, icon, pin, title }, call) =>
+    Effect.gen(function* () {
+      const room = yield* administered(call, chat_id)
+      const changesInfo = description != null || icon != null || title != null
+      if (changesInfo) yield* requireRight(call, room, "change_chat_info")
+      if (pin != null) yield* requireRight(call, room, "pin_message")
+      const post = pin == null ? room.pinned : yield* postIn(call, room, pin)
+      const url = icon == null ? room.icon : yield* iconUrl(call, room, icon)
+      room.pinned = post
+      room.icon = url
+      if (description != null) room.description = description === "" ? null : description
+      if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
+      return toChat(room, call.bot)
+    }),
+
+  sendAction: ({ action, chat_id }, call) =>
+    Effect.map(roomOf(call, chat_id), (room) => tell(call.world, room, { _tag: "Action", chat_id, action })),
+
+  getPin: ({ chat_id }, call) =>
+    Effect.map(roomOf(call, chat_id), ({ pinned }) => Option.map(Option.fromUndefinedOr(pinned), present)),
+
+  pin: ({ chat_id, message_id }, call) =>
+    Effect.gen(function* () {
+      const room = yield* pinnable(call, { chat_id })
+      room.pinned = yield* postIn(call, room, message_id)
+    }),
+
+  unpin: ({ chat_id }, call) =>
+    Effect.map(pinnable(call, { chat_id }), (room) => {
+      room.pinned = undefined
+    })
+}

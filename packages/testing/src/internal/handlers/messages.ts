@@ -1,0 +1,76 @@
+import type * as Messages from "@colloquy/core/Messages"
+import * as Effect from "effect/Effect"
+import { type Call, roomOf, visiblePost } from "../call.ts"
+import { readContent } from "../content.ts"
+import type { Post, Room } from "../model.ts"
+import { contentOf, publish, rewrite, withdraw } from "../posts.ts"
+import * as refusal from "../refusal.ts"
+import { findDialog, hasRight, isAdmin } from "../rooms.ts"
+import { present } from "../views.ts"
+import type { Handlers } from "./handler.ts"
+
+const defaultCount = 50
+
+const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<Room, refusal.Refusal> => {
+  if (chat_id !== undefined) return roomOf(call, chat_id)
+  const person = call.world.accounts.get(user_id)
+  const dialog = person && findDialog(call.world, person, call.bot)
+  return dialog === undefined ? refusal.chatNotFound(`with user ${user_id}`) : roomOf(call, dialog.chat_id)
+}
+
+const mayWrite = ({ bot }: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
+  room.type !== "channel" || hasRight(room, bot.account, "write") ? Effect.void : refusal.notAdmin()
+
+/** The bot's own messages, and what others wrote where it has the right. */
+const mayChange = (
+  { bot }: Call,
+  { author, room }: Post,
+  right: "edit" | "delete"
+): Effect.Effect<void, refusal.Refusal> =>
+  author === bot.account || (hasRight(room, bot.account, right) && (right === "delete" || room.type === "channel"))
+    ? Effect.void
+    : refusal.accessDenied("The message is not the bot's own")
+
+const readable = (call: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
+  room.type === "dialog" || isAdmin(room, call.bot.account) ? Effect.void : refusal.notAdmin()
+
+export const messages: Handlers<typeof Messages> = {
+  send: (request, call) =>
+    Effect.gen(function* () {
+      const room = yield* destination(call, request)
+      yield* mayWrite(call, room)
+      const content = yield* readContent(call, room, request)
+      return present(publish(call.world, room, call.bot.account, content))
+    }),
+
+  list: ({ chat_id, count = defaultCount, from = Infinity, message_ids, to = 0 }, call) =>
+    Effect.gen(function* () {
+      const isWanted = ({ message: { timestamp } }: Post) => timestamp <= from && timestamp >= to
+      if (chat_id === undefined) {
+        const found = yield* Effect.forEach(message_ids, (mid) => Effect.option(visiblePost(call, mid)))
+        const posts = found.flatMap((post) => (post._tag === "Some" ? [post.value] : []))
+        return posts.filter(isWanted).slice(0, count).map(present)
+      }
+      const room = yield* roomOf(call, chat_id)
+      yield* readable(call, room)
+      return room.posts.filter(isWanted).slice(-count).reverse().map(present)
+    }),
+
+  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), present),
+
+  edit: ({ message_id, ...body }, call) =>
+    Effect.gen(function* () {
+      const post = yield* visiblePost(call, message_id)
+      yield* roomOf(call, post.room.chat_id)
+      yield* mayChange(call, post, "edit")
+      const content = yield* readContent(call, post.room, body, contentOf(post))
+      rewrite(call.world, post, content, call.bot.account)
+    }),
+
+  remove: ({ message_id }, call) =>
+    Effect.gen(function* () {
+      const post = yield* visiblePost(call, message_id)
+      yield* mayChange(call, post, "delete")
+      withdraw(call.world, post, call.bot.account)
+    })
+}

@@ -1,0 +1,17 @@
+import type * as Videos from "@colloquy/core/Videos"
+import * as Effect from "effect/Effect"
+import { isReady, urlOf } from "../media.ts"
+import { notFound } from "../refusal.ts"
+import type { Handlers } from "./handler.ts"
+
+const renditions = ["mp4_1080", "mp4_720", "mp4_480", "hls"]
+
+export const videos: Handlers<typeof Videos> = {
+  get: ({ token }, { world }) =>
+    Effect.gen(function* () {
+      const media = world.media.get(token)
+      if (media?.type !== "video" || !isReady(world, media)) return yield* notFound(`Video ${token}`)
+      const url = urlOf(world, media)
+      return { token, urls: Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`])) }
+    })
+}

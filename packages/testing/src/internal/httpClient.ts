@@ -1,0 +1,106 @@
+import type { UploadType } from "@colloquy/core/Uploads"
+import * as Effect from "effect/Effect"
+import type * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import { type Body, type Entrance, type Lost, type Response, type Serve, Unreadable } from "./wire.ts"
+
+export const apiOrigin = "https://api.emulator.test"
+
+const uploads: Readonly<Record<UploadType, string>> = {
+  image: "https://image.uploads.emulator.test",
+  video: "https://video.uploads.emulator.test",
+  audio: "https://audio.uploads.emulator.test",
+  file: "https://file.uploads.emulator.test"
+}
+
+const entrances = new Map<string, Entrance>([
+  [apiOrigin, { at: "api", uploads }],
+  ...Object.entries(uploads).map(([type, origin]) => [origin, { at: type as UploadType, uploads }] as const)
+])
+
+const failures = {
+  refused: { code: "ECONNREFUSED", message: "connect ECONNREFUSED" },
+  reset: { code: "ECONNRESET", message: "read ECONNRESET" },
+  unresolved: { code: "ENOTFOUND", message: "getaddrinfo ENOTFOUND" }
+}
+
+const lost = (request: HttpClientRequest.HttpClientRequest, kind: keyof typeof failures) => {
+  const { code, message } = failures[kind]
+  const cause = Object.assign(new Error(message), { code })
+  return new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+}
+
+const unreadable = (cause: unknown) => new Unreadable({ cause })
+
+const ofWeb = (web: globalThis.Response): Body => ({
+  text: Effect.tryPromise({ try: () => web.text(), catch: unreadable }),
+  bytes: Stream.fromReadableStream({ evaluate: () => web.body ?? new ReadableStream(), onError: unreadable })
+})
+
+const ofBytes = (bytes: Uint8Array, text: () => string): Body => ({
+  text: Effect.sync(text),
+  bytes: Stream.succeed(bytes)
+})
+
+const decoder = new TextDecoder()
+
+interface Sent {
+  readonly body: Body
+  readonly contentType?: string | undefined
+}
+
+/** The body of a request, and its type where that is known only now. */
+const read = (body: HttpBody.HttpBody): Sent => {
+  switch (body._tag) {
+    case "Empty":
+      return { body: ofBytes(new Uint8Array(), () => "") }
+    case "Uint8Array":
+      return { body: ofBytes(body.body, () => body.text ?? decoder.decode(body.body)), contentType: body.contentType }
+    case "Stream": {
+      const bytes = Stream.mapError(body.stream, unreadable)
+      return {
+        body: { bytes, text: Stream.mkString(Stream.decodeText(bytes)) },
+        contentType: body.contentType
+      }
+    }
+    case "FormData":
+    case "Raw": {
+      const web = new globalThis.Response(
+        body._tag === "FormData" ? body.formData : (body.body as ConstructorParameters<typeof globalThis.Response>[0])
+      )
+      return { body: ofWeb(web), contentType: web.headers.get("content-type") ?? undefined }
+    }
+  }
+}
+
+const withoutBody = new Set([204, 205, 304])
+
+const toResponse = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Response) =>
+  HttpClientResponse.fromWeb(
+    request,
+    new globalThis.Response(withoutBody.has(status) ? null : body, { status, headers })
+  )
+
+/** The platform as an HTTP client, without sockets: its hosts are reached by their names. */
+export const makeClient = (serve: Serve): HttpClient.HttpClient =>
+  HttpClient.make((request, url) => {
+    const entrance = entrances.get(url.origin)
+    if (entrance === undefined) return Effect.fail(lost(request, "unresolved"))
+    const { body, contentType } = read(request.body)
+    const answered = serve({
+      method: request.method,
+      path: url.pathname,
+      query: url.search,
+      headers: contentType === undefined ? request.headers : { "content-type": contentType, ...request.headers },
+      body,
+      entrance
+    })
+    return Effect.matchEffect(answered, {
+      onSuccess: (response) => Effect.succeed(toResponse(request, response)),
+      onFailure: ({ kind }: Lost) => Effect.fail(lost(request, kind))
+    })
+  })

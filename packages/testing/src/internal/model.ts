@@ -1,0 +1,137 @@
+import type { BotCommand } from "@colloquy/core/Bot"
+import type { ChatId } from "@colloquy/core/Chat"
+import type { Comment } from "@colloquy/core/Comment"
+import type { Permission } from "@colloquy/core/Member"
+import type { Message, MessageId } from "@colloquy/core/Message"
+import type { SenderAction } from "@colloquy/core/Chats"
+import type { Subscription } from "@colloquy/core/Subscription"
+import type { Update } from "@colloquy/core/Update"
+import type { UploadType } from "@colloquy/core/Uploads"
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import type { Log } from "./log.ts"
+
+/** A person or a bot. */
+export interface Account {
+  user: UserWithPhoto
+  readonly locale: string | undefined
+  /** Whether they forbid others to add them to chats. */
+  readonly isPrivate: boolean
+}
+
+export interface Delivery {
+  readonly at: number
+  readonly update: Update
+}
+
+/** A button that a person pressed. */
+export interface Press {
+  readonly post: Post
+  readonly by: Account
+  isAnswered: boolean
+}
+
+export interface Bot {
+  readonly token: string
+  readonly account: Account
+  commands: ReadonlyArray<BotCommand>
+  readonly updates: Log<Delivery>
+  /** Where the next poll without a marker goes on. */
+  polledTo: number | undefined
+  readonly subscriptions: Map<string, Subscription & { readonly secret: string | undefined }>
+  readonly presses: Map<string, Press>
+}
+
+export interface Membership {
+  readonly account: Account
+  readonly joinedAt: number
+  lastAccessAt: number
+  /** The rights of an administrator. */
+  rights: ReadonlySet<Permission> | undefined
+  alias: string | undefined
+}
+
+export interface Room {
+  readonly chat_id: ChatId
+  readonly type: "chat" | "channel" | "dialog"
+  title: string | null
+  description: string | null
+  icon: string | null
+  readonly link: string | null
+  owner: UserId | undefined
+  readonly members: Map<UserId, Membership>
+  readonly former: Map<UserId, "removed" | "left">
+  readonly blocked: Set<UserId>
+  readonly posts: Array<Post>
+  pinned: Post | undefined
+  isClosed: boolean
+  /** The person stopped the dialog. */
+  isSuspended: boolean
+  hasComments: boolean
+  lastEventAt: number
+}
+
+/** A message or a channel post. */
+export interface Post {
+  readonly mid: MessageId
+  readonly room: Room
+  readonly author: Account
+  message: Message
+  readonly viewers: Set<UserId>
+  readonly remarks: Array<Remark>
+}
+
+/** A comment under a post. */
+export interface Remark {
+  readonly mid: MessageId
+  readonly post: Post
+  readonly author: Account
+  comment: Comment
+}
+
+/** An uploaded file, or one that is expected. */
+export interface Media {
+  readonly type: UploadType
+  readonly token: string
+  readonly photo_id: bigint
+  filename: string | undefined
+  size: number
+  /** When its processing is done; absent until it is uploaded. */
+  readyAt: number | undefined
+  readonly sourceUrl: string | undefined
+}
+
+/** How far an upload in parts is. */
+export interface UploadProgress {
+  readonly received: number
+  readonly size: number
+  readonly parts: number
+}
+
+/** An address for one upload. */
+export interface UploadSlot {
+  readonly id: string
+  readonly media: Media
+  progress: UploadProgress | undefined
+  isUsed: boolean
+}
+
+/** What a bot did, and who was there. */
+export interface Hearing {
+  readonly heard: Heard
+  readonly audience: ReadonlySet<UserId>
+}
+
+/** What a bot did, as the people in the chat see it. */
+export type Heard =
+  | { readonly _tag: "Message"; readonly chat_id: ChatId; readonly message: Message }
+  | { readonly _tag: "Edited"; readonly chat_id: ChatId; readonly message: Message }
+  | { readonly _tag: "Removed"; readonly chat_id: ChatId; readonly message_id: MessageId }
+  | { readonly _tag: "Action"; readonly chat_id: ChatId; readonly action: SenderAction }
+  | {
+      readonly _tag: "Notification"
+      readonly chat_id: ChatId
+      readonly user_id: UserId
+      readonly callback_id: string
+      readonly text: string
+    }
+  | { readonly _tag: "Comment"; readonly chat_id: ChatId; readonly comment: Comment }

@@ -1,0 +1,71 @@
+import type { UpdatesPage, ListRequest } from "@colloquy/core/Updates"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { forgetOld } from "./deliveries.ts"
+import type { Bot, Delivery } from "./model.ts"
+import type { World } from "./world.ts"
+
+/** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
+const defaults = { limit: 100, timeout: 30 }
+
+/** @assumption A Comment updates come by webhook only. */
+const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_removed"])
+
+const typeOf = ({ update }: Delivery): string => {
+  if (update.update_type !== "unknown") return update.update_type
+  const { raw } = update
+  return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
+}
+
+const wanted = (types: ReadonlyArray<string> | undefined) => (delivery: Delivery) => {
+  const type = typeOf(delivery)
+  return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
+}
+
+interface Found {
+  readonly updates: ReadonlyArray<Delivery>
+  readonly next: number
+}
+
+const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: Delivery) => boolean): Found => {
+  const start = Math.max(from, bot.updates.start)
+  const updates: Array<Delivery> = []
+  let next = start
+  for (const delivery of bot.updates.from(start)) {
+    if (updates.length === limit) break
+    next++
+    if (isWanted(delivery)) updates.push(delivery)
+  }
+  return { updates, next }
+}
+
+/**
+ * Waits for updates. A marker commits everything before it. The first poll of a bot gives everything that is kept; a
+ * later one without a marker gives only the latest update, so a bot that starts again without its marker loses events.
+ */
+export const poll = (world: World, bot: Bot, request: ListRequest): Effect.Effect<UpdatesPage> => {
+  const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
+  const isWanted = wanted(types)
+  const isFresh = marker == null && bot.polledTo === undefined
+  const from = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)
+
+  const take = (): Found => {
+    forgetOld(world, bot)
+    const found = read(bot, from, marker == null && !isFresh ? Infinity : limit, isWanted)
+    return marker == null && !isFresh ? { ...found, updates: found.updates.slice(-1) } : found
+  }
+
+  const wait: Effect.Effect<Found> = Effect.suspend(() => {
+    const found = take()
+    return found.updates.length > 0 ? Effect.succeed(found) : Effect.andThen(bot.updates.arrival, wait)
+  })
+
+  const within =
+    timeout === 0 ? Effect.sync(take) : Effect.map(Effect.timeoutOption(wait, timeout * 1000), Option.getOrElse(take))
+
+  return Effect.map(within, ({ next, updates }) => {
+    bot.polledTo = Math.max(bot.polledTo ?? 0, next)
+    return { updates: updates.map(({ update }) => Result.succeed(update)), marker: BigInt(next) }
+  })
+}

@@ -1,0 +1,97 @@
+import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message"
+import type { Content } from "./content.ts"
+import { tell } from "./hearing.ts"
+import type { Account, Heard, Post, Room } from "./model.ts"
+import { announce } from "./deliveries.ts"
+import { counterpart } from "./rooms.ts"
+import { present } from "./views.ts"
+import { idOf, type World } from "./world.ts"
+
+const recipientOf = (room: Room, author: Account): Message["recipient"] => {
+  const other = room.type === "dialog" ? counterpart(room, author) : undefined
+  return { chat_id: room.chat_id, chat_type: room.type, ...(other === undefined ? {} : { user_id: idOf(other) }) }
+}
+
+const localeOf = (room: Room, author: Account) =>
+  room.type === "dialog" && author.locale !== undefined ? { user_locale: author.locale } : {}
+
+const hear = (world: World, room: Room, by: Account, heard: Heard): void => {
+  if (by.user.is_bot) tell(world, room, heard)
+}
+
+const bodyOf = ({ text, attachments, markup }: Content, at: Pick<MessageBody, "mid" | "seq">): MessageBody => ({
+  ...at,
+  text,
+  attachments: attachments.length === 0 ? null : attachments,
+  ...(markup.length === 0 ? {} : { markup })
+})
+
+/** Says something in a chat. */
+export const publish = (world: World, room: Room, author: Account, content: Content): Post => {
+  const { seq, mid } = world.nextPosition(room.chat_id)
+  const timestamp = world.now
+  const { link } = content
+  const message: Message = {
+    ...(room.type === "channel" ? {} : { sender: author.user }),
+    recipient: recipientOf(room, author),
+    timestamp,
+    ...(link === undefined ? {} : { link }),
+    body: bodyOf(content, { mid, seq }),
+    ...(room.link === null || room.type !== "channel" ? {} : { url: `${room.link}/${seq}` })
+  }
+  const post: Post = { mid, room, author, message, viewers: new Set(), remarks: [] }
+  room.posts.push(post)
+  world.posts.set(mid, post)
+  const membership = room.members.get(idOf(author))
+  if (membership !== undefined) membership.lastAccessAt = timestamp
+  const shown = present(post)
+  announce(
+    world,
+    room,
+    { update_type: "message_created", timestamp, message: shown, ...localeOf(room, author) },
+    author
+  )
+  hear(world, room, author, { _tag: "Message", chat_id: room.chat_id, message: shown })
+  return post
+}
+
+/** Changes what a message says. */
+export const rewrite = (world: World, post: Post, content: Content, by: Account): void => {
+  const { mid, seq } = post.message.body!
+  const { link: _, ...kept } = post.message
+  post.message = {
+    ...kept,
+    ...(content.link === undefined ? {} : { link: content.link }),
+    body: bodyOf(content, { mid, seq })
+  }
+  const message = present(post)
+  announce(world, post.room, { update_type: "message_edited", timestamp: world.now, message }, by)
+  hear(world, post.room, by, { _tag: "Edited", chat_id: post.room.chat_id, message })
+}
+
+export const withdraw = (world: World, post: Post, by: Account): void => {
+  const { room, mid } = post
+  room.posts.splice(room.posts.indexOf(post), 1)
+  world.posts.delete(mid)
+  for (const remark of post.remarks) world.remarks.delete(remark.mid)
+  if (room.pinned === post) room.pinned = undefined
+  const where = { message_id: mid, chat_id: room.chat_id }
+  announce(world, room, { update_type: "message_removed", timestamp: world.now, ...where, user_id: idOf(by) }, by)
+  hear(world, room, by, { _tag: "Removed", ...where })
+}
+
+/** What a message says now. */
+export const contentOf = ({ message }: Post): Content => ({
+  text: message.body?.text ?? null,
+  markup: message.body?.markup ?? [],
+  attachments: message.body?.attachments ?? [],
+  link: message.link ?? undefined
+})
+
+/** A message as another one points to it. */
+export const linkTo = (type: "reply" | "forward", { message, room }: Post): LinkedMessage => ({
+  type,
+  ...(message.sender == null ? {} : { sender: message.sender }),
+  ...(type === "forward" ? { chat_id: room.chat_id } : {}),
+  message: message.body!
+})

@@ -1,0 +1,146 @@
+import type { Permission } from "@colloquy/core/Member"
+import type { Update } from "@colloquy/core/Update"
+import type { UserId } from "@colloquy/core/User"
+import { announce, deliver } from "./deliveries.ts"
+import type { Account, Bot, Membership, Room } from "./model.ts"
+import { idOf, type World } from "./world.ts"
+
+/** The rights that an administrator has unless told. */
+export const allRights: ReadonlyArray<Permission> = [
+  "read_all_messages",
+  "add_remove_members",
+  "add_admins",
+  "change_chat_info",
+  "pin_message",
+  "edit_link",
+  "write",
+  "edit",
+  "delete",
+  "can_call",
+  "view_stats"
+]
+
+export const openRoom = (
+  world: World,
+  options: Pick<Room, "type"> & Partial<Pick<Room, "title" | "link" | "owner" | "hasComments">>
+): Room => {
+  const room: Room = {
+    chat_id: world.nextChatId(options.type),
+    type: options.type,
+    title: options.title ?? null,
+    description: null,
+    icon: null,
+    link: options.link ?? null,
+    owner: options.owner,
+    members: new Map(),
+    former: new Map(),
+    blocked: new Set(),
+    posts: [],
+    pinned: undefined,
+    isClosed: false,
+    isSuspended: false,
+    hasComments: options.hasComments ?? true,
+    lastEventAt: world.now
+  }
+  world.rooms.set(room.chat_id, room)
+  return room
+}
+
+export const settle = (world: World, room: Room, account: Account): Membership => {
+  const isOwner = room.owner === idOf(account)
+  const membership: Membership = {
+    account,
+    joinedAt: world.now,
+    lastAccessAt: world.now,
+    rights: isOwner ? new Set(allRights) : undefined,
+    alias: undefined
+  }
+  room.members.set(idOf(account), membership)
+  room.former.delete(idOf(account))
+  return membership
+}
+
+const dialogKey = (person: Account, bot: Bot): string => `${idOf(person)} ${idOf(bot.account)}`
+
+export const findDialog = (world: World, person: Account, bot: Bot): Room | undefined =>
+  world.dialogs.get(dialogKey(person, bot))
+
+export const openDialog = (world: World, person: Account, bot: Bot): Room => {
+  const room = openRoom(world, { type: "dialog" })
+  settle(world, room, person)
+  settle(world, room, bot.account)
+  world.dialogs.set(dialogKey(person, bot), room)
+  return room
+}
+
+/** Whom a dialog is with, as one of the two sees it. */
+export const counterpart = (room: Room, self: Account): Account | undefined =>
+  [...room.members.values()].map(({ account }) => account).find((account) => account !== self)
+
+export const hasRight = (room: Room, account: Account, right: Permission): boolean =>
+  room.members.get(idOf(account))?.rights?.has(right) === true
+
+export const isAdmin = (room: Room, account: Account): boolean => room.members.get(idOf(account))?.rights !== undefined
+
+const botOf = (world: World, account: Account): Bot | undefined =>
+  [...world.bots.values()].find((bot) => bot.account === account)
+
+const place = (room: Room) => ({ chat_id: room.chat_id, is_channel: room.type === "channel" })
+
+/** Somebody comes in, by themselves or with the help of `by`. */
+export const admit = (world: World, room: Room, account: Account, by: Account = account): void => {
+  const at = { timestamp: world.now, ...place(room) }
+  const bot = botOf(world, account)
+  if (bot !== undefined) {
+    settle(world, room, account)
+    announce(world, room, { update_type: "bot_added", ...at, user: by.user })
+    return
+  }
+  const inviter = by === account ? {} : { inviter_id: idOf(by) }
+  settle(world, room, account)
+  announce(world, room, { update_type: "user_added", ...at, user: account.user, ...inviter })
+}
+
+/** Somebody goes, by themselves or removed by `by`. */
+export const dismiss = (world: World, room: Room, account: Account, by: Account = account): void => {
+  const at = { timestamp: world.now, ...place(room) }
+  const bot = botOf(world, account)
+  room.members.delete(idOf(account))
+  room.former.set(idOf(account), by === account ? "left" : "removed")
+  if (bot !== undefined) {
+    const update: Update = { update_type: "bot_removed", ...at, user: by.user }
+    deliver(world, bot, update)
+    announce(world, room, update)
+    return
+  }
+  const admin = by === account ? {} : { admin_id: idOf(by) }
+  announce(world, room, { update_type: "user_removed", ...at, user: account.user, ...admin })
+}
+
+/** Gives an administrator these rights in place of those they had; without rights, they are one no more. */
+export const appoint = (
+  world: World,
+  room: Room,
+  member: Membership,
+  rights: ReadonlyArray<Permission> | undefined,
+  by: UserId | undefined
+): void => {
+  member.rights = rights === undefined ? undefined : new Set(rights)
+  const bot = botOf(world, member.account)
+  if (bot === undefined) return
+  deliver(world, bot, {
+    update_type: "bot_admin_permissions_changed",
+    timestamp: world.now,
+    ...place(room),
+    ...(by === undefined ? {} : { user_id: by }),
+    bot_id: idOf(member.account),
+    is_admin: rights !== undefined,
+    ...(rights === undefined ? {} : { permissions: rights })
+  })
+}
+
+export const rename = (world: World, room: Room, title: string, by: Account): void => {
+  room.title = title
+  const { chat_id } = room
+  announce(world, room, { update_type: "chat_title_changed", timestamp: world.now, chat_id, user: by.user, title })
+}

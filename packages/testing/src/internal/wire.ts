@@ -1,0 +1,67 @@
+import * as Json from "@colloquy/core/Json"
+import type { UploadType } from "@colloquy/core/Uploads"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+
+/** Nothing comes back: the connection is refused, or it breaks before the whole answer has been sent. */
+export class Lost extends Data.TaggedError("Lost")<{
+  readonly kind: "refused" | "reset"
+}> {}
+
+/** The body of a request cannot be read to its end. */
+export class Unreadable extends Data.TaggedError("Unreadable")<{
+  readonly cause: unknown
+}> {}
+
+export interface Body {
+  readonly text: Effect.Effect<string, Unreadable>
+  readonly bytes: Stream.Stream<Uint8Array, Unreadable>
+}
+
+/** The door a request came through, and the addresses of the doors for uploads as the caller can reach them. */
+export interface Entrance {
+  readonly at: "api" | UploadType
+  readonly uploads: Readonly<Record<UploadType, string>>
+}
+
+/** A request as a plain value, whatever it came by. */
+export interface Request {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Body
+  readonly entrance: Entrance
+}
+
+export interface Response {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** An answer: a text as it is, anything else as JSON. */
+export const respond = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response => ({
+  status,
+  headers: typeof body === "string" ? headers : { "content-type": "application/json; charset=utf-8", ...headers },
+  body: typeof body === "string" ? body : Json.stringify(body)
+})
+
+/** What can stand in a request's way before it is answered: `next` answers it. */
+export type Intercept = (request: Request, next: Effect.Effect<Response, Lost>) => Effect.Effect<Response, Lost>
+
+export type Serve = (request: Request) => Effect.Effect<Response, Lost>
+
+/** A call of the bot and what it was answered. `endpoint` stands where the call came through to one. */
+export interface Exchange {
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly endpoint: string | undefined
+  readonly body: string | undefined
+  readonly status: number | undefined
+  readonly answer: string | undefined
+}

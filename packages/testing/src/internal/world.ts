@@ -1,0 +1,111 @@
+import { ChatId } from "@colloquy/core/Chat"
+import { MessageId } from "@colloquy/core/Message"
+import { UserId, type UserWithPhoto } from "@colloquy/core/User"
+import type * as Clock from "effect/Clock"
+import { Log } from "./log.ts"
+import type { Account, Bot, Hearing, Media, Post, Remark, Room, UploadSlot } from "./model.ts"
+import type { Exchange, Intercept } from "./wire.ts"
+
+const firstUser = 100_000_001
+const firstDialog = 500_000_000_001
+const firstGroup = -70_000_000_000_001
+const firstPhoto = 9_100_000_000_000_000_001n
+
+const safeIntegers = 2n ** 53n
+
+/** A clock that starts in 1970, as a test's does, would give positions below 2^53: they count from 2023 instead. */
+const positionEpoch = 1_700_000_000_000
+
+const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).padStart(16, "0")
+
+/** Everything that stands on the platform. Changed by plain functions, each within one step. */
+export class World {
+  readonly accounts = new Map<UserId, Account>()
+  readonly bots = new Map<string, Bot>()
+  readonly rooms = new Map<ChatId, Room>()
+  readonly dialogs = new Map<string, Room>()
+  readonly posts = new Map<MessageId, Post>()
+  readonly remarks = new Map<MessageId, Remark>()
+  readonly media = new Map<string, Media>()
+  readonly slots = new Map<string, UploadSlot>()
+  readonly heard = new Log<Hearing>()
+  readonly exchanges = new Log<Exchange>()
+  readonly intercepts: Array<Intercept> = []
+
+  readonly #clock: Clock.Clock
+  readonly #epoch: bigint
+  #made = 0
+  #lastTick = -1
+  #inTick = 0
+
+  constructor(clock: Clock.Clock) {
+    this.#clock = clock
+    const inPast = BigInt(this.now) * 65536n < safeIntegers
+    this.#epoch = inPast ? BigInt(positionEpoch) : 0n
+  }
+
+  get now(): number {
+    return Math.floor(this.#clock.currentTimeMillisUnsafe())
+  }
+
+  #next(): number {
+    return this.#made++
+  }
+
+  nextChatId(type: Room["type"]): ChatId {
+    return ChatId.make(type === "dialog" ? firstDialog + this.#next() : firstGroup - this.#next())
+  }
+
+  nextPhotoId(): bigint {
+    return firstPhoto + BigInt(this.#next())
+  }
+
+  /** A name that nobody else has, readable in a log. */
+  nextName(prefix: string): string {
+    return `${prefix}-${(this.#next() + 0x10000).toString(36)}${this.now.toString(36)}`
+  }
+
+  /** The next position of a message, unique over all chats, and the id made of it. */
+  nextPosition(chat_id: ChatId): { readonly seq: bigint; readonly mid: MessageId } {
+    const { now } = this
+    this.#inTick = now === this.#lastTick ? this.#inTick + 1 : 0
+    this.#lastTick = now
+    const seq = (this.#epoch + BigInt(now)) * 65536n + BigInt(this.#inTick)
+    return { seq, mid: MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`) }
+  }
+
+  addAccount(
+    profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
+    options: { readonly isPrivate?: boolean; readonly locale?: string | undefined } = {}
+  ): Account {
+    const user_id = profile.user_id ?? UserId.make(firstUser + this.#next())
+    const user: UserWithPhoto = {
+      user_id,
+      username: null,
+      is_bot: false,
+      last_activity_time: this.now,
+      ...profile
+    }
+    const account: Account = { user, isPrivate: options.isPrivate ?? false, locale: options.locale }
+    this.accounts.set(user_id, account)
+    return account
+  }
+
+  addBot(options: { readonly token: string; readonly name: string; readonly username: string }): Bot {
+    const { token, name, username } = options
+    const account = this.addAccount({ first_name: name, username, is_bot: true })
+    const bot: Bot = {
+      token,
+      account,
+      commands: [],
+      updates: new Log(),
+      polledTo: undefined,
+      subscriptions: new Map(),
+      presses: new Map()
+    }
+    this.bots.set(token, bot)
+    return bot
+  }
+}
+
+export const idOf = ({ user }: Account): UserId => user.user_id

@@ -1,0 +1,73 @@
+import { BotApi, Messages, RateLimiter, RetryPolicy, Updates, Uploads } from "@colloquy/core"
+import { Emulator, EmulatorServer } from "@colloquy/testing"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import { upload } from "./support/scene.ts"
+
+const bot = Layer.unwrap(
+  EmulatorServer.EmulatorServer.use(({ url }) =>
+    Effect.succeed(BotApi.layer({ token: Redacted.make("emulator-token"), baseUrl: url }))
+  )
+).pipe(
+  Layer.provide(RateLimiter.layerMemory()),
+  Layer.provideMerge(NodeHttpClient.layerUndici),
+  Layer.provideMerge(EmulatorServer.layer()),
+  Layer.provideMerge(Emulator.layer())
+)
+
+layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
+  it.effect("answers real requests, and wakes a poll at once", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const polling = yield* Effect.forkChild(Updates.list({ timeout: 90 }))
+      yield* visitor.start()
+      assert.strictEqual((yield* Fiber.join(polling)).updates.length, 1)
+      const message = yield* Messages.send({ user_id: visitor.user_id, text: "hi" })
+      assert.isTrue(message.body!.seq > 2n ** 53n)
+      assert.strictEqual((yield* visitor.reply).body?.text, "hi")
+    })
+  )
+
+  it.effect("takes uploads on ports of their own", () =>
+    Effect.gen(function* () {
+      const { uploads, url } = yield* EmulatorServer.EmulatorServer
+      assert.strictEqual(new Set([url, ...Object.values(uploads)]).size, 5)
+      const address = yield* Uploads.create({ type: "image" })
+      assert.isTrue(address.url.startsWith(`${uploads.image}/`))
+      const { status, text } = yield* upload(address, "a.png", "png")
+      assert.strictEqual(status, 200)
+      assert.hasAllKeys(JSON.parse(text), ["photos"])
+    })
+  )
+
+  it.effect("breaks a connection that a test wants lost", () =>
+    Effect.gen(function* () {
+      yield* Emulator.intercept(() => Emulator.reset)
+      const failure = yield* Effect.flip(RetryPolicy.override(Uploads.create({ type: "file" }), RetryPolicy.none))
+      const reason = failure._tag === "RequestFailed" ? failure.reason : undefined
+      assert.deepInclude(reason, { _tag: "Transport", kind: "Reset" })
+    })
+  )
+
+  it.effect("closes at once while a bot is polling", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Layer.fresh(bot), scope)
+      const arrived = yield* Deferred.make<void>()
+      yield* Emulator.intercept((_, next) => Effect.andThen(Deferred.succeed(arrived, undefined), next)).pipe(
+        Effect.provide(context)
+      )
+      const polling = yield* Effect.forkChild(Effect.provide(Effect.exit(Updates.list({ timeout: 90 })), context))
+      yield* Deferred.await(arrived)
+      yield* Scope.close(scope, Exit.void).pipe(Effect.timeout("5 seconds"))
+      yield* Fiber.interrupt(polling)
+    })
+  )
+})

@@ -1,0 +1,98 @@
+import { Comments, Messages } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import { updateTypes } from "./support/look.ts"
+import * as Scene from "./support/scene.ts"
+
+const layer = Emulator.layerBot()
+
+const problemOf = <A, R>(effect: Effect.Effect<A, { readonly problem: string }, R>) =>
+  Effect.map(Effect.flip(effect), ({ problem }) => problem)
+
+describe("a person", () => {
+  it.effect("begins a dialog by writing, again after stopping the bot", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      assert.strictEqual(yield* problemOf(visitor.dialog), "they have no dialog with the bot: use start")
+      yield* visitor.say("hi")
+      yield* visitor.say("ho")
+      yield* visitor.stop
+      yield* visitor.say("again")
+      assert.deepStrictEqual(yield* updateTypes, [
+        "bot_started",
+        "message_created",
+        "message_created",
+        "bot_stopped",
+        "bot_started",
+        "message_created"
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("forwards, replies and attaches", () =>
+    Effect.gen(function* () {
+      const { asked, group, message, visitor } = yield* Scene.make
+      const place = { type: "location" as const, latitude: 1, longitude: 2 }
+      const reply = yield* visitor.say(group, "Here", {
+        attachments: [place],
+        link: { type: "reply", mid: Scene.midOf(message) }
+      })
+      assert.deepStrictEqual(reply.body?.attachments, [place])
+      assert.deepInclude(reply.link, { type: "reply", message: message.body! })
+      const forward = yield* visitor.say(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
+      assert.isNull(forward.body)
+      assert.strictEqual(yield* problemOf(visitor.say(group, "")), "a message has a text, attachments or a link")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("hears each thing that the bot says once, and only where they are", () =>
+    Effect.gen(function* () {
+      const { friend, group, post, visitor } = yield* Scene.make
+      const texts = [yield* visitor.reply, yield* visitor.reply, yield* visitor.reply].map(({ body }) => body?.text)
+      assert.deepStrictEqual(texts, ["Shall we?", "Hello", "News"])
+      const waiting = yield* Effect.forkChild(friend.reply)
+      yield* Messages.send({ chat_id: group.chat_id, text: "for members" })
+      yield* friend.join(group)
+      const message = yield* Messages.send({ chat_id: group.chat_id, text: "for all" })
+      assert.deepStrictEqual(yield* Fiber.join(waiting), message)
+      yield* Messages.edit({ message_id: Scene.midOf(message), text: "edited" })
+      yield* Messages.remove({ message_id: Scene.midOf(message) })
+      yield* Comments.send({ message_id: Scene.midOf(post), text: "a comment" })
+      const heard = yield* Stream.runCollect(Stream.take(Emulator.said(group), 5))
+      assert.deepStrictEqual(
+        heard.map(({ _tag }) => _tag),
+        ["Message", "Message", "Message", "Edited", "Removed"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is told why something cannot be done", () =>
+    Effect.gen(function* () {
+      const { asked, channel, friend, group, message, visitor } = yield* Scene.make
+      const { chat_id } = group
+      const problems = [
+        yield* problemOf(friend.say(group, "hi")),
+        yield* problemOf(friend.press(asked, "Yes")),
+        yield* problemOf(visitor.edit(message, "mine")),
+        yield* problemOf(visitor.remove(message)),
+        yield* problemOf(visitor.say(channel, "hi")),
+        yield* problemOf(visitor.comment(message, "hi")),
+        yield* problemOf(friend.leave(group))
+      ]
+      assert.deepStrictEqual(problems, [
+        `they are not in chat ${chat_id}`,
+        `they see no message ${Scene.midOf(asked)}`,
+        "the message is not theirs",
+        "the message is not theirs",
+        "they lack the right write",
+        "comments are for the posts of channels",
+        `they are not in chat ${chat_id}`
+      ])
+      const error = yield* Effect.flip(friend.leave(group))
+      assert.strictEqual(error.message, `Fred cannot do this: they are not in chat ${chat_id}`)
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,12 @@
+import { Emulator } from "@colloquy/testing"
+import * as Effect from "effect/Effect"
+
+/** The types of the updates so far. */
+export const updateTypes = Effect.map(Emulator.updates, (updates) => updates.map(({ update_type }) => update_type))
+
+/** The error that an effect fails with, and the platform's code in it. */
+export const codeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), (error) => {
+    const { _tag, code } = error as { readonly _tag: string; readonly code?: string }
+    return code === undefined ? _tag : `${_tag} ${code}`
+  })

@@ -1,0 +1,187 @@
+import { AttachmentRequest, Messages, RetryPolicy, Uploads, Videos } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as TestClock from "effect/testing/TestClock"
+import { codeOf } from "./support/look.ts"
+import { upload } from "./support/scene.ts"
+
+const layer = Emulator.layerBot()
+
+const dialog = Effect.gen(function* () {
+  const visitor = yield* Emulator.user("visitor")
+  return yield* visitor.start()
+})
+
+const send = Effect.fnUntraced(function* (...attachments: ReadonlyArray<AttachmentRequest.AttachmentRequest>) {
+  const { chat_id } = yield* dialog
+  const message = yield* RetryPolicy.override(Messages.send({ chat_id, attachments }), RetryPolicy.none)
+  return message.body?.attachments ?? []
+})
+
+describe("uploads", () => {
+  it.effect("answer each kind in its own shape, on a host of its own", () =>
+    Effect.gen(function* () {
+      const hosts = new Set<string>()
+      const bodies: Record<string, string> = {}
+      for (const type of ["image", "video", "audio", "file"] as const) {
+        const address = yield* Uploads.create({ type })
+        hosts.add(new URL(address.url).host)
+        assert.strictEqual(typeof address.token, type === "video" || type === "audio" ? "string" : "undefined")
+        const { status, text } = yield* upload(address, "a.bin", "content")
+        assert.strictEqual(status, 200)
+        bodies[type] = text
+      }
+      assert.strictEqual(hosts.size, 4)
+      assert.strictEqual(bodies["video"], "<retval>1</retval>")
+      assert.strictEqual(bodies["audio"], "<retval>1</retval>")
+      const [photo] = Object.values<{ readonly token: string }>(JSON.parse(bodies["image"]).photos)
+      assert.isString(photo.token)
+      const file = JSON.parse(bodies["file"])
+      assert.isTrue(Number.isInteger(file.fileId))
+      assert.isString(file.token)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("name an image's token in its address", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "image" })
+      const { text } = yield* upload(address, "a.png", "png")
+      const [{ token }] = Object.values<{ readonly token: string }>(JSON.parse(text).photos)
+      assert.strictEqual(new URL(address.url).searchParams.get("token"), token)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are not ready until they are processed, which takes longer for larger files", () =>
+    Effect.gen(function* () {
+      const ready = Effect.fnUntraced(function* (content: string) {
+        const { token, url } = yield* Uploads.create({ type: "video" })
+        yield* upload({ url }, "film.mp4", content)
+        assert.strictEqual(
+          yield* codeOf(send(AttachmentRequest.video(token!))),
+          "AttachmentNotReady attachment.not.ready"
+        )
+        let waited = 0
+        while ((yield* Effect.result(send(AttachmentRequest.video(token!))))._tag === "Failure") {
+          yield* TestClock.adjust(100)
+          waited += 100
+        }
+        return waited
+      })
+      const short = yield* ready("a")
+      assert.isAbove(yield* ready("a".repeat(2 ** 20)), short)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are waited for by the client's policy", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "file" })
+      const { token } = JSON.parse((yield* upload(address, "notes.txt", "12345")).text)
+      const { chat_id } = yield* dialog
+      const sending = yield* Effect.forkChild(
+        Messages.send({ chat_id, text: "Here", attachments: [AttachmentRequest.file(token)] })
+      )
+      yield* TestClock.adjust("1 minute")
+      const { body } = yield* Fiber.join(sending)
+      assert.deepInclude(body?.attachments?.[0], { type: "file", filename: "notes.txt", size: 5 })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are used again and again by their token", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "image" })
+      const { photos } = JSON.parse((yield* upload(address, "a.png", "png")).text)
+      yield* TestClock.adjust("1 minute")
+      const [image] = yield* send(AttachmentRequest.imageFromPhotos(photos))
+      assert.strictEqual(image.type, "image")
+      if (image.type !== "image") return
+      assert.isTrue(image.payload.photo_id > 2n ** 53n)
+      const [again] = yield* send(AttachmentRequest.image(image.payload.token))
+      assert.isTrue(again.type === "image" && again.payload.photo_id === image.payload.photo_id)
+      const [video] = [AttachmentRequest.video(image.payload.token)]
+      assert.strictEqual(yield* codeOf(send(video)), "RequestFailed")
+      assert.strictEqual(yield* codeOf(send(AttachmentRequest.file("unknown"))), "RequestFailed")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("take one file for an address, by POST, in the field `data`", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "file" })
+      const form = new FormData()
+      form.append("other", new Blob(["a"]), "a.txt")
+      const other = yield* HttpClient.execute(HttpClientRequest.bodyFormData(HttpClientRequest.post(address.url), form))
+      assert.strictEqual(other.status, 400)
+      assert.strictEqual((yield* HttpClient.put(address.url)).status, 405)
+      assert.strictEqual((yield* upload(address, "a.txt", "a")).status, 200)
+      const second = yield* upload(address, "b.txt", "b")
+      assert.strictEqual(second.status, 400)
+      assert.hasAllKeys(JSON.parse(second.text), ["error_code", "error_data"])
+      const unknown = { url: address.url.replace(/[^/]+$/, "nothing") }
+      assert.strictEqual((yield* upload(unknown, "a.txt", "a")).status, 404)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("take raw bytes with a file name", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "file" })
+      const response = yield* HttpClientRequest.post(address.url).pipe(
+        HttpClientRequest.bodyUint8Array(new Uint8Array(7), "application/octet-stream"),
+        HttpClientRequest.setHeader("content-disposition", `attachment; filename="${encodeURIComponent("é.txt")}"`),
+        HttpClient.execute
+      )
+      const { token } = JSON.parse(yield* response.text)
+      yield* TestClock.adjust("1 minute")
+      const [file] = yield* send(AttachmentRequest.file(token))
+      assert.deepInclude(file, { filename: "é.txt", size: 7 })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each(["video", "file"] as const)("take a %s in parts, and tell where to go on", (type) =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type })
+      const part = Effect.fnUntraced(function* (range: string, length: number) {
+        const response = yield* HttpClientRequest.post(address.url).pipe(
+          HttpClientRequest.bodyUint8Array(new Uint8Array(length), "application/octet-stream"),
+          HttpClientRequest.setHeaders({ "content-range": range, "content-disposition": 'attachment; filename="a.b"' }),
+          HttpClient.execute
+        )
+        return [response.status, yield* response.text] as const
+      })
+      const progress = Effect.gen(function* () {
+        const response = yield* HttpClient.get(address.url)
+        return [response.status, yield* response.text] as const
+      })
+      assert.deepStrictEqual(yield* progress, [204, ""])
+      assert.deepStrictEqual(yield* part("bytes 0-3/10", 4), [201, "0-3/10"])
+      assert.deepStrictEqual((yield* part("bytes 6-9/10", 4))[0], 416)
+      assert.deepStrictEqual((yield* part("bytes 4-7/10", 1))[0], 416)
+      assert.deepStrictEqual((yield* part("bytes 4-x/10", 4))[0], 416)
+      assert.deepStrictEqual(yield* progress, [200, "0-3/10"])
+      assert.deepStrictEqual(yield* part("bytes 4-7/10", 4), [201, "0-7/10"])
+      const [status, text] = yield* part("bytes 8-9/10", 2)
+      assert.strictEqual(status, 200)
+      if (type === "video") assert.strictEqual(text, "0-9/10")
+      const token = type === "video" ? address.token! : JSON.parse(text).token
+      assert.strictEqual((yield* progress)[0], 400)
+      yield* TestClock.adjust("1 minute")
+      const [attachment] = yield* send({ type, payload: { token } })
+      assert.strictEqual(attachment.type, type)
+      if (attachment.type === "file") assert.strictEqual(attachment.size, 10)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("of videos tell where they can be played from", () =>
+    Effect.gen(function* () {
+      const address = yield* Uploads.create({ type: "video" })
+      const token = address.token!
+      assert.strictEqual(yield* codeOf(Videos.get({ token })), "NotFound not.found")
+      yield* upload(address, "film.mp4", "film")
+      yield* TestClock.adjust("1 minute")
+      const { urls } = yield* Videos.get({ token })
+      assert.includeMembers(Object.keys(urls ?? {}), ["mp4_720", "hls"])
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,150 @@
+import { Json, Messages } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import { raw } from "./support/raw.ts"
+
+const layer = Emulator.layerBot()
+
+const answer = (response: { readonly status: number; readonly text: string }) => {
+  const body = response.text === "" ? {} : (Json.parse(response.text) as Record<string, unknown>)
+  return [response.status, body["code"]] as const
+}
+
+describe("the wire", () => {
+  it.effect.each([
+    ["no token", "/me", { token: null }],
+    ["another token", "/me", { token: "wrong" }],
+    ["a Bearer token", "/me", { token: "Bearer emulator-token" }],
+    ["the token in the query", "/me?access_token=emulator-token", { token: null }]
+  ] as const)("refuses %s", ([, path, options]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(answer(yield* raw("GET", path, options)), [401, "verify.token"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("says what is wrong with a request in the platform's shape", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const bodies = ['{"text": 5}', '{"text": "cut', '["text"]', '{"format": "rtf", "text": "a"}', "{}"]
+      for (const body of bodies) {
+        assert.deepStrictEqual(answer(yield* raw("POST", `/messages?chat_id=${chat_id}`, { body })), [
+          400,
+          "proto.payload"
+        ])
+      }
+      const paths = ["chat_id=abc", "", `chat_id=${chat_id}&user_id=1`, `chat_id=${chat_id}&disable_link_preview=yes`]
+      for (const query of paths) {
+        const response = yield* raw("POST", `/messages?${query}`, { body: '{"text":"a"}' })
+        assert.deepStrictEqual(answer(response), [400, "proto.payload"], query)
+      }
+      assert.deepStrictEqual(yield* Emulator.messages(chat_id), [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ignores what it does not know", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const body = '{"text": "hi", "glitter": {"colour": 5}}'
+      const { status } = yield* raw("POST", `/messages?chat_id=${chat_id}&v=1.2.3`, { body })
+      assert.strictEqual(status, 200)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("writes positions in all their digits", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      yield* visitor.start()
+      const { body } = yield* Messages.send({ user_id: visitor.user_id, text: "hi" })
+      const { text } = yield* raw("GET", `/messages/${body!.mid}`)
+      assert.isTrue(body!.seq > 2n ** 53n)
+      assert.include(text, `"seq":${body!.seq}`)
+      assert.match(body!.mid, /^mid\.[0-9a-f]{32}$/)
+      assert.strictEqual(BigInt(`0x${body!.mid.slice(20)}`), body!.seq)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("knows which paths and methods there are", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(answer(yield* raw("GET", "/nothing")), [404, "not.found"])
+      assert.deepStrictEqual(answer(yield* raw("GET", "/chats")), [404, "not.found"])
+      const other = yield* raw("PATCH", "/messages")
+      assert.deepStrictEqual(answer(other), [405, "method.not.allowed"])
+      assert.strictEqual(other.headers["allow"], "POST, GET, PUT, DELETE")
+      const options = yield* raw("OPTIONS", "/me", { token: null })
+      assert.deepStrictEqual([options.status, options.headers["allow"]], [204, "GET"])
+      const head = yield* raw("HEAD", "/me")
+      assert.deepStrictEqual([head.status, head.text], [200, ""])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("takes lists with commas, encoded or not", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      yield* visitor.start()
+      const send = (text: string) => Messages.send({ user_id: visitor.user_id, text })
+      const mids = [(yield* send("a")).body!.mid, (yield* send("b")).body!.mid]
+      for (const comma of [",", "%2C"]) {
+        const { text } = yield* raw("GET", `/messages?message_ids=${mids.join(comma)}`)
+        assert.deepStrictEqual((text.match(/"text":"[ab]"/g) ?? []).length, 2)
+      }
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("refuses bodies beyond 1 MiB", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ commands: [], padding: "a".repeat(2 ** 20) })
+      assert.strictEqual((yield* raw("PATCH", "/me/commands", { body })).status, 413)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("has no other hosts", () =>
+    Effect.gen(function* () {
+      const { reason } = yield* Effect.flip(HttpClient.get("https://elsewhere.example/me"))
+      assert.strictEqual(reason._tag, "TransportError")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keeps a journal of what the bot called", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      yield* visitor.start()
+      yield* Messages.send({ user_id: visitor.user_id, text: "hi" })
+      const [{ answer, at, body, endpoint, method, path, query, status }] = yield* Emulator.requests
+      assert.deepStrictEqual(
+        { at, body, endpoint, method, path, query, status },
+        {
+          at: 0,
+          body: '{"text":"hi"}',
+          endpoint: "Messages.send",
+          method: "POST",
+          path: "/messages",
+          query: `?user_id=${visitor.user_id}`,
+          status: 200
+        }
+      )
+      assert.include(answer, '"text":"hi"')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("lets what stands in the way go with its scope, the last one first", () =>
+    Effect.gen(function* () {
+      const statuses = Effect.map(raw("GET", "/me"), ({ status }) => status)
+      const seen = yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Emulator.intercept(() => Effect.succeed(Emulator.respond(503, "")))
+          const first = yield* statuses
+          yield* Emulator.intercept((request, next) =>
+            request.path === "/me" ? Effect.succeed(Emulator.respond(502, "")) : next
+          )
+          return [first, yield* statuses, (yield* raw("GET", "/nothing")).status]
+        })
+      )
+      assert.deepStrictEqual(seen, [503, 502, 503])
+      assert.strictEqual(yield* statuses, 200)
+    }).pipe(Effect.provide(layer))
+  )
+})
