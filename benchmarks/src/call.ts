@@ -1,5 +1,5 @@
 /** Prints what a call costs in CPU, in microseconds, 16 at once against a server in another process. */
-import { Chat, Messages, RateLimiter } from "@colloquy/core"
+import { Chat, Messages, type RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
