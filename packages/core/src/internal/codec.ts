@@ -2,7 +2,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
-import { stringify } from "./json.ts"
+import { stringifyPlain } from "./json.ts"
 import { fieldIssues, tell } from "./issues.ts"
 
 /** The three parts of a request on the wire. */
@@ -73,7 +73,7 @@ const writeBody = (keys: ReadonlyArray<string>) => {
   return (encoded: Encoded): string => {
     const body: Record<string, unknown> = {}
     for (const key of keys) if (encoded[key] !== undefined) body[key] = encoded[key]
-    return stringify(body)
+    return stringifyPlain(body)
   }
 }
 

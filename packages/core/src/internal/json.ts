@@ -128,9 +128,14 @@ const writeLong = (_key: string, value: unknown): unknown =>
   typeof value === "bigint" ? rawJSON(String(value)) : value
 
 /** `JSON.stringify` that writes a bigint as the integer it is. */
-export const stringify = (value: unknown): string =>
-  // A replacer costs more than the rest, and bigints are rare: JSON refuses them, which is when it is needed.
+export const stringify = (value: unknown): string => JSON.stringify(value, writeLong)
+
+/**
+ * The same for a value that hardly ever holds a bigint: JSON refuses them, and the replacer, which costs more than the
+ * rest, is needed only then.
+ */
+export const stringifyPlain = (value: unknown): string =>
   Result.getOrElse(
     Result.try(() => JSON.stringify(value)),
-    () => JSON.stringify(value, writeLong)
+    () => stringify(value)
   )
