@@ -311,7 +311,11 @@ export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{
   override get message() {
     const said = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
-      this.status >= 500 ? "The platform has a problem: try again later." : "See the body for what the platform said."
+      this.status >= 500
+        ? "The platform has a problem: try again later."
+        : this.status === 404
+          ? "Check the setting BOT_BASE_URL: the API may not stand there."
+          : "See the body for what the platform said."
     return `unexpected answer ${said}${this.detail ? `: ${this.detail}` : ""}. ${advice}`
   }
 }

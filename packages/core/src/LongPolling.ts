@@ -13,6 +13,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
 import type { MalformedUpdate, Update } from "./Update.ts"
 import * as Updates from "./Updates.ts"
 
@@ -33,7 +34,11 @@ export interface Options {
 type Failure = Endpoint.Errors<typeof Updates.list>
 
 const isPassing = (error: Failure): boolean =>
-  error._tag === "RateLimited" || (error._tag === "RequestFailed" && error.reason._tag !== "InvalidRequest")
+  error._tag === "RateLimited" ||
+  (error._tag === "RequestFailed" && (error.isRetryable || error.reason._tag === "InvalidResponse"))
+
+// Polling has its own pauses, which say so from the first one on.
+const withoutRetries = RetryPolicy.override({ transient: Schedule.recurs(0) })
 
 const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
   Schedule.jittered,
@@ -52,7 +57,9 @@ const readable = (update: Result.Result<Update, MalformedUpdate>) =>
 const make = Effect.fnUntraced(function* (options: Options) {
   const api = yield* BotApi
   const poll = (marker: bigint | undefined) =>
-    api.execute(Updates.list, { ...options, marker }).pipe(Effect.retry({ schedule: untilItWorks, while: isPassing }))
+    api
+      .execute(Updates.list, { ...options, marker })
+      .pipe(withoutRetries, Effect.retry({ schedule: untilItWorks, while: isPassing }))
   const stream = Stream.paginate(options.marker, (marker) =>
     Effect.map(poll(marker), (page) => [page.updates, Option.some(page.marker ?? marker)] as const)
   ).pipe(Stream.mapEffect(readable), Stream.flattenIterable)
@@ -62,8 +69,8 @@ const make = Effect.fnUntraced(function* (options: Options) {
 /**
  * Updates by long polling. The next page, which commits the one before, is asked for when the consumer has taken what
  * there was. Failures of the network and of the server are waited out with growing pauses; a malformed update is logged
- * and passed over. It ends with `MethodNotAllowed` while a webhook is subscribed and with `Unauthorized` for a wrong
- * token.
+ * and passed over. It ends with what does not pass by itself: `MethodNotAllowed` while a webhook is subscribed,
+ * `Unauthorized` for a wrong token, a host that is not trusted, an address without the API.
  *
  * **Example**
  *

@@ -21,7 +21,7 @@ const encodeUpdate = Schema.encodeSync(Update)
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(
-    Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u)),
+    Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u), { wire: Update }),
     {
       decode: Getter.transform(decode),
       encode: Getter.transform(Result.match({ onSuccess: encodeUpdate, onFailure: ({ raw }): unknown => raw }))

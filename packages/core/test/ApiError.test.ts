@@ -90,6 +90,7 @@ describe("a message says what happened, at which endpoint, and what to do", () =
       failed(new ApiError.UnexpectedStatus({ status: 502, code: "internal.error", detail: "oops", body: "" })),
       "Messages.send: unexpected answer 502 internal.error: oops. The platform has a problem: try again later."
     ],
+    [status(404), "Messages.send: unexpected answer 404. Check the setting BOT_BASE_URL: the API may not stand there."],
     [status(400), "Messages.send: unexpected answer 400. See the body for what the platform said."],
     [
       failed(new ApiError.InvalidResponse({ status: 200, problem: "the body is empty", body: "" })),

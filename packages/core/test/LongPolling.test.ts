@@ -137,8 +137,17 @@ describe("the stream", () => {
 
   const endings: ReadonlyArray<readonly [string, Reply]> = [
     ["MethodNotAllowed", answer(405, { code: "method.not.allowed", message: "webhook" })],
-    ["Unauthorized", answer(401, { code: "verify.token" })]
+    ["Unauthorized", answer(401, { code: "verify.token" })],
+    ["RequestFailed", lost(nodeError("SELF_SIGNED_CERT_IN_CHAIN"))],
+    ["RequestFailed", answer(404, "<html>Not here</html>")]
   ]
+
+  it.effect("says with the first failure that it goes on", () =>
+    Effect.gen(function* () {
+      const { logs } = yield* take(1, [lost(nodeError("ECONNREFUSED")), page(8n, started(1))])
+      assert.lengthOf(logs, 1)
+    })
+  )
 
   it.effect.each(endings)("ends with %s, and says nothing of going on", ([tag, reply]) =>
     Effect.gen(function* () {

@@ -245,9 +245,13 @@ interface Contact {
   readonly vcf_info?: string | null
 }
 
-/** JSON has no -0, and an unknown member has a raw value of a kind that is unknown. */
+/**
+ * JSON has no -0, no coordinate is a whole number beyond 2^53, and an unknown member has a raw value of a kind that is
+ * unknown.
+ */
 const onTheWire = (value: unknown): unknown => {
   if (value === 0) return 0
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 0.5
   if (Array.isArray(value)) return value.map(onTheWire)
   if (typeof value !== "object" || value === null) return value
   const { type, update_type, payload } = value as { type?: unknown; update_type?: unknown; payload?: Contact }

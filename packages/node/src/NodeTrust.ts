@@ -185,6 +185,19 @@ export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient,
 const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
   Config.map(Config.option(config), Option.getOrUndefined)
 
+const durationOf = (text: string) => Duration.fromInput(text as Duration.Input)
+
+const isDuration = Schema.makeFilter(
+  (text: string) => Option.isSome(durationOf(text)) || "must be a duration, such as `10 seconds`"
+)
+
+const duration = (name: string): Config.Config<Duration.Duration> =>
+  Config.map(Config.schema(Schema.String.check(isDuration), name), (text) =>
+    Option.getOrElse(durationOf(text), () => Duration.zero)
+  )
+
+const isCount = Schema.makeFilter((text: string) => /^[1-9]\d*$/.test(text) || "must be a whole number above 0")
+
 const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
 
 /**
@@ -210,10 +223,10 @@ export const settings = {
   proxy: Config.map(optional(Config.Redacted(configNames.proxy)), (proxy) =>
     proxy === undefined || blankIsUnset(Redacted.value(proxy)) === undefined ? undefined : proxy
   ),
-  connectTimeout: optional(Config.Duration(configNames.connectTimeout)),
-  headersTimeout: optional(Config.Duration(configNames.headersTimeout)),
-  bodyTimeout: optional(Config.Duration(configNames.bodyTimeout)),
-  connections: optional(Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), configNames.connections))
+  connectTimeout: optional(duration(configNames.connectTimeout)),
+  headersTimeout: optional(duration(configNames.headersTimeout)),
+  bodyTimeout: optional(duration(configNames.bodyTimeout)),
+  connections: optional(Config.map(Config.schema(Schema.String.check(isCount), configNames.connections), Number))
 }
 
 /** @internal {@link layer} whose {@link TrustError} names the settings instead of the options. */

@@ -51,6 +51,8 @@ describe("NodeBot", () => {
       for (const name of ["BOT_TOKEN", "BOT_BASE_URL", "BOT_CONNECTIONS", "BOT_BODY_TIMEOUT"]) {
         assert.include(error.message, name)
       }
+      assert.include(error.message, "BOT_BODY_TIMEOUT must be a duration, such as `10 seconds`")
+      assert.include(error.message, "BOT_CONNECTIONS must be a whole number above 0")
     })
   )
 

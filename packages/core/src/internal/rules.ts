@@ -42,5 +42,8 @@ export const exactlyOne =
     const count = Object.entries(request).filter(([key, value]) => keys.includes(key) && value != null).length
     return count === 1
       ? undefined
-      : { field: keys.join(", "), problem: `must be given exactly once among them, ${count} are given` }
+      : {
+          field: keys.join(", "),
+          problem: `must be exactly one of these, ${count === 0 ? "none" : "more than one"} is given`
+        }
   }

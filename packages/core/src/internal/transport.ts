@@ -119,5 +119,5 @@ export const describe = (cause: unknown): TransportFailure => {
   const known = links.find(({ code }) => code !== undefined && Object.hasOwn(codes, code))
   const kind = known === undefined ? kinds.other : codes[known.code!]
   const detail = known ?? links.findLast(({ message }) => message !== "") ?? { code: undefined, message: String(cause) }
-  return { ...kind, code: known?.code, detail: detail.message }
+  return { ...kind, code: known?.code, detail: detail.message.replace(/\s+/g, " ").trim() }
 }

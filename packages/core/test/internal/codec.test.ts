@@ -505,10 +505,10 @@ describe("an answer", () => {
 describe("the recipient", () => {
   it.effect("is exactly one of chat_id and user_id", () =>
     Effect.gen(function* () {
-      const problem = "chat_id, user_id must be given exactly once among them,"
-      assert.deepStrictEqual(yield* issuesOf(Messages.send(untyped({ text: "a" }))), [`${problem} 0 are given`])
+      const problem = "chat_id, user_id must be exactly one of these,"
+      assert.deepStrictEqual(yield* issuesOf(Messages.send(untyped({ text: "a" }))), [`${problem} none is given`])
       assert.deepStrictEqual(yield* issuesOf(Messages.send(untyped({ chat_id, user_id, text: "a" }))), [
-        `${problem} 2 are given`
+        `${problem} more than one is given`
       ])
       assert.strictEqual((yield* sent(Messages.send({ user_id, text: "a" }), created)).url, "/messages?user_id=42")
       assert.strictEqual(
@@ -520,10 +520,10 @@ describe("the recipient", () => {
 
   it.effect("of a list is exactly one of chat_id and message_ids", () =>
     Effect.gen(function* () {
-      const problem = "chat_id, message_ids must be given exactly once among them,"
-      assert.deepStrictEqual(yield* issuesOf(Messages.list(untyped({}))), [`${problem} 0 are given`])
+      const problem = "chat_id, message_ids must be exactly one of these,"
+      assert.deepStrictEqual(yield* issuesOf(Messages.list(untyped({}))), [`${problem} none is given`])
       assert.deepStrictEqual(yield* issuesOf(Messages.list(untyped({ chat_id, message_ids: [mid] }))), [
-        `${problem} 2 are given`
+        `${problem} more than one is given`
       ])
       assert.deepStrictEqual(yield* issuesOf(Messages.list({ message_ids: [] })), ["message_ids must hold at least 1"])
     })
@@ -683,7 +683,7 @@ describe("the issues of a request", () => {
       assert.deepStrictEqual([...(yield* issuesOf(Messages.send(untyped(request))))].sort(), [
         "attachments[0].payload.url must have at least one character",
         "chat_id must be a number",
-        "chat_id, user_id must be given exactly once among them, 2 are given",
+        "chat_id, user_id must be exactly one of these, more than one is given",
         "format must be one of markdown, html",
         "link.mid is missing",
         "link.type must be one of forward, reply",
