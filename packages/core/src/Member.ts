@@ -10,12 +10,13 @@ import { Millis, nullish, openEnum } from "./internal/wire.ts"
 import { UserId, withPhotoFields } from "./User.ts"
 
 /**
- * A right of an administrator. The platform may add others: they come as they are.
+ * The rights of an administrator that are known.
  *
+ * @assumption A The rights beyond the four that the document names.
  * @category models
  * @since 0.1.0
  */
-export const Permission = openEnum(
+export const permissions = [
   "read_all_messages",
   "add_remove_members",
   "add_admins",
@@ -27,7 +28,15 @@ export const Permission = openEnum(
   "delete",
   "can_call",
   "view_stats"
-)
+] as const
+
+/**
+ * A right of an administrator. The platform may add others: they come as they are.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Permission = openEnum(...permissions)
 
 /**
  * @category models

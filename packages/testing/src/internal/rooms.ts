@@ -1,4 +1,4 @@
-import type { Permission } from "@colloquy/core/Member"
+import { type Permission, permissions } from "@colloquy/core/Member"
 import type { Update } from "@colloquy/core/Update"
 import type { UserId } from "@colloquy/core/User"
 import { announce, deliver } from "./deliveries.ts"
@@ -6,19 +6,7 @@ import type { Account, Bot, Membership, Room } from "./model.ts"
 import { idOf, type World } from "./world.ts"
 
 /** The rights that an administrator has unless told. */
-export const allRights: ReadonlyArray<Permission> = [
-  "read_all_messages",
-  "add_remove_members",
-  "add_admins",
-  "change_chat_info",
-  "pin_message",
-  "edit_link",
-  "write",
-  "edit",
-  "delete",
-  "can_call",
-  "view_stats"
-]
+export const allRights: ReadonlyArray<Permission> = permissions
 
 export const openRoom = (
   world: World,
