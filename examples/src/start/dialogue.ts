@@ -22,6 +22,9 @@ const withButtons = (message: Message.Message): string => {
 
 export const you = (text: string): string => line("you", text)
 
+/** The bot does nothing that can be seen. */
+export const silence: string = line("bot", "(is silent)")
+
 /** What a person sees of the bot, where there is something to see. */
 export const seen = (heard: Person.Heard): string | undefined => {
   switch (heard._tag) {

@@ -1,6 +1,6 @@
 /** A conversation without a person at the keyboard: every step waits for what the bot does. */
 import { Emulator, type Person } from "@colloquy/testing"
-import { Console, Effect, Queue, Stream } from "effect"
+import { Console, Effect, Option, Queue, Stream } from "effect"
 import * as dialogue from "./dialogue.ts"
 
 /** The next thing that the bot does and that can be seen, printed. */
@@ -10,6 +10,14 @@ const hear = (heard: Queue.Dequeue<Person.Heard>): Effect.Effect<Person.Heard> =
     return text === undefined ? hear(heard) : Effect.as(Console.log(text), next)
   })
 
+/** As `hear`, for a bot that may as well do nothing. */
+const hearIfAny = (heard: Queue.Dequeue<Person.Heard>) =>
+  hear(heard).pipe(
+    Effect.timeoutOption("10 seconds"),
+    Effect.tap((next) => (Option.isNone(next) ? Console.log(dialogue.silence) : Effect.void)),
+    Effect.map(Option.getOrUndefined)
+  )
+
 export const script = Effect.gen(function* () {
   const visitor = yield* Emulator.user("Ann")
   const heard = yield* Queue.unbounded<Person.Heard>()
@@ -17,14 +25,17 @@ export const script = Effect.gen(function* () {
 
   yield* Console.log(dialogue.you("(opens the bot)"))
   yield* visitor.start()
-  yield* hear(heard)
+  yield* hearIfAny(heard)
 
   yield* Console.log(dialogue.you("good morning"))
   yield* visitor.say("good morning")
-  const answer = yield* hear(heard)
+  const answer = yield* hearIfAny(heard)
+  if (answer?._tag !== "Message") return
 
-  yield* Console.log(dialogue.you("(presses Louder)"))
-  if (answer._tag === "Message") yield* visitor.press(answer.message, "Louder")
-  yield* hear(heard)
-  yield* hear(heard)
-}).pipe(Effect.timeout("30 seconds"))
+  const [button] = dialogue.buttonsOf(answer.message)
+  if (button === undefined) return
+  yield* Console.log(dialogue.you(`(presses ${button})`))
+  yield* visitor.press(answer.message, button)
+  yield* hearIfAny(heard)
+  yield* hearIfAny(heard)
+}).pipe(Effect.catchTag("CannotDo", (error) => Console.log(error.message)))

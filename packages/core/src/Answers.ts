@@ -27,7 +27,7 @@ export interface SendRequest {
 
 /**
  * Answers the press of a button: `message` changes the message that holds the button, `notification` is shown once to
- * the person who pressed. 2 answers a second in one chat.
+ * the person who pressed. The platform takes 2 answers a second in one chat, and 429 is waited out.
  *
  * Errors: `MethodNotAllowed` where it cannot be answered (any more), `Forbidden`, `NotFound`, `AttachmentNotReady`, and
  * `OperationRejected` with the platform's text.

@@ -23,8 +23,10 @@ import { UserId } from "./User.ts"
  */
 export interface Rule {
   readonly codes: ReadonlyArray<string>
-  readonly matches?: (body: unknown) => boolean
+  readonly matches?: (body: unknown, status: number) => boolean
   readonly status?: number
+  /** A status that tells nothing where the body has a code. */
+  readonly statusWithoutCode?: number
   /** What the error carries besides the answer, read from the body. */
   readonly read?: (body: unknown) => object
 }
@@ -151,7 +153,7 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<A
  * @since 0.1.0
  */
 export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.commentsTimeoutExceeded, status: 422 }
+  static readonly rule: Rule = { codes: errorCodes.commentsTimeoutExceeded, statusWithoutCode: 422 }
 
   override get message() {
     return tell(this, "the comment is too old to be edited", "Delete it or send another one.")
@@ -172,6 +174,8 @@ export const FailedUsers = Schema.Struct({ error_code: Schema.String, user_ids: 
  * @since 0.1.0
  */
 export interface FailedUsers extends Schema.Schema.Type<typeof FailedUsers> {}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 const member = (body: unknown, key: string): unknown =>
   typeof body === "object" && body !== null ? (body as Record<string, unknown>)[key] : undefined
@@ -229,7 +233,10 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
  * @since 0.1.0
  */
 export class OperationRejected extends Data.TaggedError("OperationRejected")<Answer> {
-  static readonly rule: Rule = { codes: [], matches: (body) => member(body, "success") === false }
+  static readonly rule: Rule = {
+    codes: [],
+    matches: (body, status) => isSuccess(status) && member(body, "success") === false
+  }
 
   override get message() {
     return tell(this, "the platform did not carry it out", "The text says why; nothing was changed.")
@@ -276,13 +283,31 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{ readonl
 }
 
 /**
+ * What happened below HTTP: nobody listens, the name has no address, the certificate is not trusted, connecting or
+ * answering took too long, the connection broke, the proxy refused, or the request cannot be written as HTTP.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type TransportKind =
+  | "Refused"
+  | "Unresolved"
+  | "Untrusted"
+  | "ConnectTimeout"
+  | "Timeout"
+  | "Reset"
+  | "Proxy"
+  | "Invalid"
+  | "Other"
+
+/**
  * Reason: the request or its answer got lost below HTTP. `sent` is false where the platform cannot have received it.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class Transport extends Data.TaggedError("Transport")<{
-  readonly kind: "Refused" | "Unresolved" | "Untrusted" | "ConnectTimeout" | "Timeout" | "Reset" | "Proxy" | "Other"
+  readonly kind: TransportKind
   readonly sent: boolean
   readonly code?: string
   readonly detail: string
@@ -333,7 +358,8 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
   readonly body: string
 }> {
   override get message() {
-    return `the platform carried it out but its answer cannot be read: ${this.problem}. The body is kept in \`body\`.`
+    const advice = "Do not repeat blindly what changes something; \`body\` holds the answer as it came, for a report."
+    return `the platform says success, but its answer cannot be read: ${this.problem}. ${advice}`
   }
 }
 
@@ -368,14 +394,14 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   readonly reason: Reason
 }> {
   /**
-   * Whether the same call may succeed later. `carriedOut` says whether it can have been carried out already, which
-   * forbids to repeat it blindly.
+   * Whether the same call may succeed later. {@link mayBeCarriedOut} says whether it can have been carried out
+   * already, which forbids to repeat it blindly.
    */
   get isRetryable(): boolean {
     const { reason } = this
     switch (reason._tag) {
       case "Transport":
-        return reason.kind !== "Untrusted" && reason.kind !== "Proxy"
+        return reason.kind !== "Untrusted" && reason.kind !== "Proxy" && reason.kind !== "Invalid"
       case "UnexpectedStatus":
         return reason.status >= 500 || reason.status === 408
       default:

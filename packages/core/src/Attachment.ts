@@ -81,9 +81,11 @@ export const StickerAttachment = Schema.Struct({
  */
 export const ContactAttachment = Schema.Struct({
   type: Schema.tag("contact"),
-  payload: Schema.StructWithRest(Schema.Struct({ vcf_info: nullish(Schema.String), hash: nullish(Schema.String) }), [
-    Schema.Record(Schema.String, Raw)
-  ])
+  payload: nullish(
+    Schema.StructWithRest(Schema.Struct({ vcf_info: nullish(Schema.String), hash: nullish(Schema.String) }), [
+      Schema.Record(Schema.String, Raw)
+    ])
+  )
 })
 
 /**
@@ -106,7 +108,7 @@ export const KeyboardAttachment = Schema.Struct({
  */
 export const ShareAttachment = Schema.Struct({
   type: Schema.tag("share"),
-  payload: Schema.Struct({ url: nullish(Schema.String), token: nullish(Schema.String) }),
+  payload: nullish(Schema.Struct({ url: nullish(Schema.String), token: nullish(Schema.String) })),
   title: nullish(Schema.String),
   description: nullish(Schema.String),
   image_url: nullish(Schema.String)
@@ -139,6 +141,7 @@ const kinds = {
 /**
  * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
  *
+ * @assumption A The payloads of received video, audio, file, sticker, contact, inline_keyboard, share and location.
  * @category models
  * @since 0.1.0
  */

@@ -5,7 +5,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Getter from "effect/SchemaGetter"
 import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
@@ -14,7 +13,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as claims from "./internal/claims.ts"
 import * as page from "./internal/page.ts"
 import * as rules from "./internal/rules.ts"
-import { done } from "./internal/success.ts"
+import { done, envelope } from "./internal/success.ts"
 import { Int64, nullish } from "./internal/wire.ts"
 import * as NewMessage from "./NewMessage.ts"
 import { MessageId } from "./Recipient.ts"
@@ -76,7 +75,7 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
     path: "/messages/{messageId}/comments",
     params: { message_id: MessageId },
     query: {
-      comment_ids: Schema.optional(rules.list(MessageId, 1)),
+      comment_ids: Schema.optional(rules.list(rules.messageId, 1)),
       after: Schema.optional(rules.natural),
       before: Schema.optional(rules.natural),
       count: Schema.optional(rules.between(1, 100))
@@ -169,13 +168,6 @@ export interface SendRequest {
   readonly disable_link_preview?: boolean | undefined
 }
 
-const WrappedComment = Schema.Struct({ message: Comment }).pipe(
-  Schema.decodeTo(Schema.toType(Comment), {
-    decode: Getter.transform(({ message }) => message),
-    encode: Getter.transform((message) => ({ message }))
-  })
-)
-
 /**
  * Comments on a post with a text of at most 4000 characters; gives the comment. Comments must be enabled in the
  * channel; the bot must be its administrator with the rights `read_all_messages` and `write`. Mentions and hyperlinks
@@ -205,7 +197,7 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
     params: { message_id: MessageId },
     query: { disable_link_preview: Schema.optional(Schema.Boolean) },
     body: NewMessage.commentFields,
-    success: Schema.Union([Comment, WrappedComment]),
+    success: Schema.Union([Comment, envelope("message", Comment)]),
     errors: [ApiError.Forbidden, ApiError.NotFound],
     limit: claims.comment
   })
@@ -259,7 +251,7 @@ export const edit: Endpoint.Endpoint<
   method: "PUT",
   path: "/messages/{messageId}/comments",
   params: { message_id: MessageId },
-  query: { comment_id: MessageId },
+  query: { comment_id: rules.messageId },
   body: NewMessage.commentFields,
   success: done,
   errors: [ApiError.CommentsTimeoutExceeded, ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
@@ -296,7 +288,7 @@ export const remove: Endpoint.Endpoint<
   method: "DELETE",
   path: "/messages/{messageId}/comments",
   params: { message_id: MessageId },
-  query: { comment_id: MessageId },
+  query: { comment_id: rules.messageId },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

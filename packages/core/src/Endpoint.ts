@@ -152,6 +152,8 @@ export interface Options<
   readonly errors: Errors
   readonly limit?: (request: NoInfer<Request>) => RateLimiter.Claim | undefined
   readonly waits?: (request: NoInfer<Request>) => Duration.Duration | undefined
+  /** Unless told, all but a POST. */
+  readonly repeatable?: boolean
   readonly section?: string
 }
 

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { keyboardLimits as limits } from "./internal/assumptions.ts"
-import { nullish, openList, openUnion } from "./internal/wire.ts"
+import { openList, openUnion, optional } from "./internal/wire.ts"
 
 /**
  * Tells the bot that it was pressed: `message_callback` with this `payload`. Answer it with `Answers.send`.
@@ -18,7 +18,7 @@ import { nullish, openList, openUnion } from "./internal/wire.ts"
 export const CallbackButton = Schema.Struct({
   type: Schema.tag("callback"),
   text: Schema.String,
-  payload: nullish(Schema.String)
+  payload: optional(Schema.String)
 })
 
 /**
@@ -46,7 +46,7 @@ export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_co
 export const RequestGeoLocationButton = Schema.Struct({
   type: Schema.tag("request_geo_location"),
   text: Schema.String,
-  quick: nullish(Schema.Boolean)
+  quick: optional(Schema.Boolean)
 })
 
 /**
@@ -67,8 +67,8 @@ export const OpenAppButton = Schema.Struct({
   type: Schema.tag("open_app"),
   text: Schema.String,
   web_app: Schema.String,
-  contact_id: nullish(Schema.Int),
-  payload: nullish(Schema.String)
+  contact_id: optional(Schema.Int),
+  payload: optional(Schema.String)
 })
 
 /**
@@ -96,6 +96,7 @@ const kinds = {
 /**
  * Any button. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
  *
+ * @assumption A The kinds of buttons besides `link`, and what they carry.
  * @category models
  * @since 0.1.0
  */
@@ -218,7 +219,7 @@ export const requestContact = (text: string): Button => ({ type: "request_contac
  * @category constructors
  * @since 0.1.0
  */
-export const requestGeoLocation = (text: string, options?: { readonly quick?: boolean }): Button => ({
+export const requestGeoLocation = (text: string, options?: { readonly quick?: boolean | undefined }): Button => ({
   type: "request_geo_location",
   text,
   ...options
@@ -241,7 +242,7 @@ export const message = (text: string): Button => ({ type: "message", text })
 export const openApp = (
   text: string,
   webApp: string,
-  options?: { readonly contact_id?: number; readonly payload?: string }
+  options?: { readonly contact_id?: number | undefined; readonly payload?: string | undefined }
 ): Button => ({ type: "open_app", text, web_app: webApp, ...options })
 
 /**

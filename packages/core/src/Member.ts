@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis, nullish, openEnum } from "./internal/wire.ts"
+import { Millis, nullish, openEnum, optional } from "./internal/wire.ts"
 import { UserId, withPhotoFields } from "./User.ts"
 
 /**
@@ -75,7 +75,7 @@ export interface ChatMember extends Schema.Schema.Type<typeof ChatMember> {}
 export const ChatAdmin = Schema.Struct({
   user_id: UserId,
   permissions: Schema.Array(Permission),
-  alias: nullish(Schema.String)
+  alias: optional(Schema.String)
 })
 
 /**

@@ -13,7 +13,7 @@ import { adminsLimit, membersLimits } from "./internal/assumptions.ts"
 import * as page from "./internal/page.ts"
 import * as rules from "./internal/rules.ts"
 import { done } from "./internal/success.ts"
-import { Int64, nullish } from "./internal/wire.ts"
+import { Int64, nullish, optional } from "./internal/wire.ts"
 import { ChatAdmin, ChatMember } from "./Member.ts"
 import { ChatId } from "./Recipient.ts"
 import { UserId } from "./User.ts"
@@ -42,7 +42,7 @@ export interface MembersPage extends Schema.Schema.Type<typeof MembersPage> {}
 export interface ListRequest {
   readonly chat_id: ChatId
   readonly user_ids?: ReadonlyArray<UserId> | undefined
-  readonly marker?: bigint | undefined
+  readonly marker?: bigint | null | undefined
   readonly count?: number | undefined
 }
 
@@ -72,7 +72,7 @@ export const list: Endpoint.Endpoint<ListRequest, MembersPage, ApiError.Forbidde
     params: { chat_id: ChatId },
     query: {
       user_ids: Schema.optional(rules.list(UserId, 1)),
-      marker: Schema.optional(Int64),
+      marker: optional(Int64),
       count: Schema.optional(rules.between(1, membersLimits.count))
     },
     success: MembersPage,
@@ -309,6 +309,7 @@ export const setAdmins: Endpoint.Endpoint<
   path: "/chats/{chatId}/members/admins",
   params: { chat_id: ChatId },
   body: { admins: rules.list(ChatAdmin, 0, adminsLimit) },
+  repeatable: true,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

@@ -20,6 +20,7 @@ import { UserId } from "./User.ts"
 /**
  * Who gets a message: a chat, or a user's dialog with the bot. Exactly one of the two.
  *
+ * @assumption A Exactly one of `user_id` and `chat_id` says who gets a message.
  * @category models
  * @since 0.1.0
  */
@@ -82,7 +83,10 @@ export const send: Endpoint.Endpoint<
 }))
 
 /**
- * What {@link list} takes: a chat, or the ids of the messages. `from` and `to` are Unix milliseconds.
+ * What {@link list} takes: a chat, or the ids of the messages. All times are Unix milliseconds: `from` and `before` are
+ * the end, `to` and `after` the beginning; a message at the time itself is among those of `from` and `to`.
+ *
+ * @assumption A GET /messages takes `before` and `after` with the meaning of the comments call.
  *
  * @category models
  * @since 0.1.0
@@ -93,6 +97,8 @@ export type ListRequest = (
 ) & {
   readonly from?: number | undefined
   readonly to?: number | undefined
+  readonly before?: number | undefined
+  readonly after?: number | undefined
   readonly count?: number | undefined
 }
 
@@ -126,9 +132,11 @@ export const list: Endpoint.Endpoint<
   path: "/messages",
   query: {
     chat_id: Schema.optional(ChatId),
-    message_ids: Schema.optional(rules.list(MessageId, 1)),
+    message_ids: Schema.optional(rules.list(rules.messageId, 1)),
     from: Schema.optional(rules.natural),
     to: Schema.optional(rules.natural),
+    before: Schema.optional(rules.natural),
+    after: Schema.optional(rules.natural),
     count: Schema.optional(rules.between(1, 100))
   },
   rules: [rules.exactlyOne("chat_id", "message_ids")],
@@ -240,7 +248,7 @@ export const edit: Endpoint.Endpoint<
 > = Endpoint.make("Messages.edit", () => ({
   method: "PUT",
   path: "/messages",
-  query: { message_id: MessageId },
+  query: { message_id: rules.messageId },
   body: NewMessage.fields,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected]
@@ -272,7 +280,7 @@ export const remove: Endpoint.Endpoint<
 > = Endpoint.make("Messages.remove", () => ({
   method: "DELETE",
   path: "/messages",
-  query: { message_id: MessageId },
+  query: { message_id: rules.messageId },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

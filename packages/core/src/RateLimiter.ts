@@ -14,8 +14,8 @@ import * as Semaphore from "effect/Semaphore"
 import { pollingPerSecond } from "./internal/assumptions.ts"
 
 /**
- * What a limit counts: all requests to the API host, messages (and edits and comments) in one chat, answers to
- * callbacks in one chat, calls of GET /updates.
+ * What a limit counts: all requests to the API host, messages sent to one chat (and comments under one post), answers
+ * to callbacks in one chat, calls of GET /updates. Edits and answers do not say their chat: they count at the host.
  *
  * @category models
  * @since 0.1.0
@@ -106,6 +106,8 @@ class Departures {
   }
 
   waitAt(now: number): number {
+    // Where the clock was set back, what departed in its future departed just now.
+    if (this.#last > now) this.#times.forEach((time, index) => (this.#times[index] = Math.min(time, now)))
     return this.#times[this.#next] + this.window - now
   }
 
@@ -115,8 +117,11 @@ class Departures {
   }
 
   isIdleAt(now: number): boolean {
-    const last = (this.#next + this.#times.length - 1) % this.#times.length
-    return this.#times[last] + this.window <= now
+    return this.#last + this.window <= now
+  }
+
+  get #last(): number {
+    return this.#times[(this.#next + this.#times.length - 1) % this.#times.length]
   }
 }
 
@@ -152,13 +157,18 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   const clock = yield* Clock.Clock
   const lanes = new Map<string, Lane>()
   const host = makeLane(limits.host)
-  let pausedUntil = -Infinity
+  let pause = { since: 0, millis: 0 }
   let sweepAt = lanesBeforeSweep
+
+  const pauseAt = (now: number): number => {
+    if (pause.since > now) pause = { ...pause, since: now }
+    return pause.since + pause.millis - now
+  }
 
   const untilReady = (departures: Departures): Effect.Effect<void> =>
     Effect.suspend(() => {
       const now = clock.currentTimeMillisUnsafe()
-      const wait = Math.max(departures.waitAt(now), pausedUntil - now)
+      const wait = Math.max(departures.waitAt(now), pauseAt(now))
       return wait > 0 ? Effect.andThen(Effect.sleep(wait), untilReady(departures)) : Effect.void
     })
 
@@ -166,10 +176,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     Effect.map(untilReady(lane.departures), () => lane.departures.record(clock.currentTimeMillisUnsafe()))
 
   const counting = (lane: Lane, wait: Effect.Effect<void>): Effect.Effect<void> =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       lane.waiting++
       return Effect.ensuring(
-        wait,
+        restore(wait),
         Effect.sync(() => {
           lane.waiting--
         })
@@ -181,7 +191,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
   // Where nobody waits and the limits allow it, a request departs at once: the turns are for those who have to wait.
   const departsAtOnce = (lane: Lane | undefined): boolean => {
     const now = clock.currentTimeMillisUnsafe()
-    if (pausedUntil > now || host.waiting > 0 || host.departures.waitAt(now) > 0) return false
+    if (pauseAt(now) > 0 || host.waiting > 0 || host.departures.waitAt(now) > 0) return false
     if (lane !== undefined) {
       if (lane.waiting > 0 || lane.departures.waitAt(now) > 0) return false
       lane.departures.record(now)
@@ -222,14 +232,16 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
       }),
     pause: (duration) =>
       Effect.sync(() => {
-        pausedUntil = Math.max(pausedUntil, clock.currentTimeMillisUnsafe() + Duration.toMillis(duration))
+        const since = clock.currentTimeMillisUnsafe()
+        const millis = Duration.toMillis(duration)
+        if (millis > pauseAt(since)) pause = { since, millis }
       })
   })
 })
 
 /**
  * The limiter of one process. Without `limits` the documented ones hold: 30 requests a second for the host, 2 messages
- * and 2 callback answers a second for each chat. Limits that are left out keep their documented value.
+ * a second for each chat. Limits that are left out keep their documented value.
  *
  * **Example**
  *

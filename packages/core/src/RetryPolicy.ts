@@ -63,7 +63,7 @@ export const none: Policy = {
   transient: Schedule.recurs(0),
   rateLimited: Schedule.recurs(0),
   notReady: Schedule.recurs(0),
-  maxPause: Duration.zero,
+  maxPause: standard.maxPause,
   repeatUncertain: false
 }
 

@@ -34,20 +34,22 @@ export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("Inva
 }
 
 const isBareToken = Schema.makeFilter(
-  (token: string) =>
-    (token !== "" && !/\s/.test(token)) || "must be the bare token, without blanks and without `Bearer`"
+  (token: string) => /^[!-~]+$/.test(token) || "must be the bare token, without blanks and without `Bearer`"
 )
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host)
 
 const baseUrlProblem = "must be an https:// address without query (http:// only for localhost and 127.0.0.1)"
 
-const address = /^(https?):\/\/([^/?#:@[\]]+|\[[^\]]+\])(:\d+)?(\/[^?#]*)?$/i
+const address = /^(https?):\/\/([^\s/\\?#:@[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?(\/[^\s?#]*)?$/i
 
 const isBaseUrl = Schema.makeFilter((url: string) => {
-  const [, scheme, host] = address.exec(url) ?? []
+  const [, scheme, host, port = "443"] = address.exec(url) ?? []
   return (
-    (scheme !== undefined && (scheme.toLowerCase() === "https" || isLoopback(host.toLowerCase()))) || baseUrlProblem
+    (scheme !== undefined &&
+      (scheme.toLowerCase() === "https" || isLoopback(host.toLowerCase())) &&
+      Number(port) <= 65535) ||
+    baseUrlProblem
   )
 })
 
@@ -134,3 +136,24 @@ export const bot: Effect.Effect<{ readonly token: Redacted.Redacted; readonly ba
     baseUrl
   }
 )
+
+const Bot = Schema.Struct({ token: Schema.String.check(isBareToken), baseUrl: Schema.String.check(isBaseUrl) })
+
+const checkBot = Schema.decodeUnknownResult(Bot, { errors: "all" })
+
+/**
+ * Checks a token and a base URL that are given as options by the rules of {@link token} and {@link baseUrl}.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const check = (options: {
+  readonly token: Redacted.Redacted
+  readonly baseUrl: string
+}): Effect.Effect<void, InvalidSettings> =>
+  Effect.suspend(() => {
+    const checked = checkBot({ token: Redacted.value(options.token), baseUrl: options.baseUrl })
+    if (Result.isSuccess(checked)) return Effect.void
+    const problems = fieldIssues(checked.failure.issue).map(({ field, problem }) => ({ setting: field, problem }))
+    return Effect.fail(new InvalidSettings({ problems }))
+  })

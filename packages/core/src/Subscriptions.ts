@@ -104,7 +104,8 @@ export const subscribe: Endpoint.Endpoint<SubscribeRequest, void, ApiError.Opera
       secret: Schema.optional(Secret)
     },
     success: done,
-    errors: [ApiError.OperationRejected]
+    errors: [ApiError.OperationRejected],
+    repeatable: true
   })
 )
 

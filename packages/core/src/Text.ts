@@ -672,5 +672,6 @@ export const split = (
   options?: { readonly limit?: number | undefined; readonly format?: Format | undefined }
 ): ReadonlyArray<Text> => {
   const render = options?.format === "markdown" ? Markdown.render : Html.render
-  return Split.split(self, { limit: options?.limit ?? maxLength, render }).map(make)
+  const limit = Number.isNaN(options?.limit) ? maxLength : (options?.limit ?? maxLength)
+  return Split.split(self, { limit, render }).map(make)
 }

@@ -57,6 +57,7 @@ export interface Callback extends Schema.Schema.Type<typeof Callback> {}
  *   `dialog_unmuted`: what a person did to the dialog;
  * - `chat_title_changed`, `bot_admin_permissions_changed`.
  *
+ * @assumption A The types of updates beyond the five that the document names, and the fields of all of them.
  * @category models
  * @since 0.1.0
  */

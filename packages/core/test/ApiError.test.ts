@@ -94,8 +94,8 @@ describe("a message says what happened, at which endpoint, and what to do", () =
     [status(400), "Messages.send: unexpected answer 400. See the body for what the platform said."],
     [
       failed(new ApiError.InvalidResponse({ status: 200, problem: "the body is empty", body: "" })),
-      "Messages.send: the platform carried it out but its answer cannot be read: the body is empty. " +
-        "The body is kept in `body`."
+      "Messages.send: the platform says success, but its answer cannot be read: the body is empty. " +
+        "Do not repeat blindly what changes something; `body` holds the answer as it came, for a report."
     ]
   ]
 

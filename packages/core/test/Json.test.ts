@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
 import * as Json from "../src/Json.ts"
+import * as Update from "../src/Update.ts"
 
 const long = 116328127605864690n
 
@@ -105,6 +107,21 @@ describe("parse", () => {
   it("keeps a member that is called __proto__", () => {
     const parsed = Json.parse('{"__proto__":{"seq":116328127605864690}}')
     assert.deepStrictEqual(Object.entries(parsed as object), [["__proto__", { seq: long }]])
+  })
+})
+
+describe("a hostile text", () => {
+  // Quadratic time would not come to an end before the test runner gives up.
+  it.each(["0", "1", "-0", "[0", '"', ":1", ",0"])("made of %s is read in one pass", (unit) => {
+    const text = unit.repeat(2_000_000 / unit.length)
+    assert.strictEqual(Json.parse(JSON.stringify({ text }))?.["text" as never], text)
+  })
+
+  it("that is nested deeper than anybody's comes to an end", () => {
+    const depth = 100_000
+    const update = `{"update_type":"eclipse","timestamp":1,"deep":${"[".repeat(depth)}${"]".repeat(depth)}}`
+    const read = Update.parse(update)
+    assert.isTrue(Result.isSuccess(read) && read.success.update_type === "unknown")
   })
 })
 

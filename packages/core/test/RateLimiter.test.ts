@@ -176,6 +176,22 @@ describe("a waiting call", () => {
   )
 })
 
+describe("a clock that is set back", () => {
+  it.effect("costs no more than the window, and no more than the pause", () =>
+    Effect.gen(function* () {
+      const day = Duration.toMillis("1 day")
+      yield* TestClock.setTime(day)
+      const limiter = yield* RateLimiter.make({ ...RateLimiter.unlimited, host: { count: 1, window: "1 second" } })
+      yield* limiter.acquire(undefined)
+      yield* limiter.pause(Duration.seconds(5))
+      yield* TestClock.setTime(0)
+      const fiber = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(fiber)
+    })
+  )
+})
+
 describe("a pause", () => {
   it.effect("holds for everybody, and the longest counts", () =>
     Effect.gen(function* () {

@@ -273,13 +273,7 @@ describe("429", () => {
 
   it.effect("is the only failure that pauses other callers", () =>
     Effect.gen(function* () {
-      for (const reply of [
-        answer(403, {}),
-        notReady,
-        answer(400, {}),
-        lost(nodeError("CERT_HAS_EXPIRED")),
-        tooMany(301)
-      ]) {
+      for (const reply of [answer(403, {}), notReady, answer(400, {}), lost(nodeError("CERT_HAS_EXPIRED"))]) {
         const platform = scripted(reply, ok(chat()))
         const none = {
           ...RetryPolicy.none,
@@ -296,6 +290,31 @@ describe("429", () => {
         yield* Fiber.join(fiber)
         assert.lengthOf(new Set(platform.journal.map(({ at }) => at)), 1)
       }
+    })
+  )
+})
+
+describe("429 that is not waited out by its caller", () => {
+  const callers: ReadonlyArray<readonly [string, number, RetryPolicy.Policy, number]> = [
+    ["by no policy", 20, RetryPolicy.none, 20_000],
+    ["beyond the longest pause", 301, RetryPolicy.standard, 300_000]
+  ]
+
+  it.effect.each(callers)("%s pauses the others all the same", ([_, seconds, policy, until]) =>
+    Effect.gen(function* () {
+      const platform = scripted(tooMany(seconds), ok(chat()))
+      const fiber = yield* Effect.exit(send).pipe(
+        Effect.andThen(get),
+        Effect.provideService(RetryPolicy.RetryPolicy, policy),
+        Effect.provide(platform.layer({ limits: unlimited })),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 hour")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        platform.journal.map(({ at }) => at),
+        [0, until]
+      )
     })
   )
 })

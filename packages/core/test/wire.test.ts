@@ -93,8 +93,17 @@ describe("a kind that nobody knows", () => {
     }
   })
 
-  it("is only a kind that says so: without one, it is malformed", () => {
-    assert.isDefined(messages.problem(body({ attachments: [{ payload: {} }] })))
+  it("is an element of a list that says no kind", () => {
+    const raw = { payload: {}, seq: long }
+    const read = messages.read(body({ attachments: [raw, { type: null }] }))
+    assert.deepStrictEqual(read.body?.attachments, [
+      { type: "unknown", raw },
+      { type: "unknown", raw: { type: null } }
+    ])
+    assert.deepStrictEqual(messages.write(read), body({ attachments: [raw, { type: null }] }))
+  })
+
+  it("is no update without one, and nothing but an object", () => {
     assert.isDefined(messages.problem(body({ attachments: ["image"] })))
     assert.isDefined(updates.problem({ timestamp: 1 }))
     assert.isDefined(updates.problem({ update_type: 5, timestamp: 1 }))
@@ -246,7 +255,7 @@ interface Contact {
 }
 
 /**
- * JSON has no -0, no coordinate is a whole number beyond 2^53, and an unknown member has a raw value of a kind that is
+ * JSON has no -0 and no undefined, no coordinate is a whole number beyond 2^53, and an unknown member has a raw value of a kind that is
  * unknown.
  */
 const onTheWire = (value: unknown): unknown => {
@@ -258,7 +267,8 @@ const onTheWire = (value: unknown): unknown => {
   if (type === "unknown") return { type, raw: { type: "hologram", seq: long } }
   if (update_type === "unknown") return { update_type, raw: { update_type: "eclipse", ids: [long] } }
   if (type === "contact") return { type, payload: { vcf_info: payload?.vcf_info ?? null, id: long } }
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, onTheWire(member)]))
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(members.map(([key, member]) => [key, onTheWire(member)]))
 }
 
 describe("encode and decode", () => {

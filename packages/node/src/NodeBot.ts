@@ -34,20 +34,21 @@ export interface Options extends NodeTrust.Options {
 export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient
 
 const make = <E>(
-  { token, baseUrl, limits }: Pick<Options, "token" | "baseUrl" | "limits">,
+  { token, baseUrl, limits }: BotApi.Options & Pick<Options, "limits">,
   client: Layer.Layer<HttpClient.HttpClient, E>
 ): Layer.Layer<NodeBot, E> =>
   BotApi.layer({
-    token: typeof token === "string" ? Redacted.make(token, { label: "token" }) : token,
+    token,
     baseUrl,
-    // The HTTP client has time-outs of its own, for connecting, for the answer and for its progress.
+    // The HTTP client has time-outs of its own, for connecting, for the answer, its progress, and the whole call.
     timeout: "Infinity"
   }).pipe(Layer.provideMerge(Layer.merge(RateLimiter.layerMemory(limits), client)))
 
 /**
  * A bot by its token and API host.
  *
- * Fails with `TrustError` when a root certificate, the proxy or a time-out cannot be used.
+ * Fails with `InvalidSettings` for a token or an address that cannot be right, and with `TrustError` when a root
+ * certificate, the proxy or a time-out cannot be used.
  *
  * **Example**
  *
@@ -67,8 +68,13 @@ const make = <E>(
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustError> =>
-  make(options, NodeTrust.layer(options))
+export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> => {
+  const { baseUrl, limits } = options
+  const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
+  return Layer.unwrap(
+    Effect.as(Settings.check({ token, baseUrl }), make({ token, baseUrl, limits }, NodeTrust.layer(options)))
+  )
+}
 
 /**
  * The bot of the settings: `BOT_TOKEN` and `BOT_BASE_URL`, and those of `NodeTrust`. What is missing or malformed is
@@ -95,7 +101,12 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustErr
  */
 export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> = Layer.unwrap(
   Effect.map(
-    Settings.all({ token: Settings.token, baseUrl: Settings.baseUrl, ...NodeTrust.settings }),
-    ({ token, baseUrl, ...trust }) => make({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
+    Settings.all({
+      token: Settings.token,
+      baseUrl: Settings.baseUrl,
+      secretHeader: Settings.secretHeader,
+      ...NodeTrust.settings
+    }),
+    ({ token, baseUrl, secretHeader: _, ...trust }) => make({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
   )
 )

@@ -51,6 +51,7 @@ export {
  * - `headersTimeout`: from the end of the request to the first byte of the answer, and for a stalled upload; 2 minutes
  *   by default. Long polling needs more than its own `timeout`, which is at most 90 seconds.
  * - `bodyTimeout`: without progress while the body arrives, not for the whole of it; 1 minute by default.
+ * - `callTimeout`: for the whole of an API call, however it trickles, 3 minutes by default; uploads have none.
  * - `connections`: at most so many per host, 64 by default.
  *
  * Time-outs are exact to about a second; `"Infinity"` is no limit.
@@ -76,6 +77,7 @@ export interface Options {
   readonly connectTimeout?: Duration.Input | undefined
   readonly headersTimeout?: Duration.Input | undefined
   readonly bodyTimeout?: Duration.Input | undefined
+  readonly callTimeout?: Duration.Input | undefined
   readonly connections?: number | undefined
 }
 
@@ -84,7 +86,8 @@ const optionNames = {
   proxy: "proxy",
   connectTimeout: "connectTimeout",
   headersTimeout: "headersTimeout",
-  bodyTimeout: "bodyTimeout"
+  bodyTimeout: "bodyTimeout",
+  callTimeout: "callTimeout"
 }
 
 type Names = typeof optionNames
@@ -95,6 +98,7 @@ const configNames: Names & { readonly connections: string } = {
   connectTimeout: "BOT_CONNECT_TIMEOUT",
   headersTimeout: "BOT_HEADERS_TIMEOUT",
   bodyTimeout: "BOT_BODY_TIMEOUT",
+  callTimeout: "BOT_CALL_TIMEOUT",
   connections: "BOT_CONNECTIONS"
 }
 
@@ -115,9 +119,14 @@ const toMillis = (setting: string, value: Duration.Input): Effect.Effect<number,
 
 const credential = (text: string) => Option.getOrElse(Option.liftThrowable(decodeURIComponent)(text), () => text)
 
-const parseProxy = (setting: string, value: string): Effect.Effect<ProxyAddress, TrustError> => {
+const proxyUrl = (value: string): URL | null => {
   const url = URL.parse(value)
-  if (url === null || !["http:", "https:"].includes(url.protocol) || url.hostname === "") {
+  return url !== null && ["http:", "https:"].includes(url.protocol) && url.hostname !== "" ? url : null
+}
+
+const parseProxy = (setting: string, value: string): Effect.Effect<ProxyAddress, TrustError> => {
+  const url = proxyUrl(value)
+  if (url === null) {
     return Effect.fail(
       new TrustError({
         setting,
@@ -145,16 +154,16 @@ const make = Effect.fnUntraced(function* (options: Options, names: Names) {
     headersTimeout: yield* toMillis(names.headersTimeout, options.headersTimeout ?? "2 minutes"),
     bodyTimeout: yield* toMillis(names.bodyTimeout, options.bodyTimeout ?? "1 minute")
   }
-  return yield* Effect.acquireRelease(
+  const callTimeout = yield* toMillis(names.callTimeout, options.callTimeout ?? "3 minutes")
+  const dispatcher = yield* Effect.acquireRelease(
     Effect.sync(() => makeDispatcher(settings)),
     (dispatcher) => Effect.promise(() => dispatcher.destroy())
   )
+  return yield* makeClient(dispatcher, callTimeout)
 })
 
-const client = (options: Options, names: Names) => Effect.flatMap(make(options, names), makeClient)
-
 const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.HttpClient, TrustError> =>
-  Layer.effect(HttpClient.HttpClient, client(options, names))
+  Layer.effect(HttpClient.HttpClient, make(options, names))
 
 /**
  * Provides the HTTP client for API calls and uploads alike. The trust, the proxy and the time-outs belong to this
@@ -188,7 +197,9 @@ const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
 const durationOf = (text: string) => Duration.fromInput(text as Duration.Input)
 
 const isDuration = Schema.makeFilter(
-  (text: string) => Option.isSome(durationOf(text)) || "must be a duration, such as `10 seconds`"
+  (text: string) =>
+    Option.exists(durationOf(text), (duration) => Duration.toMillis(duration) > 0) ||
+    "must be a duration longer than zero, such as `10 seconds`"
 )
 
 const duration = (name: string): Config.Config<Duration.Duration> =>
@@ -196,13 +207,17 @@ const duration = (name: string): Config.Config<Duration.Duration> =>
     Option.getOrElse(durationOf(text), () => Duration.zero)
   )
 
+const isProxy = Schema.makeFilter(
+  (text: string) => text.trim() === "" || proxyUrl(text) !== null || "must look like http://user:password@host:port"
+)
+
 const isCount = Schema.makeFilter((text: string) => /^[1-9]\d*$/.test(text) || "must be a whole number above 0")
 
 const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
 
 /**
  * The settings of {@link Options}: `BOT_EXTRA_ROOT`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
- * `BOT_BODY_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy counts
+ * `BOT_BODY_TIMEOUT`, `BOT_CALL_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy counts
  * as absent.
  *
  * **Example** (Reading them together with the bot's own settings)
@@ -220,12 +235,13 @@ const blankIsUnset = (text: string | undefined) => (text === undefined || text.t
  */
 export const settings = {
   extraRoot: Config.map(optional(Config.String(configNames.extraRoot)), blankIsUnset),
-  proxy: Config.map(optional(Config.Redacted(configNames.proxy)), (proxy) =>
-    proxy === undefined || blankIsUnset(Redacted.value(proxy)) === undefined ? undefined : proxy
+  proxy: Config.map(optional(Config.schema(Schema.String.check(isProxy), configNames.proxy)), (proxy) =>
+    blankIsUnset(proxy) === undefined ? undefined : Redacted.make(proxy!, { label: configNames.proxy })
   ),
   connectTimeout: optional(duration(configNames.connectTimeout)),
   headersTimeout: optional(duration(configNames.headersTimeout)),
   bodyTimeout: optional(duration(configNames.bodyTimeout)),
+  callTimeout: optional(duration(configNames.callTimeout)),
   connections: optional(Config.map(Config.schema(Schema.String.check(isCount), configNames.connections), Number))
 }
 

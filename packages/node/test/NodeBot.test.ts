@@ -51,8 +51,27 @@ describe("NodeBot", () => {
       for (const name of ["BOT_TOKEN", "BOT_BASE_URL", "BOT_CONNECTIONS", "BOT_BODY_TIMEOUT"]) {
         assert.include(error.message, name)
       }
-      assert.include(error.message, "BOT_BODY_TIMEOUT must be a duration, such as `10 seconds`")
+      assert.include(error.message, "BOT_BODY_TIMEOUT must be a duration longer than zero, such as `10 seconds`")
       assert.include(error.message, "BOT_CONNECTIONS must be a whole number above 0")
+    })
+  )
+
+  it.effect("refuses a token or an address that cannot be right, given as options", () =>
+    Effect.gen(function* () {
+      const refused = (token: string, baseUrl: string) =>
+        Effect.map(Effect.flip(Effect.scoped(Layer.build(NodeBot.layer({ token, baseUrl })))), ({ message }) => message)
+      assert.include(yield* refused("Bearer x", "https://api.example"), "token must be the bare token")
+      for (const baseUrl of [
+        "http://api.example",
+        "api.example",
+        "https://a b",
+        "https://x:99999",
+        "https://x\\y",
+        "https://x/?q=1",
+        "https://user@x"
+      ]) {
+        assert.include(yield* refused("the-token", baseUrl), "baseUrl must be an https:// address", baseUrl)
+      }
     })
   )
 

@@ -110,6 +110,16 @@ describe("a call of the API", () => {
     })
   )
 
+  it.live("comes to an end, however it trickles", () =>
+    Effect.gen(function* () {
+      const trickling = yield* Servers.serve((_, response) => {
+        const timer = setInterval(() => response.write(" "), 20)
+        response.on("close", () => clearInterval(timer))
+      })
+      assert.deepStrictEqual(yield* lost(trickling, { callTimeout: "200 millis" }), { kind: "Timeout", sent: true })
+    })
+  )
+
   it.live("goes through the proxy", () =>
     Effect.gen(function* () {
       const baseUrl = yield* Servers.serve(

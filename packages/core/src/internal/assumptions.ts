@@ -51,8 +51,8 @@ export const senderActions = [
 
 /** @assumption A The codes of error bodies by which an error is recognised before its status. */
 export const errorCodes = {
-  unauthorized: ["verify.token"],
-  forbidden: ["chat.denied", "access.denied", "deprecated.token"],
+  unauthorized: ["verify.token", "deprecated.token"],
+  forbidden: ["chat.denied", "access.denied"],
   notFound: ["chat.not.found", "message.not.found", "not.found"],
   rateLimited: ["too.many.requests"],
   attachmentNotReady: ["attachment.not.ready"],

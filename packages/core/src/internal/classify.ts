@@ -21,7 +21,8 @@ const stringMember = (body: unknown, key: string): string | undefined => {
 }
 
 // Endpoints that declare no OperationRejected must not take it for a success either.
-const isRejection = (body: unknown): boolean => ApiError.OperationRejected.rule.matches?.(body) === true
+const isRejection = (body: unknown, status: number): boolean =>
+  ApiError.OperationRejected.rule.matches?.(body, status) === true
 
 /** The pause that `Retry-After` asks for, in seconds or as a date. */
 const retryAfter = ({ headers }: Received, now: number): Duration.Duration | undefined => {
@@ -33,13 +34,6 @@ const retryAfter = ({ headers }: Received, now: number): Duration.Duration | und
 
 const given = <const Key extends string, A>(key: Key, value: A | undefined): { readonly [K in Key]?: A } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
-
-const redactIn = (value: unknown, redact: (text: string) => string): unknown => {
-  if (typeof value === "string") return redact(value)
-  if (Array.isArray(value)) return value.map((item) => redactIn(item, redact))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, redactIn(member, redact)]))
-}
 
 /** A success: the JSON of the answer, and the answer. */
 export interface Accepted {
@@ -72,9 +66,11 @@ export const classify = (
   const code = stringMember(json, "code")
   const recognised =
     (code === undefined ? undefined : rules.find(({ rule }) => rule.codes.includes(code))) ??
-    rules.find(({ rule }) => rule.matches?.(json) === true) ??
-    (isSuccess ? undefined : rules.find(({ rule }) => rule.status === status))
-  if (isSuccess && recognised === undefined && !isRejection(json)) return Result.succeed({ json, received })
+    rules.find(({ rule }) => rule.matches?.(json, status) === true) ??
+    (isSuccess
+      ? undefined
+      : rules.find(({ rule }) => rule.status === status || (code === undefined && rule.statusWithoutCode === status)))
+  if (isSuccess && recognised === undefined && !isRejection(json, status)) return Result.succeed({ json, received })
   const detail = stringMember(json, "message") ?? stringMember(json, "error")
   const pause = retryAfter(received, now)
   const answer = {
@@ -90,7 +86,7 @@ export const classify = (
       endpoint: endpoint.endpoint,
       ...answer,
       ...(recognised === ApiError.RateLimited ? given("retryAfter", pause) : {}),
-      ...recognised.rule.read?.(redactIn(json, redact))
+      ...recognised.rule.read?.(Result.getOrUndefined(parseJson(redact(text))))
     } as never)
   )
 }

@@ -68,8 +68,8 @@ export const parseMarked = (text: string): unknown => {
     let end = probe + 1
     while (isDigit(text.charCodeAt(start - 1))) start--
     while (isDigit(text.charCodeAt(end))) end++
-    if (end - start < longDigits || text.charCodeAt(start) === zero) continue
     probe = end - 1
+    if (end - start < longDigits || text.charCodeAt(start) === zero) continue
     if (text.charCodeAt(start - 1) === minus) start--
     if (!isInteger(text, start, end)) continue
     const place = placeOf(text, start)
@@ -103,16 +103,17 @@ export const toBigInt = (value: unknown): unknown => {
   return digits !== undefined && decimal.test(digits) ? BigInt(digits) : value
 }
 
+// Nobody's JSON is so deep; beyond it a value stays as it is rather than end the stack.
+const maxDepth = 1000
+
 /** Replaces marked integers in a raw value by bigints. */
-export const thaw = (value: unknown): unknown => {
-  if (Array.isArray(value)) {
-    const digits = markedText(value)
-    return digits === undefined ? value.map(thaw) : BigInt(digits)
+export const thaw = (value: unknown, depth = 0): unknown => {
+  if (typeof value !== "object" || value === null || depth > maxDepth) return value
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, thaw(member, depth + 1)]))
   }
-  if (typeof value === "object" && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, thaw(member)]))
-  }
-  return value
+  const digits = markedText(value)
+  return digits === undefined ? value.map((item) => thaw(item, depth + 1)) : BigInt(digits)
 }
 
 // A string that looks like a marked integer: the reviver tells it apart.

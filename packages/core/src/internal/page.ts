@@ -17,13 +17,15 @@ export const byMarker = <Item, E, R>(
 
 interface Position {
   readonly before: number | undefined
+  /** How many pages in a row held nothing new. */
+  readonly idle: number
   /** What was given and can come again, with its time. */
   readonly seen: ReadonlyMap<string, number>
 }
 
 /**
  * The elements of a list that is read backwards in time, latest first. Pages overlap by the millisecond of the oldest
- * element, so that none of the same time is lost; what was given already is left out. It holds whether or not the
+ * element, so that none of the same time is lost (as long as one page holds them); what was given already is left out. It holds whether or not the
  * platform counts in the end of the time that is asked for.
  */
 export const byTime = <Item, E, R>(options: {
@@ -34,17 +36,22 @@ export const byTime = <Item, E, R>(options: {
   readonly fetch: (before: number | undefined) => Effect.Effect<ReadonlyArray<Item>, E, R>
 }): Stream.Stream<Item, E, R> => {
   const { count, from, timeOf, idOf, fetch } = options
-  const start: Position = { before: from, seen: new Map() }
+  const start: Position = { before: from, idle: 0, seen: new Map() }
 
-  const next = ({ before, seen }: Position, length: number, fresh: ReadonlyArray<Item>) => {
+  const next = ({ before, idle, seen }: Position, length: number, fresh: ReadonlyArray<Item>) => {
     if (fresh.length === 0) {
-      return length < count || before === undefined || before === 0
+      // Full pages of what was given already: the two milliseconds that they can be of are stepped over, no more.
+      return idle === 2 || length < count || before === undefined || before === 0
         ? Option.none()
-        : Option.some({ before: before - 1, seen })
+        : Option.some({ before: before - 1, idle: idle + 1, seen })
     }
     const end = Math.min(...fresh.map(timeOf)) + 1
     const given = [...seen, ...fresh.map((item) => [idOf(item), timeOf(item)] as const)]
-    return Option.some({ before: Math.min(before ?? end, end), seen: new Map(given.filter(([, time]) => time <= end)) })
+    return Option.some({
+      before: Math.min(before ?? end, end),
+      idle: 0,
+      seen: new Map(given.filter(([, time]) => time <= end))
+    })
   }
 
   return Stream.paginate(start, (position) =>

@@ -47,6 +47,14 @@ const after = <A, E>(error: E, attempt: Effect.Effect<A, E>): Effect.Effect<A, E
   })
 }
 
+/** Lets everybody wait for as long as the platform asked for, whether or not this call is repeated. */
+const pausing =
+  (policy: RetryPolicy.Policy, limiter: RateLimiter["Service"]) =>
+  (error: ApiError.ApiError): Effect.Effect<void> =>
+    error._tag === "RateLimited" && error.retryAfter !== undefined
+      ? limiter.pause(Duration.min(error.retryAfter, policy.maxPause))
+      : Effect.void
+
 /**
  * Repeats an attempt by the policy in force. A success costs nothing: schedules are looked at after the first failure.
  * A 429 pauses everybody.
@@ -79,6 +87,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return after(error, attempt).pipe(
+        Effect.tapError(pausing(policy, limiter)),
         (self) => on(self, isTransient(policy, repeatable), transient),
         (self) => on(self, isBearable(policy), rateLimited),
         (self) => on(self, isNotReady, policy.notReady)

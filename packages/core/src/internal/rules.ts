@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import type * as ApiError from "../ApiError.ts"
+import { MessageId } from "../Recipient.ts"
 
 /** A text of `min` to `max` UTF-16 code units. */
 export const text = (min: number, max: number): Schema.Codec<string, string> =>
@@ -12,6 +13,9 @@ export const between = (min: number, max: number): Schema.Codec<number, number> 
   Schema.Int.check(
     Schema.isBetween({ minimum: min, maximum: max }, { message: `must be a whole number from ${min} to ${max}` })
   )
+
+/** The id of a message, a post or a comment. */
+export const messageId = MessageId.check(Schema.isMinLength(1, { message: "must not be empty" }))
 
 /** A whole number that is not negative. */
 export const natural = Schema.Int.check(

@@ -1,6 +1,15 @@
 /** What went wrong below HTTP, whether the request can have arrived, and what to do about it. */
 export interface TransportFailure {
-  readonly kind: "Refused" | "Unresolved" | "Untrusted" | "ConnectTimeout" | "Timeout" | "Reset" | "Proxy" | "Other"
+  readonly kind:
+    | "Refused"
+    | "Unresolved"
+    | "Untrusted"
+    | "ConnectTimeout"
+    | "Timeout"
+    | "Reset"
+    | "Proxy"
+    | "Invalid"
+    | "Other"
   readonly sent: boolean
   readonly code: string | undefined
   readonly detail: string
@@ -57,6 +66,11 @@ const kinds = {
     sent: false,
     hint: "The proxy refused: check the setting BOT_PROXY, its address, user name and password."
   },
+  invalid: {
+    kind: "Invalid",
+    sent: false,
+    hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break in it."
+  },
   other: { kind: "Other", sent: true, hint: "See the cause for what the HTTP client said." }
 } as const satisfies Record<string, Kind>
 
@@ -64,6 +78,9 @@ const codes: Readonly<Record<string, Kind>> = {
   ECONNREFUSED: kinds.refused,
   ENOTFOUND: kinds.unresolved,
   EAI_AGAIN: kinds.unresolved,
+  EAI_FAIL: kinds.unresolved,
+  EHOSTDOWN: kinds.connectTimeout,
+  EADDRNOTAVAIL: kinds.connectTimeout,
   EHOSTUNREACH: kinds.connectTimeout,
   ENETUNREACH: kinds.connectTimeout,
   UNABLE_TO_GET_ISSUER_CERT: kinds.untrusted,
@@ -71,6 +88,11 @@ const codes: Readonly<Record<string, Kind>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: kinds.untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: kinds.untrusted,
   DEPTH_ZERO_SELF_SIGNED_CERT: kinds.untrusted,
+  CERT_SIGNATURE_FAILURE: kinds.untrusted,
+  CERT_UNTRUSTED: kinds.untrusted,
+  CERT_CHAIN_TOO_LONG: kinds.untrusted,
+  INVALID_CA: kinds.untrusted,
+  CERT_REVOKED: kinds.invalidCertificate,
   CERT_HAS_EXPIRED: kinds.invalidCertificate,
   CERT_NOT_YET_VALID: kinds.invalidCertificate,
   ERR_TLS_CERT_ALTNAME_INVALID: kinds.invalidCertificate,
@@ -86,11 +108,14 @@ const codes: Readonly<Record<string, Kind>> = {
   UND_ERR_PRX_TLS: kinds.proxy,
   UND_ERR_PRX_CONN: kinds.proxy,
   ERR_PROXY_REFUSED: kinds.proxy,
-  ERR_SSL_WRONG_VERSION_NUMBER: kinds.notTls
+  ERR_SSL_WRONG_VERSION_NUMBER: kinds.notTls,
+  UND_ERR_INVALID_ARG: kinds.invalid,
+  InvalidUrlError: kinds.invalid
 }
 
 interface Link {
   readonly code: string | undefined
+  readonly syscall: unknown
   readonly message: string
 }
 
@@ -108,16 +133,24 @@ const chain = (cause: unknown, depth = 0): ReadonlyArray<Link> => {
   const named = error["code"] ?? error["_tag"]
   const link: Link = {
     code: typeof named === "string" ? named : undefined,
+    syscall: error["syscall"],
     message: typeof error["message"] === "string" ? error["message"] : ""
   }
   return [link, ...nested(error).flatMap((inner) => chain(inner, depth + 1))]
 }
 
+const kindOf = (links: ReadonlyArray<Link>, at: number): Kind => {
+  if (at < 0) return kinds.other
+  const kind = codes[links[at].code!]
+  // The system has one code for a connection that does not come about and for one that falls silent.
+  return kind === kinds.timeout && links.some(({ syscall }) => syscall === "connect") ? kinds.connectTimeout : kind
+}
+
 /** Reads the chain of causes that an HTTP client gave. */
 export const describe = (cause: unknown): TransportFailure => {
   const links = chain(cause)
-  const known = links.find(({ code }) => code !== undefined && Object.hasOwn(codes, code))
-  const kind = known === undefined ? kinds.other : codes[known.code!]
-  const detail = known ?? links.findLast(({ message }) => message !== "") ?? { code: undefined, message: String(cause) }
-  return { ...kind, code: known?.code, detail: detail.message.replace(/\s+/g, " ").trim() }
+  const at = links.findIndex(({ code }) => code !== undefined && Object.hasOwn(codes, code))
+  const said = (link: Link): boolean => link.message !== ""
+  const detail = (at < 0 ? links.findLast(said) : links.slice(at).find(said))?.message ?? String(cause)
+  return { ...kindOf(links, at), code: links[at]?.code, detail: detail.replace(/\s+/g, " ").trim() }
 }

@@ -48,6 +48,8 @@ type Kinds = Readonly<Record<string, Schema.Top>>
 
 type Member<Key extends string, Members extends Kinds> = Members[keyof Members]["Type"] | Unknown<Key>
 
+const isObject = (input: unknown): boolean => typeof input === "object" && input !== null && !Array.isArray(input)
+
 const open = <const Key extends string, const Members extends Kinds>(key: Key, members: Members) => {
   const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Schema.Unknown })
   const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
@@ -58,10 +60,10 @@ const open = <const Key extends string, const Members extends Kinds>(key: Key, m
     const kind = kindOf(key, input)
     return typeof kind === "string" && !Object.hasOwn(members, kind)
   }
-  const arrive = (input: unknown): unknown => (isForeign(input) ? { [key]: "unknown", raw: thaw(input) } : input)
+  const wrap = (input: unknown): unknown => ({ [key]: "unknown", raw: thaw(input) })
   const leave = (output: unknown): unknown =>
     kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
-  return { known, isForeign, arrive, leave }
+  return { known, isForeign, wrap, leave }
 }
 
 /**
@@ -72,21 +74,32 @@ export const openUnion = <const Key extends string, const Members extends Kinds>
   key: Key,
   members: Members
 ): Schema.Codec<Member<Key, Members>, unknown> => {
-  const { known, arrive, leave } = open(key, members)
+  const { known, isForeign, wrap, leave } = open(key, members)
   return Schema.Unknown.pipe(
-    Schema.decodeTo(known, { decode: Getter.transform(arrive), encode: Getter.transform(leave) })
+    Schema.decodeTo(known, {
+      decode: Getter.transform((input) => (isForeign(input) ? wrap(input) : input)),
+      encode: Getter.transform(leave)
+    })
   )
 }
 
-/** A list of an {@link openUnion}. It is looked through at once, which costs less than one by one. */
+/**
+ * A list of an {@link openUnion}, in which an element that says no kind at all is unknown too: it must not cost the
+ * message around it. The list is looked through at once, which costs less than one by one.
+ */
 export const openList = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: Members
 ): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
-  const { known, isForeign, arrive, leave } = open(key, members)
+  const { known, isForeign, wrap, leave } = open(key, members)
+  const isUnreadable = (input: unknown): boolean =>
+    isForeign(input) || (isObject(input) && typeof kindOf(key, input) !== "string")
+  const arrive = (input: unknown): unknown => (isUnreadable(input) ? wrap(input) : input)
   return Schema.Unknown.pipe(
     Schema.decodeTo(Schema.Array(known) as unknown as Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown>, {
-      decode: Getter.transform((input) => (Array.isArray(input) && input.some(isForeign) ? input.map(arrive) : input)),
+      decode: Getter.transform((input) =>
+        Array.isArray(input) && input.some(isUnreadable) ? input.map(arrive) : input
+      ),
       encode: Getter.transform((output) => (Array.isArray(output) ? output.map(leave) : output))
     })
   )

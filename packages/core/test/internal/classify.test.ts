@@ -51,7 +51,7 @@ describe("an answer is recognised", () => {
     ["verify.token", send, "Unauthorized"],
     ["chat.denied", send, "Forbidden"],
     ["access.denied", send, "Forbidden"],
-    ["deprecated.token", send, "Forbidden"],
+    ["deprecated.token", send, "Unauthorized"],
     ["attachment.not.ready", send, "AttachmentNotReady"],
     ["chat.not.found", send, "NotFound"],
     ["message.not.found", send, "NotFound"],
@@ -83,7 +83,7 @@ describe("an answer is recognised", () => {
   it.effect.each(statuses)("by the status %i where the code says nothing", ([status, call, tag]) =>
     Effect.gen(function* () {
       for (const reply of [
-        answer(status, failure("something.new")),
+        ...(status === 422 ? [] : [answer(status, failure("something.new"))]),
         answer(status, {}),
         text(status, ""),
         text(status, "<html><body>nginx</body></html>"),
@@ -99,8 +99,15 @@ describe("an answer is recognised", () => {
       const failed = { success: false, failed_user_ids: [1] }
       assert.strictEqual(yield* tagOf(add, answer(404, { ...failed, code: "chat.denied" })), "Forbidden")
       assert.strictEqual(yield* tagOf(add, answer(404, { ...failed, code: "x" })), "AddParticipantFailed")
-      assert.strictEqual(yield* tagOf(add, answer(404, { success: false, code: "x" })), "OperationRejected")
+      assert.strictEqual(yield* tagOf(add, answer(200, { success: false, code: "x" })), "OperationRejected")
+      assert.strictEqual(yield* tagOf(add, answer(404, { success: false, code: "x" })), "NotFound")
       assert.strictEqual(yield* tagOf(add, answer(404, { code: "x" })), "NotFound")
+    })
+  )
+
+  it.effect("by a code that is new rather than by a status that many things have", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* tagOf(editComment, answer(422, failure("comments.disabled"))), "UnexpectedStatus")
     })
   )
 

@@ -96,6 +96,35 @@ describe("Comments.stream", () => {
   )
 })
 
+describe("reading backwards", () => {
+  it.effect("comes to an end where the platform gives the same page again and again", () =>
+    Effect.gen(function* () {
+      let pages = 0
+      const items = yield* page
+        .byTime({
+          count: 2,
+          from: undefined,
+          timeOf: ({ at }: { readonly id: string; readonly at: number }) => at,
+          idOf: ({ id }) => id,
+          fetch: () =>
+            Effect.sync(() => {
+              pages++
+              return [
+                { id: "b", at: 1_774_000_000_001 },
+                { id: "a", at: 1_774_000_000_000 }
+              ]
+            })
+        })
+        .pipe(Stream.runCollect)
+      assert.deepStrictEqual(
+        items.map(({ id }) => id),
+        ["b", "a"]
+      )
+      assert.isAtMost(pages, 4)
+    })
+  )
+})
+
 describe("Members.stream", () => {
   const members = (ids: ReadonlyArray<number>, marker?: bigint | null) =>
     ok({ members: ids.map((user_id) => ({ ...user, user_id })), ...(marker === undefined ? {} : { marker }) })

@@ -28,6 +28,11 @@ const table: ReadonlyArray<Row> = [
   ["UND_ERR_HEADERS_TIMEOUT", "Timeout", true, "it may have been carried out"],
   ["UND_ERR_BODY_TIMEOUT", "Timeout", true, "it may have been carried out"],
   ["ETIMEDOUT", "Timeout", true, "it may have been carried out"],
+  ["EAI_FAIL", "Unresolved", false, "The host name has no address"],
+  ["EHOSTDOWN", "ConnectTimeout", false, "did not accept the connection in time"],
+  ["EADDRNOTAVAIL", "ConnectTimeout", false, "did not accept the connection in time"],
+  ["CERT_SIGNATURE_FAILURE", "Untrusted", false, "BOT_EXTRA_ROOT"],
+  ["UND_ERR_INVALID_ARG", "Invalid", false, "cannot be written as HTTP"],
   ["ECONNRESET", "Reset", true, "it may have been carried out"],
   ["EPIPE", "Reset", true, "it may have been carried out"],
   ["UND_ERR_SOCKET", "Reset", true, "it may have been carried out"],
@@ -75,6 +80,18 @@ describe("a failure below HTTP", () => {
       assert.isFalse("code" in transport)
     })
   )
+
+  it("to connect in time was never sent, whatever the system calls it", () => {
+    const attempts = [1, 2].map((n) =>
+      Object.assign(new Error(`connect ETIMEDOUT 10.0.0.${n}`), { code: "ETIMEDOUT", syscall: "connect" })
+    )
+    const cause = Object.assign(new AggregateError(attempts, ""), { code: "ETIMEDOUT" })
+    const { detail, kind, sent } = describeFailure({ reason: { cause } })
+    assert.deepStrictEqual(
+      { detail, kind, sent },
+      { detail: "connect ETIMEDOUT 10.0.0.1", kind: "ConnectTimeout", sent: false }
+    )
+  })
 
   it("is found among several attempts, through odd chains, and in what is no error", () => {
     const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" })

@@ -31,16 +31,16 @@ const reading = (
   request: HttpClientRequest.HttpClientRequest,
   url: string,
   resume: (answer: Answer) => void
-): Dispatcher.DispatchHandler & { readonly abort: () => void } => {
+): Dispatcher.DispatchHandler & { readonly abort: (reason: Error) => void } => {
   let controller: Dispatcher.DispatchController | undefined
-  let interruption: Error | undefined
+  let end: Error | undefined
   let status = 0
   let headers = {}
   const chunks: Array<Buffer> = []
   return {
     onRequestStart(started) {
       controller = started
-      if (interruption !== undefined) started.abort(interruption)
+      if (end !== undefined) started.abort(end)
     },
     onResponseStart(_, responseStatus, responseHeaders) {
       status = responseStatus
@@ -56,24 +56,44 @@ const reading = (
     onResponseError(_, cause) {
       resume(failed(request, cause))
     },
-    abort() {
-      interruption = new Error("The request was interrupted")
-      controller?.abort(interruption)
+    abort(reason) {
+      end = reason
+      controller?.abort(reason)
     }
   }
 }
 
-const call = (dispatcher: Dispatcher, request: HttpClientRequest.HttpClientRequest, url: URL): Answer =>
+/** A call that goes on for longer than it may, although something comes all the time. */
+class CallTimeout extends Error {
+  override readonly name = "TimeoutError"
+  readonly code = "ETIMEDOUT"
+}
+
+const call = (
+  dispatcher: Dispatcher,
+  callTimeout: number,
+  request: HttpClientRequest.HttpClientRequest,
+  url: URL
+): Answer =>
   Effect.callback((resume) => {
-    const handler = reading(request, url.href, resume)
+    const handler = reading(request, url.href, (answer) => {
+      clearTimeout(timer)
+      resume(answer)
+    })
+    const timer =
+      callTimeout === 0 ? undefined : setTimeout(() => handler.abort(new CallTimeout("It took too long")), callTimeout)
     const { method, headers } = request
     try {
       const path = url.pathname + url.search
       dispatcher.dispatch({ origin: url.origin, path, method, headers, body: bodyOf(request) }, handler)
     } catch (cause) {
+      clearTimeout(timer)
       resume(failed(request, cause))
     }
-    return Effect.sync(handler.abort)
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      handler.abort(new Error("The request was interrupted"))
+    })
   })
 
 // Settings of the layer's surroundings hold for its requests; trace headers would tell the platform of our insides.
@@ -86,14 +106,14 @@ const settle = (surroundings: Context.Context<never>) => (client: HttpClient.Htt
   )
 
 /** A client on a dispatcher: Effect's own, with a shorter way for calls of the API. */
-export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
+export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, callTimeout: number) {
   const undici = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
   const general = settle(yield* Effect.context<never>())(undici)
   return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
         const url = isCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
-        return Option.isSome(url) ? call(dispatcher, request, url.value) : general.execute(request)
+        return Option.isSome(url) ? call(dispatcher, callTimeout, request, url.value) : general.execute(request)
       })
     ),
     Effect.succeed
