@@ -358,7 +358,7 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
   readonly body: string
 }> {
   override get message() {
-    const advice = "Do not repeat blindly what changes something; \`body\` holds the answer as it came, for a report."
+    const advice = "Do not repeat blindly what changes something; `body` holds the answer as it came, for a report."
     return `the platform says success, but its answer cannot be read: ${this.problem}. ${advice}`
   }
 }
