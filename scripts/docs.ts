@@ -1,8 +1,9 @@
-/** Writes `docs/assumptions.md` and `docs/errors.md` from the sources; `--check` fails where they are out of date. */
+/** Writes the generated pages of `docs` from the sources and tests; `--check` fails where they are out of date. */
 import { ApiError, type Endpoint, Endpoints } from "@colloquy/core"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { type Fidelity, fidelity } from "./internal/fidelity.ts"
 import { type Comment, comments, description, nameOf, tags } from "./internal/jsdoc.ts"
 import { files, root } from "./internal/workspace.ts"
 
@@ -133,9 +134,37 @@ const errors = (): string => {
   ].join("\n\n")
 }
 
+const fidelityPage = (): string => {
+  const found = fidelity()
+  const assumed = found.filter(({ grade }) => grade !== undefined).length
+  const standing = ({ grade }: Fidelity): string => (grade === undefined ? "documented" : `assumption ${grade}`)
+  return [
+    generated,
+    "# Fidelity",
+    "What the emulator does because the platform does it, by the sections of the API document. Each row is a test: it " +
+      "bears the section and the sentence as its name.",
+    `${found.length} in all: ${found.length - assumed} documented, and ${assumed} assumptions where the document is ` +
+      "silent, with the grades of [assumptions.md](assumptions.md): **A** several independent sources, or seen in real " +
+      "traffic; **B** one good source; **C** one weak source.",
+    "Not emulated, because nothing tells how it looks on the wire: the system message that a pin or a change of a chat " +
+      "causes, and link previews. `notify` is checked and has no effect, as no call shows push notifications.",
+    table(
+      ["Section", "What is emulated", "Stands on", "Test"],
+      found.map((each) => [each.section, each.what, standing(each), code(each.file)])
+    ),
+    ""
+  ].join("\n\n")
+}
+
 const { values } = parseArgs({ options: { check: { type: "boolean" } } })
 
-for (const [path, text] of Object.entries({ "docs/assumptions.md": assumptions(), "docs/errors.md": errors() })) {
+const pages = {
+  "docs/assumptions.md": assumptions(),
+  "docs/errors.md": errors(),
+  "docs/fidelity.md": fidelityPage()
+}
+
+for (const [path, text] of Object.entries(pages)) {
   const file = join(root, path)
   const same = existsSync(file) && readFileSync(file, "utf8") === text
   if (values.check !== true) writeFileSync(file, text)

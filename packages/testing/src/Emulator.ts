@@ -8,7 +8,7 @@
  * @since 0.1.0
  */
 import * as BotApi from "@colloquy/core/BotApi"
-import type { Chat } from "@colloquy/core/Chat"
+import type { Chat, ChatId } from "@colloquy/core/Chat"
 import type { Comment } from "@colloquy/core/Comment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
@@ -16,16 +16,20 @@ import * as RateLimiter from "@colloquy/core/RateLimiter"
 import type { Update } from "@colloquy/core/Update"
 import type { UserWithPhoto } from "@colloquy/core/User"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type * as Faults from "./Faults.ts"
 import { defaultToken, make } from "./internal/emulator.ts"
 import { apiOrigin, makeClient } from "./internal/httpClient.ts"
+import * as limits from "./internal/limits.ts"
 import * as wire from "./internal/wire.ts"
 import type { ChatRef, Heard, MessageRef, Person } from "./Person.ts"
+import type * as Webhooks from "./Webhooks.ts"
 
 /**
  * The bot under test. Its token is `emulator-token` unless told.
@@ -37,6 +41,20 @@ export interface Options {
   readonly token?: string | undefined
   readonly botName?: string | undefined
   readonly botUsername?: string | undefined
+  /** For development: webhooks at `http://127.0.0.1` and `http://localhost`, with any port, are taken too. */
+  readonly insecureWebhooks?: boolean | undefined
+  /** The limits that the platform enforces: none unless told, as a test clock stands still. */
+  readonly limits?: Partial<Limits> | false | undefined
+  /** How long media are not ready after their upload: in proportion to their size, and `least`. */
+  readonly processing?:
+    | { readonly bytesPerSecond?: number | undefined; readonly least?: Duration.Input | undefined }
+    | undefined
+  /** How long a link to a picture lives: a day unless told. */
+  readonly imageLinkLifetime?: Duration.Input | undefined
+  /** More bots on the same platform, by their tokens. */
+  readonly moreTokens?: ReadonlyArray<string> | undefined
+  /** Refuses fields that the document does not know, which the platform ignores: a misspelt one is noticed. */
+  readonly strict?: boolean | undefined
 }
 
 /**
@@ -47,8 +65,50 @@ export interface Options {
  * @since 0.1.0
  */
 export interface BotOptions extends Options {
-  readonly limits?: Partial<RateLimiter.Limits> | undefined
+  readonly clientLimits?: Partial<RateLimiter.Limits> | undefined
 }
+
+/**
+ * What the platform enforces for each bot: so many requests in all, messages (edits and comments included) in one chat,
+ * answers to callbacks in one chat, and calls of GET /updates, within any sliding `window`. What goes beyond is answered
+ * with 429 and takes no place; `retryAfter` adds the header `Retry-After`.
+ *
+ * API: Limits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  readonly host: number
+  readonly messages: number
+  readonly answers: number
+  readonly polling: number
+  readonly window: Duration.Input
+  readonly retryAfter: boolean
+}
+
+/**
+ * The limits of the API document: 30 requests a second, 2 messages and 2 answers a second for each chat, and 2 calls of
+ * GET /updates.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { Emulator } from "@colloquy/testing"
+ *
+ * const bot = Emulator.layerBot({
+ *   limits: { ...Emulator.documentedLimits, host: 10 },
+ *   clientLimits: RateLimiter.documented
+ * })
+ * ```
+ *
+ * API: Limits.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const documentedLimits: Limits = limits.documentedLimits
 
 /**
  * A person to be made. `isPrivate`: others may not add them to chats. `locale` comes with what they do in the dialog.
@@ -70,6 +130,7 @@ export interface UserOptions extends Partial<Omit<UserWithPhoto, "first_name" | 
  * @since 0.1.0
  */
 export interface ChatOptions {
+  readonly chat_id?: ChatId | undefined
   readonly type?: "chat" | "channel" | undefined
   readonly title?: string | undefined
   readonly owner?: Person | undefined
@@ -119,6 +180,7 @@ export class Emulator extends Context.Service<
     readonly bot: UserWithPhoto
     readonly user: (options: string | UserOptions) => Effect.Effect<Person>
     readonly chat: (options?: ChatOptions) => Effect.Effect<Chat>
+    readonly revoke: (token?: string) => Effect.Effect<void>
     readonly closeChat: (chat: ChatRef) => Effect.Effect<void>
     readonly allowComments: (chat: ChatRef, allowed: boolean) => Effect.Effect<void>
     readonly messages: (chat: ChatRef) => Effect.Effect<ReadonlyArray<Message>>
@@ -126,8 +188,14 @@ export class Emulator extends Context.Service<
     readonly updates: Effect.Effect<ReadonlyArray<Update>>
     readonly deliver: (raw: unknown) => Effect.Effect<void>
     readonly requests: Effect.Effect<ReadonlyArray<wire.Exchange>>
+    /** Takes the deliveries to an address until the scope closes. */
+    readonly receive: (url: string, receiver: Webhooks.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
+    readonly deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>>
+    readonly attempts: Stream.Stream<Webhooks.Delivery>
     readonly heard: Effect.Effect<ReadonlyArray<Heard>>
     readonly said: (chat: ChatRef) => Stream.Stream<Heard>
+    readonly faults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
+    readonly fault: (rule: Faults.Rule) => Effect.Effect<void, never, Scope.Scope>
     readonly intercept: (intercept: wire.Intercept) => Effect.Effect<void, never, Scope.Scope>
     /** Answers a request, whatever it came by. */
     readonly handle: wire.Serve
@@ -182,7 +250,7 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
  */
 export const layerBot = (options: BotOptions = {}): Layer.Layer<BotApi.BotApi | Emulator | HttpClient.HttpClient> =>
   BotApi.layer({ token: Redacted.make(options.token ?? defaultToken), baseUrl }).pipe(
-    Layer.provide(RateLimiter.layerMemory({ ...RateLimiter.unlimited, ...options.limits })),
+    Layer.provide(RateLimiter.layerMemory({ ...RateLimiter.unlimited, ...options.clientLimits })),
     Layer.provideMerge(layer(options))
   )
 
@@ -226,6 +294,17 @@ export const user = (options: string | UserOptions): Effect.Effect<Person, never
  */
 export const chat = (options?: ChatOptions): Effect.Effect<Chat, never, Emulator> =>
   Emulator.use((emulator) => emulator.chat(options))
+
+/**
+ * Revokes a token, the bot's own unless told: from then on the platform answers 401 to it.
+ *
+ * API: Authentication.
+ *
+ * @category driving
+ * @since 0.1.0
+ */
+export const revoke = (token?: string): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.revoke(token))
 
 /**
  * Closes a chat, or archives a channel.
@@ -291,6 +370,30 @@ export const requests: Effect.Effect<ReadonlyArray<wire.Exchange>, never, Emulat
 )
 
 /**
+ * The journal of webhook deliveries: every attempt that has ended, and how.
+ *
+ * API: Events, Webhook delivery rules.
+ *
+ * @category looking
+ * @since 0.1.0
+ */
+export const deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>, never, Emulator> = Emulator.use(
+  ({ deliveries }) => deliveries
+)
+
+/**
+ * The attempts at webhook deliveries from the first one on, each as it ends.
+ *
+ * API: Events, Webhook delivery rules.
+ *
+ * @category looking
+ * @since 0.1.0
+ */
+export const attempts: Stream.Stream<Webhooks.Delivery, never, Emulator> = Stream.unwrap(
+  Emulator.use(({ attempts }) => Effect.succeed(attempts))
+)
+
+/**
  * All that bots did so far, as people see it: messages, edits, removals, comments, notifications, actions.
  *
  * @category looking
@@ -306,6 +409,72 @@ export const heard: Effect.Effect<ReadonlyArray<Heard>, never, Emulator> = Emula
  */
 export const said = (chat: ChatRef): Stream.Stream<Heard, never, Emulator> =>
   Stream.unwrap(Emulator.use((emulator) => Effect.succeed(emulator.said(chat))))
+
+/**
+ * Takes the webhook deliveries to an address in process, until the scope closes. An address that nobody receives at is
+ * unreachable; a receiver that fails breaks the connection; one that takes 30 seconds is too late.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Subscriptions } from "@colloquy/core"
+ * import { Emulator } from "@colloquy/testing"
+ * import { Effect, Queue } from "effect"
+ *
+ * const url = "https://bot.example/updates"
+ *
+ * const test = Effect.gen(function* () {
+ *   const bodies = yield* Queue.unbounded<string>()
+ *   yield* Emulator.receive(url, ({ body }) => Effect.as(Queue.offer(bodies, body), { status: 200 }))
+ *   yield* Subscriptions.subscribe({ url })
+ *   const visitor = yield* Emulator.user("visitor")
+ *   yield* visitor.say("hi")
+ *   return yield* Queue.take(bodies)
+ * })
+ * ```
+ *
+ * API: Events, Webhook delivery rules.
+ *
+ * @category webhooks
+ * @since 0.1.0
+ */
+export const receive = <E, R>(
+  url: string,
+  receiver: Webhooks.Receiver<E, R>
+): Effect.Effect<void, never, Emulator | R | Scope.Scope> =>
+  Effect.contextWith((context: Context.Context<R>) =>
+    Emulator.use((emulator) => emulator.receive(url, (request) => Effect.provideContext(receiver(request), context)))
+  )
+
+/**
+ * Replaces the scripted faults; no rules, no faults. Rules count from here on.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Emulator } from "@colloquy/testing"
+ *
+ * const trouble = Emulator.faults([
+ *   { endpoint: "Messages.send", nth: 2, status: 503 },
+ *   { probability: 0.05, seed: 1, reset: "after" }
+ * ])
+ * const peace = Emulator.faults([])
+ * ```
+ *
+ * @category faults
+ * @since 0.1.0
+ */
+export const faults = (rules: ReadonlyArray<Faults.Rule>): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.faults(rules))
+
+/**
+ * Adds a scripted fault until the scope closes.
+ *
+ * @category faults
+ * @since 0.1.0
+ */
+export const fault = (rule: Faults.Rule): Effect.Effect<void, never, Emulator | Scope.Scope> =>
+  Emulator.use((emulator) => emulator.fault(rule))
 
 /**
  * Stands in the way of every request, the uploads' included, until the scope closes. The last one set is asked first;

@@ -69,7 +69,12 @@ const hangUp = (request: HttpServerRequest.HttpServerRequest) =>
 const answering = (emulator: Emulator["Service"], entrance: Entrance) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.matchEffect(Effect.interruptible(emulator.handle(toRequest(request, entrance))), {
-      onSuccess: ({ body, headers, status }) => Effect.succeed(HttpServerResponse.text(body, { status, headers })),
+      onSuccess: ({ body, bytes, headers, status }) =>
+        Effect.succeed(
+          bytes === undefined
+            ? HttpServerResponse.text(body, { status, headers })
+            : HttpServerResponse.uint8Array(bytes, { status, headers, contentType: headers["content-type"] })
+        ),
       onFailure: () => hangUp(request)
     })
   )

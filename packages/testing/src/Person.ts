@@ -87,7 +87,7 @@ export interface Person {
   readonly user_id: UserId
   /** The dialog with the bot, opened by {@link start} or by the first message. */
   readonly dialog: Doing<Chat>
-  /** Opens the dialog with the bot, or starts a stopped one again: `bot_started`, with a deep link's payload. */
+  /** Opens the dialog, or starts a stopped one again: `bot_started`, with a deep link's payload of up to 128 characters. */
   readonly start: (payload?: string) => Doing<Chat>
   /** Stops the bot: `bot_stopped`; it cannot write until the next {@link start}. */
   readonly stop: Doing
@@ -102,7 +102,8 @@ export interface Person {
   readonly remove: (message: MessageRef) => Doing
   /**
    * Presses a button by its text or its place [row, column], counted from 0. A `callback` button gives the callback's
-   * id; `message` and `request_contact` buttons make the person say something, and give nothing.
+   * id; `message` and `request_contact` buttons make the person say something, and give nothing. Of a message that was
+   * removed since, the callback comes without `message`.
    */
   readonly press: (
     message: MessageRef,

@@ -1,4 +1,4 @@
-import { BotApi, Messages, RateLimiter, RetryPolicy, Updates, Uploads } from "@colloquy/core"
+import { AttachmentRequest, BotApi, Messages, RateLimiter, RetryPolicy, Updates, Uploads } from "@colloquy/core"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -6,9 +6,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import { connect } from "node:net"
 import { upload } from "./support/scene.ts"
 
 const bot = Layer.unwrap(
@@ -44,6 +46,48 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
       const { status, text } = yield* upload(address, "a.png", "png")
       assert.strictEqual(status, 200)
       assert.hasAllKeys(JSON.parse(text), ["photos"])
+    })
+  )
+
+  it.effect("refuses a body without a length as soon as it is beyond 1 MiB, and stops reading it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const { hostname, port } = new URL(url)
+      const answer = yield* Effect.callback<string>((resume) => {
+        const socket = connect(Number(port), hostname)
+        const chunk = `10000\r\n${"a".repeat(2 ** 16)}\r\n`
+        const head = ["PATCH /me/commands HTTP/1.1", "host: a", "authorization: emulator-token"]
+        let answered = ""
+        socket.write(`${head.join("\r\n")}\r\ntransfer-encoding: chunked\r\n\r\n`)
+        const push = () => {
+          while (answered === "" && socket.writable && socket.write(chunk)) {}
+        }
+        socket.on("drain", push)
+        socket.on("data", (data) => {
+          answered += String(data)
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => resume(Effect.succeed(answered)))
+        push()
+      })
+      assert.match(answer, /^HTTP\/1\.1 413 /)
+      assert.match(answer, /connection: close/i)
+      assert.include(answer, '"code":"proto.payload"')
+    })
+  )
+
+  it.effect("shows uploaded pictures at the port that bots can reach", () =>
+    Effect.gen(function* () {
+      const { uploads } = yield* EmulatorServer.EmulatorServer
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const address = yield* Uploads.create({ type: "image" })
+      const { photos } = JSON.parse((yield* upload(address, "a.png", "a picture")).text)
+      const { body } = yield* Messages.send({ chat_id, attachments: [AttachmentRequest.imageFromPhotos(photos)] })
+      const [image] = body?.attachments ?? []
+      const link = image?.type === "image" ? image.payload.url : ""
+      assert.isTrue(link.startsWith(`${uploads.image}/`))
+      assert.strictEqual(yield* (yield* HttpClient.get(link)).text, "a picture")
     })
   )
 

@@ -38,21 +38,23 @@ const failedUsers = [{ error_code: "add.participant.privacy", user_ids: [7] }]
 /** The answers by which an error is recognised, each by itself. */
 const answersOf = ({ rule }: ApiError.Recognised<unknown>): ReadonlyArray<Answer> => [
   ...rule.codes.map((code) => [418, { code, message: "no" }] as const),
-  ...(rule.status === undefined ? [] : ([[rule.status, ""]] as const)),
+  ...[rule.status, rule.statusWithoutCode]
+    .filter((status) => status !== undefined)
+    .map((status) => [status, ""] as const),
   ...[
     { success: false, message: "no" },
     { success: false, failed_user_details: failedUsers },
     { success: false, failed_user_ids: [7] }
   ]
-    .filter((body) => rule.matches?.(body) === true)
+    .filter((body) => rule.matches?.(body, 200) === true)
     .map((body) => [200, body] as const)
 ]
 
 const common = [ApiError.Unauthorized, ApiError.RateLimited]
 
 /** Which error an answer is: the first of the endpoint's that claims it. */
-const expected = (endpoint: Endpoint.Any, error: ApiError.Recognised<unknown>, body: unknown) =>
-  endpoint.declaration.errors.find(({ rule }) => rule.matches?.(body) === true) ?? error
+const expected = (endpoint: Endpoint.Any, error: ApiError.Recognised<unknown>, status: number, body: unknown) =>
+  endpoint.declaration.errors.find(({ rule }) => rule.matches?.(body, status) === true) ?? error
 
 describe("all declarations", () => {
   it("have a name, a method and a path of their own", () => {
@@ -123,7 +125,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
   const cases = errors.flatMap((error) =>
     answersOf(error).map(([status, body]) => {
       const looks = body === "" ? `status ${status}` : `${status} ${Json.stringify(body)}`
-      return [looks, status, body, expected(endpoint, error, body)] as const
+      return [looks, status, body, expected(endpoint, error, status, body)] as const
     })
   )
 

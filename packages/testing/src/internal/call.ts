@@ -48,9 +48,16 @@ export const requireRight = (call: Call, room: Room, right: Permission): Refusab
     ? Effect.void
     : refusal.chatDenied(`The bot needs the administrator right ${right} in chat ${room.chat_id}`)
 
+/** @assumption C A closed chat and an archived channel take no messages, members, pins or changes: 403 chat.denied. */
+export const requireOpen = ({ chat_id, isClosed }: Room): Refusable<void> =>
+  isClosed ? refusal.chatDenied(`Chat ${chat_id} is closed`) : Effect.void
+
 /** A group chat or a channel in which the bot has a right. */
 export const roomWithRight = (call: Call, chat_id: ChatId, right: Permission): Refusable<Room> =>
-  Effect.tap(administered(call, chat_id), (room) => requireRight(call, room, right))
+  administered(call, chat_id).pipe(
+    Effect.tap((room) => requireRight(call, room, right)),
+    Effect.tap(requireOpen)
+  )
 
 /** A message that the bot can see. */
 export const visiblePost = ({ world, bot }: Call, mid: MessageId): Refusable<Post> =>

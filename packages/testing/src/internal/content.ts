@@ -12,6 +12,8 @@ import type { Room } from "./model.ts"
 import { linkTo } from "./posts.ts"
 import * as refusal from "./refusal.ts"
 
+const maxAttachments = 12
+
 /** What a message says. */
 export interface Content {
   readonly text: string | null
@@ -62,6 +64,7 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
       const { photos, token, url } = request.payload
       if (url != null) return Effect.succeed([toAttachment(call.world, { url })])
       const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
+      if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
       return Effect.forEach(tokens, (token) => useMedia(call.world, "image", token))
     }
     case "video":
@@ -109,6 +112,9 @@ export const readContent = (
       attachments == null
         ? before.attachments
         : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
+    if (attached.length > maxAttachments) {
+      return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
+    }
     const content: Content = {
       ...(text == null ? { text: before.text, markup: before.markup } : readText(text, format)),
       attachments: attached,

@@ -1,14 +1,26 @@
 import type { Update } from "@colloquy/core/Update"
+import { onDelivery } from "./faults.ts"
 import type { Account, Bot, Delivery, Room } from "./model.ts"
 import { idOf, type World } from "./world.ts"
 
 /** @assumption A Events are kept for 24 hours. */
 const retention = 24 * 60 * 60 * 1000
 
+/** The name of an update on the wire. */
+export const typeOf = (update: Update): string => {
+  if (update.update_type !== "unknown") return update.update_type
+  const { raw } = update
+  return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
+}
+
 /** Puts an update where the bot's webhooks and its polls read it. */
 export const deliver = (world: World, bot: Bot, update: Update): void => {
   forgetOld(world, bot)
-  bot.updates.append({ at: world.now, update })
+  const fate = onDelivery(world, update)
+  if (fate === "drop") return
+  const delivery = { at: world.now, update }
+  bot.updates.append(delivery)
+  if (fate === "duplicate") bot.updates.append(delivery)
 }
 
 export const forgetOld = (world: World, bot: Bot): void => {

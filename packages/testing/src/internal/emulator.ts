@@ -1,17 +1,23 @@
 import type { Chat } from "@colloquy/core/Chat"
 import type { UserWithPhoto } from "@colloquy/core/User"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { ChatOptions, Emulator, Options, UserOptions } from "../Emulator.ts"
 import type { ChatRef, Person } from "../Person.ts"
+import { controlling, isControl } from "./control/control.ts"
 import { deliver } from "./deliveries.ts"
+import { addFault, setFaults } from "./faults.ts"
 import { apiOrigin } from "./httpClient.ts"
+import { documentedLimits, Limiter } from "./limits.ts"
+import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import type { Account, Bot, Room } from "./model.ts"
 import { makePerson } from "./person.ts"
 import { admit, allRights, appoint, openRoom, settle } from "./rooms.ts"
 import { serving } from "./serve.ts"
 import { present, toChat } from "./views.ts"
+import { listen, makeOutlet } from "./webhook/outlet.ts"
 import { idOf, World } from "./world.ts"
 
 export const defaultToken = "emulator-token"
@@ -27,7 +33,8 @@ const openChat = (world: World, bot: Bot, options: ChatOptions): Chat => {
       ? (people[0] ?? world.addAccount({ first_name: "Owner" }))
       : accountOf(world, options.owner)
   const link = isPublic ? `https://emulator.test/${world.nextName("c")}` : null
-  const room = openRoom(world, { type, title: title ?? null, link, owner: idOf(owner), hasComments })
+  const chat_id = options.chat_id === undefined ? {} : { chat_id: options.chat_id }
+  const room = openRoom(world, { ...chat_id, type, title: title ?? null, link, owner: idOf(owner), hasComments })
   for (const account of new Set([owner, ...people])) settle(world, room, account)
   if (role !== false) {
     admit(world, room, bot.account, owner)
@@ -44,13 +51,32 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
   return profile
 }
 
+const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): MediaSettings => {
+  const { bytesPerSecond, leastProcessing, linkLifetime } = defaultMediaSettings
+  return {
+    bytesPerSecond: processing.bytesPerSecond ?? bytesPerSecond,
+    leastProcessing: processing.least === undefined ? leastProcessing : Duration.toMillis(processing.least),
+    linkLifetime: imageLinkLifetime === undefined ? linkLifetime : Duration.toMillis(imageLinkLifetime)
+  }
+}
+
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const world = yield* Effect.clockWith((clock) => Effect.sync(() => new World(clock)))
+  const outlet = yield* makeOutlet({ allowsInsecure: options.insecureWebhooks ?? false })
+  const world = yield* Effect.clockWith((clock) => Effect.sync(() => new World(clock, outlet)))
   const token = options.token ?? defaultToken
   const bot = world.addBot({ token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
+  for (const [index, token] of (options.moreTokens ?? []).entries()) {
+    world.addBot({ token, name: `Bot ${index + 2}`, username: `bot${index + 2}` })
+  }
+  world.isStrict = options.strict ?? false
+  if (options.limits) world.limiter = new Limiter({ ...documentedLimits, ...options.limits })
+  world.mediaSettings = mediaSettingsOf(options)
 
   const chatIdOf = (ref: ChatRef) => (typeof ref === "number" ? ref : ref.chat_id)
   const roomOf = (ref: ChatRef): Room | undefined => world.rooms.get(chatIdOf(ref))
+
+  const serve = serving(world)
+  const control = controlling({ world, openChat: (bot, options) => openChat(world, bot, options) })
 
   const emulator: Emulator["Service"] = {
     token: Redacted.make(token),
@@ -62,6 +88,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         return makePerson(world, bot, world.addAccount(profileOf(options), { isPrivate: isPrivate ?? false, locale }))
       }),
     chat: (options = {}) => Effect.sync(() => openChat(world, bot, options)),
+    revoke: (token = bot.token) => Effect.sync(() => void world.revoked.add(token)),
     closeChat: (ref) =>
       Effect.sync(() => {
         const room = roomOf(ref)
@@ -81,12 +108,17 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     updates: Effect.sync(() => bot.updates.from(0).map(({ update }) => update)),
     deliver: (raw) => Effect.sync(() => deliver(world, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => world.exchanges.from(0)),
+    receive: (url, receiver) => listen(outlet, url, receiver),
+    deliveries: Effect.sync(() => world.deliveries.from(0)),
+    attempts: world.deliveries.stream(0),
     heard: Effect.sync(() => world.heard.from(0).map(({ heard }) => heard)),
     said: (ref) =>
       world.heard.stream(0).pipe(
         Stream.map(({ heard }) => heard),
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),
+    faults: (rules) => setFaults(world, rules),
+    fault: (rule) => addFault(world, rule),
     intercept: (intercept) =>
       Effect.acquireRelease(
         Effect.sync(() => {
@@ -97,7 +129,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             world.intercepts.splice(world.intercepts.lastIndexOf(intercept), 1)
           })
       ),
-    handle: serving(world)
+    handle: (request) => (isControl(request) ? control(request) : serve(request))
   }
   return emulator
 })

@@ -10,7 +10,7 @@ import { type Body, type Entrance, type Lost, type Response, type Serve, Unreada
 
 export const apiOrigin = "https://api.emulator.test"
 
-const uploads: Readonly<Record<UploadType, string>> = {
+export const uploadOrigins: Readonly<Record<UploadType, string>> = {
   image: "https://image.uploads.emulator.test",
   video: "https://video.uploads.emulator.test",
   audio: "https://audio.uploads.emulator.test",
@@ -18,8 +18,10 @@ const uploads: Readonly<Record<UploadType, string>> = {
 }
 
 const entrances = new Map<string, Entrance>([
-  [apiOrigin, { at: "api", uploads }],
-  ...Object.entries(uploads).map(([type, origin]) => [origin, { at: type as UploadType, uploads }] as const)
+  [apiOrigin, { at: "api", uploads: uploadOrigins }],
+  ...Object.entries(uploadOrigins).map(
+    ([type, origin]) => [origin, { at: type as UploadType, uploads: uploadOrigins }] as const
+  )
 ])
 
 const failures = {
@@ -36,9 +38,14 @@ const lost = (request: HttpClientRequest.HttpClientRequest, kind: keyof typeof f
 
 const unreadable = (cause: unknown) => new Unreadable({ cause })
 
-const ofWeb = (web: globalThis.Response): Body => ({
+// A form that is cancelled half way rejects a promise that nobody holds: it is let go of instead.
+const ofWeb = (web: globalThis.Response, isForm: boolean): Body => ({
   text: Effect.tryPromise({ try: () => web.text(), catch: unreadable }),
-  bytes: Stream.fromReadableStream({ evaluate: () => web.body ?? new ReadableStream(), onError: unreadable })
+  bytes: Stream.fromReadableStream({
+    evaluate: () => web.body ?? new ReadableStream(),
+    onError: unreadable,
+    releaseLockOnEnd: isForm
+  })
 })
 
 const ofBytes = (bytes: Uint8Array, text: () => string): Body => ({
@@ -72,17 +79,17 @@ const read = (body: HttpBody.HttpBody): Sent => {
       const web = new globalThis.Response(
         body._tag === "FormData" ? body.formData : (body.body as ConstructorParameters<typeof globalThis.Response>[0])
       )
-      return { body: ofWeb(web), contentType: web.headers.get("content-type") ?? undefined }
+      return { body: ofWeb(web, body._tag === "FormData"), contentType: web.headers.get("content-type") ?? undefined }
     }
   }
 }
 
 const withoutBody = new Set([204, 205, 304])
 
-const toResponse = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Response) =>
+const toResponse = (request: HttpClientRequest.HttpClientRequest, { body, bytes, headers, status }: Response) =>
   HttpClientResponse.fromWeb(
     request,
-    new globalThis.Response(withoutBody.has(status) ? null : body, { status, headers })
+    new globalThis.Response(withoutBody.has(status) ? null : (bytes ?? body), { status, headers })
   )
 
 /** The platform as an HTTP client, without sockets: its hosts are reached by their names. */

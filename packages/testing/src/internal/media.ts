@@ -1,20 +1,33 @@
 import type { Attachment } from "@colloquy/core/Attachment"
+import type { Message } from "@colloquy/core/Message"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
 import type { Media } from "./model.ts"
+import { linkTo } from "./pictures.ts"
 import * as refusal from "./refusal.ts"
 import type { World } from "./world.ts"
 
 const host = "https://media.emulator.test"
 
-/** Image links live for a day. */
-const linkLifetime = 24 * 60 * 60 * 1000
+/** How long things take and last, in milliseconds. */
+export interface MediaSettings {
+  readonly bytesPerSecond: number
+  readonly leastProcessing: number
+  readonly linkLifetime: number
+}
 
-/** @assumption B Processing takes from under a second to minutes, in proportion to the size. */
-const processing = { base: 200, millisPerMebibyte: 500 }
+/**
+ * @assumption B Processing takes from under a second to minutes: 2 MiB a second, 200 ms at least.
+ * @assumption C A link to a picture lives for a day.
+ */
+export const defaultMediaSettings: MediaSettings = {
+  bytesPerSecond: 2 * 2 ** 20,
+  leastProcessing: 200,
+  linkLifetime: 24 * 60 * 60 * 1000
+}
 
-export const processingTime = (size: number): number =>
-  processing.base + Math.ceil((size / 2 ** 20) * processing.millisPerMebibyte)
+export const processingTime = ({ mediaSettings }: World, size: number): number =>
+  Math.max(mediaSettings.leastProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
 
 export const expectMedia = (world: World, type: UploadType, sourceUrl?: string): Media => {
   const media: Media = {
@@ -32,12 +45,31 @@ export const expectMedia = (world: World, type: UploadType, sourceUrl?: string):
 
 export const isReady = (world: World, { readyAt }: Media): boolean => readyAt !== undefined && readyAt <= world.now
 
-export const urlOf = (world: World, { photo_id, sourceUrl, token, type }: Media): string => {
-  if (sourceUrl !== undefined) return sourceUrl
-  return type === "image"
-    ? `${host}/images/${photo_id}?expires=${world.now + linkLifetime}`
-    : `${host}/${type}s/${encodeURIComponent(token)}`
+export const urlOf = (world: World, media: Media): string => {
+  if (media.sourceUrl !== undefined) return media.sourceUrl
+  return media.type === "image" ? linkTo(world, media) : `${host}/${media.type}s/${encodeURIComponent(media.token)}`
 }
+
+const freshAttachments = (world: World, attachments: ReadonlyArray<Attachment>): ReadonlyArray<Attachment> =>
+  attachments.map((attachment) => {
+    if (attachment.type !== "image") return attachment
+    const media = world.media.get(attachment.payload.token)
+    return media === undefined
+      ? attachment
+      : { ...attachment, payload: { ...attachment.payload, url: urlOf(world, media) } }
+  })
+
+const freshBody = <Body extends { readonly attachments?: ReadonlyArray<Attachment> | null | undefined }>(
+  world: World,
+  body: Body
+): Body => (body.attachments == null ? body : { ...body, attachments: freshAttachments(world, body.attachments) })
+
+/** A message that is requested again has new links to its pictures. */
+export const withFreshLinks = (world: World, message: Message): Message => ({
+  ...message,
+  ...(message.body == null ? {} : { body: freshBody(world, message.body) }),
+  ...(message.link == null ? {} : { link: { ...message.link, message: freshBody(world, message.link.message) } })
+})
 
 const describe = (world: World, media: Media): Attachment => {
   const { photo_id, token, type } = media

@@ -4,10 +4,11 @@ import type { Comment } from "@colloquy/core/Comment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message, MessageId } from "@colloquy/core/Message"
 import type { SenderAction } from "@colloquy/core/Chats"
-import type { Subscription } from "@colloquy/core/Subscription"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Uploads"
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import type { Log } from "./log.ts"
 
 /** A person or a bot. */
@@ -30,6 +31,18 @@ export interface Press {
   isAnswered: boolean
 }
 
+/** A subscribed webhook. */
+export interface Hook {
+  readonly url: string
+  time: number
+  update_types: ReadonlyArray<string> | undefined
+  secret: string | undefined
+  /** Where its deliveries run. */
+  readonly scope: Scope.Closeable
+  /** Ends the subscription, unless a delivery succeeds first. */
+  countdown: Fiber.Fiber<void> | undefined
+}
+
 export interface Bot {
   readonly token: string
   readonly account: Account
@@ -37,7 +50,9 @@ export interface Bot {
   readonly updates: Log<Delivery>
   /** Where the next poll without a marker goes on. */
   polledTo: number | undefined
-  readonly subscriptions: Map<string, Subscription & { readonly secret: string | undefined }>
+  readonly subscriptions: Map<string, Hook>
+  /** The addresses that were ever subscribed. */
+  readonly subscribed: Log<string>
   readonly presses: Map<string, Press>
 }
 
@@ -112,6 +127,8 @@ export interface UploadSlot {
   readonly id: string
   readonly media: Media
   progress: UploadProgress | undefined
+  /** The parts of a picture so far. */
+  pieces: ReadonlyArray<Uint8Array>
   isUsed: boolean
 }
 

@@ -20,6 +20,9 @@ type DialogUpdate = Extract<
   "bot_stopped" | "dialog_cleared" | "dialog_removed" | "dialog_muted" | "dialog_unmuted"
 >
 
+/** @assumption B The payload of a deep link has at most 128 characters. */
+const maxPayload = 128
+
 const chatIdOf = (ref: ChatRef) => (typeof ref === "number" ? ref : ref.chat_id)
 
 const midOf = (ref: MessageRef | CommentRef) => (typeof ref === "string" ? ref : ref.body?.mid)
@@ -43,7 +46,9 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
 
   const roomWithRight = (ref: ChatRef, right: Permission): Effect.Effect<Room, CannotDo> =>
     Effect.tap(ownRoom(ref), (room) =>
-      room.type === "chat" || hasRight(room, self, right) ? Effect.void : cannot(`they lack the right ${right}`)
+      room.type === "chat" || (room.type === "dialog" && right === "write") || hasRight(room, self, right)
+        ? Effect.void
+        : cannot(`they lack the right ${right}`)
     )
 
   const postOf = (ref: MessageRef): Effect.Effect<Post, CannotDo> =>
@@ -53,6 +58,13 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
       return post?.room.members.has(idOf(self)) === true
         ? Effect.succeed(post)
         : cannot(`they see no message ${mid ?? "without an id"}`)
+    })
+
+  /** A message that stands on their screen, though it may have been removed since. */
+  const shownPost = (ref: MessageRef): Effect.Effect<Post, CannotDo> =>
+    doing(() => {
+      const removed = world.removed.get(midOf(ref)!)
+      return removed?.room.members.has(idOf(self)) === true ? Effect.succeed(removed) : postOf(ref)
     })
 
   const remarkOf = (ref: CommentRef): Effect.Effect<Remark, CannotDo> =>
@@ -96,7 +108,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         return yield* cannot("a reply is to a message of the same chat")
       }
       const to = linked === undefined ? undefined : linkTo(link!.type, linked)
-      const content: Content = { ...nothing, text, attachments, link: to }
+      const content: Content = { ...nothing, text: text === "" ? null : text, attachments, link: to }
       return isEmpty(content) ? yield* cannot("a message has a text, attachments or a link") : content
     })
 
@@ -132,7 +144,12 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
     user: self.user,
     user_id: idOf(self),
     dialog: Effect.map(dialog, (room) => toChat(room, bot)),
-    start: (payload) => Effect.sync(() => toChat(start(payload), bot)),
+    start: (payload) =>
+      doing(() =>
+        payload !== undefined && payload.length > maxPayload
+          ? cannot(`the payload of a deep link has at most ${maxPayload} characters`)
+          : Effect.sync(() => toChat(start(payload), bot))
+      ),
     stop: toDialog("bot_stopped", (room) => {
       room.isSuspended = true
       return {}
@@ -151,7 +168,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         const mayRemove = post.author === self || isAdmin(post.room, self)
         return mayRemove ? withdraw(world, post, self) : yield* cannot("the message is not theirs")
       }),
-    press: (ref, button) => Effect.flatMap(postOf(ref), pressing({ world, self, cannot, sayIn }, button)),
+    press: (ref, button) => Effect.flatMap(shownPost(ref), pressing({ world, self, cannot, sayIn }, button)),
     join: (ref) =>
       Effect.gen(function* () {
         const room = yield* roomOf(ref)

@@ -2,7 +2,7 @@ import type { UpdatesPage, ListRequest } from "@colloquy/core/Updates"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { forgetOld } from "./deliveries.ts"
+import { forgetOld, typeOf } from "./deliveries.ts"
 import type { Bot, Delivery } from "./model.ts"
 import type { World } from "./world.ts"
 
@@ -12,16 +12,12 @@ const defaults = { limit: 100, timeout: 30 }
 /** @assumption A Comment updates come by webhook only. */
 const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_removed"])
 
-const typeOf = ({ update }: Delivery): string => {
-  if (update.update_type !== "unknown") return update.update_type
-  const { raw } = update
-  return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
-}
-
-const wanted = (types: ReadonlyArray<string> | undefined) => (delivery: Delivery) => {
-  const type = typeOf(delivery)
-  return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
-}
+const wanted =
+  (types: ReadonlyArray<string> | undefined) =>
+  ({ update }: Delivery) => {
+    const type = typeOf(update)
+    return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
+  }
 
 interface Found {
   readonly updates: ReadonlyArray<Delivery>

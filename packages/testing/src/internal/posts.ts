@@ -73,6 +73,7 @@ export const withdraw = (world: World, post: Post, by: Account): void => {
   const { room, mid } = post
   room.posts.splice(room.posts.indexOf(post), 1)
   world.posts.delete(mid)
+  world.removed.set(mid, post)
   for (const remark of post.remarks) world.remarks.delete(remark.mid)
   if (room.pinned === post) room.pinned = undefined
   const where = { message_id: mid, chat_id: room.chat_id }

@@ -41,7 +41,7 @@ const call = ({ cannot, self, world }: Presser, post: Post, payload: string | nu
     update_type: "message_callback",
     timestamp,
     callback: { timestamp, callback_id, user: self.user, ...(payload == null ? {} : { payload }) },
-    message: present(post),
+    ...(world.posts.has(post.mid) ? { message: present(post) } : {}),
     ...(self.locale === undefined ? {} : { user_locale: self.locale })
   })
   return Effect.succeed(callback_id)

@@ -28,7 +28,19 @@ export const notFound = (what: string) => refusal(404, "not.found", `${what} not
 
 export const invalidPayload = (problem: string) => refusal(400, "proto.payload", problem)
 
-export const tooLarge = (limit: number) => refusal(413, "proto.payload", `The body is larger than ${limit} bytes`)
+export const unreadable = () => invalidPayload("The body could not be read to its end")
+
+/** The rest of the body is not read, so the connection is of no more use. */
+export const tooLarge = (limit: number) =>
+  refusal(413, "proto.payload", `The body is larger than ${limit} bytes`, { connection: "close" })
+
+export const tooManyRequests = (retryAfter?: number) =>
+  refusal(
+    429,
+    "too.many.requests",
+    "Too many requests",
+    retryAfter === undefined ? undefined : { "retry-after": String(retryAfter) }
+  )
 
 export const attachmentNotReady = (kind: string) =>
   refusal(400, "attachment.not.ready", `Key: errors.process.attachment.${kind}.not.processed`)

@@ -10,6 +10,8 @@ export interface Parts {
   readonly params: Readonly<Record<string, string>>
   readonly query: string
   readonly body: string | undefined
+  /** Whether fields that the declaration does not know are refused. */
+  readonly isStrict?: boolean
 }
 
 /** Gives the flat request of an endpoint, or what is wrong with it. */
@@ -46,7 +48,8 @@ const textReaders = (fields: Endpoint.Fields): ReadonlyArray<readonly [string, R
 
 const toStandardIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const describe = (error: Schema.SchemaError): string =>
+/** Every issue with the field it is about. */
+export const describe = (error: Schema.SchemaError): string =>
   toStandardIssues(error.issue)
     .issues.map(({ path, message }) => {
       const field = (path ?? []).map((part) => (typeof part === "object" ? part.key : part)).join(".")
@@ -65,11 +68,11 @@ const parseBody = (body: string | undefined): Result.Result<Readonly<Record<stri
   return isRecord(parsed.success) ? Result.succeed(parsed.success) : Result.fail("The body is not a JSON object")
 }
 
-/** Reads requests with the schemas of the declaration. Fields that it does not know are ignored. */
+/** Reads requests with the schemas of the declaration. Fields that it does not know are ignored; null is absence. */
 export const make = ({ params, query, body, rules }: Endpoint.Declaration<any, any, any>): RequestReader => {
-  const decode = Schema.decodeUnknownResult(Schema.Struct({ ...params, ...query, ...body }) as Schema.Codec<any, any>, {
-    errors: "all"
-  })
+  const schema = Schema.Struct({ ...params, ...query, ...body }) as Schema.Codec<any, any>
+  const decodeLiberally = Schema.decodeUnknownResult(schema, { errors: "all" })
+  const decodeStrictly = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const ofPath = textReaders(params)
   const ofQuery = textReaders(query)
   const ofBody = Object.keys(body)
@@ -79,14 +82,15 @@ export const make = ({ params, query, body, rules }: Endpoint.Declaration<any, a
     if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
     const search = new URLSearchParams(parts.query)
     const given: Record<string, unknown> = {}
-    for (const key of ofBody) if (parsed.success[key] !== undefined) given[key] = parsed.success[key]
+    if (parts.isStrict) Object.assign(given, Object.fromEntries(search), parsed.success)
+    for (const key of ofBody) if (parsed.success[key] != null) given[key] = parsed.success[key]
     for (const [key, read] of ofQuery) {
       const text = search.get(key)
       if (text !== null) given[key] = read(text)
     }
     for (const [key, read] of ofPath) given[key] = read(parts.params[key])
 
-    const decoded = decode(given)
+    const decoded = (parts.isStrict ? decodeStrictly : decodeLiberally)(given)
     if (Result.isFailure(decoded)) return Result.fail(describe(decoded.failure))
     for (const rule of rules) {
       const issue = rule(decoded.success)

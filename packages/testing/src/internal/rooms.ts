@@ -1,3 +1,4 @@
+import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions } from "@colloquy/core/Member"
 import type { Update } from "@colloquy/core/Update"
 import type { UserId } from "@colloquy/core/User"
@@ -10,10 +11,10 @@ export const allRights: ReadonlyArray<Permission> = permissions
 
 export const openRoom = (
   world: World,
-  options: Pick<Room, "type"> & Partial<Pick<Room, "title" | "link" | "owner" | "hasComments">>
+  options: Pick<Room, "type"> & Partial<Pick<Room, "chat_id" | "title" | "link" | "owner" | "hasComments">>
 ): Room => {
   const room: Room = {
-    chat_id: world.nextChatId(options.type),
+    chat_id: options.chat_id ?? world.nextChatId(options.type),
     type: options.type,
     title: options.title ?? null,
     description: null,
@@ -53,8 +54,8 @@ const dialogKey = (person: Account, bot: Bot): string => `${idOf(person)} ${idOf
 export const findDialog = (world: World, person: Account, bot: Bot): Room | undefined =>
   world.dialogs.get(dialogKey(person, bot))
 
-export const openDialog = (world: World, person: Account, bot: Bot): Room => {
-  const room = openRoom(world, { type: "dialog" })
+export const openDialog = (world: World, person: Account, bot: Bot, chat_id?: ChatId): Room => {
+  const room = openRoom(world, { type: "dialog", ...(chat_id === undefined ? {} : { chat_id }) })
   settle(world, room, person)
   settle(world, room, bot.account)
   world.dialogs.set(dialogKey(person, bot), room)

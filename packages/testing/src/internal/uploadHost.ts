@@ -1,45 +1,68 @@
 import * as Multipart from "effect/http/Multipart"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { headLength, secondsOf } from "./audioLength.ts"
 import { processingTime } from "./media.ts"
 import type { UploadSlot } from "./model.ts"
 import { decodePercent } from "./percent.ts"
+import { readPicture, show } from "./pictures.ts"
 import { Refusal } from "./refusal.ts"
+import { join } from "./readText.ts"
+import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
 import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
 import { type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
+type UploadType = UploadSlot["media"]["type"]
+
 interface Received {
   readonly filename: string | undefined
   readonly size: number
+  readonly pieces: ReadonlyArray<Uint8Array>
 }
 
-const failure = (status: number, error_code: string, error_data: string) =>
-  new Refusal({ status, body: { error_code, error_data } })
+const unreadable = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : failure(400, "upload.unreadable", "The body could not be read to its end")
 
-const unreadable = () => failure(400, "upload.unreadable", "The body could not be read to its end")
+/** Whether the bytes at a place of a file are looked at later: all of a picture, the beginning of audio. */
+const isKept = (type: UploadType, at: number): boolean => type === "image" || (type === "audio" && at < headLength)
 
-const sizeOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<number, E> =>
-  Stream.runFold(
-    bytes,
-    () => 0,
-    (size, chunk) => size + chunk.byteLength
-  )
+/** Takes a file, or the part of it from `start` on, for as long as it is not too large. */
+const takeFile = (
+  type: UploadType,
+  filename: string | undefined,
+  bytes: Stream.Stream<Uint8Array, unknown>,
+  start = 0
+): Effect.Effect<Received, unknown> =>
+  Effect.suspend((): Effect.Effect<Received, unknown> => {
+    const refused = refuseName(type, filename)
+    if (refused !== undefined) return refused
+    const pieces: Array<Uint8Array> = []
+    let size = 0
+    const take = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
+      if (isKept(type, start + size)) pieces.push(chunk)
+      size += chunk.byteLength
+      return refuseSize(type, size) ?? Effect.void
+    }
+    return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, size, pieces }))
+  })
 
-/** The file in the form field `data`. Nothing but its length is kept. */
-const receiveForm = ({ body, headers }: Request): Effect.Effect<Received, Refusal> => {
+/** The file in the form field `data`. */
+const receiveForm = (type: UploadType, { body, headers }: Request): Effect.Effect<Received, Refusal> => {
   const given = Object.fromEntries(Object.entries(headers).flatMap(([key, value]) => (value ? [[key, value]] : [])))
   return body.bytes.pipe(
     Stream.pipeThroughChannel(Multipart.makeChannel(given)),
     Stream.mapEffect((part) =>
-      Multipart.isFile(part)
-        ? Effect.map(sizeOf(part.content), (size) => ({ key: part.key, filename: part.name, size }))
-        : Effect.succeed(undefined)
+      !Multipart.isFile(part)
+        ? Effect.succeed(undefined)
+        : part.key === "data"
+          ? takeFile(type, part.name, part.content)
+          : Effect.as(Stream.runDrain(part.content), undefined)
     ),
     Stream.runCollect,
     Effect.mapError(unreadable),
     Effect.flatMap((parts) => {
-      const file = parts.find((part) => part?.key === "data")
+      const file = parts.find((part) => part !== undefined)
       return file === undefined
         ? failure(400, "upload.no.data", "The form has no file in the field `data`")
         : Effect.succeed(file)
@@ -52,11 +75,8 @@ const dispositionName = (header: string | undefined): string | undefined => {
   return name === undefined ? undefined : (decodePercent(name) ?? name)
 }
 
-const receiveRaw = ({ body, headers }: Request): Effect.Effect<Received, Refusal> =>
-  Effect.map(Effect.mapError(sizeOf(body.bytes), unreadable), (size) => ({
-    filename: dispositionName(headers["content-disposition"]),
-    size
-  }))
+const receiveRaw = (type: UploadType, { body, headers }: Request, start = 0): Effect.Effect<Received, Refusal> =>
+  Effect.mapError(takeFile(type, dispositionName(headers["content-disposition"]), body.bytes, start), unreadable)
 
 const plain = { "content-type": "text/plain" }
 
@@ -72,25 +92,36 @@ const answer = ({ id, media }: UploadSlot): Response => {
   }
 }
 
-const complete = (world: World, slot: UploadSlot, { filename, size }: Received): void => {
-  slot.isUsed = true
-  slot.media.filename = filename
-  slot.media.size = size
-  slot.media.readyAt = world.now + processingTime(size)
-}
+const complete = (world: World, slot: UploadSlot, { filename, pieces, size }: Received): Effect.Effect<void, Refusal> =>
+  Effect.gen(function* () {
+    const { media } = slot
+    slot.isUsed = true
+    if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(join(pieces)))
+    if (media.type === "audio" && (secondsOf(join(pieces), size) ?? 0) > longestAudio) {
+      return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
+    }
+    media.filename = filename
+    media.size = size
+    media.readyAt = world.now + processingTime(world, size)
+  })
+
+/** Takes nothing of a file that was refused: the address stands open for another one. */
+const reopen = (slot: UploadSlot): Effect.Effect<void> =>
+  Effect.sync(() => {
+    slot.isUsed = false
+    slot.progress = undefined
+    slot.pieces = []
+  })
 
 const receiveWhole = (world: World, slot: UploadSlot, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.gen(function* () {
     slot.isUsed = true
     const isForm = request.headers["content-type"]?.startsWith("multipart/form-data") === true
-    const received = yield* (isForm ? receiveForm(request) : receiveRaw(request)).pipe(
-      Effect.onError(() =>
-        Effect.sync(() => {
-          slot.isUsed = false
-        })
-      )
+    const { type } = slot.media
+    yield* (isForm ? receiveForm(type, request) : receiveRaw(type, request)).pipe(
+      Effect.flatMap((received) => complete(world, slot, received)),
+      Effect.onError(() => reopen(slot))
     )
-    complete(world, slot, received)
     return answer(slot)
   })
 
@@ -102,18 +133,26 @@ const receivePart = (
   range: Range
 ): Effect.Effect<Response, Refusal> =>
   Effect.gen(function* () {
+    const { type } = slot.media
+    const tooLarge = refuseSize(type, range.size)
+    if (tooLarge !== undefined) return yield* tooLarge
     if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
-    const { filename, size } = yield* receiveRaw(request)
+    const { filename, pieces, size } = yield* receiveRaw(type, request, range.first)
     if (size !== range.last - range.first + 1 || !continues(range, slot.progress)) {
       return yield* failure(416, "upload.range", "The part is not as long as its range")
     }
     slot.progress = after(range, slot.progress)
-    const isLast = slot.progress.received === range.size
-    if (isLast) complete(world, slot, { filename, size: range.size })
-    const { type } = slot.media
+    slot.pieces = [...slot.pieces, ...pieces]
+    const { progress } = slot
+    const isLast = progress.received === range.size
+    if (isLast) {
+      const whole = { filename, size: range.size, pieces: slot.pieces }
+      yield* Effect.onError(complete(world, slot, whole), () => reopen(slot))
+      slot.pieces = []
+    }
     return isLast && (type === "image" || type === "file")
       ? answer(slot)
-      : respond(isLast ? 200 : 201, describe(slot.progress), plain)
+      : respond(isLast ? 200 : 201, describe(progress), plain)
   })
 
 const tellProgress = ({ progress }: UploadSlot): Response =>
@@ -122,6 +161,13 @@ const tellProgress = ({ progress }: UploadSlot): Response =>
 /** Takes a file at the address that POST /uploads gave, as a form, as raw bytes, or in parts. */
 export const receive = (world: World, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.suspend(() => {
+    if (request.entrance.at === "image" && request.path.startsWith("/images/")) {
+      if (request.method !== "GET" && request.method !== "HEAD") {
+        return failure(405, "image.method", "Look at pictures with GET")
+      }
+      const shown = show(world, request)
+      return shown instanceof Refusal ? shown : Effect.succeed(shown)
+    }
     const id = /^\/upload\/([^/]+)$/.exec(request.path)?.[1]
     const slot = id === undefined ? undefined : world.slots.get(id)
     if (slot === undefined || slot.media.type !== request.entrance.at) {

@@ -9,6 +9,7 @@ export const openSlot = (world: World, type: UploadType): UploadSlot => {
     id: world.nextName("slot"),
     media: expectMedia(world, type),
     progress: undefined,
+    pieces: [],
     isUsed: false
   }
   world.slots.set(slot.id, slot)

@@ -39,6 +39,8 @@ export interface Response {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The body where it is no text. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
 }
 
 /** An answer: a text as it is, anything else as JSON. */

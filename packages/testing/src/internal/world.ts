@@ -2,8 +2,15 @@ import { ChatId } from "@colloquy/core/Chat"
 import { MessageId } from "@colloquy/core/Message"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import type * as Clock from "effect/Clock"
+import type { Fault } from "./faults.ts"
+import { uploadOrigins } from "./httpClient.ts"
+import type { Limiter } from "./limits.ts"
 import { Log } from "./log.ts"
+import { defaultMediaSettings, type MediaSettings } from "./media.ts"
+import { Pictures } from "./pictures.ts"
 import type { Account, Bot, Hearing, Media, Post, Remark, Room, UploadSlot } from "./model.ts"
+import type { Delivery } from "../Webhooks.ts"
+import type { Outlet } from "./webhook/outlet.ts"
 import type { Exchange, Intercept } from "./wire.ts"
 
 const firstUser = 100_000_001
@@ -22,23 +29,39 @@ const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).
 export class World {
   readonly accounts = new Map<UserId, Account>()
   readonly bots = new Map<string, Bot>()
+  readonly revoked = new Set<string>()
   readonly rooms = new Map<ChatId, Room>()
   readonly dialogs = new Map<string, Room>()
   readonly posts = new Map<MessageId, Post>()
+  /** Removed messages, which people may have on their screens still. */
+  readonly removed = new Map<MessageId, Post>()
   readonly remarks = new Map<MessageId, Remark>()
   readonly media = new Map<string, Media>()
   readonly slots = new Map<string, UploadSlot>()
   readonly heard = new Log<Hearing>()
   readonly exchanges = new Log<Exchange>()
+  readonly deliveries = new Log<Delivery>()
   readonly intercepts: Array<Intercept> = []
+  readonly pictures = new Pictures()
+  /** The scripted faults, in their order. */
+  faults: ReadonlyArray<Fault> = []
+  limiter: Limiter | undefined
+  mediaSettings: MediaSettings = defaultMediaSettings
+  /** Where pictures can be looked at, as the bot that called last can reach it. */
+  imageOrigin: string = uploadOrigins.image
 
+  /** Whether fields that the document does not know are refused. */
+  isStrict = false
+
+  readonly outlet: Outlet
   readonly #clock: Clock.Clock
   readonly #epoch: bigint
   #made = 0
   #lastTick = -1
   #inTick = 0
 
-  constructor(clock: Clock.Clock) {
+  constructor(clock: Clock.Clock, outlet: Outlet) {
+    this.outlet = outlet
     this.#clock = clock
     const inPast = BigInt(this.now) * 65536n < safeIntegers
     this.#epoch = inPast ? BigInt(positionEpoch) : 0n
@@ -52,8 +75,14 @@ export class World {
     return this.#made++
   }
 
+  #nextUserId(): UserId {
+    const user_id = UserId.make(firstUser + this.#next())
+    return this.accounts.has(user_id) ? this.#nextUserId() : user_id
+  }
+
   nextChatId(type: Room["type"]): ChatId {
-    return ChatId.make(type === "dialog" ? firstDialog + this.#next() : firstGroup - this.#next())
+    const chat_id = ChatId.make(type === "dialog" ? firstDialog + this.#next() : firstGroup - this.#next())
+    return this.rooms.has(chat_id) ? this.nextChatId(type) : chat_id
   }
 
   nextPhotoId(): bigint {
@@ -74,17 +103,37 @@ export class World {
     return { seq, mid: MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`) }
   }
 
+  /** Empties everything; the bots stay, with their tokens, as they were made. Intercepts are their owners' to remove. */
+  reset(): void {
+    const bots = [...this.bots.values()]
+    const state = [this.accounts, this.revoked, this.rooms, this.dialogs, this.posts, this.removed, this.remarks]
+    for (const part of [...state, this.media, this.slots, this.heard, this.exchanges, this.deliveries]) part.clear()
+    this.pictures.clear()
+    this.faults = []
+    this.limiter?.clear()
+    this.#made = bots.length
+    for (const bot of bots) {
+      this.accounts.set(idOf(bot.account), bot.account)
+      bot.commands = []
+      bot.updates.clear()
+      bot.polledTo = undefined
+      bot.subscriptions.clear()
+      bot.subscribed.clear()
+      bot.presses.clear()
+    }
+  }
+
   addAccount(
     profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
     options: { readonly isPrivate?: boolean; readonly locale?: string | undefined } = {}
   ): Account {
-    const user_id = profile.user_id ?? UserId.make(firstUser + this.#next())
+    const { last_activity_time = this.now, user_id = this.#nextUserId(), ...rest } = profile
     const user: UserWithPhoto = {
       user_id,
       username: null,
       is_bot: false,
-      last_activity_time: this.now,
-      ...profile
+      ...(last_activity_time === null ? {} : { last_activity_time }),
+      ...rest
     }
     const account: Account = { user, isPrivate: options.isPrivate ?? false, locale: options.locale }
     this.accounts.set(user_id, account)
@@ -101,6 +150,7 @@ export class World {
       updates: new Log(),
       polledTo: undefined,
       subscriptions: new Map(),
+      subscribed: new Log(),
       presses: new Map()
     }
     this.bots.set(token, bot)

@@ -16,7 +16,7 @@ import * as TestClock from "effect/testing/TestClock"
 
 export const midOf = ({ body }: Message.Message): Message.MessageId => body!.mid
 
-export const upload = (address: Uploads.UploadAddress, name: string, content: string) => {
+export const upload = (address: Uploads.UploadAddress, name: string, content: string | Uint8Array<ArrayBuffer>) => {
   const form = new FormData()
   form.append("data", new Blob([content]), name)
   return HttpClientRequest.post(address.url).pipe(
@@ -25,6 +25,22 @@ export const upload = (address: Uploads.UploadAddress, name: string, content: st
     Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text })))
   )
 }
+
+/** Uploads a picture and waits until it can be sent; gives its token. */
+export const uploadImage = Effect.gen(function* () {
+  const { text } = yield* upload(yield* Uploads.create({ type: "image" }), "a.png", "a picture")
+  yield* TestClock.adjust("1 minute")
+  const { photos } = JSON.parse(text) as { readonly photos: Readonly<Record<string, { readonly token: string }>> }
+  return Object.values(photos)[0].token
+})
+
+/** Uploads a video and waits until it can be sent; gives its token. */
+export const uploadVideo = Effect.gen(function* () {
+  const address = yield* Uploads.create({ type: "video" })
+  yield* upload(address, "film.mp4", "a film")
+  yield* TestClock.adjust("1 minute")
+  return address.token!
+})
 
 /** A platform with people, a dialog, a group chat and a channel in which the bot may do everything. */
 export const make = Effect.gen(function* () {

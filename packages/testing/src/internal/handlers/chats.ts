@@ -3,9 +3,10 @@ import type * as Chats from "@colloquy/core/Chats"
 import type { MessageId } from "@colloquy/core/Message"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { administered, type Call, knownRoom, requireRight, roomOf, roomWithRight } from "../call.ts"
+import { administered, type Call, knownRoom, requireOpen, requireRight, roomOf, roomWithRight } from "../call.ts"
 import { readContent } from "../content.ts"
 import { tell } from "../hearing.ts"
+import { withFreshLinks } from "../media.ts"
 import type { Room } from "../model.ts"
 import * as refusal from "../refusal.ts"
 import { rename } from "../rooms.ts"
@@ -38,6 +39,7 @@ export const chats: Handlers<typeof Chats> = {
       const changesInfo = description != null || icon != null || title != null
       if (changesInfo) yield* requireRight(call, room, "change_chat_info")
       if (pin != null) yield* requireRight(call, room, "pin_message")
+      yield* requireOpen(room)
       const post = pin == null ? room.pinned : yield* postIn(call, room, pin)
       const url = icon == null ? room.icon : yield* iconUrl(call, room, icon)
       room.pinned = post
@@ -48,10 +50,15 @@ export const chats: Handlers<typeof Chats> = {
     }),
 
   sendAction: ({ action, chat_id }, call) =>
-    Effect.map(roomOf(call, chat_id), (room) => tell(call.world, room, { _tag: "Action", chat_id, action })),
+    roomOf(call, chat_id).pipe(
+      Effect.tap(requireOpen),
+      Effect.map((room) => tell(call.world, room, { _tag: "Action", chat_id, action }))
+    ),
 
   getPin: ({ chat_id }, call) =>
-    Effect.map(roomOf(call, chat_id), ({ pinned }) => Option.map(Option.fromUndefinedOr(pinned), present)),
+    Effect.map(roomOf(call, chat_id), ({ pinned }) =>
+      Option.map(Option.fromUndefinedOr(pinned), (post) => withFreshLinks(call.world, present(post)))
+    ),
 
   pin: ({ chat_id, message_id }, call) =>
     Effect.gen(function* () {

@@ -1,7 +1,8 @@
 import type * as Messages from "@colloquy/core/Messages"
 import * as Effect from "effect/Effect"
-import { type Call, roomOf, visiblePost } from "../call.ts"
+import { type Call, requireOpen, roomOf, visiblePost } from "../call.ts"
 import { readContent } from "../content.ts"
+import { withFreshLinks } from "../media.ts"
 import type { Post, Room } from "../model.ts"
 import { contentOf, publish, rewrite, withdraw } from "../posts.ts"
 import * as refusal from "../refusal.ts"
@@ -34,29 +35,43 @@ const mayChange = (
 const readable = (call: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
   room.type === "dialog" || isAdmin(room, call.bot.account) ? Effect.void : refusal.notAdmin()
 
+/** An expired link must be requested again. */
+const presentAgain =
+  ({ world }: Call) =>
+  (post: Post) =>
+    withFreshLinks(world, present(post))
+
 export const messages: Handlers<typeof Messages> = {
   send: (request, call) =>
     Effect.gen(function* () {
       const room = yield* destination(call, request)
       yield* mayWrite(call, room)
+      yield* requireOpen(room)
+      if (room.type === "channel" && request.notify === false) {
+        return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
+      }
       const content = yield* readContent(call, room, request)
       return present(publish(call.world, room, call.bot.account, content))
     }),
 
-  list: ({ chat_id, count = defaultCount, from = Infinity, message_ids, to = 0 }, call) =>
+  list: (
+    { after = -1, before = Infinity, chat_id, count = defaultCount, from = Infinity, message_ids, to = 0 },
+    call
+  ) =>
     Effect.gen(function* () {
-      const isWanted = ({ message: { timestamp } }: Post) => timestamp <= from && timestamp >= to
+      const isWanted = ({ message: { timestamp } }: Post) =>
+        timestamp <= from && timestamp >= to && timestamp < before && timestamp > after
       if (chat_id === undefined) {
         const found = yield* Effect.forEach(message_ids, (mid) => Effect.option(visiblePost(call, mid)))
         const posts = found.flatMap((post) => (post._tag === "Some" ? [post.value] : []))
-        return posts.filter(isWanted).slice(0, count).map(present)
+        return posts.filter(isWanted).slice(0, count).map(presentAgain(call))
       }
       const room = yield* roomOf(call, chat_id)
       yield* readable(call, room)
-      return room.posts.filter(isWanted).slice(-count).reverse().map(present)
+      return room.posts.filter(isWanted).slice(-count).reverse().map(presentAgain(call))
     }),
 
-  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), present),
+  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), presentAgain(call)),
 
   edit: ({ message_id, ...body }, call) =>
     Effect.gen(function* () {

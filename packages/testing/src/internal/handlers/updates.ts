@@ -4,11 +4,13 @@ import { poll } from "../polling.ts"
 import { methodNotAllowed } from "../refusal.ts"
 import type { Handlers } from "./handler.ts"
 
+const whileSubscribed = () => methodNotAllowed("Long polling does not work while a webhook is subscribed")
+
 export const updates: Handlers<typeof Updates> = {
   list: (request, { bot, world }) =>
     Effect.suspend(() =>
       bot.subscriptions.size > 0
-        ? methodNotAllowed("Long polling does not work while a webhook is subscribed")
-        : poll(world, bot, request)
+        ? whileSubscribed()
+        : Effect.raceFirst(poll(world, bot, request), Effect.flatMap(bot.subscribed.arrival, whileSubscribed))
     )
 }

@@ -1,0 +1,102 @@
+/**
+ * Trouble as a script: rules that say which requests and deliveries go wrong, and how. A rule is a plain value, so the
+ * same rules stand in a test and in the JSON of `PUT /_emulator/faults`.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+const fields = {
+  /** Of requests: the method. */
+  method: Schema.optionalKey(Schema.String),
+  /** Of requests: the path; `*` stands for anything. Addresses of uploads begin with `/upload/`, images with `/images/`. */
+  path: Schema.optionalKey(Schema.String),
+  /** Of requests: the endpoint by the name of its function, as `Messages.send`. */
+  endpoint: Schema.optionalKey(Schema.String),
+  /** Of deliveries: the type of the update. */
+  update_type: Schema.optionalKey(Schema.String),
+  /** The chat that the request or the update is about; a dialog counts by its chat, however it was named. */
+  chat_id: Schema.optionalKey(Schema.Int),
+
+  /** Only the nth of those that match, counted from 1. */
+  nth: Schema.optionalKey(count),
+  /** Only each nth of those that match. */
+  every: Schema.optionalKey(count),
+  /** Each of those that match, with this probability: the same ones for the same `seed`, which is 0 unless told. */
+  probability: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
+  seed: Schema.optionalKey(Schema.Union([Schema.String, Schema.Finite])),
+  /** How often the rule strikes in all; without end unless told. */
+  times: Schema.optionalKey(count),
+
+  /** Answers with this status; the request is not carried out. */
+  status: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
+  /** The code and the message of the error body; each status has its own unless told. */
+  code: Schema.optionalKey(Schema.String),
+  message: Schema.optionalKey(Schema.String),
+  /** The whole body: a text as it is, anything else as JSON. With the status 200 unless told. */
+  body: Schema.optionalKey(Schema.Unknown),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /** Milliseconds that the answer comes late. The request is carried out at once, even if the caller gives up. */
+  delay: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** The connection breaks: `before` the request is carried out, or `after`. */
+  reset: Schema.optionalKey(Schema.Literals(["before", "after"])),
+  /** How much of the answer's body is sent: this many characters, or bytes of a picture. */
+  truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /** What becomes of the delivery of an update. */
+  delivery: Schema.optionalKey(Schema.Literals(["drop", "duplicate"]))
+}
+
+const ofRequests = ["method", "path", "endpoint", "headers"] as const
+const actions = ["status", "code", "message", "body", "delay", "reset", "truncate"] as const
+
+type Given = { readonly [K in keyof typeof fields]?: unknown }
+
+const present = (rule: Given, keys: ReadonlyArray<keyof typeof fields>) => keys.filter((key) => rule[key] !== undefined)
+
+const problemOf = (rule: Given): string | undefined => {
+  const acting = present(rule, actions)
+  if (rule.delivery !== undefined) {
+    const [other] = present(rule, [...ofRequests, ...actions])
+    return other === undefined
+      ? undefined
+      : `\`${other}\` is for requests and \`delivery\` for deliveries: use two rules`
+  }
+  if (acting.length === 0) return `a rule needs one of ${actions.join(", ")}, delivery`
+  if (rule.update_type !== undefined) return "`update_type` is for deliveries: it needs `delivery`"
+  if (present(rule, ["nth", "every", "probability"]).length > 1) return "only one of nth, every, probability"
+  const answers = present(rule, ["status", "code", "message", "body"]).length > 0
+  if (rule.body !== undefined && present(rule, ["code", "message"]).length > 0)
+    return "`body` is the whole body already"
+  return answers && rule.reset !== undefined ? "a connection that breaks has no answer" : undefined
+}
+
+/**
+ * A rule. It has what it matches (all, unless told), which of those it strikes (all, unless told), and what happens to
+ * them. Every rule counts by itself; where several strike at once they are laid around each other, the first outermost.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import type { Faults } from "@colloquy/testing"
+ *
+ * const rules: ReadonlyArray<Faults.Rule> = [
+ *   { endpoint: "Messages.send", nth: 1, status: 503 },
+ *   { path: "/chats/*", every: 3, status: 429, code: "too.many.requests", headers: { "retry-after": "1" } },
+ *   { method: "POST", path: "/upload/*", reset: "after", times: 1 },
+ *   { probability: 0.1, seed: 7, delay: 3000 },
+ *   { update_type: "message_created", delivery: "duplicate" }
+ * ]
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Rule = Schema.Struct(fields).check(Schema.makeFilter((rule) => problemOf(rule)))
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rule extends Schema.Schema.Type<typeof Rule> {}

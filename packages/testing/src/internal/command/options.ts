@@ -1,0 +1,88 @@
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type CommandProblem, problem } from "./problem.ts"
+
+const optional = <A>(flag: Flag.Flag<A>) => Flag.map(Flag.optional(flag), Option.getOrUndefined)
+
+const toggle = (name: string, description: string) =>
+  Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDefault(false), Flag.withDescription(description))
+
+/** The flags of the command. */
+export const flags = {
+  port: Flag.Int("port").pipe(
+    Flag.withDefault(0),
+    Flag.withDescription("The port of the API; 0, which is the default, takes a free one")
+  ),
+  host: Flag.String("host").pipe(Flag.withDefault("127.0.0.1"), Flag.withDescription("The address to listen on")),
+  tokens: Flag.String("token").pipe(
+    Flag.atLeast(0),
+    Flag.withDescription("The token of a bot, again for each further one; emulator-token unless told")
+  ),
+  seed: optional(Flag.String("seed")).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("A JSON world to begin with")
+  ),
+  isVirtual: toggle("virtual-time", "Time stands still until POST /_emulator/clock moves it"),
+  limits: optional(Flag.String("limits")).pipe(
+    Flag.withMetavar("30,2,2"),
+    Flag.withDescription("Requests a second, messages and answers a second for each chat; or off")
+  ),
+  isStrict: toggle("strict", "Refuses fields that the API document does not know"),
+  isLenient: toggle("lenient", "No limits, files ready at once, webhooks over http:// on the loopback"),
+  record: optional(Flag.String("record")).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Writes a journal of all that happens")
+  ),
+  replay: optional(Flag.String("replay")).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("Plays a journal back before it listens")
+  ),
+  isJson: toggle("json", "The first line is one JSON object: url, uploads, token")
+}
+
+/** How many calls a second: to the host, and for each chat messages and answers to callbacks. */
+export interface Rates {
+  readonly host: number
+  readonly messages: number
+  readonly answers: number
+}
+
+/** What the command was told. */
+export interface Settings {
+  readonly port: number
+  readonly host: string
+  readonly tokens: ReadonlyArray<string>
+  readonly seed: string | undefined
+  readonly isVirtual: boolean
+  readonly limits: Rates | "off" | undefined
+  readonly isStrict: boolean
+  readonly isLenient: boolean
+  readonly record: string | undefined
+  readonly replay: string | undefined
+  readonly isJson: boolean
+}
+
+export type Given = Omit<Settings, "limits"> & { readonly limits: string | undefined }
+
+const readLimits = (text: string | undefined): Effect.Effect<Settings["limits"], CommandProblem> => {
+  if (text === undefined || text === "off") return Effect.succeed(text)
+  const rates = text.split(",").map(Number)
+  return rates.length === 3 && rates.every((rate) => Number.isInteger(rate) && rate > 0)
+    ? Effect.succeed({ host: rates[0], messages: rates[1], answers: rates[2] })
+    : Effect.fail(problem(`--limits ${text}: must be three whole numbers from 1, as 30,2,2, or off`))
+}
+
+const isToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
+
+/** Checks what the flags say each for itself and together. */
+export const settle = (given: Given): Effect.Effect<Settings, CommandProblem> =>
+  Effect.gen(function* () {
+    const { isLenient, isStrict, port, tokens } = given
+    if (port < 0 || port > 65535) return yield* problem(`--port ${port}: must be from 0 to 65535`)
+    const token = tokens.find((token) => !isToken(token))
+    if (token !== undefined) return yield* problem("--token: must be visible characters without blanks")
+    if (new Set(tokens).size < tokens.length) return yield* problem("--token: each bot needs another one")
+    if (isLenient && isStrict) return yield* problem("--strict and --lenient: use one of them")
+    return { ...given, limits: yield* readLimits(given.limits) }
+  })

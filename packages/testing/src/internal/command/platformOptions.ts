@@ -1,0 +1,19 @@
+import { documentedLimits, type Options } from "../../Emulator.ts"
+import type { Settings } from "./options.ts"
+
+const limitsOf = ({ isLenient, limits }: Settings): Options["limits"] => {
+  if (limits === undefined) return isLenient ? false : documentedLimits
+  return limits === "off" ? false : { ...documentedLimits, ...limits }
+}
+
+const atOnce = { bytesPerSecond: Infinity, least: 0 }
+
+/** The platform that the flags ask for: as strict as the API document is, unless told. */
+export const platformOptions = (settings: Settings, [token, ...moreTokens]: ReadonlyArray<string>): Options => ({
+  ...(token === undefined ? {} : { token }),
+  moreTokens,
+  limits: limitsOf(settings),
+  strict: settings.isStrict,
+  insecureWebhooks: settings.isLenient,
+  ...(settings.isLenient ? { processing: atOnce } : {})
+})

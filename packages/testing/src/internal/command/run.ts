@@ -1,0 +1,132 @@
+import * as Json from "@colloquy/core/Json"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
+import * as EmulatorServer from "../../EmulatorServer.ts"
+import * as NodeWebhooks from "../../NodeWebhooks.ts"
+import { WebhookSender } from "../../Webhooks.ts"
+import { defaultToken } from "../emulator.ts"
+import type { Entrance, Request, Serve } from "../wire.ts"
+import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
+import { openLines, readFile } from "./files.ts"
+import { headerLine, type Journal, playBack, readJournal, recording } from "./journal.ts"
+import type { Settings } from "./options.ts"
+import { type CommandProblem, problem, reasonOf } from "./problem.ts"
+import { platformOptions } from "./platformOptions.ts"
+
+/** Nobody is there to be sent to an upload address before the ports are open. */
+const noUploads: Entrance["uploads"] = {
+  image: "http://127.0.0.1",
+  video: "http://127.0.0.1",
+  audio: "http://127.0.0.1",
+  file: "http://127.0.0.1"
+}
+
+const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandProblem> =>
+  path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
+
+// Without a journal and without virtual time, the emulator runs on the clock that everything runs on.
+const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
+  Effect.clockWith((wall) =>
+    Effect.sync((): SteppedClock | undefined => {
+      const start = journal?.header.started_at ?? Math.floor(wall.currentTimeMillisUnsafe())
+      if (isVirtual) return new StandingClock(wall, start)
+      return record === undefined && journal === undefined ? undefined : new FollowingClock(wall, start)
+    })
+  )
+
+const onClock =
+  (clock: SteppedClock | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    clock === undefined ? effect : Effect.provideService(effect, Clock.Clock, clock)
+
+const ticking = (clock: SteppedClock | undefined): Effect.Effect<void> =>
+  clock instanceof FollowingClock ? clock.tick : Effect.void
+
+const senders = (clock: SteppedClock | undefined) =>
+  Layer.effect(
+    WebhookSender,
+    Effect.map(WebhookSender, ({ send }) => ({
+      send: (request: Parameters<typeof send>[0]) =>
+        clock === undefined ? send(request) : clock.holding(send(request))
+    }))
+  ).pipe(Layer.provide(NodeWebhooks.layer()))
+
+const makeEmulator = (settings: Settings, tokens: ReadonlyArray<string>, clock: SteppedClock | undefined) =>
+  Effect.map(
+    onClock(clock)(Layer.build(emulatorLayer(platformOptions(settings, tokens)).pipe(Layer.provide(senders(clock))))),
+    Context.get(Emulator)
+  )
+
+const plant = (path: string | undefined, handle: Serve) =>
+  Effect.gen(function* () {
+    if (path === undefined) return
+    const text = yield* readFile("--seed", path)
+    const request: Request = {
+      method: "POST",
+      path: "/_emulator/seed",
+      query: "",
+      headers: {},
+      body: { text: Effect.succeed(text), bytes: Stream.empty },
+      entrance: { at: "api", uploads: noUploads }
+    }
+    const { body, status } = yield* Effect.orDie(handle(request))
+    if (status !== 200) {
+      const { message } = Json.parse(body) as { readonly message: string }
+      return yield* problem(`--seed ${path}: ${message}`)
+    }
+  })
+
+const replay = (
+  path: string | undefined,
+  journal: Journal | undefined,
+  handle: Serve,
+  clock: SteppedClock | undefined
+) =>
+  Effect.gen(function* () {
+    if (journal === undefined || clock === undefined) return
+    const different = yield* playBack(journal, handle, clock, noUploads)
+    if (different > 0)
+      yield* Effect.logWarning(`--replay ${path}: ${different} calls were answered with another status`)
+  })
+
+const announce = ({ isJson }: Settings, token: string) =>
+  Effect.flatMap(EmulatorServer.EmulatorServer, ({ uploads, url }) =>
+    Console.log(isJson ? JSON.stringify({ url, uploads, token }) : `The platform is at ${url} for the token ${token}`)
+  )
+
+/** Runs the emulator until it is interrupted. */
+export const run = Effect.fnUntraced(function* (settings: Settings) {
+  const { host, port, record } = settings
+  const journal = yield* loadJournal(settings.replay)
+  const given = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
+  const tokens = given.length > 0 ? given : [defaultToken]
+  const clock = yield* makeClock(settings, journal)
+  const emulator = yield* makeEmulator(settings, tokens, clock)
+
+  const answer: Serve = (request) => onClock(clock)(emulator.handle(request))
+  const write = record === undefined ? undefined : yield* openLines("--record", record)
+  if (write !== undefined) yield* write(headerLine({ started_at: clock!.currentTimeMillisUnsafe(), tokens }))
+  const handle: Serve =
+    clock === undefined
+      ? answer
+      : write === undefined
+        ? (request) => Effect.andThen(ticking(clock), answer(request))
+        : recording(answer, clock, ticking(clock), write)
+
+  yield* replay(settings.replay, journal, handle, clock)
+  if (clock instanceof FollowingClock) yield* clock.follow
+  yield* plant(settings.seed, handle)
+
+  const server = EmulatorServer.layer({ host, port }).pipe(
+    Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
+  )
+  const listening = Effect.mapError(Layer.build(server), ({ cause }) => problem(`${host}:${port}: ${reasonOf(cause)}`))
+  const context = yield* listening
+  yield* Effect.provideContext(announce(settings, tokens[0]), context)
+  return yield* Effect.never
+}, Effect.scoped)

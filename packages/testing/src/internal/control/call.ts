@@ -1,0 +1,76 @@
+import type { Chat, ChatId } from "@colloquy/core/Chat"
+import type * as Endpoint from "@colloquy/core/Endpoint"
+import type { UserId } from "@colloquy/core/User"
+import * as Effect from "effect/Effect"
+import type { ChatOptions } from "../../Emulator.ts"
+import type { CannotDo, Person } from "../../Person.ts"
+import type { Account, Bot, Room } from "../model.ts"
+import { makePerson } from "../person.ts"
+import type { Entrance } from "../wire.ts"
+import * as refusal from "../refusal.ts"
+import type { World } from "../world.ts"
+
+/** What the calls under `/_emulator` act on. */
+export interface Control {
+  readonly world: World
+  readonly openChat: (bot: Bot, options: ChatOptions) => Chat
+}
+
+/** A call, and the door it came through. */
+export interface ControlCall extends Control {
+  readonly entrance: Entrance
+}
+
+export type Handler<Request, Success> = (
+  request: Request,
+  control: ControlCall
+) => Effect.Effect<Success, refusal.Refusal | CannotDo>
+
+export interface Handled {
+  readonly endpoint: Endpoint.Any
+  readonly handler: Handler<never, unknown>
+}
+
+export const on = <Request, Success>(
+  endpoint: Endpoint.Endpoint<Request, Success>,
+  handler: Handler<Request, Success>
+): Handled => ({ endpoint, handler })
+
+type Refusable<A> = Effect.Effect<A, refusal.Refusal>
+
+export const done = { success: true } as const
+
+export interface ToBot {
+  readonly bot_id?: UserId | null | undefined
+}
+
+export const botOf = ({ world }: Control, { bot_id }: ToBot): Refusable<Bot> =>
+  Effect.suspend((): Refusable<Bot> => {
+    const bots = [...world.bots.values()]
+    const bot = bot_id == null ? bots[0] : bots.find(({ account }) => account.user.user_id === bot_id)
+    return bot === undefined ? refusal.notFound(`bot_id: Bot ${bot_id}`) : Effect.succeed(bot)
+  })
+
+export const accountOf = ({ world }: Control, field: string, user_id: UserId): Refusable<Account> =>
+  Effect.suspend((): Refusable<Account> => {
+    const account = world.accounts.get(user_id)
+    return account === undefined ? refusal.notFound(`${field}: User ${user_id}`) : Effect.succeed(account)
+  })
+
+export const roomOf = ({ world }: Control, chat_id: ChatId): Refusable<Room> =>
+  Effect.suspend((): Refusable<Room> => {
+    const room = world.rooms.get(chat_id)
+    return room === undefined ? refusal.chatNotFound(chat_id) : Effect.succeed(room)
+  })
+
+export const personOf = (
+  control: Control,
+  request: ToBot & { readonly user_id: UserId },
+  field = "user_id"
+): Refusable<Person> =>
+  Effect.gen(function* () {
+    const bot = yield* botOf(control, request)
+    const account = yield* accountOf(control, field, request.user_id)
+    if (account.user.is_bot) return yield* refusal.invalidPayload(`${field}: ${request.user_id} is a bot, not a person`)
+    return makePerson(control.world, bot, account)
+  })

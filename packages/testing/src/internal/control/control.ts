@@ -1,0 +1,94 @@
+import * as Endpoints from "@colloquy/core/Endpoints"
+import * as Json from "@colloquy/core/Json"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { CannotDo } from "../../Person.ts"
+import * as refusal from "../refusal.ts"
+import * as requestReader from "../requestReader.ts"
+import * as router from "../router.ts"
+import { type Request, respond, type Response } from "../wire.ts"
+import type { Control, Handled } from "./call.ts"
+import { people } from "./people.ts"
+import { platform } from "./platform.ts"
+import { seeding } from "./seed.ts"
+
+const root = "/_emulator"
+
+/** Whether a request is to the emulator itself and not to the platform. */
+export const isControl = ({ entrance, path }: Request): boolean =>
+  entrance.at === "api" && (path === root || path.startsWith(`${root}/`))
+
+const maxBody = 16 * 2 ** 20
+
+const tooLarge = () => refusal.tooLarge(maxBody)
+
+const readBody = ({ body, headers }: Request) =>
+  Number(headers["content-length"] ?? 0) > maxBody
+    ? tooLarge()
+    : body.text.pipe(
+        Effect.mapError(() => refusal.invalidPayload("The body could not be read to its end")),
+        Effect.filterOrFail(({ length }) => length <= maxBody, tooLarge)
+      )
+
+/** A list stands for the only field that the body can have. */
+const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
+  fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
+
+const cannot = ({ message }: CannotDo) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+
+const makeAnswerer = ({ endpoint, handler }: Handled) => {
+  const { body: fields, success } = endpoint.declaration
+  const read = requestReader.make(endpoint.declaration)
+  const encode = Schema.encodeUnknownEffect(success)
+  return (params: Readonly<Record<string, string>>, request: Request, control: Control) =>
+    Effect.gen(function* () {
+      const keys = Object.keys(fields)
+      const body = keys.length === 0 ? undefined : unwrapList(yield* readBody(request), keys)
+      const given = read({ params, query: request.query, body })
+      if (Result.isFailure(given)) return yield* refusal.invalidPayload(given.failure)
+      const answer = yield* handler(given.success as never, { ...control, entrance: request.entrance })
+      return respond(200, yield* Effect.orDie(encode(answer)))
+    })
+}
+
+// Only who asks for the document pays for making it.
+const describePlatform = (request: Request) =>
+  Effect.map(
+    Effect.promise(() => import("../../OpenApi.ts")),
+    ({ fromEndpoints }) => {
+      const { host } = request.headers
+      return respond(200, fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` }))
+    }
+  )
+
+/** Answers the calls under `/_emulator`, by which bots in any language set a stage and act on it. */
+export const controlling = (control: Control): ((request: Request) => Effect.Effect<Response>) => {
+  const handled = [...people, ...platform, ...seeding]
+  const find = router.make(handled.map(({ endpoint }) => endpoint))
+  const answerers = new Map(handled.map((each) => [each.endpoint, makeAnswerer(each)]))
+
+  const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | CannotDo> => {
+    const { method, path } = request
+    if (path === `${root}/openapi.json` && (method === "GET" || method === "HEAD")) return describePlatform(request)
+    const match = find(method, path)
+    if (match._tag === "NoSuchPath") return refusal.notFound(`Path ${path}`)
+    if (match._tag === "Found") return answerers.get(match.endpoint)!(match.params, request, control)
+    return method === "OPTIONS"
+      ? Effect.succeed({ status: 204, headers: { allow: match.methods.join(", ") }, body: "" })
+      : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
+  }
+
+  return (request) =>
+    answer(request).pipe(
+      Effect.catchTag("CannotDo", cannot),
+      Effect.catchTag("Refusal", ({ body, headers, status }) => Effect.succeed(respond(status, body, headers))),
+      Effect.catchDefect((defect) =>
+        Effect.as(
+          Effect.logError("The emulator could not answer a call to itself", defect),
+          respond(500, refusal.internalError().body)
+        )
+      ),
+      Effect.map((response) => (request.method === "HEAD" ? { ...response, body: "" } : response))
+    )
+}

@@ -1,0 +1,58 @@
+import type { Chat } from "@colloquy/core/Chat"
+import type * as Endpoint from "@colloquy/core/Endpoint"
+import type { UserWithPhoto } from "@colloquy/core/User"
+import * as Effect from "effect/Effect"
+import type { CannotDo } from "../../Person.ts"
+import * as refusal from "../refusal.ts"
+import { findDialog, openDialog } from "../rooms.ts"
+import { accountOf, botOf, type Control, personOf } from "./call.ts"
+import type * as declarations from "./declarations.ts"
+
+type Given<O> = { readonly [K in keyof O]: Exclude<O[K], null | undefined> }
+
+const defined = <O extends object>(options: O) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as Given<O>
+
+export const makeUser = (
+  { is_private, locale, ...profile }: Endpoint.Request<typeof declarations.users>,
+  { world }: Control
+): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
+  Effect.suspend(() => {
+    const { user_id } = profile
+    if (user_id != null && world.accounts.has(user_id)) {
+      return Effect.fail(refusal.invalidPayload(`user_id: there is a user ${user_id} already`))
+    }
+    const options = { isPrivate: is_private ?? false, locale: locale ?? undefined }
+    return Effect.succeed(world.addAccount(defined(profile), options).user)
+  })
+
+export const makeChat = (
+  request: Endpoint.Request<typeof declarations.chats>,
+  control: Control
+): Effect.Effect<Chat, refusal.Refusal | CannotDo> =>
+  Effect.gen(function* () {
+    const { world } = control
+    const { bot: role, bot_id, chat_id, has_comments, is_public, owner_id, title, type } = request
+    const bot = yield* botOf(control, { bot_id })
+    if (chat_id != null && world.rooms.has(chat_id)) {
+      return yield* refusal.invalidPayload(`chat_id: there is a chat ${chat_id} already`)
+    }
+    const members = yield* Effect.forEach(request.members ?? [], (user_id) =>
+      personOf(control, { user_id, bot_id }, "members")
+    )
+    if (type === "dialog") {
+      const [person, ...others] = members
+      if (person === undefined || others.length > 0) {
+        return yield* refusal.invalidPayload("members: a dialog is with exactly one person")
+      }
+      const account = yield* accountOf(control, "members", person.user_id)
+      if (chat_id != null && findDialog(world, account, bot) === undefined) openDialog(world, account, bot, chat_id)
+      return yield* person.start()
+    }
+    const owner = owner_id == null ? undefined : yield* personOf(control, { user_id: owner_id, bot_id }, "owner_id")
+    return control.openChat(bot, {
+      ...defined({ type, chat_id, title, owner, isPublic: is_public, hasComments: has_comments }),
+      members,
+      ...(role == null ? {} : { bot: role === false ? false : defined(role) })
+    })
+  })

@@ -1,0 +1,40 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as refusal from "./refusal.ts"
+import type { Request } from "./wire.ts"
+
+const decoder = new TextDecoder()
+
+export const join = (chunks: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return whole
+}
+
+/** Reads a body of unknown length no further than to the limit. */
+const readWithin = ({ body }: Request, most: number): Effect.Effect<string, refusal.Refusal> =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return body.bytes.pipe(
+      Stream.mapError(() => refusal.unreadable()),
+      Stream.runForEach((chunk) => {
+        size += chunk.byteLength
+        if (size > most) return refusal.tooLarge(most)
+        chunks.push(chunk)
+        return Effect.void
+      }),
+      Effect.map(() => decoder.decode(join(chunks)))
+    )
+  })
+
+/** The body of a request as a text. One that is too large is refused as soon as that is known. */
+export const readText = (request: Request, most: number): Effect.Effect<string, refusal.Refusal> => {
+  const length = request.headers["content-length"]
+  if (length === undefined) return readWithin(request, most)
+  return Number(length) > most ? refusal.tooLarge(most) : Effect.mapError(request.body.text, refusal.unreadable)
+}

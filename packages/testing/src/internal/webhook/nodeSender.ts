@@ -1,0 +1,82 @@
+import * as Effect from "effect/Effect"
+import { Agent as HttpAgent, type ClientRequest, type RequestOptions, request as httpRequest } from "node:http"
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
+import { checkServerIdentity, createSecureContext, getCACertificates } from "node:tls"
+import { type Answer, type Failure, type Request, Undelivered } from "../../Webhooks.ts"
+
+/** Where connections really go. */
+export interface Destination {
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+}
+
+const unreachable = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EADDRNOTAVAIL",
+  "ETIMEDOUT"
+])
+
+const untrusted = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_CA|PATH_LENGTH|HOSTNAME_MISMATCH|ERR_TLS_CERT)/
+
+const failureOf = (cause: unknown): Failure => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+  if (unreachable.has(code)) return "Unreachable"
+  return untrusted.test(code) ? "Untrusted" : "Broken"
+}
+
+const undelivered = (cause: unknown) => new Undelivered({ failure: failureOf(cause), cause })
+
+type Open = (url: URL, options: RequestOptions) => ClientRequest
+
+const post = (open: Open, { body, headers, url }: Request): Effect.Effect<Answer, Undelivered> =>
+  Effect.callback((resume) => {
+    const fail = (cause: unknown) => resume(Effect.fail(undelivered(cause)))
+    const request = open(new URL(url), {
+      method: "POST",
+      headers: { ...headers, "content-length": String(new TextEncoder().encode(body).byteLength) }
+    })
+    request.on("error", fail)
+    request.on("response", (response) => {
+      response.on("error", fail)
+      response.on("end", () => resume(Effect.succeed({ status: response.statusCode ?? 0 })))
+      response.resume()
+    })
+    request.end(body)
+    return Effect.sync(() => {
+      request.destroy()
+    })
+  })
+
+/** Posts over connections of its own, each with the whole of the checks. */
+export const makeSend = (roots: ReadonlyArray<string>, { host, port }: Destination) => {
+  let agent: HttpsAgent | undefined
+  // Reading all of Node's roots takes longer than starting the emulator.
+  const secure = () =>
+    (agent ??= new HttpsAgent({
+      maxCachedSessions: 0,
+      ...(roots.length === 0
+        ? {}
+        : { secureContext: createSecureContext({ ca: [...getCACertificates("default"), ...roots] }) })
+    }))
+  const plain = new HttpAgent()
+
+  const openSecure: Open = (url, options) =>
+    httpsRequest(url, {
+      ...options,
+      ...(host === undefined ? {} : { host, hostname: host }),
+      ...(port === undefined ? {} : { port }),
+      headers: { ...options.headers, host: url.host },
+      agent: secure(),
+      rejectUnauthorized: true,
+      checkServerIdentity: (_, certificate) => checkServerIdentity(url.hostname, certificate)
+    })
+
+  const openPlain: Open = (url, options) => httpRequest(url, { ...options, agent: plain })
+
+  return (request: Request): Effect.Effect<Answer, Undelivered> =>
+    post(request.url.startsWith("https:") ? openSecure : openPlain, request)
+}

@@ -1,0 +1,250 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { createServer as createSocket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { runToEnd, start } from "./support/command.ts"
+import { call, type Json } from "./support/control.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-command-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** The command with --json: what it says in its first line, and calls to it. */
+const open = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const process = yield* start("--json", ...args)
+    const line = yield* process.firstLine
+    const { token, uploads, url } = JSON.parse(line) as {
+      readonly url: string
+      readonly uploads: Readonly<Record<string, string>>
+      readonly token: string
+    }
+    const made = (path: string, body: unknown = {}) =>
+      Effect.map(call("POST", `/_emulator${path}`, body, { baseUrl: url }), ({ body }): Json => body)
+    const seen = (path: string) =>
+      Effect.map(call("GET", `/_emulator${path}`, undefined, { baseUrl: url }), ({ body }): Json => body)
+    const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown, as = token) =>
+      call(method, path, body, { baseUrl: url, token: as })
+    return { ...process, line, url, uploads, token, made, seen, asBot }
+  })
+
+const live = (
+  name: string,
+  test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
+  timeout = 30_000
+) => it.live(name, () => Effect.scoped(Effect.provide(test, NodeHttpClient.layerUndici)), timeout)
+
+const takenPort = Effect.acquireRelease(
+  Effect.callback<ReturnType<typeof createSocket>>((resume) => {
+    const server = createSocket().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+)
+
+const portOf = (address: unknown): number => (address as { readonly port: number }).port
+
+describe("the command", () => {
+  live(
+    "says in its first line where it is, and stops cleanly at SIGTERM and SIGINT",
+    Effect.gen(function* () {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) {
+        const { ended, firstLine, kill } = yield* start()
+        const url = /http:\/\/127\.0\.0\.1:\d+/.exec(yield* firstLine)?.[0]
+        const { body, status } = yield* call("GET", "/me", undefined, { baseUrl: url!, token: "emulator-token" })
+        assert.deepStrictEqual([status, body.is_bot], [200, true])
+        yield* kill(signal)
+        const { code, stderr } = yield* ended
+        assert.deepStrictEqual([code, stderr], [0, ""])
+      }
+    })
+  )
+
+  live(
+    "stops at once while a poll waits",
+    Effect.gen(function* () {
+      const { asBot, ended, kill } = yield* open()
+      yield* Effect.forkChild(Effect.exit(asBot("GET", "/updates?timeout=90")))
+      yield* asBot("GET", "/me")
+      yield* kill("SIGTERM")
+      assert.strictEqual((yield* ended).code, 0)
+    })
+  )
+
+  live(
+    "with --json the first line is one object, and each token is a bot",
+    Effect.gen(function* () {
+      const { asBot, line, seen, token, uploads } = yield* open("--token", "one", "--token", "two")
+      assert.deepStrictEqual(Object.keys(JSON.parse(line) as object), ["url", "uploads", "token"])
+      assert.deepStrictEqual(Object.keys(uploads).toSorted(), ["audio", "file", "image", "video"])
+      assert.strictEqual(token, "one")
+      const ids = yield* Effect.forEach(["one", "two"], (as) =>
+        Effect.map(asBot("GET", "/me", undefined, as), ({ body }) => body.user_id)
+      )
+      assert.notStrictEqual(ids[0], ids[1])
+      assert.strictEqual((yield* asBot("GET", "/me", undefined, "emulator-token")).status, 401)
+      assert.lengthOf((yield* seen("/bots")).bots, 2)
+    })
+  )
+
+  live(
+    "begins with the world of a seed",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "world.json")
+      const world = {
+        users: [{ user_id: 1, first_name: "Ann" }],
+        chats: [{ type: "chat", chat_id: -9, title: "Club", members: [1], messages: [{ user_id: 1, text: "hi" }] }]
+      }
+      writeFileSync(path, JSON.stringify(world))
+      const { asBot, seen } = yield* open("--seed", path)
+      assert.strictEqual((yield* asBot("GET", "/chats/-9")).body.title, "Club")
+      assert.strictEqual((yield* seen("/chats/-9/messages")).messages[0].body.text, "hi")
+    })
+  )
+
+  live(
+    "keeps the limits of the document, those that are given, or none",
+    Effect.gen(function* () {
+      const statuses = (...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const { asBot } = yield* open("--virtual-time", ...args)
+          const all = yield* Effect.replicateEffect(asBot("GET", "/me"), 31)
+          return all.filter(({ status }) => status === 429).length
+        })
+      assert.strictEqual(yield* statuses(), 1)
+      assert.strictEqual(yield* statuses("--limits", "10,2,2"), 21)
+      assert.strictEqual(yield* statuses("--lenient"), 0)
+    })
+  )
+
+  live(
+    "with --virtual-time a day passes when it is told to",
+    Effect.gen(function* () {
+      const { asBot, made, seen } = yield* open("--virtual-time")
+      const { now } = yield* seen("/clock")
+      const { user_id } = yield* made("/users", { first_name: "Ann" })
+      yield* made("/start", { user_id })
+      assert.strictEqual((yield* made("/clock", { advance_ms: 86_400_000 })).now, now + 86_400_000)
+      assert.deepStrictEqual((yield* asBot("GET", "/updates?timeout=0")).body.updates, [])
+      assert.deepStrictEqual((yield* seen("/heard?wait_ms=20")).heard, [])
+    })
+  )
+
+  live(
+    "with --virtual-time webhooks over real sockets are retried exactly, and unsubscribed after eight hours",
+    Effect.gen(function* () {
+      const received: Array<string> = []
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>>((resume) => {
+          const made = createServer((request, response) => {
+            request.resume().on("end", () => {
+              received.push(request.url!)
+              response.writeHead(500).end()
+            })
+          }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
+        }),
+        (made) =>
+          Effect.sync(() => {
+            made.close()
+            made.closeAllConnections()
+          })
+      )
+      const { asBot, made, seen } = yield* open("--virtual-time", "--lenient")
+      const url = `http://127.0.0.1:${portOf(server.address())}/hook`
+      assert.deepStrictEqual((yield* asBot("POST", "/subscriptions", { url })).body, { success: true })
+      const { user_id } = yield* made("/users", { first_name: "Ann" })
+      yield* made("/start", { user_id })
+      yield* made("/clock", { advance_ms: 8 * 3600 * 1000 })
+      const { deliveries } = yield* seen("/deliveries")
+      const [first] = deliveries
+      const seconds = deliveries.map(({ at }: Json) => (at - first.at) / 1000)
+      assert.deepStrictEqual(
+        seconds.map((second: number) => Math.round(second * 10) / 10),
+        [0, 60, 210, 585, 1522.5, 3866.3, 9725.6, 24374.1]
+      )
+      assert.lengthOf(received, 8)
+      assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
+    })
+  )
+
+  live(
+    "plays a recorded journal back, to the same ids and texts, and gives a bot all its updates",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "journal.ndjson")
+      const first = yield* open("--record", path)
+      const ann = yield* first.made("/users", { first_name: "Ann" })
+      const { user_id } = ann
+      const said = yield* first.made("/messages", { user_id, text: "hi" })
+      const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes" }]] } }
+      const asked = yield* first.asBot("POST", `/messages?user_id=${user_id}`, { text: "?", attachments: [keyboard] })
+      const message_id = asked.body.message.body.mid
+      yield* first.made("/press", { user_id, message_id, button: "Yes" })
+      const address = (yield* first.asBot("POST", "/uploads?type=file")).body.url as string
+      const form = new FormData()
+      form.append("data", new Blob(["notes"]), "notes.txt")
+      const uploaded = yield* Effect.promise(async () => (await fetch(address, { method: "POST", body: form })).json())
+      const { token } = uploaded as { readonly token: string }
+      yield* first.asBot("GET", "/updates?timeout=0")
+      const path1 = `/chats/${said.recipient.chat_id}/messages`
+      const { messages } = yield* first.seen(path1)
+      const { updates } = yield* first.seen("/updates")
+      yield* first.kill("SIGTERM")
+      assert.strictEqual((yield* first.ended).code, 0)
+
+      const second = yield* open("--replay", path, "--virtual-time")
+      assert.deepStrictEqual((yield* second.seen(path1)).messages, messages)
+      assert.deepStrictEqual((yield* second.asBot("GET", "/updates?timeout=0")).body.updates, updates)
+      const file = { attachments: [{ type: "file", payload: { token } }] }
+      yield* second.made("/clock", { advance_ms: 60_000 })
+      const sent = yield* second.asBot("POST", `/messages?user_id=${user_id}`, file)
+      assert.strictEqual(sent.body.message?.body.attachments[0].filename, "notes.txt")
+      yield* second.kill("SIGTERM")
+      assert.deepStrictEqual(yield* Effect.map(second.ended, ({ code, stderr }) => [code, stderr]), [0, ""])
+      assert.isAbove(readFileSync(path, "utf8").split("\n").length, 7)
+    })
+  )
+
+  live(
+    "explains a bad flag or file in one line, and ends with 2",
+    Effect.gen(function* () {
+      const files = yield* folder
+      const broken = join(files, "broken.json")
+      writeFileSync(broken, "{")
+      const wrong = join(files, "wrong.json")
+      writeFileSync(wrong, `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
+      const journal = join(files, "journal.ndjson")
+      writeFileSync(journal, `{"journal":1,"started_at":1,"tokens":[]}\n{"n":0}\n`)
+      const taken = String(portOf((yield* takenPort).address()))
+      const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+        [["--nonsense"], "--nonsense"],
+        [["extra"], "extra"],
+        [["--port", "many"], "--port"],
+        [["--port", "70000"], "--port 70000: must be from 0 to 65535"],
+        [["--port", taken], "it is in use"],
+        [["--limits", "30,2"], "--limits 30,2: must be three whole numbers"],
+        [["--strict", "--lenient"], "--strict and --lenient"],
+        [["--token", "a", "--token", "a"], "--token"],
+        [["--seed", join(files, "none")], "there is no such file"],
+        [["--seed", broken], "The body is not JSON"],
+        [["--seed", wrong], "users.0.user_id: Expected number"],
+        [["--replay", wrong], "line 1"],
+        [["--replay", journal], "line 2"],
+        [["--record", join(files, "no", "journal")], "there is no such file"]
+      ]
+      const ends = yield* Effect.forEach(cases, ([args]) => runToEnd(...args), { concurrency: 2 })
+      ends.forEach(({ code, stderr, stdout }, index) => {
+        const [args, problem] = cases[index]
+        assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+        assert.match(stderr, /^colloquy-emulator: [^\n]+\n$/, args.join(" "))
+        assert.include(stderr, problem)
+      })
+    }),
+    60_000
+  )
+})

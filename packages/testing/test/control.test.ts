@@ -1,0 +1,478 @@
+import { Chat, Comment, Json as Exact, Message, User } from "@colloquy/core"
+import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { Agent, request as httpRequest } from "node:http"
+import { connect } from "node:net"
+import { call, type Json } from "./support/control.ts"
+
+const token = "emulator-token"
+
+const inEmulator = <A, E, R>(effect: Effect.Effect<A, E, R>, options: Emulator.Options = {}) =>
+  Effect.provide(effect, Emulator.layer(options))
+
+const post = (path: string, body: unknown) => call("POST", `/_emulator${path}`, body)
+const look = (path: string) => call("GET", `/_emulator${path}`)
+
+/** The body of a call that has to work. */
+const made = (path: string, body: unknown = {}) =>
+  Effect.map(post(path, body), ({ body, status }): Json => {
+    assert.strictEqual(status, 200, Exact.stringify(body))
+    return body
+  })
+
+const seen = (path: string) =>
+  Effect.map(look(path), ({ body, status }): Json => {
+    assert.strictEqual(status, 200, Exact.stringify(body))
+    return body
+  })
+
+const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown) => call(method, path, body, { token })
+
+const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes", payload: "y" }]] } }
+
+const kinds = ({ updates }: Json): ReadonlyArray<string> => updates.map(({ update_type }: Json) => update_type)
+
+describe("the calls under /_emulator", () => {
+  it.effect("a whole conversation goes over HTTP without a token", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* seen("/health"), { status: "ready" })
+        const ann = yield* made("/users", { first_name: "Ann", username: "ann", nonsense: true })
+        assert.strictEqual(Schema.decodeUnknownSync(User.UserWithPhoto)(ann).username, "ann")
+
+        const said = yield* made("/messages", { user_id: ann.user_id, text: "hi" })
+        const message = Schema.decodeUnknownSync(Message.Message)(said)
+        assert.isAbove(Number(message.body!.seq), Number.MAX_SAFE_INTEGER)
+        assert.deepStrictEqual(kinds(yield* seen("/updates")), ["bot_started", "message_created"])
+
+        const answer = yield* asBot("POST", `/messages?user_id=${ann.user_id}`, {
+          text: "Sure?",
+          attachments: [keyboard]
+        })
+        const { mid } = answer.body.message.body
+        const { callback_id } = yield* made("/press", { user_id: ann.user_id, message_id: mid, button: "Yes" })
+        yield* asBot("POST", `/answers?callback_id=${callback_id}`, {
+          notification: "Thanks",
+          message: { text: "Done" }
+        })
+
+        const { chat_id } = said.recipient
+        const { messages } = yield* seen(`/chats/${chat_id}/messages`)
+        assert.deepStrictEqual(
+          messages.map(({ body }: Json) => body.text),
+          ["hi", "Done"]
+        )
+        const { heard, next } = yield* seen(`/heard?chat_id=${chat_id}`)
+        assert.deepStrictEqual(
+          heard.map(({ type }: Json) => type),
+          ["message", "edited", "notification"]
+        )
+        assert.deepStrictEqual(yield* seen(`/heard?from=${next}`), { heard: [], next })
+
+        const { requests } = yield* seen("/requests")
+        assert.deepStrictEqual(
+          requests.map(({ body, endpoint, status }: Json) => [endpoint, status, body.text ?? body.notification]),
+          [
+            ["Messages.send", 200, "Sure?"],
+            ["Answers.send", 200, "Thanks"]
+          ]
+        )
+      })
+    )
+  )
+
+  it.effect("chats have the members, the owner and the rights that were asked for", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const ann = yield* made("/users", { first_name: "Ann" })
+        const ben = yield* made("/users", { first_name: "Ben", user_id: 7 })
+        const chat = yield* made("/chats", {
+          type: "channel",
+          title: "News",
+          members: [ann.user_id, ben.user_id],
+          owner_id: 7,
+          bot: { permissions: ["write", "read_all_messages"] }
+        })
+        const decoded = Schema.decodeUnknownSync(Chat.Chat)(chat)
+        assert.strictEqual(decoded.type, "channel")
+        assert.strictEqual(decoded.owner_id, User.UserId.make(7))
+        assert.strictEqual(decoded.participants_count, 3)
+        assert.deepStrictEqual(kinds(yield* seen("/updates")), ["bot_added", "bot_admin_permissions_changed"])
+
+        const post = (yield* asBot("POST", `/messages?chat_id=${chat.chat_id}`, { text: "Hello" })).body.message
+        const message_id = post.body.mid
+        const comment = yield* made("/comments", { user_id: 7, message_id, text: "Well said" })
+        assert.strictEqual(Schema.decodeUnknownSync(Comment.Comment)(comment).recipient.post_id, message_id)
+        yield* made("/view", { user_id: 7, message_id })
+        assert.strictEqual((yield* seen(`/chats/${chat.chat_id}/messages`)).messages[0].stat.views, 1)
+        assert.lengthOf((yield* seen(`/messages/${message_id}/comments`)).comments, 1)
+
+        const dialog = yield* made("/chats", { type: "dialog", members: [7], chat_id: 4242 })
+        assert.strictEqual(dialog.chat_id, 4242)
+        assert.strictEqual(dialog.dialog_with_user.user_id, 7)
+        assert.lengthOf((yield* seen("/chats")).chats, 2)
+      })
+    )
+  )
+
+  it.effect("people come and go, start and stop, edit and remove", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* made("/users", { first_name: "Ann", locale: "en" })
+        const { chat_id } = yield* made("/chats", { type: "chat" })
+        yield* made("/join", { user_id, chat_id })
+        const said = yield* made("/messages", { user_id, chat_id, text: "hi" })
+        const { mid } = said.body
+        assert.strictEqual((yield* made("/edit", { user_id, message_id: mid, text: "hello" })).body.text, "hello")
+        yield* made("/remove", { user_id, message_id: mid })
+        yield* made("/leave", { user_id, chat_id })
+        yield* made("/start", { user_id, payload: "from-link" })
+        yield* made("/mute_dialog", { user_id, until: 5 })
+        yield* made("/stop", { user_id })
+        const { updates } = yield* seen("/updates")
+        assert.deepStrictEqual(kinds({ updates }), [
+          "bot_added",
+          "user_added",
+          "message_created",
+          "message_edited",
+          "message_removed",
+          "user_removed",
+          "bot_started",
+          "dialog_muted",
+          "bot_stopped"
+        ])
+        assert.strictEqual(updates[6].payload, "from-link")
+        assert.strictEqual((yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "?" })).status, 403)
+      })
+    )
+  )
+
+  it.effect("a person's own pictures, places and contacts are as short as one likes", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const attachments = [
+          { type: "image", payload: { url: "https://example.test/a.png" } },
+          { type: "file", filename: "a.txt", size: 3 },
+          { type: "location", latitude: 1.5, longitude: 2 }
+        ]
+        const said = yield* made("/messages", { user_id, attachments })
+        const [image, file, location] = said.body.attachments
+        assert.strictEqual(image.payload.url, "https://example.test/a.png")
+        assert.isString(image.payload.token)
+        assert.strictEqual(file.filename, "a.txt")
+        assert.deepStrictEqual(location, attachments[2])
+        const again = { attachments: [{ type: "file", payload: { token: file.payload.token } }] }
+        assert.strictEqual((yield* asBot("POST", `/messages?user_id=${user_id}`, again)).status, 200)
+        const { body } = yield* post("/messages", { user_id, attachments: [{ type: "location", latitude: "north" }] })
+        assert.include(body.message, "attachments.0: latitude")
+      })
+    )
+  )
+
+  it.effect("raw updates arrive as they are, of unknown types and with exact integers too", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        yield* call("POST", "/_emulator/events", `{"update":{"update_type":"strange","position":116328127605864691}}`)
+        const { body } = yield* asBot("GET", "/updates?timeout=0")
+        assert.deepStrictEqual(body.updates, [{ update_type: "strange", position: 116328127605864691n }])
+      })
+    )
+  )
+
+  it.effect("faults are a list of rules, and an empty list is peace", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const set = (rules: unknown) => call("PUT", "/_emulator/faults", rules)
+        assert.strictEqual((yield* set([{ endpoint: "Me.get", nth: 2, status: 503 }])).status, 200)
+        const statuses = Effect.replicateEffect(
+          Effect.map(asBot("GET", "/me"), ({ status }) => status),
+          3
+        )
+        assert.deepStrictEqual(yield* statuses, [200, 503, 200])
+        assert.strictEqual((yield* look("/health")).status, 200)
+        assert.strictEqual((yield* set([{ path: "/me", status: 500 }])).status, 200)
+        assert.strictEqual((yield* set([])).status, 200)
+        assert.deepStrictEqual(yield* statuses, [200, 200, 200])
+        const { body, status } = yield* set([{ status: "often" }])
+        assert.strictEqual(status, 400)
+        assert.include(body.message, "status")
+      })
+    )
+  )
+
+  it.effect("deliveries are in a journal, and reset ends their subscription", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const url = "https://bot.example/updates"
+        yield* Emulator.receive(url, () => Effect.succeed({ status: 200 }))
+        yield* asBot("POST", "/subscriptions", { url })
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        yield* made("/start", { user_id })
+        yield* TestClock.adjust(1)
+        const { deliveries } = yield* seen("/deliveries")
+        assert.deepStrictEqual(
+          deliveries.map(({ attempt, status, update, url }: Json) => [url, attempt, status, update.update_type]),
+          [[url, 1, 200, "bot_started"]]
+        )
+        yield* made("/reset")
+        assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
+        assert.deepStrictEqual(yield* seen("/deliveries"), { deliveries: [] })
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.effect("reset empties all state, keeps the token, and gives the same ids again", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const first = yield* made("/users", { first_name: "Ann" })
+        const { chat_id } = yield* made("/chats", { type: "chat", members: [first.user_id] })
+        yield* made("/messages", { user_id: first.user_id, chat_id, text: "hi" })
+        yield* made("/reset")
+        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
+        assert.deepStrictEqual(yield* seen("/chats"), { chats: [] })
+        assert.deepStrictEqual((yield* seen("/requests")).requests, [])
+        assert.strictEqual((yield* look(`/chats/${chat_id}/messages`)).status, 404)
+        assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
+        assert.deepStrictEqual(yield* made("/users", { first_name: "Ann" }), first)
+      })
+    )
+  )
+
+  it.effect("a poll that waits through a reset goes on", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const polling = yield* Effect.forkChild(asBot("GET", "/updates?timeout=90"))
+        yield* TestClock.adjust(1)
+        yield* made("/reset")
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        yield* made("/start", { user_id })
+        assert.deepStrictEqual(kinds((yield* Fiber.join(polling)).body), ["bot_started"])
+      })
+    )
+  )
+
+  it.effect("the clock moves where it is virtual", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const before = yield* seen("/clock")
+        assert.isTrue(before.is_virtual)
+        assert.strictEqual((yield* made("/clock", { advance_ms: 60_000 })).now, before.now + 60_000)
+        assert.strictEqual((yield* post("/clock", { advance_ms: -1 })).status, 400)
+      })
+    )
+  )
+
+  it.effect("who listens may wait for what the bot does next", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        yield* made("/start", { user_id })
+        const listening = yield* Effect.forkChild(seen(`/heard?user_id=${user_id}&wait_ms=5000`))
+        yield* TestClock.adjust(1000)
+        yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "Hello" })
+        assert.strictEqual((yield* Fiber.join(listening)).heard[0].message.body.text, "Hello")
+        const inVain = yield* Effect.forkChild(seen("/heard?from=1&wait_ms=5000"))
+        yield* TestClock.adjust(5000)
+        assert.deepStrictEqual(yield* Fiber.join(inVain), { heard: [], next: 1 })
+      })
+    )
+  )
+
+  it.effect("several tokens are several bots in one world", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { bots } = yield* seen("/bots")
+        const [one, two] = bots.map(({ user }: Json) => user.user_id)
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { chat_id } = yield* made("/chats", { type: "chat", members: [user_id] })
+        yield* made("/add_bot", { user_id, chat_id, bot_id: two })
+        yield* made("/start", { user_id, bot_id: two })
+        assert.deepStrictEqual(kinds(yield* seen(`/updates?bot_id=${two}`)), ["bot_added", "bot_started"])
+        const hello = yield* call("POST", `/messages?chat_id=${chat_id}`, { text: "I am two" }, { token: "second" })
+        assert.strictEqual(hello.body.message.sender.user_id, two)
+        assert.deepStrictEqual(kinds(yield* seen(`/updates?bot_id=${one}`)), [
+          "bot_added",
+          "bot_added",
+          "message_created"
+        ])
+        assert.strictEqual((yield* post("/start", { user_id, bot_id: user_id })).status, 404)
+      }),
+      { moreTokens: ["second"] }
+    )
+  )
+
+  it.effect("a seed makes a whole world, and says where it cannot", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const seed = {
+          users: [
+            { user_id: 1, first_name: "Ann" },
+            { user_id: 2, first_name: "Ben" }
+          ],
+          chats: [
+            {
+              type: "channel",
+              chat_id: -5,
+              title: "News",
+              members: [1, 2],
+              admins: [{ user_id: 2, permissions: ["write"] }],
+              bot: { admin: true },
+              messages: [
+                { text: "**Welcome**", format: "markdown", comments: [{ user_id: 2, text: "Thanks" }] },
+                { user_id: 2, text: "From me too" }
+              ]
+            },
+            { type: "dialog", chat_id: 6, members: [1], messages: [{ user_id: 1, text: "hi" }] }
+          ]
+        }
+        const { chats, users } = yield* made("/seed", seed)
+        assert.deepStrictEqual([chats[0].chat_id, chats[0].messages_count, chats[1].chat_id], [-5, 2, 6])
+        assert.lengthOf(users, 2)
+        const [welcome] = (yield* seen("/chats/-5/messages")).messages
+        assert.deepStrictEqual([welcome.body.text, welcome.body.markup[0].type], ["Welcome", "strong"])
+        assert.strictEqual((yield* seen(`/messages/${welcome.body.mid}/comments`)).comments[0].body.text, "Thanks")
+        yield* made("/reset")
+        yield* made("/seed", { ...seed, silent: true })
+        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
+        const { body } = yield* post("/seed", { chats: [{ type: "chat", members: [99] }] })
+        assert.strictEqual(body.message, "chats.0.members: User 99 not found")
+      })
+    )
+  )
+
+  it.effect("what cannot be is told by the field, and never breaks the emulator", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const problem = (path: string, body: unknown) =>
+          Effect.map(post(path, body), ({ body, status }) => [status, body.code, body.message])
+        assert.deepStrictEqual(yield* problem("/users", { first_name: 1, user_id: "x" }), [
+          400,
+          "proto.payload",
+          "first_name: Expected string; user_id: Expected number | null | undefined"
+        ])
+        assert.deepStrictEqual(yield* problem("/users", "{"), [400, "proto.payload", "The body is not JSON"])
+        assert.deepStrictEqual(yield* problem("/start", { user_id: 5 }), [
+          404,
+          "not.found",
+          "user_id: User 5 not found"
+        ])
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        assert.deepStrictEqual((yield* problem("/users", { first_name: "B", user_id }))[0], 400)
+        assert.deepStrictEqual((yield* problem("/join", { user_id, chat_id: 5 }))[1], "chat.not.found")
+        assert.deepStrictEqual((yield* problem("/messages", { user_id, text: "" }))[1], "cannot.do")
+        assert.strictEqual((yield* look("/nothing")).status, 404)
+        assert.strictEqual((yield* call("DELETE", "/_emulator/users")).status, 405)
+        assert.strictEqual((yield* look("/openapi.json")).body.openapi, "3.1.0")
+      })
+    )
+  )
+
+  it.effect("strict refuses what the document does not know; otherwise it is ignored", () => {
+    const misspelt = Effect.gen(function* () {
+      const { user_id } = yield* made("/users", { first_name: "Ann" })
+      yield* made("/start", { user_id })
+      return yield* asBot("POST", `/messages?user_id=${user_id}&disable_links=true`, { text: "hi", atachments: [] })
+    })
+    return Effect.gen(function* () {
+      assert.strictEqual((yield* inEmulator(misspelt)).status, 200)
+      const { body, status } = yield* inEmulator(misspelt, { strict: true })
+      assert.strictEqual(status, 400)
+      assert.include(body.message, "atachments")
+      assert.include(body.message, "disable_links")
+    })
+  })
+})
+
+const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()))
+
+interface Raw {
+  readonly status: number
+  readonly text: string
+  readonly port: number | undefined
+}
+
+const plain = (agent: Agent, url: string, options: { readonly method?: string; readonly body?: string } = {}) =>
+  Effect.callback<Raw, unknown>((resume) => {
+    const { body, method = "GET" } = options
+    const request = httpRequest(url, { agent, method, headers: { authorization: token } }, (response) => {
+      let text = ""
+      const port = response.socket.localPort
+      response.setEncoding("utf8")
+      response.on("data", (chunk: string) => (text += chunk))
+      response.on("end", () => resume(Effect.succeed({ status: response.statusCode ?? 0, text, port })))
+    })
+    request.on("error", (error) => resume(Effect.fail(error)))
+    request.end(body)
+  })
+
+const agents = Effect.acquireRelease(
+  Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
+  (agent) => Effect.sync(() => agent.destroy())
+)
+
+layer(server, { excludeTestServices: true })("on a real port", (it) => {
+  it.effect("plain clients keep their connection from call to call, through errors too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const agent = yield* agents
+      const ask = (path: string, options?: { readonly method?: string; readonly body?: string }) =>
+        plain(agent, url + path, options)
+      const health = yield* ask("/_emulator/health")
+      assert.strictEqual(health.text, `{"status":"ready"}`)
+      const bad = yield* ask("/messages?chat_id=1", { method: "POST", body: "{bad" })
+      assert.deepStrictEqual([bad.status, JSON.parse(bad.text).code], [400, "proto.payload"])
+      const head = yield* ask("/me", { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.text], [200, ""])
+      const options = yield* ask("/_emulator/users", { method: "OPTIONS" })
+      assert.strictEqual(options.status, 204)
+      const me = yield* ask("/me")
+      assert.deepStrictEqual([me.status, JSON.parse(me.text).is_bot], [200, true])
+      assert.deepStrictEqual(
+        [bad, head, options, me].map(({ port }) => port),
+        Array.from({ length: 4 }, () => health.port)
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a huge body is refused, and the next call is answered", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const agent = yield* agents
+      const body = JSON.stringify({ text: "x".repeat(2 ** 20) })
+      const huge = yield* plain(agent, `${url}/messages?chat_id=1`, { method: "POST", body })
+      assert.deepStrictEqual([huge.status, JSON.parse(huge.text).code], [413, "proto.payload"])
+      const stuffed = yield* plain(agent, `${url}/_emulator/users`, { method: "POST", body: "x".repeat(17 * 2 ** 20) })
+      assert.strictEqual(stuffed.status, 413)
+      assert.strictEqual((yield* plain(agent, `${url}/me`)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a client that never ends its request harms no other", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const { hostname, port } = new URL(url)
+      const slow = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof connect>>((resume) => {
+          const socket = connect(Number(port), hostname, () => {
+            const head = `POST /messages?chat_id=1 HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\ncontent-length: 100\r\n`
+            socket.write(`${head}\r\n{"text":`, () => resume(Effect.succeed(socket)))
+          })
+        }),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      const agent = yield* agents
+      const answers = yield* Effect.forEach([1, 2, 3], () => plain(agent, `${url}/me`))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200]
+      )
+      assert.isFalse(slow.destroyed)
+    }).pipe(Effect.scoped)
+  )
+})

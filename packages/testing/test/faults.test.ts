@@ -1,0 +1,281 @@
+import { AttachmentRequest, Messages, RetryPolicy } from "@colloquy/core"
+import { Emulator, Faults, Fixtures } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { arm, onDelivery } from "../src/internal/faults.ts"
+import { codeOf } from "./support/look.ts"
+import { raw } from "./support/raw.ts"
+import { upload } from "./support/scene.ts"
+
+const layer = Emulator.layerBot()
+
+const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => RetryPolicy.override(effect, RetryPolicy.none)
+
+const me = Effect.map(raw("GET", "/me"), ({ status }) => status)
+
+const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.forEach(Array.from({ length: count }), () => effect)
+
+const talk = Effect.gen(function* () {
+  const visitor = yield* Emulator.user("visitor")
+  const { chat_id } = yield* visitor.start()
+  return { visitor, chat_id, send: once(Messages.send({ chat_id, text: "hi" })) }
+})
+
+const texts = (chat_id: Parameters<typeof Emulator.messages>[0]) =>
+  Effect.map(Emulator.messages(chat_id), (messages) => messages.map(({ body }) => body?.text))
+
+describe("faults", () => {
+  it.effect("answer in the platform's stead, in its shape, and nothing is carried out", () =>
+    Effect.gen(function* () {
+      const { chat_id, send } = yield* talk
+      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, status: 503 }])
+      assert.strictEqual(yield* codeOf(send), "RequestFailed")
+      assert.deepStrictEqual(yield* texts(chat_id), [])
+      yield* send
+      assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
+      const [{ answer, status }] = yield* Emulator.requests
+      assert.strictEqual(status, 503)
+      assert.deepStrictEqual(JSON.parse(answer!), { code: "service.unavailable", message: "A scripted fault" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("say the status, the code, the message and the headers, or the whole body", () =>
+    Effect.gen(function* () {
+      yield* Emulator.faults([
+        { nth: 1, status: 429, code: "slow.down", message: "Later", headers: { "retry-after": "2" } },
+        { nth: 2, status: 502, body: "<html>Bad gateway</html>" },
+        { nth: 3, body: { user_id: "none" } }
+      ])
+      const limited = yield* raw("GET", "/me")
+      assert.deepStrictEqual(JSON.parse(limited.text), { code: "slow.down", message: "Later" })
+      assert.deepStrictEqual([limited.status, limited.headers["retry-after"]], [429, "2"])
+      const gateway = yield* raw("GET", "/me")
+      assert.deepStrictEqual([gateway.status, gateway.text], [502, "<html>Bad gateway</html>"])
+      const odd = yield* raw("GET", "/me")
+      assert.deepStrictEqual([odd.status, odd.text], [200, '{"user_id":"none"}'])
+      assert.strictEqual(yield* me, 200)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("strike the nth, each nth, or only so many times", () =>
+    Effect.gen(function* () {
+      const pattern = (rule: Faults.Rule) =>
+        Effect.gen(function* () {
+          yield* Emulator.faults([rule])
+          return (yield* times(7, me)).map((status) => (status === 200 ? "." : "x")).join("")
+        })
+      assert.strictEqual(yield* pattern({ nth: 3, status: 500 }), "..x....")
+      assert.strictEqual(yield* pattern({ every: 3, status: 500 }), "..x..x.")
+      assert.strictEqual(yield* pattern({ every: 3, times: 1, status: 500 }), "..x....")
+      assert.strictEqual(yield* pattern({ times: 2, status: 500 }), "xx.....")
+      assert.strictEqual(yield* pattern({ probability: 0, status: 500 }), ".......")
+      assert.strictEqual(yield* pattern({ probability: 1, status: 500 }), "xxxxxxx")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("strike at random, the same ones for the same seed", () =>
+    Effect.gen(function* () {
+      const struck = (seed: number) =>
+        Effect.gen(function* () {
+          yield* Emulator.faults([{ probability: 0.3, seed, status: 500 }])
+          return (yield* times(200, me)).map((status) => status === 500)
+        })
+      const first = yield* struck(7)
+      assert.deepStrictEqual(yield* struck(7), first)
+      assert.notDeepEqual(yield* struck(8), first)
+      const share = first.filter((isStruck) => isStruck).length / first.length
+      assert.isTrue(share > 0.2 && share < 0.4, String(share))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("match by method, path, endpoint and chat", () =>
+    Effect.gen(function* () {
+      const { chat_id, send, visitor } = yield* talk
+      const group = yield* Emulator.chat({ members: [visitor] })
+      const toGroup = once(Messages.send({ chat_id: group.chat_id, text: "all" }))
+      const isStruck = <A, E, R>(rule: Faults.Rule, effect: Effect.Effect<A, E, R>) =>
+        Emulator.faults([rule]).pipe(
+          Effect.andThen(Effect.result(effect)),
+          Effect.map((result) => result._tag === "Failure")
+        )
+      assert.isTrue(yield* isStruck({ method: "post", status: 500 }, send))
+      assert.isFalse(yield* isStruck({ method: "PUT", status: 500 }, send))
+      assert.isTrue(yield* isStruck({ path: "/messages", status: 500 }, send))
+      assert.isFalse(yield* isStruck({ path: "/message", status: 500 }, send))
+      assert.isTrue(yield* isStruck({ path: "/mess*s", status: 500 }, send))
+      assert.isFalse(yield* isStruck({ path: "/m.ssages", status: 500 }, send))
+      assert.isFalse(yield* isStruck({ endpoint: "Messages.list", status: 500 }, send))
+      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, send))
+      assert.isFalse(yield* isStruck({ chat_id, status: 500 }, toGroup))
+      const byUser = once(Messages.send({ user_id: visitor.user_id, text: "you" }))
+      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, byUser))
+      const get = Effect.filterOrFail(raw("GET", `/chats/${chat_id}`), ({ status }) => status === 200)
+      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, get))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("let the answer come late, while the request is carried out at once", () =>
+    Effect.gen(function* () {
+      const { chat_id, send } = yield* talk
+      yield* Emulator.faults([{ delay: 3000 }])
+      const sending = yield* Effect.forkChild(Effect.andThen(send, Clock.currentTimeMillis))
+      yield* TestClock.adjust(2999)
+      assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
+      assert.isUndefined(sending.pollUnsafe())
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* Fiber.join(sending), 3000)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("break the connection before the request is carried out, or after", () =>
+    Effect.gen(function* () {
+      const { chat_id, send } = yield* talk
+      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, reset: "before" }])
+      yield* Effect.flip(send)
+      assert.deepStrictEqual(yield* texts(chat_id), [])
+      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, reset: "after" }])
+      const error = yield* Effect.flip(send)
+      assert.deepInclude(error._tag === "RequestFailed" ? error.reason : {}, { _tag: "Transport", kind: "Reset" })
+      assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("cut the answer off", () =>
+    Effect.gen(function* () {
+      const { text } = yield* raw("GET", "/me")
+      yield* Emulator.faults([{ truncate: 10 }])
+      assert.deepInclude(yield* raw("GET", "/me"), { status: 200, text: text.slice(0, 10) })
+      const { send } = yield* talk
+      const error = yield* Effect.flip(send)
+      assert.strictEqual(error._tag === "RequestFailed" ? error.reason._tag : error._tag, "InvalidResponse")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("come together, each by its own count", () =>
+    Effect.gen(function* () {
+      yield* Emulator.faults([
+        { every: 2, delay: 1000 },
+        { nth: 2, status: 500 },
+        { nth: 2, status: 502 }
+      ])
+      assert.strictEqual(yield* me, 200)
+      const second = yield* Effect.forkChild(me)
+      yield* TestClock.adjust(999)
+      assert.isUndefined(second.pollUnsafe())
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* Fiber.join(second), 500)
+      assert.strictEqual(yield* me, 200)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("strike uploads too, in the shape of their host", () =>
+    Effect.gen(function* () {
+      const address = { url: JSON.parse((yield* raw("POST", "/uploads?type=file")).text).url as string }
+      yield* Emulator.faults([{ path: "/upload/*", times: 1, status: 500 }])
+      const { status, text } = yield* upload(address, "a.txt", "a")
+      assert.strictEqual(status, 500)
+      assert.deepStrictEqual(JSON.parse(text), { error_code: "internal.error", error_data: "A scripted fault" })
+      assert.strictEqual((yield* upload(address, "a.txt", "a")).status, 200)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("cut pictures off as well", () =>
+    Effect.gen(function* () {
+      const address = { url: JSON.parse((yield* raw("POST", "/uploads?type=image")).text).url as string }
+      const photos = JSON.parse((yield* upload(address, "a.png", "a picture")).text).photos
+      const { chat_id } = yield* talk
+      yield* TestClock.adjust("1 minute")
+      const { body } = yield* Messages.send({ chat_id, attachments: [AttachmentRequest.imageFromPhotos(photos)] })
+      const [image] = body?.attachments ?? []
+      yield* Emulator.faults([{ path: "/images/*", truncate: 5 }])
+      const response = yield* HttpClient.get(image?.type === "image" ? image.payload.url : "")
+      assert.strictEqual(yield* response.text, "a pic")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("say what becomes of deliveries, by the type of the update and its chat", () =>
+    Effect.gen(function* () {
+      const outcomes = Effect.fnUntraced(function* (rules: ReadonlyArray<Faults.Rule>) {
+        const faults = yield* Effect.forEach(rules, arm)
+        const message = Fixtures.messageCreated()
+        const updates = [
+          message,
+          Fixtures.botStarted(),
+          message,
+          { update_type: "unknown", raw: { chat_id: 5 } }
+        ] as const
+        return updates.map((update) => onDelivery({ faults }, update))
+      })
+      const deliver = "deliver"
+      assert.deepStrictEqual(yield* outcomes([]), [deliver, deliver, deliver, deliver])
+      assert.deepStrictEqual(yield* outcomes([{ status: 500 }]), [deliver, deliver, deliver, deliver])
+      assert.deepStrictEqual(yield* outcomes([{ delivery: "drop" }]), ["drop", "drop", "drop", "drop"])
+      assert.deepStrictEqual(
+        yield* outcomes([
+          { update_type: "message_created", nth: 2, delivery: "duplicate" },
+          { chat_id: 5, delivery: "drop" }
+        ]),
+        [deliver, deliver, "duplicate", "drop"]
+      )
+      const { recipient } = Fixtures.message()
+      assert.deepStrictEqual(
+        yield* outcomes([{ chat_id: recipient.chat_id!, update_type: "message_created", delivery: "drop" }]),
+        ["drop", deliver, "drop", deliver]
+      )
+    })
+  )
+
+  it.effect("are gone with their scope, and replaced all at once", () =>
+    Effect.gen(function* () {
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Emulator.fault({ status: 500 })
+          assert.strictEqual(yield* me, 500)
+        })
+      )
+      assert.strictEqual(yield* me, 200)
+      yield* Emulator.faults([{ status: 502 }])
+      assert.strictEqual(yield* me, 502)
+      yield* Emulator.faults([])
+      assert.strictEqual(yield* me, 200)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it("are read from JSON, and explained where they make no sense", () => {
+    const read = (rule: unknown) => Result.map(Schema.decodeUnknownResult(Faults.Rule)(rule), () => "fine")
+    const good = JSON.parse('{"method":"POST","path":"/chats/*","chat_id":-7,"nth":1,"status":500,"body":null}')
+    assert.deepStrictEqual(read(good), Result.succeed("fine"))
+    const bad: ReadonlyArray<readonly [unknown, string]> = [
+      [{}, "needs one of"],
+      [{ method: "GET" }, "needs one of"],
+      [{ nth: 1, every: 2, status: 500 }, "only one of"],
+      [{ nth: 0, status: 500 }, "nth"],
+      [{ status: 99 }, "status"],
+      [{ probability: 2, status: 500 }, "probability"],
+      [{ reset: "before", status: 500 }, "breaks"],
+      [{ delivery: "drop", path: "/me" }, "use two rules"],
+      [{ update_type: "bot_added", status: 500 }, "delivery"],
+      [{ body: "a", code: "b" }, "whole body"]
+    ]
+    for (const [rule, problem] of bad) {
+      const result = read(rule)
+      assert.isTrue(Result.isFailure(result), JSON.stringify(rule))
+      if (Result.isFailure(result)) assert.include(String(result.failure), problem)
+    }
+  })
+
+  it.effect("that make no sense are a defect of the test", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Emulator.faults([{ method: "GET" }]))
+      assert.isTrue(exit._tag === "Failure" && String(exit.cause).includes("needs one of"))
+      assert.strictEqual(yield* me, 200)
+    }).pipe(Effect.provide(layer))
+  )
+})

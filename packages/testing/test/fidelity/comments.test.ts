@@ -1,0 +1,381 @@
+import { Emulator } from "@colloquy/testing"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { assumes, says } from "../support/fidelity.ts"
+import { DELETE, denied, each, GET, invalid, noMessage, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
+import * as Scene from "../support/scene.ts"
+
+const { midOf } = Scene
+
+const scene = Effect.map(Scene.make, (scene) => ({ ...scene, path: `/messages/${midOf(scene.post)}/comments` }))
+
+says(
+  "Comment (comment on a channel post)",
+  "A comment has sender, recipient, timestamp and body with mid, seq and text, and no attachments",
+  Effect.gen(function* () {
+    yield* TestClock.setTime(5000)
+    const { channel, path, post } = yield* scene
+    const attachments = [{ type: "image", payload: { url: "https://p.example/1.png" } }]
+    const { at } = yield* succeeds(POST(path, { text: "Nice", attachments }))
+    assert.hasAllKeys(at("body"), ["mid", "seq", "text"])
+    assert.deepStrictEqual([at("timestamp"), at("body.text"), at("sender.is_bot")], [5000, "Nice", true])
+    assert.deepStrictEqual(at("recipient"), { chat_id: channel.chat_id, chat_type: "channel", post_id: midOf(post) })
+  })
+)
+
+says(
+  "Comment (comment on a channel post)",
+  "The sender is null when it is published on behalf of the channel",
+  Effect.gen(function* () {
+    const { owner, path, post } = yield* scene
+    const { body } = yield* owner.comment(post, "We", { onBehalf: true })
+    assert.isTrue((yield* succeeds(GET(`${path}/${body.mid}`))).at("sender") == null)
+  })
+)
+
+says(
+  "Comment (comment on a channel post)",
+  "link is the comment being replied to, with type reply, its sender and its body",
+  Effect.gen(function* () {
+    const { path, post, visitor } = yield* scene
+    const first = yield* visitor.comment(post, "I like it")
+    const { at } = yield* succeeds(POST(path, { text: "Thanks", link: { type: "reply", mid: first.body.mid } }))
+    assert.deepStrictEqual(
+      [at("link.type"), at("link.sender.user_id"), at("link.message.mid"), at("link.message.text")],
+      ["reply", visitor.user_id, first.body.mid, "I like it"]
+    )
+  })
+)
+
+says(
+  "Comment (comment on a channel post)",
+  "A comment cannot be forwarded: only link.type reply",
+  Effect.gen(function* () {
+    const { comment, path, group } = yield* scene
+    yield* invalid(POST(path, { text: "a", link: { type: "forward", mid: comment.body.mid } }))
+    const link = { type: "forward", mid: comment.body.mid }
+    yield* invalid(POST(`/messages?chat_id=${group.chat_id}`, { link }))
+  })
+)
+
+says(
+  "Message",
+  "Comments do not support hyperlinks or user mentions: their text stays",
+  Effect.gen(function* () {
+    const { path, visitor } = yield* scene
+    const texts = {
+      markdown: "**See** [this](https://e.example)",
+      html: '<b>See</b> <a href="https://e.example">this</a>'
+    }
+    for (const [format, text] of Object.entries(texts)) {
+      const { at } = yield* succeeds(POST(path, { text, format }))
+      assert.deepStrictEqual(
+        [at("body.text"), at("body.markup")],
+        ["See this", [{ type: "strong", from: 0, length: 3 }]]
+      )
+    }
+    const mention = `<a href="https://u.example">${visitor.user.first_name}</a>`
+    const { at } = yield* succeeds(POST(path, { text: mention, format: "html" }))
+    assert.isTrue(at("body.markup") == null)
+  })
+)
+
+says(
+  "GET /messages/{messageId}/comments",
+  "The bot must be an administrator of the channel with the right read_all_messages",
+  Effect.gen(function* () {
+    const { channel, owner, path } = yield* scene
+    yield* owner.appointBot(channel, undefined)
+    yield* denied(GET(path))
+    yield* owner.appointBot(channel, ["write", "edit"])
+    yield* denied(GET(path))
+    yield* owner.appointBot(channel, ["read_all_messages"])
+    yield* succeeds(GET(path))
+  })
+)
+
+assumes(
+  "C",
+  "GET /messages/{messageId}/comments",
+  "It is for posts of channels that the bot can see",
+  Effect.gen(function* () {
+    const { channel, message, owner, path } = yield* scene
+    yield* noMessage(GET("/messages/mid.0/comments"))
+    yield* noMessage(GET(`/messages/${midOf(message)}/comments`))
+    yield* owner.removeBot(channel)
+    yield* noMessage(GET(path))
+  })
+)
+
+const talk = Effect.gen(function* () {
+  const made = yield* scene
+  for (const text of ["a", "b", "c"]) {
+    yield* TestClock.adjust("1 second")
+    yield* made.visitor.comment(made.post, text)
+  }
+  const texts = (query: string) =>
+    Effect.map(succeeds(GET(`${made.path}?${query}`)), (answer) => each(answer, "messages", "body.text").join(","))
+  return { ...made, texts }
+})
+
+says(
+  "GET /messages/{messageId}/comments",
+  "With comment_ids only these comments are returned and pagination is ignored",
+  Effect.gen(function* () {
+    const { comment, path, texts } = yield* talk
+    const mids = each(yield* GET(path), "messages", "body.mid")
+    assert.strictEqual(yield* texts(`comment_ids=${mids[1]},${comment.body.mid},mid.0&count=1&before=1`), "b,First")
+  })
+)
+
+says(
+  "GET /messages/{messageId}/comments",
+  "after and before are Unix milliseconds, 0 or more",
+  Effect.gen(function* () {
+    const { path } = yield* scene
+    for (const query of ["after=-1", "before=-1", "after=x", "before=1.5"]) yield* invalid(GET(`${path}?${query}`))
+  })
+)
+
+assumes(
+  "A",
+  "GET /messages/{messageId}/comments",
+  "after means later than, before means earlier than; the newest come first",
+  Effect.gen(function* () {
+    const { texts } = yield* talk
+    assert.strictEqual(yield* texts(""), "c,b,a,First")
+    assert.strictEqual(yield* texts("after=1000"), "c,b")
+    assert.strictEqual(yield* texts("before=2000"), "a,First")
+    assert.strictEqual(yield* texts("after=1000&before=3000"), "b")
+  })
+)
+
+assumes(
+  "A",
+  "GET /messages/{messageId}/comments",
+  "The answer is {messages, marker?}; without a marker, `before` the last timestamp is the next page",
+  Effect.gen(function* () {
+    const { path, texts } = yield* talk
+    const first = yield* GET(`${path}?count=2`)
+    assert.deepStrictEqual(each(first, "messages", "timestamp"), [3000, 2000])
+    assert.strictEqual(yield* texts("count=2&before=2000"), "a,First")
+    assert.isTrue((yield* GET(path)).at("marker") == null)
+  })
+)
+
+says(
+  "GET /messages/{messageId}/comments",
+  "count is 1 to 100, 50 unless given",
+  Effect.gen(function* () {
+    const { path, post, visitor } = yield* scene
+    yield* Effect.forEach(Array.from({ length: 105 }), () => visitor.comment(post, "x"))
+    const count = (query: string) =>
+      Effect.map(succeeds(GET(path + query)), (answer) => each(answer, "messages", "").length)
+    assert.deepStrictEqual([yield* count(""), yield* count("?count=100"), yield* count("?count=1")], [50, 100, 1])
+    for (const wrong of [0, 101, "x"]) yield* invalid(GET(`${path}?count=${wrong}`))
+  })
+)
+
+assumes(
+  "A",
+  "Other operations",
+  "GET /messages/{messageId}/comments/{commentId} answers the Comment, with the same rights as the list",
+  Effect.gen(function* () {
+    const { channel, comment, owner, path } = yield* scene
+    const { at } = yield* succeeds(GET(`${path}/${comment.body.mid}`))
+    assert.deepStrictEqual([at("body.mid"), at("body.text")], [comment.body.mid, "First"])
+    yield* noMessage(GET(`${path}/mid.0`))
+    yield* owner.appointBot(channel, ["write"])
+    yield* denied(GET(`${path}/${comment.body.mid}`))
+  })
+)
+
+says(
+  "POST /messages/{messageId}/comments",
+  "It sends a comment to a channel post and answers the Comment",
+  Effect.gen(function* () {
+    const { path, post } = yield* scene
+    const { at } = yield* succeeds(POST(path, { text: "Second" }))
+    assert.strictEqual(at("body.text"), "Second")
+    assert.strictEqual((yield* Emulator.comments(post)).at(-1)?.body.mid, at("body.mid"))
+  })
+)
+
+says(
+  "POST /messages/{messageId}/comments",
+  "Comments must be enabled in the channel",
+  Effect.gen(function* () {
+    const { channel, path } = yield* scene
+    yield* Emulator.allowComments(channel, false)
+    yield* denied(POST(path, { text: "a" }))
+    yield* succeeds(GET(path))
+    yield* Emulator.allowComments(channel, true)
+    yield* succeeds(POST(path, { text: "a" }))
+  })
+)
+
+says(
+  "POST /messages/{messageId}/comments",
+  "The bot must be an administrator of the channel with the rights read_all_messages and write",
+  Effect.gen(function* () {
+    const { channel, owner, path } = yield* scene
+    for (const rights of [undefined, ["read_all_messages"], ["write"], []] as const) {
+      yield* owner.appointBot(channel, rights)
+      yield* denied(POST(path, { text: "a" }))
+    }
+    yield* owner.appointBot(channel, ["read_all_messages", "write"])
+    yield* succeeds(POST(path, { text: "a" }))
+  })
+)
+
+says(
+  "POST /messages/{messageId}/comments",
+  "The text has up to 4000 characters",
+  Effect.gen(function* () {
+    const { path } = yield* scene
+    yield* succeeds(POST(path, { text: "a".repeat(4000) }))
+    for (const body of [{ text: "a".repeat(4001) }, {}, { text: null }, { text: "" }]) yield* invalid(POST(path, body))
+  })
+)
+
+assumes(
+  "C",
+  "POST /messages/{messageId}/comments",
+  "A reply is to a comment of the same post: any other is 404",
+  Effect.gen(function* () {
+    const { channel, message, owner, path, visitor } = yield* scene
+    const other = yield* owner.say(channel, "More news")
+    const elsewhere = yield* visitor.comment(other, "hi")
+    for (const mid of ["mid.0", midOf(message), elsewhere.body.mid]) {
+      yield* noMessage(POST(path, { text: "a", link: { type: "reply", mid } }))
+    }
+  })
+)
+
+assumes(
+  "A",
+  "POST /messages/{messageId}/comments",
+  "disable_link_preview is taken from the query",
+  Effect.gen(function* () {
+    const { path } = yield* scene
+    yield* succeeds(POST(`${path}?disable_link_preview=true`, { text: "a" }))
+    yield* invalid(POST(`${path}?disable_link_preview=maybe`, { text: "a" }))
+  })
+)
+
+const edit = (path: string, comment_id: string, body: unknown = { text: "edited" }) =>
+  PUT(`${path}?comment_id=${comment_id}`, body)
+
+says(
+  "PUT /messages/{messageId}/comments",
+  "It edits a comment of the bot and answers success",
+  Effect.gen(function* () {
+    const { comment, path } = yield* scene
+    yield* tells(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
+    const { at } = yield* GET(`${path}/${comment.body.mid}`)
+    assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["First", "strong"])
+  })
+)
+
+says(
+  "PUT /messages/{messageId}/comments",
+  "The bot must be a member of the channel",
+  Effect.gen(function* () {
+    const { channel, comment, owner, path } = yield* scene
+    yield* owner.removeBot(channel)
+    yield* noMessage(edit(path, comment.body.mid))
+  })
+)
+
+says(
+  "PUT /messages/{messageId}/comments",
+  "With the right edit it may edit comments on behalf of the channel; otherwise only its own",
+  Effect.gen(function* () {
+    const { channel, comment, owner, path, post, visitor } = yield* scene
+    const ofChannel = (yield* owner.comment(post, "We", { onBehalf: true })).body.mid
+    const foreign = (yield* visitor.comment(post, "I")).body.mid
+    yield* tells(edit(path, ofChannel), true)
+    yield* refused(edit(path, foreign), 403, "access.denied")
+    for (const rights of [["write", "read_all_messages"] as const, undefined]) {
+      yield* owner.appointBot(channel, rights)
+      for (const mid of [ofChannel, foreign]) yield* refused(edit(path, mid), 403, "access.denied")
+      yield* tells(edit(path, comment.body.mid), true)
+    }
+  })
+)
+
+says(
+  "PUT /messages/{messageId}/comments",
+  "When the channel is archived or comments are disabled, old comments can still be edited",
+  Effect.gen(function* () {
+    const { channel, comment, path } = yield* scene
+    yield* Emulator.allowComments(channel, false)
+    yield* tells(edit(path, comment.body.mid), true)
+    yield* Emulator.closeChat(channel)
+    yield* tells(edit(path, comment.body.mid, { text: "again" }), true)
+    yield* denied(POST(path, { text: "new" }))
+  })
+)
+
+says(
+  "PUT /messages/{messageId}/comments",
+  "text up to 4000 characters, link of type reply only, format without mentions and hyperlinks",
+  Effect.gen(function* () {
+    const { comment, path, post, visitor } = yield* scene
+    const { mid } = comment.body
+    yield* invalid(edit(path, mid, { text: "a".repeat(4001) }))
+    yield* invalid(edit(path, mid, {}))
+    const other = yield* visitor.comment(post, "Really?")
+    yield* invalid(edit(path, mid, { text: "a", link: { type: "forward", mid: other.body.mid } }))
+    const link = { type: "reply", mid: other.body.mid }
+    yield* tells(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)
+    const { at } = yield* GET(`${path}/${mid}`)
+    assert.deepStrictEqual(
+      [at("body.text"), at("body.markup") ?? null, at("link.message.mid")],
+      ["Yes", null, other.body.mid]
+    )
+  })
+)
+
+assumes(
+  "A",
+  "PUT /messages/{messageId}/comments",
+  "The comment's id is the query parameter comment_id",
+  Effect.gen(function* () {
+    const { path } = yield* scene
+    yield* invalid(PUT(path, { text: "a" }))
+    yield* noMessage(edit(path, "mid.0"))
+  })
+)
+
+assumes(
+  "B",
+  "PUT /messages/{messageId}/comments",
+  "An edit after 26 hours is 422 comments.timeout_exceeded",
+  Effect.gen(function* () {
+    const { comment, path } = yield* scene
+    yield* TestClock.adjust("26 hours")
+    yield* tells(edit(path, comment.body.mid), true)
+    yield* TestClock.adjust("1 millis")
+    yield* refused(edit(path, comment.body.mid), 422, "comments.timeout_exceeded")
+  })
+)
+
+assumes(
+  "A",
+  "Other operations",
+  "DELETE /messages/{messageId}/comments removes a comment by comment_id: the bot's own, others' with the right delete",
+  Effect.gen(function* () {
+    const { channel, comment, owner, path, post, visitor } = yield* scene
+    const foreign = (yield* visitor.comment(post, "I")).body.mid
+    yield* owner.appointBot(channel, ["read_all_messages"])
+    const remove = (mid: string) => DELETE(`${path}?comment_id=${mid}`)
+    yield* refused(remove(foreign), 403, "access.denied")
+    yield* tells(remove(comment.body.mid), true)
+    yield* noMessage(remove(comment.body.mid))
+    yield* owner.appointBot(channel, ["read_all_messages", "delete"])
+    yield* tells(remove(foreign), true)
+    assert.deepStrictEqual((yield* GET(path)).at("messages"), [])
+  })
+)

@@ -1,0 +1,531 @@
+import { Answers, Members, Messages } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import { assumes, says } from "../support/fidelity.ts"
+import { type Answer, DELETE, each, GET, invalid, POST, refused, succeeds, tells } from "../support/http.ts"
+import * as Scene from "../support/scene.ts"
+
+const { midOf } = Scene
+
+const speaker = Emulator.user({ first_name: "Victor", locale: "en" })
+
+const poll = (query = "") => succeeds(GET(`/updates?timeout=0&marker=0${query}`))
+
+const typesIn = (answer: Answer) => each(answer, "updates", "update_type")
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The last update of a type, as it comes to a poll, or by webhook only. */
+const last = (type: string) =>
+  Effect.gen(function* () {
+    const polled = (yield* poll(`&types=${type}`)).at("updates") as ReadonlyArray<Json>
+    assert.isAbove(polled.length, 0, type)
+    return polled.at(-1)!
+  })
+
+const carries = (update: Json, ...fields: ReadonlyArray<string>) =>
+  assert.hasAllKeys(update, ["update_type", "timestamp", ...fields])
+
+const user = (update: Json) => (update["user"] as Json)["user_id"]
+
+says(
+  "Events",
+  "message_created: somebody wrote",
+  Effect.gen(function* () {
+    yield* TestClock.setTime(5000)
+    const { group, visitor } = yield* Scene.make
+    const said = yield* visitor.say(group, "hi")
+    const update = yield* last("message_created")
+    carries(update, "message")
+    assert.deepStrictEqual(
+      [update["timestamp"], (update["message"] as { body: Json }).body["mid"]],
+      [5000, midOf(said)]
+    )
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "message_created carries message, and user_locale in dialogs",
+  Effect.gen(function* () {
+    const visitor = yield* speaker
+    yield* visitor.say("hi")
+    const inDialog = yield* last("message_created")
+    carries(inDialog, "message", "user_locale")
+    assert.strictEqual(inDialog["user_locale"], "en")
+    yield* visitor.say(yield* Emulator.chat({ owner: visitor }), "hi")
+    carries(yield* last("message_created"), "message")
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "What the bot itself writes, changes or removes causes no update to it",
+  Effect.gen(function* () {
+    const { asked } = yield* Scene.make
+    yield* Messages.edit({ message_id: midOf(asked), text: "b" })
+    yield* Messages.remove({ message_id: midOf(asked) })
+    const types = typesIn(yield* poll())
+    for (const type of ["message_created", "message_edited", "message_removed"]) assert.notInclude(types, type)
+  })
+)
+
+says(
+  "Events",
+  "bot_started: a user started the bot; it carries chat_id",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    const { chat_id } = yield* visitor.start()
+    const update = yield* last("bot_started")
+    carries(update, "chat_id", "user")
+    assert.deepStrictEqual([update["chat_id"], user(update)], [chat_id, visitor.user_id])
+  })
+)
+
+assumes(
+  "B",
+  "Events",
+  "bot_started carries the payload of the deep link, of up to 128 characters, and user_locale",
+  Effect.gen(function* () {
+    const visitor = yield* speaker
+    const payload = "a".repeat(128)
+    yield* visitor.start(payload)
+    const update = yield* last("bot_started")
+    carries(update, "chat_id", "user", "payload", "user_locale")
+    assert.strictEqual(update["payload"], payload)
+    const { problem } = yield* Effect.flip(visitor.start(`${payload}a`))
+    assert.strictEqual(problem, "the payload of a deep link has at most 128 characters")
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "A person who writes to the bot for the first time, or after stopping it, starts it",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.say("hi")
+    yield* visitor.stop
+    yield* visitor.say("ho")
+    assert.deepStrictEqual(typesIn(yield* poll()), [
+      "bot_started",
+      "message_created",
+      "bot_stopped",
+      "bot_started",
+      "message_created"
+    ])
+  })
+)
+
+says(
+  "Events",
+  "message_callback: a user pressed a button; the id is in callback.callback_id, and POST /answers takes it",
+  Effect.gen(function* () {
+    const { asked, visitor } = yield* Scene.make
+    yield* visitor.press(asked, "Yes")
+    const { callback } = (yield* last("message_callback")) as { callback: Json }
+    yield* tells(POST(`/answers?callback_id=${String(callback["callback_id"])}`, { notification: "a" }), true)
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "message_callback carries callback {timestamp, callback_id, payload?, user} and message; user_locale in dialogs",
+  Effect.gen(function* () {
+    yield* TestClock.setTime(5000)
+    const visitor = yield* speaker
+    yield* visitor.start()
+    const buttons = [
+      [
+        { type: "callback", text: "A", payload: "p" },
+        { type: "callback", text: "B" }
+      ]
+    ]
+    const attachments = [{ type: "inline_keyboard", payload: { buttons } }]
+    yield* succeeds(POST(`/messages?user_id=${visitor.user_id}`, { text: "?", attachments }))
+    const [message] = yield* Emulator.messages(yield* visitor.dialog)
+    const callback_id = yield* visitor.press(message, "A")
+    const update = yield* last("message_callback")
+    carries(update, "callback", "message", "user_locale")
+    const { callback } = update as { callback: Json }
+    assert.deepInclude(callback, { timestamp: 5000, callback_id, payload: "p" })
+    assert.strictEqual(user(callback), visitor.user_id)
+    yield* visitor.press(message, "B")
+    assert.hasAllKeys((yield* last("message_callback"))["callback"], ["timestamp", "callback_id", "user"])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "message_callback comes without message once that was deleted",
+  Effect.gen(function* () {
+    const { asked, visitor } = yield* Scene.make
+    yield* Messages.remove({ message_id: midOf(asked) })
+    const callback_id = yield* visitor.press(asked, "Yes")
+    carries(yield* last("message_callback"), "callback")
+    yield* Answers.send({ callback_id: callback_id!, notification: "It is gone" })
+    assert.strictEqual(yield* visitor.notification, "It is gone")
+  })
+)
+
+assumes(
+  "A",
+  "Request-side message body (NewMessageBody)",
+  "The text of a message button is sent as the user's message",
+  Effect.gen(function* () {
+    const { asked, visitor } = yield* Scene.make
+    yield* visitor.press(asked, "Later")
+    const { message } = (yield* last("message_created")) as { message: { body: Json; sender: Json } }
+    assert.deepStrictEqual([message.body["text"], message.sender["user_id"]], ["Later", visitor.user_id])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "message_edited carries message",
+  Effect.gen(function* () {
+    const { group, visitor } = yield* Scene.make
+    yield* visitor.edit(yield* visitor.say(group, "hi"), "ho")
+    const update = yield* last("message_edited")
+    carries(update, "message")
+    assert.strictEqual((update["message"] as { body: Json }).body["text"], "ho")
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "message_removed carries message_id, chat_id and user_id of who removed it",
+  Effect.gen(function* () {
+    const { group, owner, visitor } = yield* Scene.make
+    const said = yield* visitor.say(group, "hi")
+    yield* owner.remove(said)
+    const update = yield* last("message_removed")
+    carries(update, "message_id", "chat_id", "user_id")
+    assert.deepInclude(update, { message_id: midOf(said), chat_id: group.chat_id, user_id: owner.user_id })
+  })
+)
+
+says(
+  "Events",
+  "bot_added: the bot was added to a chat; it carries chat_id",
+  Effect.gen(function* () {
+    const owner = yield* Emulator.user("Olga")
+    const { chat_id } = yield* Emulator.chat({ owner })
+    assert.strictEqual((yield* last("bot_added"))["chat_id"], chat_id)
+  })
+)
+
+says(
+  "Events",
+  "bot_removed: the stored chat_id is of no more use",
+  Effect.gen(function* () {
+    const { group, owner } = yield* Scene.make
+    yield* owner.removeBot(group)
+    const { chat_id } = (yield* last("bot_removed")) as { chat_id: number }
+    yield* refused(POST(`/messages?chat_id=${chat_id}`, { text: "a" }), 403, "chat.denied")
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "bot_added and bot_removed carry chat_id, the user who did it and is_channel",
+  Effect.gen(function* () {
+    const { channel, group, owner } = yield* Scene.make
+    for (const chat of [group, channel]) {
+      yield* owner.removeBot(chat)
+      yield* owner.addBot(chat)
+      for (const type of ["bot_removed", "bot_added"]) {
+        const update = yield* last(type)
+        carries(update, "chat_id", "user", "is_channel")
+        assert.deepInclude(update, { chat_id: chat.chat_id, is_channel: chat.type === "channel" })
+        assert.strictEqual(user(update), owner.user_id)
+      }
+    }
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "user_added carries chat_id, user and is_channel, and inviter_id where another one added them",
+  Effect.gen(function* () {
+    const { channel, friend, group } = yield* Scene.make
+    yield* friend.join(channel)
+    const joined = yield* last("user_added")
+    carries(joined, "chat_id", "user", "is_channel")
+    assert.deepStrictEqual([user(joined), joined["is_channel"]], [friend.user_id, true])
+    yield* Members.add({ chat_id: group.chat_id, user_ids: [friend.user_id] })
+    const added = yield* last("user_added")
+    carries(added, "chat_id", "user", "is_channel", "inviter_id")
+    assert.strictEqual(added["inviter_id"], (yield* GET("/me")).at("user_id"))
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "user_removed carries chat_id, user and is_channel, and admin_id where another one removed them",
+  Effect.gen(function* () {
+    const { channel, group, visitor } = yield* Scene.make
+    yield* visitor.leave(channel)
+    const left = yield* last("user_removed")
+    carries(left, "chat_id", "user", "is_channel")
+    assert.strictEqual(user(left), visitor.user_id)
+    yield* tells(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
+    const removed = yield* last("user_removed")
+    carries(removed, "chat_id", "user", "is_channel", "admin_id")
+    assert.strictEqual(removed["admin_id"], (yield* GET("/me")).at("user_id"))
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "bot_stopped, dialog_cleared, dialog_removed and dialog_unmuted carry chat_id, user and user_locale; dialog_muted muted_until",
+  Effect.gen(function* () {
+    const visitor = yield* speaker
+    const { chat_id } = yield* visitor.start()
+    yield* visitor.muteDialog(9000)
+    yield* visitor.unmuteDialog
+    yield* visitor.clearDialog
+    yield* visitor.removeDialog
+    yield* visitor.stop
+    for (const type of ["dialog_unmuted", "dialog_cleared", "dialog_removed", "bot_stopped"]) {
+      const update = yield* last(type)
+      carries(update, "chat_id", "user", "user_locale")
+      assert.deepInclude(update, { chat_id, user_locale: "en" })
+      assert.strictEqual(user(update), visitor.user_id)
+    }
+    const muted = yield* last("dialog_muted")
+    carries(muted, "chat_id", "user", "muted_until", "user_locale")
+    assert.strictEqual(muted["muted_until"], 9000)
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "chat_title_changed carries chat_id, user and title",
+  Effect.gen(function* () {
+    const { group, owner } = yield* Scene.make
+    yield* owner.rename(group, "Writers")
+    const update = yield* last("chat_title_changed")
+    carries(update, "chat_id", "user", "title")
+    assert.deepStrictEqual([update["title"], user(update)], ["Writers", owner.user_id])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "bot_admin_permissions_changed carries chat_id, user_id, bot_id, is_channel, is_admin and permissions",
+  Effect.gen(function* () {
+    const { channel, owner } = yield* Scene.make
+    const bot = (yield* GET("/me")).at("user_id")
+    yield* owner.appointBot(channel, ["write", "edit"])
+    const appointed = yield* last("bot_admin_permissions_changed")
+    const place = { chat_id: channel.chat_id, user_id: owner.user_id, bot_id: bot, is_channel: true }
+    assert.deepInclude(appointed, { ...place, is_admin: true, permissions: ["write", "edit"] })
+    yield* owner.appointBot(channel, undefined)
+    const dismissed = yield* last("bot_admin_permissions_changed")
+    carries(dismissed, "chat_id", "user_id", "bot_id", "is_channel", "is_admin")
+    assert.deepInclude(dismissed, { ...place, is_admin: false })
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "comment_created and comment_edited carry message with recipient.post_id and chat_type channel, and no sender on behalf of the channel",
+  Effect.gen(function* () {
+    const { channel, owner, post, visitor } = yield* Scene.make
+    yield* visitor.comment(post, "hi")
+    const made = yield* owner.comment(post, "We", { onBehalf: true })
+    yield* owner.editComment(made, "We all")
+    const updates = (yield* Emulator.updates).filter(({ update_type }) => update_type.startsWith("comment_"))
+    assert.deepStrictEqual(
+      updates.map(({ update_type }) => update_type),
+      ["comment_created", "comment_created", "comment_edited"]
+    )
+    const recipient = { chat_id: channel.chat_id, chat_type: "channel", post_id: midOf(post) }
+    for (const update of updates) assert.deepStrictEqual(messageOf(update)["recipient"], recipient)
+    assert.deepStrictEqual(
+      updates.map((update) => messageOf(update)["sender"] !== undefined),
+      [true, false, false]
+    )
+  })
+)
+
+const messageOf = (update: object): Json => (update as { message: Json }).message
+
+assumes(
+  "A",
+  "Events",
+  "comment_removed carries message_id, chat_id, user_id and post_id",
+  Effect.gen(function* () {
+    const { channel, post, visitor } = yield* Scene.make
+    const comment = yield* visitor.comment(post, "hi")
+    yield* visitor.removeComment(comment)
+    const update = (yield* Emulator.updates).at(-1)!
+    assert.deepStrictEqual<object>(update, {
+      update_type: "comment_removed",
+      timestamp: 0,
+      message_id: comment.body.mid,
+      chat_id: channel.chat_id,
+      user_id: visitor.user_id,
+      post_id: midOf(post)
+    })
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "Comment updates come by webhook only: long polling does not give them",
+  Effect.gen(function* () {
+    const { post, visitor } = yield* Scene.make
+    yield* visitor.removeComment(yield* visitor.comment(post, "hi"))
+    assert.deepStrictEqual(typesIn(yield* poll("&types=comment_created,comment_removed")), [])
+    for (const type of typesIn(yield* poll())) assert.notMatch(String(type), /^comment_/)
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "An update of a type that is not documented comes as it is",
+  Effect.gen(function* () {
+    const update = { update_type: "planet_aligned", timestamp: 5, planets: ["Mars"] }
+    yield* Emulator.deliver(update)
+    assert.deepStrictEqual((yield* poll()).at("updates"), [update])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates answers {updates, marker}; passing the marker commits everything before it",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.say("a")
+    const first = yield* succeeds(GET("/updates?timeout=0"))
+    assert.deepStrictEqual(typesIn(first), ["bot_started", "message_created"])
+    yield* visitor.say("b")
+    const next = yield* succeeds(GET(`/updates?timeout=0&marker=${first.at("marker")}`))
+    assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
+    const none = yield* succeeds(GET(`/updates?timeout=0&marker=${next.at("marker")}`))
+    assert.deepStrictEqual(none.at("updates"), [])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates without a marker may hold only the latest update, once a bot has polled",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.say("a")
+    yield* succeeds(GET("/updates?timeout=0"))
+    for (const text of ["b", "c", "d"]) yield* visitor.say(text)
+    assert.deepStrictEqual(each(yield* GET("/updates?timeout=0"), "updates", "message.body.text"), ["d"])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates: limit 1 to 1000, 100 unless given",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* Effect.forEach(Array.from({ length: 120 }), () => visitor.say("x"))
+    assert.strictEqual(typesIn(yield* poll()).length, 100)
+    assert.strictEqual(typesIn(yield* poll("&limit=1000")).length, 121)
+    const one = yield* poll("&limit=1")
+    assert.deepStrictEqual(typesIn(one), ["bot_started"])
+    assert.deepStrictEqual(typesIn(yield* GET(`/updates?timeout=0&limit=1&marker=${one.at("marker")}`)), [
+      "message_created"
+    ])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates: a limit out of 1 to 1000, a timeout out of 0 to 90, or a marker that is no integer is 400",
+  Effect.gen(function* () {
+    for (const query of ["limit=0", "limit=1001", "limit=x"]) yield* invalid(GET(`/updates?timeout=0&${query}`))
+    for (const query of ["timeout=-1", "timeout=91", "timeout=0&marker=x"]) yield* invalid(GET(`/updates?${query}`))
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates: types is a list separated by commas; other types are passed over",
+  Effect.gen(function* () {
+    const { visitor } = yield* Scene.make
+    yield* visitor.say("a")
+    assert.deepStrictEqual(typesIn(yield* poll("&types=message_created,bot_started")), [
+      "bot_started",
+      "message_created"
+    ])
+    assert.deepStrictEqual(typesIn(yield* poll("&types=bot_removed")), [])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "GET /updates waits for an update up to timeout seconds, 30 unless given, and answers as soon as there is one",
+  Effect.gen(function* () {
+    for (const [query, seconds] of [
+      ["?timeout=90", 90],
+      ["", 30]
+    ] as const) {
+      const waiting = yield* Effect.forkChild(GET(`/updates${query}`))
+      yield* TestClock.adjust(`${seconds * 1000 - 1} millis`)
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual((yield* Fiber.join(waiting)).at("updates"), [])
+    }
+    const waiting = yield* Effect.forkChild(GET("/updates"))
+    yield* TestClock.adjust("10 seconds")
+    yield* (yield* Emulator.user("Victor")).start()
+    assert.deepStrictEqual(typesIn(yield* Fiber.join(waiting)), ["bot_started"])
+  })
+)
+
+says(
+  "Events",
+  "Long Polling is limited in event retention",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.say("a")
+    yield* TestClock.adjust("2 days")
+    assert.deepStrictEqual(typesIn(yield* poll()), [])
+  })
+)
+
+assumes(
+  "A",
+  "Events",
+  "Events are kept for 24 hours",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.start()
+    yield* TestClock.adjust("1 hour")
+    yield* visitor.say("b")
+    yield* TestClock.adjust("23 hours")
+    assert.deepStrictEqual(typesIn(yield* poll()), ["message_created"])
+  })
+)

@@ -1,0 +1,159 @@
+import { Emulator } from "@colloquy/testing"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { assumes, says } from "../support/fidelity.ts"
+import { each, GET, invalid, PATCH, POST, refused, succeeds } from "../support/http.ts"
+import * as Scene from "../support/scene.ts"
+
+const limited = Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits }))
+
+const { messages: _, ...atHost } = Emulator.documentedLimits
+
+const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.forEach(Array.from({ length: count }), () => effect)
+
+const tooMany = (call: ReturnType<typeof GET>) => refused(call, 429, "too.many.requests")
+
+says(
+  "Limits",
+  "30 requests a second to the API host",
+  Effect.gen(function* () {
+    yield* times(30, succeeds(GET("/me")))
+    yield* tooMany(GET("/me"))
+    yield* TestClock.adjust("1 second")
+    yield* succeeds(GET("/me"))
+  }).pipe(limited)
+)
+
+says(
+  "Limits",
+  "2 messages a second to one dialog, group chat or channel; other chats have their own",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    const chats = [
+      yield* visitor.start(),
+      yield* Emulator.chat(),
+      yield* Emulator.chat({ type: "channel", bot: { admin: true } })
+    ]
+    for (const { chat_id } of chats) {
+      const send = POST(`/messages?chat_id=${chat_id}`, { text: "hi" })
+      yield* times(2, succeeds(send))
+      yield* tooMany(send)
+    }
+    yield* TestClock.adjust("1 second")
+    for (const { chat_id } of chats) yield* succeeds(POST(`/messages?chat_id=${chat_id}`, { text: "hi" }))
+  }).pipe(limited)
+)
+
+says(
+  "Limits",
+  "2 answers to callbacks a second for each dialog, group chat or channel",
+  Effect.gen(function* () {
+    const { asked, visitor } = yield* Scene.make
+    const presses = yield* times(3, visitor.press(asked, "Yes"))
+    const [first, second, third] = presses.map((id) => POST(`/answers?callback_id=${id}`, { notification: "a" }))
+    yield* succeeds(first)
+    yield* succeeds(second)
+    yield* tooMany(third)
+    yield* TestClock.adjust("1 second")
+    yield* succeeds(third)
+  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...atHost, messages: 30 } })))
+)
+
+assumes(
+  "B",
+  "Limits",
+  "A 429 has the code too.many.requests and no header Retry-After; the limit may be lower than documented",
+  Effect.gen(function* () {
+    yield* times(10, succeeds(GET("/me")))
+    const { headers } = yield* tooMany(GET("/me"))
+    assert.isUndefined(headers["retry-after"])
+  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...Emulator.documentedLimits, host: 10 } })))
+)
+
+assumes(
+  "B",
+  "Limits",
+  "GET /updates: 2 a second",
+  Effect.gen(function* () {
+    yield* times(2, succeeds(GET("/updates?timeout=0")))
+    yield* tooMany(GET("/updates?timeout=0"))
+    yield* TestClock.adjust("1 second")
+    yield* succeeds(GET("/updates?timeout=0"))
+  }).pipe(limited)
+)
+
+says(
+  "Limits",
+  "Message or comment text: up to 4000 characters",
+  Effect.gen(function* () {
+    const { group, post } = yield* Scene.make
+    for (const path of [`/messages?chat_id=${group.chat_id}`, `/messages/${Scene.midOf(post)}/comments`]) {
+      yield* succeeds(POST(path, { text: "a".repeat(4000) }))
+      yield* invalid(POST(path, { text: "a".repeat(4001) }))
+    }
+  })
+)
+
+says(
+  "Limits",
+  "Attachments of a message: at most 12",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const attachments = Array.from({ length: 13 }, () => ({ type: "image", payload: { url: "https://p.example/1" } }))
+    const path = `/messages?chat_id=${group.chat_id}`
+    yield* succeeds(POST(path, { attachments: attachments.slice(1) }))
+    yield* invalid(POST(path, { attachments }))
+  })
+)
+
+says(
+  "Limits",
+  "Chat title: 1 to 200 characters; chat description: 0 to 16000 characters",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const path = `/chats/${group.chat_id}`
+    yield* succeeds(PATCH(path, { title: "a".repeat(200), description: "a".repeat(16000) }))
+    for (const body of [{ title: "" }, { title: "a".repeat(201) }, { description: "a".repeat(16001) }]) {
+      yield* invalid(PATCH(path, body))
+    }
+  })
+)
+
+says(
+  "Limits",
+  "User description: up to 16000 characters",
+  Effect.gen(function* () {
+    const description = "a".repeat(16000)
+    const visitor = yield* Emulator.user({ first_name: "Victor", description })
+    const { chat_id } = yield* visitor.start()
+    assert.strictEqual((yield* GET(`/chats/${chat_id}`)).at("dialog_with_user.description"), description)
+  })
+)
+
+says(
+  "Limits",
+  "user_ids of a request to add members: 100",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const user_ids = Array.from({ length: 101 }, (_, i) => i + 1)
+    yield* invalid(POST(`/chats/${group.chat_id}/members`, { user_ids }))
+    yield* succeeds(POST(`/chats/${group.chat_id}/members`, { user_ids: user_ids.slice(1) }))
+  })
+)
+
+says(
+  "Limits",
+  "Count of messages and of comments: 1 to 100, 50 unless given",
+  Effect.gen(function* () {
+    const { group, post, visitor } = yield* Scene.make
+    yield* times(101, visitor.say(group, "x"))
+    yield* times(101, visitor.comment(post, "x"))
+    for (const path of [`/messages?chat_id=${group.chat_id}&`, `/messages/${Scene.midOf(post)}/comments?`]) {
+      assert.strictEqual(each(yield* succeeds(GET(path)), "messages", "").length, 50)
+      assert.strictEqual(each(yield* succeeds(GET(`${path}count=100`)), "messages", "").length, 100)
+      for (const count of [0, 101]) yield* invalid(GET(`${path}count=${count}`))
+    }
+  })
+)

@@ -1,0 +1,112 @@
+import { Endpoints, Message, Update } from "@colloquy/core"
+import { Fixtures, OpenApi } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const document = OpenApi.fromEndpoints(Endpoints.all, { url: "http://127.0.0.1:8080" })
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: ReadonlyArray<{
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly schema: unknown
+  }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>
+}
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, ...(operation as Operation) }))
+)
+
+const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!
+
+const validatorOf = (name: string) => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema({ $id: "document", components: document.components })
+  return ajv.compile({ $ref: `document#/components/schemas/${name}` })
+}
+
+/** As a parser without exact integers has it. */
+const onWire = (schema: Schema.Codec<unknown, unknown>, value: unknown): unknown => {
+  const encoded = Schema.encodeUnknownSync(schema)(value)
+  return JSON.parse(JSON.stringify(encoded, (_, each: unknown) => (typeof each === "bigint" ? Number(each) : each)))
+}
+
+describe("the OpenAPI document", () => {
+  it.effect("is valid for a public validator", () =>
+    Effect.gen(function* () {
+      const { errors, valid } = yield* Effect.promise(() =>
+        new Validator().validate(JSON.parse(JSON.stringify(document)))
+      )
+      assert.deepStrictEqual(errors, undefined)
+      assert.isTrue(valid)
+    })
+  )
+
+  it("has every endpoint, with every part of its request", () => {
+    assert.deepStrictEqual(
+      operations.map(({ operationId }) => operationId).toSorted(),
+      Endpoints.all.map(({ endpoint }) => endpoint).toSorted()
+    )
+    for (const { declaration, endpoint } of Endpoints.all) {
+      const { parameters = [], path, requestBody } = operation(endpoint)
+      assert.strictEqual(path, declaration.path)
+      assert.lengthOf(parameters, Object.keys({ ...declaration.params, ...declaration.query }).length, endpoint)
+      for (const { in: where, name, required } of parameters) {
+        if (where === "path") assert.isTrue(required && path.includes(`{${name}}`), `${endpoint} ${name}`)
+      }
+      assert.strictEqual(requestBody !== undefined, Object.keys(declaration.body).length > 0, endpoint)
+    }
+  })
+
+  it("nothing in it is undescribed but what is raw on purpose", () => {
+    const empty: Array<string> = []
+    const walk = (value: unknown, place: string): void => {
+      if (typeof value !== "object" || value === null) return
+      if (!Array.isArray(value) && Object.keys(value).length === 0) empty.push(place)
+      for (const [key, member] of Object.entries(value)) walk(member, `${place}/${key}`)
+    }
+    walk(document.components.schemas, "")
+    walk(document.paths, "")
+    assert.deepStrictEqual(empty, ["/ContactAttachment/properties/payload/additionalProperties"])
+  })
+
+  it("says which errors an endpoint answers, by status and code", () => {
+    const { responses } = operation("Messages.send")
+    assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "429", "default"])
+    assert.include(responses["400"].description, "attachment.not.ready")
+    assert.include(responses["401"].description, "verify.token")
+    assert.include(JSON.stringify(operation("Members.add").responses["200"]), "Rejection")
+  })
+
+  it("tells limits and kinds of integers", () => {
+    const text = JSON.stringify(operation("Messages.send").requestBody)
+    assert.include(text, `"maxLength":4000`)
+    const count = operation("Messages.list").parameters!.find(({ name }) => name === "count")
+    assert.deepStrictEqual(count?.schema, { type: "integer", minimum: 1, maximum: 100, format: "int64" })
+    const body = document.components.schemas["MessageBody"] as { readonly properties: Record<string, unknown> }
+    assert.deepStrictEqual(body.properties["seq"], { type: "integer", format: "int64" })
+  })
+
+  it("accepts what the platform sends, later kinds too, and refuses what is malformed", () => {
+    const isMessage = validatorOf("Message")
+    const attachments = [{ type: "location" as const, latitude: 1, longitude: 2 }]
+    assert.isTrue(
+      isMessage(onWire(Message.Message, Fixtures.message({ attachments }))),
+      JSON.stringify(isMessage.errors)
+    )
+    assert.isFalse(isMessage({ timestamp: 1 }))
+
+    const isUpdate = validatorOf("Update")
+    const update = onWire(Update.Update, Fixtures.botStarted()) as object
+    assert.isTrue(isUpdate(update), JSON.stringify(isUpdate.errors))
+    assert.isTrue(isUpdate({ update_type: "came_later", anything: 1 }))
+    assert.isFalse(isUpdate({ ...update, chat_id: "x" }))
+  })
+})
