@@ -1,0 +1,17 @@
+/** The emulator as a server without limits, with a dialog to send to. It sends the address of that to its parent. */
+import { Emulator, EmulatorServer } from "@colloquy/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const serve = Effect.gen(function* () {
+  const visitor = yield* Emulator.user("Ann")
+  const { chat_id } = yield* visitor.start()
+  const { uploads, url } = yield* EmulatorServer.EmulatorServer
+  process.send?.({ url: `${url}/messages?chat_id=${chat_id}`, uploads })
+  return yield* Effect.never
+})
+
+const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token: "token" })))
+
+process.on("disconnect", () => process.exit())
+await Effect.runPromise(Effect.provide(serve, platform))
