@@ -18,15 +18,16 @@ if (unknown.length > 0) {
 
 const chosen = names.length === 0 ? figures : figures.filter(({ figure }) => names.includes(figure))
 
-const verdict = ({ toReach }: Figure, { value }: Measured) => (value <= toReach ? "reached" : "missed")
+const verdict = ({ isLeast = false, toReach }: Figure, { value }: Measured) =>
+  (isLeast ? value >= toReach : value <= toReach) ? "reached" : "missed"
 
 const report = (figure: Figure, measured: Measured) => {
   const { toReach, unit } = figure
   const value = Number(measured.value.toFixed(2))
   if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, toReach }))
-  const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(7), toReach.toFixed(2).padStart(9)]
+  const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(8), toReach.toFixed(2).padStart(9)]
   console.log([...columns, ` ${verdict(figure, measured)}`.padEnd(9), ` ${measured.detail}`].join(" "))
 }
 
-if (!isJson) console.log(`${"figure".padEnd(28)}   ratio  to reach`)
+if (!isJson) console.log(`${"figure".padEnd(28)}    value  to reach`)
 for (const figure of chosen) report(figure, await figure.measure())

@@ -25,7 +25,7 @@ const bundle = async (program: string, folder: string) => {
   return { path, bytes: await readFile(path) }
 }
 
-const build = (): void => {
+export const build = (): void => {
   const { status, stdout } = spawnSync("npm", ["run", "build"], { cwd: workspace, encoding: "utf8" })
   if (status !== 0) throw new Error(`The build failed: ${stdout}`)
 }

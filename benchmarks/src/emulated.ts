@@ -1,4 +1,4 @@
-/** The emulator as a server without limits, with a dialog to send to. It sends the address of that to its parent. */
+/** The emulator as a server without limits, with a dialog to send to. It tells its parent where that is. */
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,8 +6,9 @@ import * as Layer from "effect/Layer"
 const serve = Effect.gen(function* () {
   const visitor = yield* Emulator.user("Ann")
   const { chat_id } = yield* visitor.start()
-  const { uploads, url } = yield* EmulatorServer.EmulatorServer
-  process.send?.({ url: `${url}/messages?chat_id=${chat_id}`, uploads })
+  const { url } = yield* EmulatorServer.EmulatorServer
+  process.send?.({ base: url, url: `${url}/messages?chat_id=${chat_id}` })
+  process.on("message", () => process.send?.({ rss: process.memoryUsage.rss() }))
   return yield* Effect.never
 })
 

@@ -1,8 +1,10 @@
 /** A figure: a ratio of two costs that are measured in one run. */
 export interface Figure {
   readonly figure: string
-  readonly unit: "ratio"
+  readonly unit: "ratio" | "ms" | "MB"
   readonly toReach: number
+  /** Whether more is better. */
+  readonly isLeast?: boolean
   readonly measure: () => Promise<Measured>
 }
 

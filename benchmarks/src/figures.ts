@@ -1,4 +1,5 @@
 import { costsOf, type Costs } from "./child.ts"
+import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.ts"
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
 import { startTimes } from "./start.ts"
@@ -47,5 +48,20 @@ export const figures: ReadonlyArray<Figure> = [
   },
   { figure: "decode-over-zod", unit: "ratio", toReach: 1.2, measure: ratio(jitDecodes, "Update.parse", "zod", "us") },
   { figure: "size-over-base", unit: "ratio", toReach: 1.2, measure: bundles },
-  { figure: "start-over-base", unit: "ratio", toReach: 1.2, measure: startTimes }
+  { figure: "start-over-base", unit: "ratio", toReach: 1.2, measure: startTimes },
+  { figure: "emulator-over-bare", unit: "ratio", toReach: 0.3, isLeast: true, measure: requestRate },
+  {
+    figure: "virtual-8h-ms",
+    unit: "ms",
+    toReach: 1000,
+    measure: async () => medianOf((await costsOf("retries.ts"))["retries"], "1,000 updates that nobody takes")
+  },
+  {
+    figure: "virtual-flood-ms",
+    unit: "ms",
+    toReach: 1000,
+    measure: async () => medianOf((await costsOf("flood.ts"))["10,000 sends"], "10,000 sends")
+  },
+  { figure: "emulator-4gb-rss-mb", unit: "MB", toReach: 100, measure: uploadGrowth },
+  { figure: "emulator-start-over-node", unit: "ratio", toReach: 8, measure: startOverNode }
 ]
