@@ -170,8 +170,12 @@ const decoderOf = (json: unknown): Decode => {
 }
 
 /** @internal Reads one update of a parsed body. */
-export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
-  Result.mapError(decoderOf(json)(json), ({ issue }) => new MalformedUpdate({ problem: tell(issue), raw: thaw(json) }))
+export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
+  const read = decoderOf(json)(json)
+  return Result.isSuccess(read)
+    ? Result.succeed(read.success)
+    : Result.fail(new MalformedUpdate({ problem: tell(read.failure.issue), raw: thaw(json) }))
+}
 
 /**
  * Reads an update from its text, as a webhook brings it: positions beyond 2^53 stay exact. What is no JSON, or a known
@@ -192,11 +196,9 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
  * @category parsing
  * @since 0.1.0
  */
-export const parse = (text: string): Result.Result<Update, MalformedUpdate> =>
-  Result.flatMap(
-    Result.try({
-      try: () => parseMarked(text),
-      catch: () => new MalformedUpdate({ problem: "it is not JSON, or is cut short", raw: text })
-    }),
-    decode
-  )
+export const parse = (text: string): Result.Result<Update, MalformedUpdate> => {
+  const json = Result.try(() => parseMarked(text))
+  return Result.isSuccess(json)
+    ? decode(json.success)
+    : Result.fail(new MalformedUpdate({ problem: "it is not JSON, or is cut short", raw: text }))
+}

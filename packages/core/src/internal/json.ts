@@ -99,8 +99,9 @@ const decimal = /^-?\d+$/
 /** The exact integer that `parseMarked` left at a place where the schema expects one; anything else as it is. */
 export const toBigInt = (value: unknown): unknown => {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
-  const digits = typeof value === "string" ? value : markedText(value)
-  return digits !== undefined && decimal.test(digits) ? BigInt(digits) : value
+  if (typeof value === "string") return decimal.test(value) ? BigInt(value) : value
+  const digits = markedText(value)
+  return digits === undefined ? value : BigInt(digits)
 }
 
 // Nobody's JSON is so deep; beyond it a value stays as it is rather than end the stack.

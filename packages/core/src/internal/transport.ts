@@ -1,15 +1,8 @@
+import type { TransportKind } from "../ApiError.ts"
+
 /** What went wrong below HTTP, whether the request can have arrived, and what to do about it. */
 export interface TransportFailure {
-  readonly kind:
-    | "Refused"
-    | "Unresolved"
-    | "Untrusted"
-    | "ConnectTimeout"
-    | "Timeout"
-    | "Reset"
-    | "Proxy"
-    | "Invalid"
-    | "Other"
+  readonly kind: TransportKind
   readonly sent: boolean
   readonly code: string | undefined
   readonly detail: string

@@ -56,14 +56,10 @@ const open = <const Key extends string, const Members extends Kinds>(key: Key, m
     Member<Key, Members>,
     unknown
   >
-  const isForeign = (input: unknown): boolean => {
-    const kind = kindOf(key, input)
-    return typeof kind === "string" && !Object.hasOwn(members, kind)
-  }
   const wrap = (input: unknown): unknown => ({ [key]: "unknown", raw: thaw(input) })
   const leave = (output: unknown): unknown =>
     kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
-  return { known, isForeign, wrap, leave }
+  return { known, wrap, leave }
 }
 
 /**
@@ -74,7 +70,11 @@ export const openUnion = <const Key extends string, const Members extends Kinds>
   key: Key,
   members: Members
 ): Schema.Codec<Member<Key, Members>, unknown> => {
-  const { known, isForeign, wrap, leave } = open(key, members)
+  const { known, wrap, leave } = open(key, members)
+  const isForeign = (input: unknown): boolean => {
+    const kind = kindOf(key, input)
+    return typeof kind === "string" && !Object.hasOwn(members, kind)
+  }
   return Schema.Unknown.pipe(
     Schema.decodeTo(known, {
       decode: Getter.transform((input) => (isForeign(input) ? wrap(input) : input)),
@@ -91,9 +91,11 @@ export const openList = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: Members
 ): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
-  const { known, isForeign, wrap, leave } = open(key, members)
-  const isUnreadable = (input: unknown): boolean =>
-    isForeign(input) || (isObject(input) && typeof kindOf(key, input) !== "string")
+  const { known, wrap, leave } = open(key, members)
+  const isUnreadable = (input: unknown): boolean => {
+    const kind = kindOf(key, input)
+    return typeof kind === "string" ? !Object.hasOwn(members, kind) : isObject(input)
+  }
   const arrive = (input: unknown): unknown => (isUnreadable(input) ? wrap(input) : input)
   return Schema.Unknown.pipe(
     Schema.decodeTo(Schema.Array(known) as unknown as Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown>, {
