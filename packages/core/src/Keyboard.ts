@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Getter from "effect/SchemaGetter"
 import { keyboardLimits as limits } from "./internal/assumptions.ts"
 import { openList, openUnion, optional } from "./internal/wire.ts"
 
@@ -178,15 +179,27 @@ const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArr
 /**
  * A keyboard within the platform's limits: at most 210 buttons in at most 30 rows, 7 in a row, 3 in a row with a
  * `link`, `open_app`, `request_geo_location` or `request_contact`; texts of 1 to 128 characters, payloads of at most
- * 1024 (`open_app`: 512), addresses of at most 2048.
+ * 1024 (`open_app`: 512), addresses of at most 2048. A received one can be sent again: its `callback_id` stays behind.
  *
  * @category models
  * @since 0.1.0
  */
 export const Keyboard: Schema.Codec<Keyboard, unknown> = Schema.Struct({
-  type: Schema.tag("inline_keyboard"),
-  payload: Schema.Struct({ buttons: Buttons.check(Schema.makeFilter(keyboardIssues)) })
-})
+  type: Schema.Literal("inline_keyboard"),
+  payload: Schema.Struct({ buttons: Buttons })
+}).pipe(
+  Schema.decodeTo(
+    Schema.Struct({
+      type: Schema.Literal("inline_keyboard"),
+      payload: Schema.Struct({ buttons: Schema.toType(Buttons).check(Schema.makeFilter(keyboardIssues)) }),
+      callback_id: Schema.optional(Schema.Unknown)
+    }),
+    {
+      decode: Getter.transform((keyboard) => keyboard),
+      encode: Getter.transform(({ payload, type }) => ({ type, payload }))
+    }
+  )
+)
 
 /**
  * A button that tells the bot that it was pressed. `text` has 1 to 128 characters, `payload` at most 1024.
