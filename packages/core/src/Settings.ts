@@ -12,6 +12,7 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -24,9 +25,9 @@ import { fieldIssues } from "./internal/issues.ts"
  * @category errors
  * @since 0.1.0
  */
-export class InvalidSettings extends Schema.TaggedError<InvalidSettings>()("InvalidSettings", {
-  problems: Schema.Array(Schema.Struct({ setting: Schema.String, problem: Schema.String }))
-}) {
+export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
+  readonly problems: ReadonlyArray<{ readonly setting: string; readonly problem: string }>
+}> {
   override get message() {
     const problems = this.problems.map(({ setting, problem }) => `${setting} ${problem}`)
     return `Set these before the bot starts: ${problems.join("; ")}.`

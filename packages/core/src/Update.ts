@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { tell } from "./internal/issues.ts"
@@ -144,10 +145,10 @@ export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly 
  * @category errors
  * @since 0.1.0
  */
-export class MalformedUpdate extends Schema.TaggedError<MalformedUpdate>()("MalformedUpdate", {
-  problem: Schema.String,
-  raw: Schema.Unknown
-}) {
+export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
+  readonly problem: string
+  readonly raw: unknown
+}> {
   override get message() {
     return `an update cannot be read: ${this.problem}. It is kept in \`raw\`.`
   }
