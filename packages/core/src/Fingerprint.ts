@@ -1,0 +1,75 @@
+/**
+ * What makes two deliveries the same event. The wire gives no update an id.
+ *
+ * API: Events, Webhook delivery rules.
+ *
+ * @since 0.1.0
+ */
+import { hash, hashText } from "./internal/canonical.ts"
+import * as json from "./internal/json.ts"
+import type { Update } from "./Update.ts"
+import { encode } from "./internal/updateText.ts"
+import * as Result from "effect/Result"
+
+/**
+ * The fingerprint of an update: equal for each delivery of one event, different for different events.
+ *
+ * - a message or comment that was created: its `mid`; one that was edited: its `mid` and the time of the edit; one that
+ *   was removed: its `message_id`;
+ * - the press of a button: its `callback_id`;
+ * - membership, dialogs, titles and rights: the chat, the user and the time;
+ * - anything else: a hash of its content, in which the order of members does not count.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Fingerprint } from "@colloquy/core"
+ * import { Fixtures } from "@colloquy/testing"
+ *
+ * Fingerprint.of(Fixtures.update("message_callback")) // => message_callback:callback-1
+ * ```
+ *
+ * @assumption B The same event comes with the same `mid`, `callback_id` or time each time it is delivered.
+ * @category fingerprints
+ * @since 0.1.0
+ */
+export const of = (update: Update): string => {
+  const type = update.update_type
+  switch (type) {
+    case "message_created":
+    case "comment_created": {
+      const mid = update.message?.body?.mid
+      return mid === undefined ? ofContent(update) : `${type}:${mid}`
+    }
+    case "message_edited":
+    case "comment_edited": {
+      const mid = update.message?.body?.mid
+      return mid === undefined ? ofContent(update) : `${type}:${mid}:${update.timestamp}`
+    }
+    case "message_removed":
+    case "comment_removed":
+      return `${type}:${update.message_id}`
+    case "message_callback":
+      return `${type}:${update.callback.callback_id}`
+    case "unknown":
+      return ofContent(update)
+    case "bot_admin_permissions_changed":
+      return `${type}:${update.chat_id}:${update.bot_id ?? update.user_id ?? ""}:${update.timestamp}`
+    default:
+      return `${type}:${update.chat_id}:${update.user.user_id}:${update.timestamp}`
+  }
+}
+
+const ofContent = (update: Update): string => `${update.update_type}:#${hash(encode(update))}`
+
+/**
+ * The fingerprint of a body that cannot be read as an update.
+ *
+ * @category fingerprints
+ * @since 0.1.0
+ */
+export const ofText = (text: string): string =>
+  `unreadable:#${Result.match(
+    Result.try(() => json.parseExactly(text)),
+    { onSuccess: hash, onFailure: () => hashText(text) }
+  )}`

@@ -1,0 +1,281 @@
+/**
+ * Where updates stand between the platform and the program: what is in the inbox is acknowledged, and leaves it only
+ * when it was handled or put aside.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Fingerprint from "./Fingerprint.ts"
+import * as metrics from "./internal/inboxMetrics.ts"
+import * as json from "./internal/json.ts"
+import { InboxStore, type InboxUnavailable, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
+import * as Letter from "./Letter.ts"
+import type { MalformedUpdate, Update } from "./Update.ts"
+
+/**
+ * The inbox takes nothing: it is full, or the program stops. Whoever brought the updates has to bring them again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InboxClosed extends Data.TaggedError("InboxClosed")<{ readonly reason: "full" | "stopping" }> {
+  override get message() {
+    return this.reason === "full"
+      ? "The inbox is full: handlers are slower than updates come, or fail and are tried again. See `capacity`."
+      : "The inbox takes no more updates: the program stops."
+  }
+}
+
+/**
+ * An update as a source brings it: read, or malformed, with its text where the source has it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Received {
+  readonly read: Result.Result<Update, MalformedUpdate>
+  readonly text?: string | undefined
+}
+
+/**
+ * How an inbox keeps its letters.
+ *
+ * - `key`: whose turn an update waits for, its chat unless told;
+ * - `duplicates`: for how long the same event is recognised, 24 hours unless told;
+ * - `capacity`: how many letters may wait, 100,000 unless told; the source is refused beyond it;
+ * - `keepDead`: for how long dead letters are kept, 30 days unless told;
+ * - `lease`: for how long a process that was killed keeps others from its mailboxes, 90 seconds unless told.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly key?: ((update: Update) => string | number) | undefined
+  readonly duplicates?: Duration.Input | undefined
+  readonly capacity?: number | undefined
+  readonly keepDead?: Duration.Input | undefined
+  readonly lease?: Duration.Input | undefined
+}
+
+/**
+ * The inbox: sources put updates in, `Updates.run` takes them out.
+ *
+ * Metrics: `colloquy_updates_received`, `colloquy_updates_duplicate` and, whenever `stats` is looked at,
+ * `colloquy_inbox_backlog`, `colloquy_inbox_age_ms` and `colloquy_inbox_dead`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Inbox extends Context.Service<
+  Inbox,
+  {
+    /**
+     * Stores updates in their order, with how far their source has been read, all or nothing. When it succeeds, they may
+     * be acknowledged. Duplicates are left out, what cannot be read is a dead letter.
+     */
+    readonly receive: (
+      updates: ReadonlyArray<Received>,
+      marker?: { readonly source: string; readonly value: bigint }
+    ) => Effect.Effect<void, InboxClosed | InboxUnavailable>
+    /** Puts a dead letter back at the end of its mailbox. Gives whether it was there. */
+    readonly replay: (id: string) => Effect.Effect<boolean, InboxUnavailable>
+    /** How far a source has been read. */
+    readonly marker: (source: string) => Effect.Effect<bigint | undefined, InboxUnavailable>
+    /** What waits, since when, and how many letters are dead. */
+    readonly stats: Effect.Effect<Stats, InboxUnavailable>
+    /** Takes nothing any more. */
+    readonly close: Effect.Effect<void>
+    readonly isOpen: Effect.Effect<boolean>
+    /** Waits until a letter may have arrived in this process since the last look. */
+    readonly arrival: Effect.Effect<void>
+    readonly lease: Duration.Duration
+    readonly store: InboxStore["Service"]
+  }
+>()("@colloquy/core/Inbox") {}
+
+const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "90 seconds" } as const
+
+const sweepEvery = "10 minutes"
+
+const countEvery = 1000
+
+const rawText = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
+
+/**
+ * An inbox over the store of the program.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (options: Options = {}) {
+  const store = yield* InboxStore
+  const clock = yield* Clock.Clock
+  const { capacity = defaults.capacity, key } = options
+  const duplicates = Duration.toMillis(options.duplicates ?? defaults.duplicates)
+  const keepDead = Duration.toMillis(options.keepDead ?? defaults.keepDead)
+  const lease = Duration.fromInputUnsafe(options.lease ?? defaults.lease)
+  const arrived = Latch.makeUnsafe(false)
+  let isOpen = true
+  let waiting = 0
+  let countedAt = -Infinity
+
+  const keyOf = key === undefined ? Letter.chatKey : (update: Update) => String(key(update))
+
+  const count = Effect.suspend(() => {
+    const now = clock.currentTimeMillisUnsafe()
+    if (now - countedAt < countEvery) return Effect.succeed(waiting)
+    return Effect.map(store.stats, (stats) => {
+      countedAt = now
+      return (waiting = stats.waiting)
+    })
+  })
+
+  const put = (updates: ReadonlyArray<Received>, marker: { source: string; value: bigint } | undefined) => {
+    const now = clock.currentTimeMillisUnsafe()
+    const letters: Array<Letter.Letter> = []
+    const unreadable: Array<{ letter: Letter.Letter; problem: string }> = []
+    for (const { read, text } of updates) {
+      if (Result.isSuccess(read)) {
+        letters.push(Letter.fromUpdate(read.success, { receivedAt: now, key: keyOf(read.success), text }))
+      } else {
+        const { problem, raw } = read.failure
+        const kept = text ?? rawText(raw)
+        const letter = { fingerprint: Fingerprint.ofText(kept), key: "", receivedAt: now, text: kept }
+        unreadable.push({ letter: Letter.fromStored(letter), problem })
+      }
+    }
+    return Effect.map(
+      store.put({ letters, unreadable, marker, now, duplicatesSince: now - duplicates }),
+      (accepted) => {
+        waiting += accepted
+        arrived.openUnsafe()
+        return updates.length - accepted
+      }
+    )
+  }
+
+  const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
+    Effect.suspend(() => {
+      if (!isOpen) return new InboxClosed({ reason: "stopping" })
+      return Effect.flatMap(count, (before): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+        if (before + updates.length > capacity && updates.length > 0) return new InboxClosed({ reason: "full" })
+        return Effect.flatMap(put(updates, marker), (repeated) =>
+          metrics.receivedNow(updates.length - repeated, repeated)
+        )
+      })
+    })
+
+  const sweep = Effect.suspend(() => {
+    const now = clock.currentTimeMillisUnsafe()
+    return store.sweep({ seenBefore: now - duplicates, diedBefore: now - keepDead })
+  }).pipe(
+    Effect.catch((error) => Effect.logWarning(error.message)),
+    Effect.schedule(Schedule.spaced(sweepEvery))
+  )
+  yield* Effect.forkScoped(sweep)
+
+  return Inbox.of({
+    receive,
+    replay: (id) =>
+      Effect.map(store.replay([id]), (count) => {
+        arrived.openUnsafe()
+        return count > 0
+      }),
+    marker: store.marker,
+    stats: Effect.tap(store.stats, (stats) => metrics.backlogNow(stats, clock.currentTimeMillisUnsafe())),
+    close: Effect.sync(() => {
+      isOpen = false
+    }),
+    isOpen: Effect.sync(() => isOpen),
+    arrival: Effect.map(arrived.await, () => arrived.closeUnsafe()),
+    lease,
+    store
+  })
+})
+
+/**
+ * An inbox over the store that the program provides.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore> => Layer.effect(Inbox, make(options))
+
+/**
+ * An inbox in memory, for tests and for bots that may lose what they have not handled when they stop.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ *
+ * const inbox = Inbox.layerMemory({ capacity: 10_000 })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (options?: Options): Layer.Layer<Inbox> => Layer.provide(layer(options), storeMemory)
+
+const deadPage = 100
+
+/**
+ * The dead letters, from the oldest on: updates whose handler failed as often as it may, and bodies that could not be
+ * read. `problem` says why.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Effect, Stream } from "effect"
+ *
+ * // after the handler was mended
+ * const again = Inbox.deadLetters.pipe(
+ *   Stream.filter(({ problem }) => problem.includes("the mended one")),
+ *   Stream.runForEach(({ id }) => Inbox.replay(id))
+ * )
+ * ```
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const deadLetters: Stream.Stream<Letter.Dead, InboxUnavailable, Inbox> = Stream.unwrap(
+  Inbox.use(({ store }) =>
+    Effect.succeed(
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(store.dead({ after, limit: deadPage }), (page) => {
+          const last = page.at(-1)?.id
+          return [page, page.length < deadPage ? Option.none() : Option.some(last)] as const
+        })
+      )
+    )
+  )
+)
+
+/**
+ * Puts a dead letter back at the end of its mailbox, to be handled again. Gives whether it was there.
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const replay = (id: string): Effect.Effect<boolean, InboxUnavailable, Inbox> =>
+  Inbox.use((inbox) => inbox.replay(id))
+
+/**
+ * Forgets a dead letter. Gives whether it was there.
+ *
+ * @category dead letters
+ * @since 0.1.0
+ */
+export const drop = (id: string): Effect.Effect<boolean, InboxUnavailable, Inbox> =>
+  Inbox.use(({ store }) => Effect.map(store.drop([id]), (count) => count > 0))

@@ -1,0 +1,46 @@
+/** A priority queue: the least first. */
+export interface Heap<A> {
+  readonly size: number
+  readonly push: (value: A) => void
+  readonly pop: () => A | undefined
+}
+
+export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
+  const items: Array<A> = []
+
+  const sink = (value: A): void => {
+    let at = 0
+    for (;;) {
+      let child = 2 * at + 1
+      if (child >= items.length) break
+      if (child + 1 < items.length && isLess(items[child + 1]!, items[child]!)) child++
+      if (!isLess(items[child]!, value)) break
+      items[at] = items[child]!
+      at = child
+    }
+    items[at] = value
+  }
+
+  return {
+    get size() {
+      return items.length
+    },
+    push: (value) => {
+      let at = items.length
+      items.push(value)
+      while (at > 0) {
+        const parent = (at - 1) >> 1
+        if (!isLess(value, items[parent]!)) break
+        items[at] = items[parent]!
+        at = parent
+      }
+      items[at] = value
+    },
+    pop: () => {
+      const first = items[0]
+      const last = items.pop()
+      if (items.length > 0) sink(last!)
+      return first
+    }
+  }
+}
