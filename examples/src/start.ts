@@ -2,7 +2,7 @@
  * `npm start`: the emulator on a free port, a bot against it by HTTP and long polling, and you. The bot is the echo bot,
  * or the export `bot` of the module that `npm start -- FILE` names.
  */
-import { LongPolling } from "@colloquy/core"
+import { Inbox, LongPolling } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -24,7 +24,9 @@ const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 const main = Effect.gen(function* () {
   const bot = yield* Effect.tapError(loadBot(file), (error) => Console.error(error.message))
   const { url } = yield* EmulatorServer.EmulatorServer
-  const connection = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layer({ token, baseUrl: url })))
+  const connection = LongPolling.layer().pipe(
+    Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory()))
+  )
   const isAlone = process.stdin.isTTY !== true
   const conversation = isAlone ? script : converse(url, { input: process.stdin, output: process.stdout })
   yield* Effect.raceFirst(conversation, Effect.provide(bot, connection))

@@ -51,7 +51,7 @@ export interface Received {
  * How an inbox keeps its letters.
  *
  * - `key`: whose turn an update waits for, its chat unless told;
- * - `duplicates`: for how long the same event is recognised, 24 hours unless told;
+ * - `duplicates`: for how long the same event is recognised, 24 hours unless told, not at all by 0;
  * - `capacity`: how many letters may wait, 100,000 unless told; the source is refused beyond it;
  * - `keepDead`: for how long dead letters are kept, 30 days unless told;
  * - `lease`: for how long a process that was killed keeps others from its mailboxes, 90 seconds unless told.
@@ -96,8 +96,8 @@ export class Inbox extends Context.Service<
     /** Takes nothing any more. */
     readonly close: Effect.Effect<void>
     readonly isOpen: Effect.Effect<boolean>
-    /** Waits until a letter may have arrived in this process since the last look. */
-    readonly arrival: Effect.Effect<void>
+    /** Opened when there may be more to claim than at the last look. */
+    readonly wakeUp: Latch.Latch
     readonly lease: Duration.Duration
     readonly store: InboxStore["Service"]
   }
@@ -124,7 +124,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const duplicates = Duration.toMillis(options.duplicates ?? defaults.duplicates)
   const keepDead = Duration.toMillis(options.keepDead ?? defaults.keepDead)
   const lease = Duration.fromInputUnsafe(options.lease ?? defaults.lease)
-  const arrived = Latch.makeUnsafe(false)
+  const wakeUp = Latch.makeUnsafe(false)
   let isOpen = true
   let waiting = 0
   let countedAt = -Infinity
@@ -142,6 +142,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   const put = (updates: ReadonlyArray<Received>, marker: { source: string; value: bigint } | undefined) => {
     const now = clock.currentTimeMillisUnsafe()
+    const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : now - duplicates
     const letters: Array<Letter.Letter> = []
     const unreadable: Array<{ letter: Letter.Letter; problem: string }> = []
     for (const { read, text } of updates) {
@@ -154,14 +155,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         unreadable.push({ letter: Letter.fromStored(letter), problem })
       }
     }
-    return Effect.map(
-      store.put({ letters, unreadable, marker, now, duplicatesSince: now - duplicates }),
-      (accepted) => {
-        waiting += accepted
-        arrived.openUnsafe()
-        return updates.length - accepted
-      }
-    )
+    return Effect.map(store.put({ letters, unreadable, marker, now, duplicatesSince }), (accepted) => {
+      waiting += accepted
+      wakeUp.openUnsafe()
+      return updates.length - accepted
+    })
   }
 
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
@@ -188,7 +186,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     receive,
     replay: (id) =>
       Effect.map(store.replay([id]), (count) => {
-        arrived.openUnsafe()
+        wakeUp.openUnsafe()
         return count > 0
       }),
     marker: store.marker,
@@ -197,7 +195,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       isOpen = false
     }),
     isOpen: Effect.sync(() => isOpen),
-    arrival: Effect.map(arrived.await, () => arrived.closeUnsafe()),
+    wakeUp,
     lease,
     store
   })

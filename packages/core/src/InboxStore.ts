@@ -131,7 +131,7 @@ export class InboxStore extends Context.Service<
      * somebody who does not own the mailbox any more is passed over: the next owner handles the letter again.
      */
     readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, InboxUnavailable>
-    /** Prolongs the leases of all mailboxes of an owner that it still holds. */
+    /** Sets the lease of all mailboxes that an owner still holds. One in the past gives them back. */
     readonly extend: (owner: string, leaseUntil: number) => Effect.Effect<void, InboxUnavailable>
     readonly stats: Effect.Effect<Stats, InboxUnavailable>
     /** How far a source has been read. */

@@ -5,21 +5,28 @@
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import * as Stream from "effect/Stream"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import { Inbox, type InboxClosed } from "./Inbox.ts"
+import type { InboxUnavailable } from "./InboxStore.ts"
+import { pollingLimits } from "./internal/assumptions.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
-import type { MalformedUpdate, Update } from "./Update.ts"
 import * as Updates from "./Updates.ts"
 
 /**
- * How to poll: `types` of updates wanted (all unless told), `limit` of a page (1 to 1000), `timeout` in seconds (0 to
- * 90) that the platform waits for an update, and the `marker` to go on from.
+ * How to poll.
+ *
+ * - `types` of updates wanted, all unless told;
+ * - `limit` of a page, 1 to 1000, 100 unless told;
+ * - `timeout`: seconds that the platform waits for an update, 0 to 90, 30 unless told;
+ * - `marker` to go on from. Unless told, it is the one that stands in the inbox;
+ * - `skipPending`: passes over what came before the start;
+ * - `ahead`: reads no further while so many updates wait in the inbox, 1000 unless told.
  *
  * @category models
  * @since 0.1.0
@@ -29,6 +36,8 @@ export interface Options {
   readonly limit?: number | undefined
   readonly timeout?: number | undefined
   readonly marker?: bigint | undefined
+  readonly skipPending?: boolean | undefined
+  readonly ahead?: number | undefined
 }
 
 type Failure = Endpoint.Errors<typeof Updates.list>
@@ -40,8 +49,11 @@ const isPassing = (error: Failure): boolean =>
 // Polling has its own pauses, which say so from the first one on.
 const withoutRetries = RetryPolicy.override({ transient: Schedule.recurs(0) })
 
-const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
-  Schedule.jittered,
+const growing = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
+  Schedule.jittered
+)
+
+const untilItWorks = growing.pipe(
   Schedule.setInputType<Failure>(),
   // A schedule is asked before `while` is.
   Schedule.tap(({ input }) =>
@@ -49,28 +61,77 @@ const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.
   )
 )
 
-const readable = (update: Result.Result<Update, MalformedUpdate>) =>
-  Result.isSuccess(update)
-    ? Effect.succeed([update.success])
-    : Effect.as(Effect.logError(update.failure.message, update.failure.raw), [])
+const untilTaken = growing.pipe(
+  Schedule.setInputType<InboxClosed | InboxUnavailable>(),
+  Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
+)
+
+const patiently = <A>(effect: Effect.Effect<A, InboxClosed | InboxUnavailable>): Effect.Effect<A> =>
+  Effect.retry(effect, untilTaken) as Effect.Effect<A>
+
+const source = "updates"
+
+const defaultAhead = 1000
+
+const warning =
+  "Long polling is for development: the platform limits its rate, keeps updates for a day, and gives no comments. " +
+  "Run the bot by Webhook.layer in production."
+
+const warnInProduction = Effect.gen(function* () {
+  const environment = yield* Effect.option(Config.String("NODE_ENV"))
+  if (Option.contains(environment, "production")) yield* Effect.logWarning(warning)
+})
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const api = yield* BotApi
-  const poll = (marker: bigint | undefined) =>
+  const inbox = yield* Inbox
+  const { limit, timeout, types, ahead = defaultAhead } = options
+
+  const poll = (request: Updates.ListRequest) =>
     api
-      .execute(Updates.list, { ...options, marker })
+      .execute(Updates.list, { types, ...request })
       .pipe(withoutRetries, Effect.retry({ schedule: untilItWorks, while: isPassing }))
-  const stream = Stream.paginate(options.marker, (marker) =>
-    Effect.map(poll(marker), (page) => [page.updates, Option.some(page.marker ?? marker)] as const)
-  ).pipe(Stream.mapEffect(readable), Stream.flattenIterable)
-  return Updates.Updates.of({ stream })
+
+  const room = Effect.suspend(() => inbox.stats).pipe(
+    patiently,
+    Effect.repeat({ until: ({ waiting }) => waiting < ahead, schedule: Schedule.spaced("250 millis") })
+  )
+
+  const skip: (marker: bigint | undefined) => Effect.Effect<bigint | undefined, Failure> = Effect.fnUntraced(
+    function* (marker) {
+      const page = yield* poll({ marker, limit: pollingLimits.count, timeout: 0 })
+      const next = page.marker ?? marker
+      return page.updates.length === 0 || next === marker ? next : yield* skip(next)
+    }
+  )
+
+  const intake = Effect.gen(function* () {
+    yield* warnInProduction
+    let marker = options.marker ?? (yield* patiently(inbox.marker(source)))
+    if (options.skipPending === true) marker = yield* skip(marker)
+    for (;;) {
+      yield* room
+      const page = yield* poll({ limit, timeout, marker })
+      const next = page.marker ?? marker
+      if (page.updates.length > 0 || next !== marker) {
+        const updates = page.updates.map((read) => ({ read }))
+        yield* patiently(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
+      }
+      marker = next
+    }
+  })
+
+  return Updates.Updates.of({ inbox, intake })
 })
 
 /**
- * Updates by long polling. The next page, which commits the one before, is asked for when the consumer has taken what
- * there was. Failures of the network and of the server are waited out with growing pauses; a malformed update is logged
- * and passed over. It ends with what does not pass by itself: `MethodNotAllowed` while a webhook is subscribed,
- * `Unauthorized` for a wrong token, a host that is not trusted, an address without the API.
+ * Updates by long polling, into the inbox of the program. The next page, which commits the one before, is asked for when
+ * that one stands in the inbox, together with the marker to go on from: what was not handled when the program stopped is
+ * still there, and polling goes on where it was.
+ *
+ * Failures of the network and of the server are waited out with growing pauses; a malformed update is a dead letter. It
+ * ends with what does not pass by itself: `MethodNotAllowed` while a webhook is subscribed, `Unauthorized` for a wrong
+ * token, a host that is not trusted, an address without the API. Where `NODE_ENV` is `production`, it warns.
  *
  * **Example**
  *
@@ -80,8 +141,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
  * const updates = LongPolling.layer({ types: ["message_created", "message_callback"], timeout: 30 })
  * ```
  *
+ * API: Events, Webhook delivery rules; GET /updates.
+ *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<Updates.Updates, never, BotApi> =>
+export const layer = (options: Options = {}): Layer.Layer<Updates.Updates, never, BotApi | Inbox> =>
   Layer.effect(Updates.Updates, make(options))

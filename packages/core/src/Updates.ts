@@ -12,8 +12,11 @@ import * as Getter from "effect/SchemaGetter"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
+import type { Inbox } from "./Inbox.ts"
 import { pollingLimits } from "./internal/assumptions.ts"
+import * as driver from "./internal/driver.ts"
 import * as rules from "./internal/rules.ts"
+import { sequence } from "./internal/sequence.ts"
 import { Int64, nullish } from "./internal/wire.ts"
 import { decode, type MalformedUpdate, Update } from "./Update.ts"
 
@@ -97,8 +100,16 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
 )
 
 /**
- * Where updates come from: `LongPolling.layer` provides it. There is one source at a time, because a program has one
- * layer for this tag.
+ * Why a source cannot go on.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type SourceError = Endpoint.Errors<typeof list>
+
+/**
+ * Where updates come from, and the inbox that they stand in. `LongPolling.layer` and `Webhook.layer` provide it: there
+ * is one source at a time, because a program has one layer for this tag.
  *
  * @category services
  * @since 0.1.0
@@ -106,13 +117,71 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
 export class Updates extends Context.Service<
   Updates,
   {
-    /** The updates in the order they came. It fails when the source cannot go on. */
-    readonly stream: Stream.Stream<Update, Endpoint.Errors<typeof list>>
+    readonly inbox: Inbox["Service"]
+    /**
+     * Brings updates into the inbox for as long as it runs. It ends when no more will come, and fails when the source
+     * cannot go on.
+     */
+    readonly intake: Effect.Effect<void, SourceError>
   }
 >()("@colloquy/core/Updates") {}
 
 /**
- * The updates of the program's source, in the order they came.
+ * How updates are handled.
+ *
+ * - `concurrency`: how many handlers run at once, 64 unless told;
+ * - `inMemory`: how many updates are held in memory, 1000 unless told;
+ * - `retry`: when a handler that failed is tried again: after 2, 4, 8, 16 and 32 seconds unless told. Meanwhile its chat
+ *   waits, and others go on;
+ * - `timeout`: how long a handler may take, a minute unless told. A time-out counts as a failure, and so does a defect;
+ * - `deadline`: how long running handlers may take to end when the program stops, 10 seconds unless told.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunOptions extends driver.Options {}
+
+/**
+ * Handles updates: the driver for production.
+ *
+ * - Each update is handled at least once: it leaves the inbox only when its handler has succeeded, or as a dead letter.
+ * - The updates of one chat are handled one at a time in the order they came, also while one of them is tried again.
+ *   Chats do not wait for each other.
+ * - A handler that fails is tried again by `retry`; then the update becomes a dead letter with its cause, for
+ *   `Inbox.deadLetters`, and the next one is handled. So it never fails on account of a handler.
+ * - When it is interrupted, it takes nothing more from its source, gives running handlers their `deadline`, and leaves
+ *   the rest in the inbox.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { type Chat, Messages, Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const bot = Updates.run(
+ *   (update) =>
+ *     update.update_type === "bot_started"
+ *       ? Messages.send({ chat_id: update.chat_id, text: "Hello" })
+ *       : Effect.void,
+ *   { concurrency: 16 }
+ * )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = <E, R>(
+  handler: (update: Update) => Effect.Effect<unknown, E, R>,
+  options: RunOptions = {}
+): Effect.Effect<void, SourceError, R | Updates> =>
+  Updates.use(({ inbox, intake }) => driver.run(inbox, intake, handler, options))
+
+/**
+ * The updates of the program's source in the order they came, as a plain stream. An update leaves the inbox when the
+ * next one is asked for, so what was being handled when the program stopped comes again. With more than one update at
+ * work at a time (`mapEffect` with concurrency, a buffer) this no longer holds: {@link run} does it right.
  *
  * **Example**
  *
@@ -132,9 +201,9 @@ export class Updates extends Context.Service<
  *
  * API: Events.
  *
- * @category streams
+ * @category running
  * @since 0.1.0
  */
-export const stream: Stream.Stream<Update, Endpoint.Errors<typeof list>, Updates> = Stream.unwrap(
-  Updates.use((updates) => Effect.succeed(updates.stream))
+export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap(
+  Updates.use(({ inbox, intake }) => sequence(inbox, intake))
 )

@@ -8,7 +8,17 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import { type ApiError, type BotApi, LongPolling, Me, Members, Messages, RetryPolicy, Updates } from "../src/index.ts"
+import {
+  type ApiError,
+  type BotApi,
+  Inbox,
+  LongPolling,
+  Me,
+  Members,
+  Messages,
+  RetryPolicy,
+  Updates
+} from "../src/index.ts"
 import * as Stream from "effect/Stream"
 import { chat_id, message, user_id } from "./support/fixtures.ts"
 import { answer, brokenOff, lost, never, nodeError, ok, type Reply, scripted, text, token } from "./support/scripted.ts"
@@ -156,7 +166,12 @@ describe("the token", () => {
         Stream.runDrain,
         Effect.exit,
         Effect.provideService(RetryPolicy.RetryPolicy, RetryPolicy.none),
-        Effect.provide(Layer.merge(LongPolling.layer().pipe(Layer.provide(platform.layer())), layer)),
+        Effect.provide(
+          Layer.merge(
+            LongPolling.layer().pipe(Layer.provide(Layer.merge(platform.layer(), Inbox.layerMemory()))),
+            layer
+          )
+        ),
         Effect.forkChild({ startImmediately: true })
       )
       yield* TestClock.adjust("1 hour")

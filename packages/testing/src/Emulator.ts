@@ -10,6 +10,7 @@
 import * as BotApi from "@colloquy/core/BotApi"
 import type { Chat, ChatId } from "@colloquy/core/Chat"
 import type { Comment } from "@colloquy/core/Comment"
+import * as Inbox from "@colloquy/core/Inbox"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
@@ -228,7 +229,7 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
   ).pipe(Layer.provideMerge(Layer.effect(Emulator, make(options))))
 
 /**
- * All that a bot under test needs: the platform in process and a client for its bot.
+ * All that a bot under test needs: the platform in process, a client for its bot, and an inbox in memory.
  *
  * **Example**
  *
@@ -248,9 +249,12 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
  * @category layers
  * @since 0.1.0
  */
-export const layerBot = (options: BotOptions = {}): Layer.Layer<BotApi.BotApi | Emulator | HttpClient.HttpClient> =>
+export const layerBot = (
+  options: BotOptions = {}
+): Layer.Layer<BotApi.BotApi | Emulator | HttpClient.HttpClient | Inbox.Inbox> =>
   BotApi.layer({ token: Redacted.make(options.token ?? defaultToken), baseUrl }).pipe(
     Layer.provide(RateLimiter.layerMemory({ ...RateLimiter.unlimited, ...options.clientLimits })),
+    Layer.merge(Inbox.layerMemory()),
     Layer.provideMerge(layer(options))
   )
 

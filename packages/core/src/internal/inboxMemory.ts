@@ -135,6 +135,7 @@ export const makeMemory = (): InboxStore["Service"] => {
 
   const extend = (owner: string, leaseUntil: number): void => {
     for (const box of held) if (box.owner === owner) box.leaseUntil = leaseUntil
+    firstLease = Math.min(firstLease, leaseUntil)
   }
 
   const oldest = (): number | undefined => {

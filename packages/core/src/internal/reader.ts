@@ -1,0 +1,64 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { Inbox } from "../Inbox.ts"
+import type { InboxUnavailable, Mailbox, Settlement } from "../InboxStore.ts"
+
+/** Other processes that put letters in do not wake this one. */
+const lookAgainAfter = "1 second"
+
+const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")]).pipe(
+  Schedule.jittered,
+  Schedule.setInputType<InboxUnavailable>(),
+  Schedule.tap(({ input }) => Effect.logWarning(`${input.message}. It is tried again.`))
+)
+
+const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
+  Effect.retry(effect, untilAvailable) as Effect.Effect<A>
+
+/**
+ * Takes letters out of an inbox in the name of one owner, whose leases are prolonged until the scope closes. A store
+ * that cannot be reached is waited for.
+ */
+export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
+  const { store, lease, wakeUp } = inbox
+  const owner = (yield* Random.nextInt).toString(36) + (yield* Random.nextInt).toString(36)
+  const clock = yield* Clock.Clock
+  const leaseMillis = Duration.toMillis(lease)
+
+  const prolong = Effect.suspend(() => store.extend(owner, clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
+    Effect.catch((error) => Effect.logWarning(error.message)),
+    Effect.delay(leaseMillis / 3),
+    Effect.forever
+  )
+  // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(store.extend(owner, 0), "5 seconds")))
+  yield* Effect.forkScoped(prolong)
+
+  return {
+    claim: (mailboxes: number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
+      patiently(
+        Effect.suspend(() => {
+          wakeUp.closeUnsafe()
+          const now = clock.currentTimeMillisUnsafe()
+          return store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
+        })
+      ),
+    settle: (settlement: Omit<Settlement, "owner">): Effect.Effect<void> =>
+      patiently(store.settle([{ ...settlement, owner }])),
+    /** Waits until there may be more to claim. */
+    more: Effect.timeoutOption(wakeUp.await, lookAgainAfter),
+    wake: () => void wakeUp.openUnsafe(),
+    /** Starts a source. Whoever waits for more is woken when it has ended. */
+    start: <E, R>(intake: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
+      Effect.tap(Effect.forkScoped(intake), (source) =>
+        Effect.sync(() => source.addObserver(() => wakeUp.openUnsafe()))
+      )
+  }
+})
+
+export type Reader = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,46 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Inbox } from "../Inbox.ts"
+import type { Update } from "../Update.ts"
+import { type Reader, make } from "./reader.ts"
+
+/** A letter that was given out, and is settled when the next one is asked for. */
+interface Given {
+  readonly key: string
+  readonly id: string
+}
+
+const settle = (reader: Reader, { key, id }: Given) => reader.settle({ key, letter: { id }, release: true })
+
+/** The updates of an inbox one after the other, the oldest first. */
+export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], intake: Effect.Effect<void, E>) {
+  const reader = yield* make(inbox)
+  const clock = yield* Clock.Clock
+  const source = yield* reader.start(intake)
+
+  const next: Effect.Effect<readonly [ReadonlyArray<Update>, Option.Option<Given>], E> = Effect.gen(function* () {
+    for (;;) {
+      const [mailbox] = yield* reader.claim(1, 1)
+      if (mailbox === undefined) {
+        if (source.pollUnsafe() !== undefined) {
+          yield* Fiber.join(source)
+          return [[], Option.none()]
+        }
+        yield* reader.more
+        continue
+      }
+      const { id, letter } = mailbox.letters[0]
+      if (Result.isSuccess(letter.read)) return [[letter.read.success], Option.some({ key: mailbox.key, id })]
+      const death = { problem: letter.read.failure.message, attempts: 0, at: clock.currentTimeMillisUnsafe() }
+      yield* reader.settle({ key: mailbox.key, letter: { id, death }, release: true })
+    }
+  })
+
+  return Stream.paginate(undefined as Given | undefined, (given) =>
+    given === undefined ? next : Effect.andThen(settle(reader, given), next)
+  )
+})
