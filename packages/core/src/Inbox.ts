@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     const unreadable: Array<{ letter: Letter.Letter; problem: string }> = []
     for (const { read, text } of updates) {
       if (Result.isSuccess(read)) {
-        letters.push(Letter.fromUpdate(read.success, { receivedAt: now, key: keyOf(read.success), text }))
+        letters.push(Letter.fromRead(read, { receivedAt: now, key: keyOf(read.success), text }))
       } else {
         const { problem, raw } = read.failure
         const kept = text ?? rawText(raw)

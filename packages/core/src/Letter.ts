@@ -50,27 +50,28 @@ export interface Dead extends Stored {
   readonly diedAt: number
 }
 
-class OfUpdate implements Letter {
+class OfRead implements Letter {
   readonly fingerprint: string
   readonly key: string
   readonly receivedAt: number
-  readonly #update: Update
+  readonly read: Result.Success<Update, MalformedUpdate>
   #text: string | undefined
 
-  constructor(update: Update, key: string, receivedAt: number, text: string | undefined) {
-    this.fingerprint = Fingerprint.of(update)
+  constructor(
+    read: Result.Success<Update, MalformedUpdate>,
+    key: string,
+    receivedAt: number,
+    text: string | undefined
+  ) {
+    this.fingerprint = Fingerprint.of(read.success)
     this.key = key
     this.receivedAt = receivedAt
-    this.#update = update
+    this.read = read
     this.#text = text
   }
 
   get text(): string {
-    return (this.#text ??= toText(this.#update))
-  }
-
-  get read(): Result.Result<Update, MalformedUpdate> {
-    return Result.succeed(this.#update)
+    return (this.#text ??= toText(this.read.success))
   }
 }
 
@@ -102,15 +103,15 @@ class OfText implements Letter {
 export const chatKey: (update: Update) => string = originOf
 
 /**
- * A letter for an update. Its text is written when a store asks for it, unless it is given.
+ * A letter for an update that was read. Its text is written when a store asks for it, unless it is given.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const fromUpdate = (
-  update: Update,
+export const fromRead = (
+  read: Result.Success<Update, MalformedUpdate>,
   options: { readonly receivedAt: number; readonly key?: string | undefined; readonly text?: string | undefined }
-): Letter => new OfUpdate(update, options.key ?? chatKey(update), options.receivedAt, options.text)
+): Letter => new OfRead(read, options.key ?? chatKey(read.success), options.receivedAt, options.text)
 
 /**
  * A letter from what a store kept of it.

@@ -1,4 +1,4 @@
-import * as Effect from "effect/Effect"
+import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 
 const handled = Metric.counter("colloquy_updates_handled", { description: "updates whose handler succeeded" })
@@ -9,9 +9,11 @@ const time = Metric.histogram("colloquy_update_ms", {
   boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 16 })
 })
 
-export const handledIn = (millis: number): Effect.Effect<void> =>
-  Effect.andThen(Metric.update(handled, 1), Metric.update(time, millis))
-
-export const failedOnce: Effect.Effect<void> = Metric.update(failed, 1)
-
-export const diedOnce: Effect.Effect<void> = Metric.update(dead, 1)
+export const make = (context: Context.Context<never>) => ({
+  handled: (millis: number): void => {
+    handled.updateUnsafe(1, context)
+    time.updateUnsafe(millis, context)
+  },
+  failed: (): void => failed.updateUnsafe(1, context),
+  died: (): void => dead.updateUnsafe(1, context)
+})

@@ -3,8 +3,8 @@ import type { Arrival, Claim, InboxStore, Mailbox, Settlement } from "../InboxSt
 import type * as Letter from "../Letter.ts"
 import { makeHeap } from "./heap.ts"
 
-/** A window of a day may hold more fingerprints than memory should: the latest ones count. */
-const maxSeen = 100_000
+/** A window of a day may hold more fingerprints than memory should: the latest ones count, one or two generations. */
+const generation = 50_000
 
 interface Waiting {
   readonly seq: number
@@ -28,7 +28,8 @@ export const makeMemory = (): InboxStore["Service"] => {
   const boxes = new Map<string, Box>()
   const ready = makeHeap<Box>((a, b) => headOf(a) < headOf(b))
   const held = new Set<Box>()
-  const seen = new Map<string, number>()
+  let recent = new Map<string, number>()
+  let former: ReadonlyMap<string, number> = new Map()
   const dead = new Map<string, Letter.Dead>()
   const markers = new Map<string, bigint>()
   let seq = 0
@@ -36,14 +37,13 @@ export const makeMemory = (): InboxStore["Service"] => {
   let firstLease = Infinity
 
   const isNew = (fingerprint: string, { now, duplicatesSince }: Arrival): boolean => {
-    const at = seen.get(fingerprint)
-    if (at !== undefined) {
-      if (at >= duplicatesSince) return false
-      seen.delete(fingerprint)
-    } else if (seen.size >= maxSeen) {
-      seen.delete(seen.keys().next().value!)
+    const at = recent.get(fingerprint) ?? former.get(fingerprint)
+    if (at !== undefined && at >= duplicatesSince) return false
+    if (recent.size >= generation) {
+      former = recent
+      recent = new Map()
     }
-    seen.set(fingerprint, now)
+    recent.set(fingerprint, now)
     return true
   }
 
@@ -175,7 +175,8 @@ export const makeMemory = (): InboxStore["Service"] => {
     drop: (ids) => Effect.sync(() => take(ids).length),
     sweep: ({ seenBefore, diedBefore }) =>
       Effect.sync(() => {
-        for (const [fingerprint, at] of seen) if (at < seenBefore) seen.delete(fingerprint)
+        for (const [fingerprint, at] of recent) if (at < seenBefore) recent.delete(fingerprint)
+        if ([...former.values()].every((at) => at < seenBefore)) former = new Map()
         for (const [id, { diedAt }] of dead) if (diedAt < diedBefore) dead.delete(id)
       })
   }

@@ -17,8 +17,17 @@ const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedul
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message}. It is tried again.`))
 )
 
+// A success costs nothing: the schedule is looked at after the first failure.
 const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
-  Effect.retry(effect, untilAvailable) as Effect.Effect<A>
+  Effect.catch(effect, (error) => {
+    let isFirst = true
+    const again = Effect.suspend(() => {
+      if (!isFirst) return effect
+      isFirst = false
+      return Effect.fail(error)
+    })
+    return Effect.retry(again, untilAvailable) as Effect.Effect<A>
+  })
 
 /**
  * Takes letters out of an inbox in the name of one owner, whose leases are prolonged until the scope closes. A store

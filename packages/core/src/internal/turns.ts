@@ -1,0 +1,242 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Tracer from "effect/Tracer"
+import type { Death, Mailbox, Settlement } from "../InboxStore.ts"
+import type * as Letter from "../Letter.ts"
+import type { Update } from "../Update.ts"
+import * as handlerMetrics from "./handlerMetrics.ts"
+import { originOf } from "./origin.ts"
+
+export interface Options<E, R> {
+  readonly handler: (update: Update) => Effect.Effect<unknown, E, R>
+  readonly concurrency: number
+  readonly timeout: Duration.Duration
+  readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
+  readonly settle: (settlement: Omit<Settlement, "owner">) => Effect.Effect<void>
+  /** Told when a turn has ended. */
+  readonly onEnd: () => void
+}
+
+type Step = (cause: Cause.Cause<unknown>) => Effect.Effect<unknown, Cause.Done<unknown>>
+
+/** A mailbox whose letters are handled one after the other. */
+interface Turn {
+  readonly mailbox: Mailbox
+  index: number
+  attempts: number
+  step: Step | undefined
+  since: number
+  isLate: boolean
+  /** A handler that runs, or a pause before the next attempt. */
+  fiber: Fiber.Fiber<unknown, unknown> | undefined
+}
+
+const about = (update: Update) => ({ update_type: update.update_type, chat: originOf(update) })
+
+/**
+ * Handles the letters of many mailboxes at once. It runs once for every update of a bot, so it is a state machine around
+ * fibers rather than a fiber around each step: a handler that does not wait costs one fiber and no timer.
+ */
+export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
+  const { concurrency, handler, retry } = options
+  const context = yield* Effect.context<R>()
+  const clock = yield* Clock.Clock
+  const fork = Effect.runForkWith(context)
+  const metrics = handlerMetrics.make(context)
+  const timeout = Duration.toMillis(options.timeout)
+  const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
+  const tooLate = () =>
+    Cause.fail(new Cause.TimeoutError(`the handler took longer than ${Duration.format(options.timeout)}`))
+
+  const turns = new Set<Turn>()
+  const waiting: Array<Turn> = []
+  const running = new Set<Turn>()
+  const idle = Latch.makeUnsafe(true)
+  let active = 0
+  let isPumping = false
+  let isStopping = false
+  let isAborted = false
+
+  const letterOf = ({ index, mailbox }: Turn): Letter.Stored => mailbox.letters[index]
+
+  const perform = (effect: Effect.Effect<void>, then: () => void): void => {
+    const fiber = fork(effect)
+    if (fiber.pollUnsafe() === undefined) fiber.addObserver(then)
+    else then()
+  }
+
+  const end = (turn: Turn): void => {
+    turns.delete(turn)
+    if (turns.size === 0) idle.openUnsafe()
+    options.onEnd()
+  }
+
+  const release = (turn: Turn): void =>
+    perform(options.settle({ key: turn.mailbox.key, release: true }), () => end(turn))
+
+  const isLast = ({ index, mailbox }: Turn): boolean => isStopping || index === mailbox.letters.length - 1
+
+  const settled = (turn: Turn, wasLast: boolean): void => {
+    if (wasLast) return end(turn)
+    turn.index++
+    turn.attempts = 0
+    turn.step = undefined
+    ready(turn)
+  }
+
+  const putAside = (turn: Turn, death: Death): void => {
+    const last = isLast(turn)
+    const letter = { id: letterOf(turn).id, death }
+    perform(options.settle({ key: turn.mailbox.key, letter, release: last }), () => settled(turn, last))
+  }
+
+  const bury = (turn: Turn, update: Update, cause: Cause.Cause<unknown>): void => {
+    const { attempts } = turn
+    metrics.died()
+    fork(
+      Effect.annotateLogs(
+        Effect.logError(`An update is a dead letter after ${attempts} attempts: see Inbox.deadLetters.`),
+        about(update)
+      )
+    )
+    putAside(turn, { problem: Cause.pretty(cause), attempts, at: clock.currentTimeMillisUnsafe() })
+  }
+
+  const pause = (turn: Turn, update: Update, cause: Cause.Cause<unknown>): void => {
+    const pausing = Effect.gen(function* () {
+      yield* Effect.annotateLogs(Effect.logWarning(`A handler failed, attempt ${turn.attempts}.`, cause), about(update))
+      turn.step ??= (yield* Schedule.toStepWithSleep(retry)) as Step
+      yield* turn.step(cause)
+    })
+    const fiber = fork(pausing)
+    turn.fiber = fiber
+    fiber.addObserver((exit) => {
+      turn.fiber = undefined
+      if (isStopping) release(turn)
+      else if (Exit.isSuccess(exit)) ready(turn)
+      else bury(turn, update, cause)
+    })
+  }
+
+  const ended = (turn: Turn, update: Update, exit: Exit.Exit<boolean, unknown>): void => {
+    active--
+    turn.fiber = undefined
+    if (Exit.isSuccess(exit)) {
+      settled(turn, exit.value)
+    } else if (isAborted) {
+      release(turn)
+    } else {
+      turn.attempts++
+      metrics.failed()
+      pause(turn, update, turn.isLate ? tooLate() : exit.cause)
+    }
+  }
+
+  const handling = (update: Update): Effect.Effect<unknown, E, R> => {
+    const handled = Effect.suspend(() => handler(update))
+    return isTraced ? Effect.withSpan(handled, "Updates.handle", { attributes: about(update) }) : handled
+  }
+
+  // A handler keeps its place until its letter is settled, so that a process that is killed has at most `concurrency`
+  // letters whose handler succeeded and that come again.
+  const handlingOnce = (turn: Turn, update: Update): Effect.Effect<boolean, E, R> =>
+    Effect.flatMap(handling(update), () => {
+      running.delete(turn)
+      metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
+      const last = isLast(turn)
+      return Effect.as(
+        options.settle({ key: turn.mailbox.key, letter: { id: letterOf(turn).id }, release: last }),
+        last
+      )
+    })
+
+  const start = (turn: Turn): void => {
+    const { read } = letterOf(turn).letter
+    const now = clock.currentTimeMillisUnsafe()
+    if (Result.isFailure(read)) return putAside(turn, { problem: read.failure.message, attempts: 0, at: now })
+    const update = read.success
+    active++
+    turn.since = now
+    turn.isLate = false
+    running.add(turn)
+    const fiber = fork(handlingOnce(turn, update))
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) {
+      running.delete(turn)
+      return ended(turn, update, exit)
+    }
+    turn.fiber = fiber
+    fiber.addObserver((exit) => {
+      running.delete(turn)
+      ended(turn, update, exit)
+      pump()
+    })
+  }
+
+  // Handlers that end at once call each other through here, so that the stack does not grow.
+  const pump = (): void => {
+    if (isPumping) return
+    isPumping = true
+    while (waiting.length > 0 && (active < concurrency || isStopping)) {
+      const turn = waiting.shift()!
+      if (isStopping) release(turn)
+      else start(turn)
+    }
+    isPumping = false
+  }
+
+  const ready = (turn: Turn): void => {
+    waiting.push(turn)
+    pump()
+  }
+
+  /** All handlers have the same time, so the first one that began is the first to be late. */
+  const watch = Effect.gen(function* () {
+    for (;;) {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const turn of running) {
+        if (turn.since + timeout > now) break
+        running.delete(turn)
+        turn.isLate = true
+        turn.fiber?.interruptUnsafe()
+      }
+      const [first] = running
+      yield* Effect.sleep(first === undefined ? timeout : first.since + timeout - now)
+    }
+  })
+  if (Number.isFinite(timeout)) yield* Effect.forkScoped(watch)
+
+  return {
+    size: (): number => turns.size,
+    begin: (mailbox: Mailbox): void => {
+      const turn: Turn = { mailbox, index: 0, attempts: 0, step: undefined, since: 0, isLate: false, fiber: undefined }
+      turns.add(turn)
+      idle.closeUnsafe()
+      ready(turn)
+    },
+    /** Begins nothing more, waits for the running handlers until the deadline, and then interrupts them. */
+    stop: (deadline: Duration.Input): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        isStopping = true
+        for (const turn of turns) if (turn.fiber !== undefined && !running.has(turn)) turn.fiber.interruptUnsafe()
+        pump()
+        return Effect.timeoutOption(idle.await, deadline)
+      }).pipe(
+        Effect.andThen(
+          Effect.suspend(() => {
+            isAborted = true
+            for (const turn of turns) turn.fiber?.interruptUnsafe()
+            return idle.await
+          })
+        )
+      )
+  }
+})
