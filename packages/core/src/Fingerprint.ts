@@ -26,7 +26,7 @@ import * as Result from "effect/Result"
  * import { Fingerprint } from "@colloquy/core"
  * import { Fixtures } from "@colloquy/testing"
  *
- * Fingerprint.of(Fixtures.update("message_callback")) // => message_callback:callback-1
+ * Fingerprint.of(Fixtures.messageCallback()) // => "message_callback:callback-1"
  * ```
  *
  * @assumption B The same event comes with the same `mid`, `callback_id` or time each time it is delivered.

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Result from "effect/Result"
+import type * as Result from "effect/Result"
 import * as Fingerprint from "./Fingerprint.ts"
 import { originOf } from "./internal/origin.ts"
 import { toText } from "./internal/updateText.ts"

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, Json, LongPolling, Updates } from "../src/index.ts"
+import { Inbox, InboxStore, Json, LongPolling, Updates } from "../src/index.ts"
 import { message, user } from "./support/fixtures.ts"
 import { answer, lost, nodeError, ok, never, type Reply, repeat, scripted, unlimited } from "./support/scripted.ts"
 
@@ -21,12 +22,11 @@ const polling = (script: ReadonlyArray<Reply>, options?: LongPolling.Options) =>
   ])
   // Polling reads ahead: beyond the script, the platform is silent.
   const platform = scripted(...script, ...repeat(200, never))
-  const layer = LongPolling.layer(options).pipe(
-    Layer.provideMerge(Inbox.layerMemory()),
+  const source = LongPolling.layer(options).pipe(
     Layer.provide(platform.layer({ limits: unlimited })),
     Layer.merge(logger)
   )
-  return { ...platform, logs, layer }
+  return { ...platform, logs, source, layer: Layer.provideMerge(source, Inbox.layerMemory()) }
 }
 
 /** The times of the first updates, and the requests that it took. */
@@ -77,6 +77,101 @@ describe("the stream", () => {
         types: ["bot_started", "message_created"]
       })
       assert.deepStrictEqual(urls, [`/updates?limit=10&timeout=0&marker=${long}&types=bot_started,message_created`])
+    })
+  )
+
+  it.effect("commits a page only when it stands in the inbox, and waits for an inbox that does not take it", () =>
+    Effect.gen(function* () {
+      const platform = polling([page(1n, started(1)), page(2n, started(2))])
+      const store = yield* InboxStore.InboxStore
+      let refusals = 3
+      const refusing = InboxStore.InboxStore.of({
+        ...store,
+        put: (arrival) =>
+          refusals-- > 0
+            ? Effect.fail(new InboxStore.InboxUnavailable({ operation: "put", cause: "away" }))
+            : store.put(arrival)
+      })
+      const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, refusing)))
+      const fiber = yield* Updates.stream.pipe(
+        Stream.take(2),
+        Stream.runCollect,
+        Effect.provide(Layer.provide(platform.source, inbox)),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        platform.journal.slice(0, 2).map(({ url }) => url),
+        ["/updates", "/updates?marker=1"]
+      )
+      assert.match(platform.logs[0], /^Warn Nothing is committed, and polling waits\. .*away/)
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
+  it.effect("goes on after a restart from the marker that stands in the inbox", () =>
+    Effect.gen(function* () {
+      const inbox = Layer.succeed(InboxStore.InboxStore, yield* InboxStore.InboxStore)
+      const take = (count: number, script: ReadonlyArray<Reply>) => {
+        const platform = polling(script)
+        const layer = platform.source.pipe(Layer.provide(Inbox.layer()), Layer.provide(inbox))
+        return Updates.stream.pipe(
+          Stream.take(count),
+          Stream.runCollect,
+          Effect.provide(layer),
+          Effect.map((updates) => ({ updates, ...platform }))
+        )
+      }
+      yield* take(1, [page(long, started(1))])
+      const { journal, updates } = yield* take(2, [page(long + 1n, started(2))])
+      // The first one was being handled when the program stopped.
+      assert.deepStrictEqual(
+        updates.map((update) => "timestamp" in update && update.timestamp),
+        [1, 2]
+      )
+      assert.strictEqual(journal[0].url, `/updates?marker=${long}`)
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
+  it.effect("passes over what is pending where it is asked to", () =>
+    Effect.gen(function* () {
+      const pages = [page(1n, started(1)), page(2n, started(2)), page(2n), page(3n, started(3))]
+      const { updates, urls } = yield* take(1, pages, { skipPending: true })
+      assert.deepStrictEqual(updates, [{ ...started(3), user }] as never)
+      assert.deepStrictEqual(urls, [
+        "/updates?limit=1000&timeout=0",
+        "/updates?limit=1000&timeout=0&marker=1",
+        "/updates?limit=1000&timeout=0&marker=2",
+        "/updates?marker=2"
+      ])
+    })
+  )
+
+  it.effect("reads no further while too much waits in the inbox", () =>
+    Effect.gen(function* () {
+      const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))], { ahead: 2 })
+      const fiber = yield* Updates.run(() => Effect.sleep("10 seconds")).pipe(
+        Effect.provide(platform.layer),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("5 seconds")
+      assert.lengthOf(platform.journal, 1)
+      yield* TestClock.adjust("6 seconds")
+      assert.lengthOf(platform.journal, 2)
+      yield* Effect.raceFirst(Fiber.interrupt(fiber), Effect.forever(TestClock.adjust("1 second")))
+    })
+  )
+
+  it.effect("warns in production that the platform means it for development", () =>
+    Effect.gen(function* () {
+      const platform = polling([page(1n, started(1))])
+      yield* Updates.stream.pipe(
+        Stream.take(1),
+        Stream.runDrain,
+        Effect.provide(platform.layer),
+        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ NODE_ENV: "production" })))
+      )
+      assert.match(platform.logs.join(), /Warn Long polling is for development/)
     })
   )
 
