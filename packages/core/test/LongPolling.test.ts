@@ -80,7 +80,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("commits a page only when it stands in the inbox, and waits for an inbox that does not take it", () =>
+  it.effect("An update is acknowledged to the platform only when it stands in the inbox.", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1)), page(2n, started(2))])
       const store = yield* InboxStore.InboxStore
@@ -168,8 +168,9 @@ describe("the stream", () => {
       yield* Updates.stream.pipe(
         Stream.take(1),
         Stream.runDrain,
-        Effect.provide(platform.layer),
-        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ NODE_ENV: "production" })))
+        Effect.provide(
+          Layer.merge(platform.layer, ConfigProvider.layer(ConfigProvider.fromUnknown({ NODE_ENV: "production" })))
+        )
       )
       assert.match(platform.logs.join(), /Warn Long polling is for development/)
     })
