@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
+import { Inbox, Messages, Update, Updates } from "../src/index.ts"
+import { chat_id, message } from "./support/fixtures.ts"
+import { ok, scripted } from "./support/scripted.ts"
+
+const started = (chat_id: number, timestamp: number): Inbox.Received => {
+  const user = { user_id: 1, first_name: "Ann", is_bot: false }
+  return { read: Update.parse(JSON.stringify({ update_type: "bot_started", timestamp, chat_id, user })) }
+}
+
+/** A source that brings these updates and ends. */
+const source = (...updates: ReadonlyArray<Inbox.Received>) =>
+  Layer.effect(
+    Updates.Updates,
+    Inbox.Inbox.use((inbox) =>
+      Effect.succeed(Updates.Updates.of({ inbox, intake: Effect.orDie(inbox.receive(updates)) }))
+    )
+  ).pipe(Layer.provideMerge(Inbox.layerMemory()))
+
+const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
+
+/** The metrics of a program of its own, by name. */
+const counting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    yield* program
+    const snapshot = yield* Metric.snapshot
+    return new Map(snapshot.map((metric) => [metric.id, { ...metric.state } as Record<string, unknown>]))
+  }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+
+const quick = { retry: Schedule.recurs(1) }
+
+const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
+
+describe("Updates.run", () => {
+  it.effect("counts what was received, came again, was handled, failed and died, and what waits", () =>
+    Effect.gen(function* () {
+      const handle = (update: Update.Update) => (timeOf(update) === 2 ? Effect.fail("no") : Effect.sleep("3 millis"))
+      const metrics = yield* counting(
+        Effect.gen(function* () {
+          yield* inTime(Updates.run(handle, quick))
+          yield* (yield* Inbox.Inbox).stats
+        }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 1), started(2, 3))))
+      )
+      const count = (name: string) => metrics.get(name)?.["count"]
+      assert.deepStrictEqual(
+        ["received", "duplicate", "handled", "failed", "dead"].map((what) => count(`colloquy_updates_${what}`)),
+        [3, 1, 2, 2, 1]
+      )
+      assert.strictEqual(count("colloquy_update_ms"), 2)
+      assert.strictEqual(metrics.get("colloquy_inbox_backlog")?.["value"], 0)
+      assert.strictEqual(metrics.get("colloquy_inbox_dead")?.["value"], 1)
+    })
+  )
+
+  it.effect("has a span for each handler, under which its calls stand", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const platform = scripted(ok({ message: message() }))
+      yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(
+        Effect.provide(Layer.merge(source(started(7, 1)), platform.layer())),
+        Effect.withTracer(tracer)
+      )
+      const handling = spans.find(({ name }) => name === "Updates.handle")
+      const sending = spans.find(({ name }) => name === "Messages.send")
+      assert.deepStrictEqual(Object.fromEntries(handling?.attributes ?? []), { update_type: "bot_started", chat: "7" })
+      assert.strictEqual(Option.getOrUndefined(sending!.parent)?.spanId, handling?.spanId)
+    })
+  )
+
+  it.effect("logs a failure with the kind of the update and its chat", () =>
+    Effect.gen(function* () {
+      const logs: Array<readonly [string, unknown, string]> = []
+      const logger = Logger.make(({ cause, fiber, message }) => {
+        logs.push([String(message), fiber.getRef(References.CurrentLogAnnotations), Cause.pretty(cause)])
+      })
+      yield* inTime(Updates.run(() => Effect.fail(new Error("no such luck")), quick)).pipe(
+        Effect.provide(Layer.merge(source(started(7, 1)), Logger.layer([logger])))
+      )
+      assert.deepStrictEqual(
+        logs.map(([text]) => text),
+        [
+          "A handler failed, attempt 1.",
+          "A handler failed, attempt 2.",
+          "An update is a dead letter after 2 attempts: see Inbox.deadLetters."
+        ]
+      )
+      for (const [, annotations] of logs) assert.deepInclude(annotations, { update_type: "bot_started", chat: "7" })
+      assert.include(logs[0][2], "no such luck")
+    })
+  )
+
+  it.effect("refuses a bound that is no whole number above 0, and says which", () =>
+    Effect.gen(function* () {
+      for (const options of [{ concurrency: 0 }, { concurrency: 1.5 }, { inMemory: -1 }]) {
+        const exit = yield* Updates.run(() => Effect.void, options).pipe(Effect.provide(source()), Effect.exit)
+        assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes(`\`${Object.keys(options)[0]}\``))
+      }
+    })
+  )
+})
+
+describe("Updates.stream", () => {
+  it.effect("gives the oldest first, whatever its chat, and ends with the source", () =>
+    Effect.gen(function* () {
+      const updates = yield* Stream.runCollect(Updates.stream)
+      assert.deepStrictEqual(updates.map(timeOf), [1, 2, 3, 4, 5])
+    }).pipe(Effect.provide(source(started(1, 1), started(2, 2), started(1, 3), started(1, 4), started(2, 5))))
+  )
+
+  it.effect("leaves in the inbox what was being handled when its consumer stopped", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const fiber = yield* Updates.stream.pipe(
+        Stream.runForEach((update) => (timeOf(update) === 2 ? Effect.never : Effect.void)),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual((yield* inbox.stats).waiting, 2)
+    }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 3))))
+  )
+})
