@@ -3,13 +3,16 @@
  *
  * @since 0.1.0
  */
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
+import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as rules from "./internal/rules.ts"
 import { done } from "./internal/success.ts"
 import { optional } from "./internal/wire.ts"
 import { NewMessageBody } from "./NewMessage.ts"
+import type * as Update from "./Update.ts"
 
 /**
  * What {@link send} takes: the `callback_id` of the update, and a new content for the message, a notification for the
@@ -73,3 +76,33 @@ export const send: Endpoint.Endpoint<
     ApiError.OperationRejected
   ]
 }))
+
+/**
+ * {@link send} to the press of a button that an update brings: a notification, or a new content for the message that
+ * holds the button, or both.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Answers, Handler } from "@colloquy/core"
+ *
+ * const thank = Handler.on("message_callback", (update) => Answers.answer(update, "Thank you"))
+ *
+ * const settle = Handler.on("message_callback", (update) =>
+ *   Answers.answer(update, { message: { text: "Settled", attachments: [] }, notification: "As you like" })
+ * )
+ * ```
+ *
+ * API: POST /answers.
+ *
+ * @category replies
+ * @since 0.1.0
+ */
+export const answer = (
+  update: Update.Of<"message_callback">,
+  content: string | Omit<SendRequest, "callback_id">
+): Effect.Effect<void, Endpoint.Errors<typeof send>, BotApi> =>
+  send({
+    ...(typeof content === "string" ? { notification: content } : content),
+    callback_id: update.callback.callback_id
+  })

@@ -3,10 +3,13 @@
  *
  * @since 0.1.0
  */
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
+import * as Comments from "./Comments.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as claims from "./internal/claims.ts"
 import * as page from "./internal/page.ts"
@@ -15,6 +18,7 @@ import { done, envelope } from "./internal/success.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
+import * as Update from "./Update.ts"
 import { UserId } from "./User.ts"
 
 /**
@@ -284,3 +288,116 @@ export const remove: Endpoint.Endpoint<
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))
+
+/**
+ * The platform does not say where an update happened, so there is nowhere to reply: the message that it is about is
+ * gone, or came without its chat.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoChat extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }> {
+  override get message() {
+    return (
+      `${this.update.update_type}: the platform does not say in which chat. Leave it unanswered, or write to the person ` +
+      "in private: Messages.send takes the user_id that Update.userIdOf gives."
+    )
+  }
+}
+
+type OfComments = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
+
+type MayLackChat = OfComments | Update.Of<"message_created" | "message_edited" | "message_callback">
+
+/**
+ * What a reply says: a text, or the parts of a message. A comment takes text, format and a link only.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ReplyContent<U extends Update.Update> =
+  | string
+  | ([U] extends [OfComments]
+      ? Omit<Comments.SendRequest, "message_id">
+      : NewMessage.NewMessageBody & { readonly disable_link_preview?: boolean | undefined })
+
+/**
+ * A reply on its way. {@link NoChat} is possible only where the platform may leave out the chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Reply<U extends Update.Update> = Effect.Effect<
+  Message,
+  (U extends MayLackChat ? NoChat : never) | Endpoint.Errors<typeof send>,
+  BotApi
+>
+
+const postOf = (update: Update.Update): MessageId | undefined =>
+  Update.messageOf(update)?.recipient.post_id ?? ("post_id" in update ? (update.post_id ?? undefined) : undefined)
+
+const recipientOf = (update: Update.Update): To | undefined => {
+  const chat_id = Update.chatOf(update)
+  if (chat_id !== undefined) return { chat_id }
+  const user_id = Update.chatTypeOf(update) === "dialog" ? Update.userIdOf(update) : undefined
+  return user_id === undefined ? undefined : { user_id }
+}
+
+/**
+ * Sends a message to where an update happened: to its dialog, its group chat or its channel, or, of a comment, under the
+ * same post. An update of an unknown kind does not compile. {@link replyTo} quotes the message besides.
+ *
+ * Errors: those of {@link send}; {@link NoChat} where the platform left out the chat.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Handler, Messages, Text } from "@colloquy/core"
+ *
+ * const greet = Handler.on("bot_started", (update) =>
+ *   Messages.reply(update, Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}`))
+ * )
+ *
+ * const deaf = Handler.on("message_created", (update) => Messages.reply(update, "Press a button, please"))
+ * ```
+ *
+ * API: POST /messages; POST /messages/{messageId}/comments.
+ *
+ * @category replies
+ * @since 0.1.0
+ */
+export const reply = <U extends Update.Of<Update.UpdateType>>(update: U, content: ReplyContent<U>): Reply<U> => {
+  const body = typeof content === "string" ? { text: content } : content
+  const post = postOf(update)
+  if (post !== undefined) return Comments.send({ ...(body as Comments.SendRequest), message_id: post })
+  const to = update.update_type.startsWith("comment_") ? undefined : recipientOf(update)
+  return (to === undefined ? Effect.fail(new NoChat({ update })) : send({ ...body, ...to })) as Reply<U>
+}
+
+/**
+ * {@link reply}, as a reply to the message or comment of the update, which is shown above it. Where the platform gives no
+ * message, it is a plain reply.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ *
+ * const agree = Handler.on(["message_created", "comment_created"], (update) => Messages.replyTo(update, "Well said"))
+ * ```
+ *
+ * API: POST /messages; POST /messages/{messageId}/comments.
+ *
+ * @category replies
+ * @since 0.1.0
+ */
+export const replyTo = <
+  U extends Update.Of<"message_created" | "message_edited" | "message_callback" | "comment_created" | "comment_edited">
+>(
+  update: U,
+  content: ReplyContent<U>
+): Reply<U> => {
+  const mid = Update.messageOf(update)?.body?.mid
+  const body = typeof content === "string" ? { text: content } : content
+  return reply(update, (mid === undefined ? body : { ...body, link: { type: "reply", mid } }) as ReplyContent<U>)
+}

@@ -12,7 +12,7 @@ import { tell } from "./internal/issues.ts"
 import { kindOf, Millis, nullish, openUnion } from "./internal/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
-import { ChatId, MessageId } from "./Recipient.ts"
+import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
 import { parseMarked, thaw } from "./internal/json.ts"
 import { User, UserId } from "./User.ts"
 
@@ -140,6 +140,14 @@ export type UpdateType = keyof typeof cases
 export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly update_type: Type }>
 
 /**
+ * The types of updates that bring what somebody wrote.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type TextType = "message_created" | "message_edited" | "comment_created" | "comment_edited"
+
+/**
  * An update of a known kind that cannot be read. `raw` is its JSON as it came; the other updates of the page are well.
  *
  * @category errors
@@ -203,3 +211,90 @@ export const parse = (text: string): Result.Result<Update, MalformedUpdate> => {
     ? decode(json.success)
     : Result.fail(new MalformedUpdate({ problem: "it is not JSON, or is cut short", raw: text }))
 }
+
+/**
+ * The message or the comment that an update brings: the one that was written or edited, or the one whose button was
+ * pressed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const messageOf = (update: Update): Message | undefined =>
+  "message" in update ? (update.message ?? undefined) : undefined
+
+/**
+ * The chat in which an update happened. An update of a known kind has none where the platform leaves it out: with a
+ * message that is gone, say.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Update } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const logged = (update: Update.Update) =>
+ *   Effect.annotateLogs(Effect.logInfo(update.update_type), { chat_id: Update.chatOf(update) })
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const chatOf = (update: Update): ChatId | undefined =>
+  "chat_id" in update ? update.chat_id : (messageOf(update)?.recipient.chat_id ?? undefined)
+
+/**
+ * What kind of chat an update happened in: `dialog`, `chat` (a group chat) or `channel`, to which comments belong too.
+ * The platform does not tell it with every update; then it is undefined.
+ *
+ * @assumption A Only dialogs have a positive `chat_id`.
+ * @category getters
+ * @since 0.1.0
+ */
+export const chatTypeOf = (update: Update): ChatType | undefined => {
+  const said = messageOf(update)?.recipient.chat_type
+  if (said !== undefined) return said
+  if (update.update_type === "comment_removed") return "channel"
+  if ("is_channel" in update && update.is_channel != null) return update.is_channel ? "channel" : "chat"
+  const chat = chatOf(update)
+  return chat !== undefined && chat > 0 ? "dialog" : undefined
+}
+
+/**
+ * The person an update is about: who wrote, pressed, started, joined, left. A post, a comment on behalf of the channel
+ * and a removed message have none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const userOf = (update: Update): User | undefined => {
+  if (update.update_type === "message_callback") return update.callback.user
+  return "user" in update ? update.user : (messageOf(update)?.sender ?? undefined)
+}
+
+/**
+ * The id of {@link userOf}, or the id that comes without a person: of who removed a message or changed the bot's rights.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const userIdOf = (update: Update): UserId | undefined =>
+  userOf(update)?.user_id ?? ("user_id" in update ? (update.user_id ?? undefined) : undefined)
+
+/**
+ * What was written: the text of a new or edited message or comment, unless it is empty. The press of a button says
+ * nothing, though its message may.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Messages, Update } from "@colloquy/core"
+ *
+ * const echo = (update: Update.Of<"message_created">) =>
+ *   Messages.reply(update, Update.textOf(update) ?? "(no text)")
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const textOf = (update: Update): string | undefined =>
+  update.update_type === "message_callback" ? undefined : messageOf(update)?.body?.text || undefined

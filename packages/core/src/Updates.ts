@@ -207,3 +207,5 @@ export const run = <E, R>(
 export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap(
   Updates.use(({ inbox, intake }) => sequence(inbox, intake))
 )
+
+export { on } from "./Handler.ts"
