@@ -2,7 +2,6 @@
  * An echo bot: greets, repeats what it is told, and answers the press of its button.
  */
 import { Answers, Handler, Keyboard, Messages, Text, Update, Updates } from "@colloquy/core"
-import { Effect, Stream } from "effect"
 
 const buttons = [Keyboard.make([Keyboard.callback("Louder", "louder")])]
 
@@ -24,11 +23,5 @@ const shout = Handler.on("message_callback", (update) =>
   })
 )
 
-const handler = Handler.first(greet, echo, shout, ({ update_type }) =>
-  Effect.logDebug(`nothing to do for ${update_type}`)
-)
-
-/** The bot. It goes on when a call fails, and says why. */
-export const bot = Updates.stream.pipe(
-  Stream.runForEach((update) => Effect.catch(Handler.run(handler, update), (error) => Effect.logError(error.message)))
-)
+/** The bot. A call that fails is tried again; in the end, the update is put aside with its cause. */
+export const bot = Updates.run(Handler.first(greet, echo, shout))

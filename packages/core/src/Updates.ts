@@ -12,6 +12,7 @@ import * as Getter from "effect/SchemaGetter"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
+import type { Handler } from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
 import { pollingLimits } from "./internal/assumptions.ts"
 import * as driver from "./internal/driver.ts"
@@ -131,8 +132,8 @@ export class Updates extends Context.Service<
  *
  * - `concurrency`: how many handlers run at once, 64 unless told;
  * - `inMemory`: how many updates are held in memory, 1000 unless told;
- * - `retry`: when a handler that failed is tried again: after 2, 4, 8, 16 and 32 seconds unless told. Meanwhile its chat
- *   waits, and others go on;
+ * - `retry`: when a handler that failed is tried again: after 2, 4, 8, 16 and 32 seconds unless told, and not at all when
+ *   the platform has refused (`Forbidden`, `NotFound`, …). Meanwhile its chat waits, and others go on;
  * - `timeout`: how long a handler may take, a minute unless told. A time-out counts as a failure, and so does a defect;
  * - `deadline`: how long running handlers may take to end when the program stops, 10 seconds unless told.
  *
@@ -147,6 +148,8 @@ export interface RunOptions extends driver.Options {}
  * - Each update is handled at least once: it leaves the inbox only when its handler has succeeded, or as a dead letter.
  * - The updates of one chat are handled one at a time in the order they came, also while one of them is tried again.
  *   Chats do not wait for each other.
+ * - What no handler takes (`undefined`, `Handler.unhandled`) counts as handled, and stands in a metric. Put a function
+ *   that takes any update last into `Handler.first` to do something about it.
  * - A handler that fails is tried again by `retry`; then the update becomes a dead letter with its cause, for
  *   `Inbox.deadLetters`, and the next one is handled. So it never fails on account of a handler.
  * - When it is interrupted, it takes nothing more from its source, gives running handlers their `deadline`, and leaves
@@ -155,16 +158,12 @@ export interface RunOptions extends driver.Options {}
  * **Example**
  *
  * ```ts
- * import { type Chat, Messages, Updates } from "@colloquy/core"
- * import { Effect } from "effect"
+ * import { Handler, Messages, Updates } from "@colloquy/core"
  *
- * const bot = Updates.run(
- *   (update) =>
- *     update.update_type === "bot_started"
- *       ? Messages.send({ chat_id: update.chat_id, text: "Hello" })
- *       : Effect.void,
- *   { concurrency: 16 }
- * )
+ * const greet = Updates.on("bot_started", (update) => Messages.reply(update, `Hello, ${update.user.first_name}`))
+ * const thank = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const bot = Updates.run(Handler.first(greet, thank), { concurrency: 16 })
  * ```
  *
  * API: Events.
@@ -173,7 +172,7 @@ export interface RunOptions extends driver.Options {}
  * @since 0.1.0
  */
 export const run = <E, R>(
-  handler: (update: Update) => Effect.Effect<unknown, E, R>,
+  handler: Handler<E, R>,
   options: RunOptions = {}
 ): Effect.Effect<void, SourceError, R | Updates> =>
   Updates.use(({ inbox, intake }) => driver.run(inbox, intake, handler, options))
@@ -208,4 +207,5 @@ export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap
   Updates.use(({ inbox, intake }) => sequence(inbox, intake))
 )
 
+// Where handlers are made, `Handler` has more.
 export { on } from "./Handler.ts"

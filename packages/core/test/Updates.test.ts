@@ -11,9 +11,9 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import { Inbox, Messages, Update, Updates } from "../src/index.ts"
+import { Handler, Inbox, Messages, Update, Updates } from "../src/index.ts"
 import { chat_id, message } from "./support/fixtures.ts"
-import { ok, scripted } from "./support/scripted.ts"
+import { answer, ok, scripted } from "./support/scripted.ts"
 
 const started = (chat_id: number, timestamp: number): Inbox.Received => {
   const user = { user_id: 1, first_name: "Ann", is_bot: false }
@@ -65,6 +65,22 @@ describe("Updates.run", () => {
     })
   )
 
+  it.effect("counts what no handler took, and is done with it", () =>
+    Effect.gen(function* () {
+      const handler = Handler.first(
+        Updates.on("message_created", () => Effect.die("not here")),
+        () => Handler.unhandled
+      )
+      const metrics = yield* counting(
+        Effect.gen(function* () {
+          yield* Updates.run(handler)
+          assert.strictEqual((yield* (yield* Inbox.Inbox).stats).waiting, 0)
+        }).pipe(Effect.provide(source(started(1, 1), started(2, 2))))
+      )
+      assert.strictEqual(metrics.get("colloquy_updates_unhandled")?.["count"], 2)
+    })
+  )
+
   it.effect("has a span for each handler, under which its calls stand", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.Span> = []
@@ -85,6 +101,16 @@ describe("Updates.run", () => {
       assert.deepStrictEqual(Object.fromEntries(handling?.attributes ?? []), { update_type: "bot_started", chat: "7" })
       assert.strictEqual(Option.getOrUndefined(sending!.parent)?.spanId, handling?.spanId)
     })
+  )
+
+  it.effect("does not try again what the platform has refused", () =>
+    Effect.gen(function* () {
+      const platform = scripted(answer(403, { code: "chat.denied" }))
+      yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
+      assert.lengthOf(platform.journal, 1)
+      const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.include(dead.problem, "chat.denied")
+    }).pipe(Effect.provide(source(started(7, 1))))
   )
 
   it.effect("logs a failure with the kind of the update and its chat", () =>

@@ -1,11 +1,12 @@
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
+import * as ApiError from "../ApiError.ts"
+import type { Handler } from "../Handler.ts"
 import type { Inbox } from "../Inbox.ts"
-import type { Update } from "../Update.ts"
 import * as reader from "./reader.ts"
 import * as turns from "./turns.ts"
 
@@ -19,8 +20,29 @@ export interface Options {
 
 const defaults = { concurrency: 64, inMemory: 1000, timeout: "1 minute", deadline: "10 seconds" } as const
 
+const refusals = [
+  ApiError.Forbidden,
+  ApiError.NotFound,
+  ApiError.MethodNotAllowed,
+  ApiError.CommentsTimeoutExceeded,
+  ApiError.AddParticipantFailed,
+  ApiError.OperationRejected
+]
+
+/** What the platform has refused, it refuses again. */
+const isRefused = (error: unknown): boolean =>
+  refusals.some((refusal) => error instanceof refusal) ||
+  (error instanceof ApiError.RequestFailed && !error.isRetryable)
+
+const mayPass = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isRefused(reason.error)))
+
 /** After 2, 4, 8, 16 and 32 seconds: a minute in all. */
-const defaultRetry = Schedule.exponential("2 seconds").pipe(Schedule.upTo({ times: 5 }))
+const defaultRetry = Schedule.exponential("2 seconds").pipe(
+  Schedule.upTo({ times: 5 }),
+  Schedule.setInputType<Cause.Cause<unknown>>(),
+  Schedule.while(({ input }) => mayPass(input))
+)
 
 /** A mailbox gives way to others after so many letters. */
 const maxTurn = 16
@@ -33,14 +55,14 @@ const wholeNumber = (name: string, value: number) =>
 export const run = <E, R, SourceE>(
   inbox: Inbox["Service"],
   intake: Effect.Effect<void, SourceE>,
-  handler: (update: Update) => Effect.Effect<unknown, E, R>,
+  handler: Handler<E, R>,
   options: Options
 ): Effect.Effect<void, SourceE, R> => Effect.scoped(running(inbox, intake, handler, options))
 
 const running = Effect.fnUntraced(function* <E, R, SourceE>(
   inbox: Inbox["Service"],
   intake: Effect.Effect<void, SourceE>,
-  handler: (update: Update) => Effect.Effect<unknown, E, R>,
+  handler: Handler<E, R>,
   options: Options
 ) {
   const { concurrency = defaults.concurrency, inMemory = defaults.inMemory, retry = defaultRetry } = options

@@ -2,6 +2,7 @@ import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 
 const handled = Metric.counter("colloquy_updates_handled", { description: "updates whose handler succeeded" })
+const unhandled = Metric.counter("colloquy_updates_unhandled", { description: "updates that no handler took" })
 const failed = Metric.counter("colloquy_updates_failed", { description: "attempts of a handler that failed" })
 const dead = Metric.counter("colloquy_updates_dead", { description: "updates that were put aside" })
 const time = Metric.histogram("colloquy_update_ms", {
@@ -14,6 +15,7 @@ export const make = (context: Context.Context<never>) => ({
     handled.updateUnsafe(1, context)
     time.updateUnsafe(millis, context)
   },
+  unhandled: (): void => unhandled.updateUnsafe(1, context),
   failed: (): void => failed.updateUnsafe(1, context),
   died: (): void => dead.updateUnsafe(1, context)
 })

@@ -1,4 +1,4 @@
-import type { Update } from "../Update.ts"
+import { chatOf, type Update, userIdOf } from "../Update.ts"
 
 const chatOfRaw = (raw: unknown): unknown => {
   if (typeof raw !== "object" || raw === null) return undefined
@@ -14,10 +14,8 @@ const chatOfRaw = (raw: unknown): unknown => {
 /** Where an update happened: its chat, or the user where the wire leaves out the chat. */
 export const originOf = (update: Update): string => {
   if (update.update_type === "unknown") return String(chatOfRaw(update.raw) ?? "")
-  if ("chat_id" in update) return String(update.chat_id)
-  const recipient = update.message?.recipient
-  if (recipient?.chat_id != null) return String(recipient.chat_id)
-  const user_id =
-    recipient?.user_id ?? (update.update_type === "message_callback" ? update.callback.user.user_id : undefined)
-  return user_id == null ? "" : `user:${user_id}`
+  const chat_id = chatOf(update)
+  if (chat_id !== undefined) return String(chat_id)
+  const user_id = userIdOf(update)
+  return user_id === undefined ? "" : `user:${user_id}`
 }

@@ -9,6 +9,7 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
+import * as Handler from "../Handler.ts"
 import type { Death, Mailbox, Settlement } from "../InboxStore.ts"
 import type * as Letter from "../Letter.ts"
 import type { Update } from "../Update.ts"
@@ -16,7 +17,7 @@ import * as handlerMetrics from "./handlerMetrics.ts"
 import { originOf } from "./origin.ts"
 
 export interface Options<E, R> {
-  readonly handler: (update: Update) => Effect.Effect<unknown, E, R>
+  readonly handler: Handler.Handler<E, R>
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
@@ -140,16 +141,17 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     }
   }
 
-  const handling = (update: Update): Effect.Effect<unknown, E, R> => {
-    const handled = Effect.suspend(() => handler(update))
+  const handling = (update: Update): Effect.Effect<boolean, E, R> => {
+    const handled = Handler.run(handler, update)
     return isTraced ? Effect.withSpan(handled, "Updates.handle", { attributes: about(update) }) : handled
   }
 
   // A handler keeps its place until its letter is settled, so that a process that is killed has at most `concurrency`
   // letters whose handler succeeded and that come again.
   const handlingOnce = (turn: Turn, update: Update): Effect.Effect<boolean, E, R> =>
-    Effect.flatMap(handling(update), () => {
+    Effect.flatMap(handling(update), (isHandled) => {
       running.delete(turn)
+      if (!isHandled) metrics.unhandled()
       metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
       const last = isLast(turn)
       return Effect.as(
