@@ -1,54 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
-import type * as Scope from "effect/Scope"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { createServer as createSocket } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { runToEnd, start } from "./support/command.ts"
+import { folder, live, open, portOf, runToEnd, start, takenPort } from "./support/command.ts"
 import { call, type Json } from "./support/control.ts"
-
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-command-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
-
-/** The command with --json: what it says in its first line, and calls to it. */
-const open = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const process = yield* start("--json", ...args)
-    const line = yield* process.firstLine
-    const { token, uploads, url } = JSON.parse(line) as {
-      readonly url: string
-      readonly uploads: Readonly<Record<string, string>>
-      readonly token: string
-    }
-    const made = (path: string, body: unknown = {}) =>
-      Effect.map(call("POST", `/_emulator${path}`, body, { baseUrl: url }), ({ body }): Json => body)
-    const seen = (path: string) =>
-      Effect.map(call("GET", `/_emulator${path}`, undefined, { baseUrl: url }), ({ body }): Json => body)
-    const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown, as = token) =>
-      call(method, path, body, { baseUrl: url, token: as })
-    return { ...process, line, url, uploads, token, made, seen, asBot }
-  })
-
-const live = (
-  name: string,
-  test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
-  timeout = 30_000
-) => it.live(name, () => Effect.scoped(Effect.provide(test, NodeHttpClient.layerUndici)), timeout)
-
-const takenPort = Effect.acquireRelease(
-  Effect.callback<ReturnType<typeof createSocket>>((resume) => {
-    const server = createSocket().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-  }),
-  (server) => Effect.sync(() => server.close())
-)
-
-const portOf = (address: unknown): number => (address as { readonly port: number }).port
 
 describe("the command", () => {
   live(

@@ -1,6 +1,15 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer as createSocket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { call, type Json } from "./control.ts"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
@@ -55,3 +64,46 @@ export const start = (...args: ReadonlyArray<string>) =>
 /** The command until it ends by itself. */
 export const runToEnd = (...args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.flatMap(start(...args), ({ ended }) => ended))
+
+/** A folder that is gone after the test. */
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-command-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** The command with --json: what it says in its first line, and calls to it. */
+export const open = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const process = yield* start("--json", ...args)
+    const line = yield* process.firstLine
+    const { token, uploads, url } = JSON.parse(line) as {
+      readonly url: string
+      readonly uploads: Readonly<Record<string, string>>
+      readonly token: string
+    }
+    const made = (path: string, body: unknown = {}) =>
+      Effect.map(call("POST", `/_emulator${path}`, body, { baseUrl: url }), ({ body }): Json => body)
+    const put = (path: string, body: unknown) => call("PUT", `/_emulator${path}`, body, { baseUrl: url })
+    const seen = (path: string) =>
+      Effect.map(call("GET", `/_emulator${path}`, undefined, { baseUrl: url }), ({ body }): Json => body)
+    const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown, as = token) =>
+      call(method, path, body, { baseUrl: url, token: as })
+    return { ...process, line, url, uploads, token, made, put, seen, asBot }
+  })
+
+/** A test of the command as a process. */
+export const live = (
+  name: string,
+  test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
+  timeout = 30_000
+) => it.live(name, () => Effect.scoped(Effect.provide(test, NodeHttpClient.layerUndici)), timeout)
+
+/** A port that somebody else listens on. */
+export const takenPort = Effect.acquireRelease(
+  Effect.callback<ReturnType<typeof createSocket>>((resume) => {
+    const server = createSocket().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+  }),
+  (server) => Effect.sync(() => server.close())
+)
+
+export const portOf = (address: unknown): number => (address as { readonly port: number }).port

@@ -4,19 +4,21 @@ import * as Context from "effect/Context"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
 import * as EmulatorServer from "../../EmulatorServer.ts"
 import * as NodeWebhooks from "../../NodeWebhooks.ts"
 import { WebhookSender } from "../../Webhooks.ts"
 import { defaultToken } from "../emulator.ts"
 import type { Entrance, Request, Serve } from "../wire.ts"
+import { ofText } from "./bodies.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
 import { openLines, readFile } from "./files.ts"
-import { headerLine, type Journal, playBack, readJournal, recording } from "./journal.ts"
+import { headerLine, type Journal, readJournal } from "./journal.ts"
 import type { Settings } from "./options.ts"
+import { playBack } from "./playback.ts"
 import { type CommandProblem, problem, reasonOf } from "./problem.ts"
 import { platformOptions } from "./platformOptions.ts"
+import { recording } from "./recording.ts"
 
 /** Nobody is there to be sent to an upload address before the ports are open. */
 const noUploads: Entrance["uploads"] = {
@@ -71,7 +73,7 @@ const plant = (path: string | undefined, handle: Serve) =>
       path: "/_emulator/seed",
       query: "",
       headers: {},
-      body: { text: Effect.succeed(text), bytes: Stream.empty },
+      body: ofText(text),
       entrance: { at: "api", uploads: noUploads }
     }
     const { body, status } = yield* Effect.orDie(handle(request))

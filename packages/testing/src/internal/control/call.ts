@@ -16,9 +16,10 @@ export interface Control {
   readonly openChat: (bot: Bot, options: ChatOptions) => Chat
 }
 
-/** A call, and the door it came through. */
+/** A call: the door it came through, and what the caller calls the emulator. */
 export interface ControlCall extends Control {
   readonly entrance: Entrance
+  readonly host: string | undefined
 }
 
 export type Handler<Request, Success> = (

@@ -1,9 +1,9 @@
-import * as Endpoints from "@colloquy/core/Endpoints"
 import * as Json from "@colloquy/core/Json"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { CannotDo } from "../../Person.ts"
+import { readText } from "../readText.ts"
 import * as refusal from "../refusal.ts"
 import * as requestReader from "../requestReader.ts"
 import * as router from "../router.ts"
@@ -19,23 +19,26 @@ const root = "/_emulator"
 export const isControl = ({ entrance, path }: Request): boolean =>
   entrance.at === "api" && (path === root || path.startsWith(`${root}/`))
 
-const maxBody = 16 * 2 ** 20
-
-const tooLarge = () => refusal.tooLarge(maxBody)
-
-const readBody = ({ body, headers }: Request) =>
-  Number(headers["content-length"] ?? 0) > maxBody
-    ? tooLarge()
-    : body.text.pipe(
-        Effect.mapError(() => refusal.invalidPayload("The body could not be read to its end")),
-        Effect.filterOrFail(({ length }) => length <= maxBody, tooLarge)
-      )
+/** How many bytes of a body are read. */
+export const maxBody = 16 * 2 ** 20
 
 /** A list stands for the only field that the body can have. */
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
   fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
 
 const cannot = ({ message }: CannotDo) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+
+/** What goes deeper could be taken in, but not be written out again. */
+const maxDepth = 500
+
+const isTooDeep = (value: unknown): boolean => {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
+  }
+  return false
+}
 
 const makeAnswerer = ({ endpoint, handler }: Handled) => {
   const { body: fields, success } = endpoint.declaration
@@ -44,23 +47,15 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
   return (params: Readonly<Record<string, string>>, request: Request, control: Control) =>
     Effect.gen(function* () {
       const keys = Object.keys(fields)
-      const body = keys.length === 0 ? undefined : unwrapList(yield* readBody(request), keys)
+      const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBody), keys)
       const given = read({ params, query: request.query, body })
       if (Result.isFailure(given)) return yield* refusal.invalidPayload(given.failure)
-      const answer = yield* handler(given.success as never, { ...control, entrance: request.entrance })
+      if (isTooDeep(given.success)) return yield* refusal.invalidPayload(`The body is nested deeper than ${maxDepth}`)
+      const { entrance, headers } = request
+      const answer = yield* handler(given.success as never, { ...control, entrance, host: headers["host"] })
       return respond(200, yield* Effect.orDie(encode(answer)))
     })
 }
-
-// Only who asks for the document pays for making it.
-const describePlatform = (request: Request) =>
-  Effect.map(
-    Effect.promise(() => import("../../OpenApi.ts")),
-    ({ fromEndpoints }) => {
-      const { host } = request.headers
-      return respond(200, fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` }))
-    }
-  )
 
 /** Answers the calls under `/_emulator`, by which bots in any language set a stage and act on it. */
 export const controlling = (control: Control): ((request: Request) => Effect.Effect<Response>) => {
@@ -70,7 +65,6 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
 
   const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | CannotDo> => {
     const { method, path } = request
-    if (path === `${root}/openapi.json` && (method === "GET" || method === "HEAD")) return describePlatform(request)
     const match = find(method, path)
     if (match._tag === "NoSuchPath") return refusal.notFound(`Path ${path}`)
     if (match._tag === "Found") return answerers.get(match.endpoint)!(match.params, request, control)

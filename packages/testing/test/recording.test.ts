@@ -1,0 +1,94 @@
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { folder, live, open } from "./support/command.ts"
+import type { Json } from "./support/control.ts"
+
+const linesOf = (path: string): ReadonlyArray<Json> =>
+  readFileSync(path, "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => JSON.parse(line))
+
+const textsIn = ({ messages }: Json): ReadonlyArray<string> => messages.map(({ body }: Json) => body.text)
+
+describe("a journal", () => {
+  live(
+    "holds what was answered late and what nobody waited for, and is played back without waiting",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "journal.ndjson")
+      const first = yield* open("--lenient", "--record", path)
+      const { user_id } = yield* first.made("/users", { first_name: "Ann" })
+      const { chat_id } = yield* first.made("/start", { user_id })
+      yield* first.put("/faults", [{ endpoint: "Messages.send", delay: 400 }])
+      const send = (text: string) => first.asBot("POST", `/messages?user_id=${user_id}`, { text })
+      yield* Effect.timeoutOption(send("nobody waited"), "100 millis")
+      assert.strictEqual((yield* send("late")).status, 200)
+      yield* first.put("/faults", [])
+      yield* send("at once")
+      const { messages } = yield* first.seen(`/chats/${chat_id}/messages`)
+      assert.deepStrictEqual(textsIn({ messages }), ["nobody waited", "late", "at once"])
+      yield* first.kill("SIGTERM")
+      yield* first.ended
+      const sent = linesOf(path).filter(({ path }) => path === "/messages")
+      assert.deepStrictEqual(
+        sent.map(({ status }) => status),
+        [null, 200, 200]
+      )
+      assert.isAtLeast(sent[1].took, 400)
+
+      const second = yield* open("--lenient", "--replay", path)
+      assert.deepStrictEqual((yield* second.seen(`/chats/${chat_id}/messages`)).messages, messages)
+      yield* second.kill("SIGTERM")
+      assert.strictEqual((yield* second.ended).stderr, "")
+    })
+  )
+
+  live(
+    "of moves of the clock is played back in real time too, and ends at the time at which it ended",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "journal.ndjson")
+      const first = yield* open("--virtual-time", "--record", path)
+      const { user_id } = yield* first.made("/users", { first_name: "Ann" })
+      yield* first.made("/start", { user_id })
+      yield* first.made("/clock", { advance_ms: 3_600_000 })
+      yield* first.made("/messages", { user_id, text: "an hour later" })
+      const { now } = yield* first.made("/clock", { advance_ms: 3_600_000 })
+      const updates = yield* first.seen("/updates")
+      yield* first.kill("SIGTERM")
+      yield* first.ended
+
+      const second = yield* open("--replay", path)
+      assert.isAtLeast((yield* second.seen("/clock")).now, now)
+      assert.deepStrictEqual(yield* second.seen("/updates"), updates)
+      yield* second.kill("SIGTERM")
+      assert.strictEqual((yield* second.ended).stderr, "")
+    })
+  )
+
+  live(
+    "does not hold a body of unknown length that is too large, and it is refused",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "journal.ndjson")
+      const { seen, url } = yield* open("--record", path)
+      const chunk = new Uint8Array(2 ** 20).fill(32)
+      let sent = 0
+      const body = new ReadableStream({
+        pull: (controller) => (++sent > 400 ? controller.close() : controller.enqueue(chunk))
+      })
+      const asked = { method: "POST", body, duplex: "half" } as RequestInit
+      const status = yield* Effect.promise(() =>
+        fetch(`${url}/_emulator/users`, asked).then(
+          (response) => response.status,
+          () => "hung up on"
+        )
+      )
+      assert.include([413, "hung up on"], status)
+      assert.isBelow(sent, 200)
+      assert.strictEqual((yield* seen("/health")).status, "ready")
+      assert.isBelow(readFileSync(path).byteLength, 2 ** 20)
+    })
+  )
+})
