@@ -8,6 +8,13 @@ import * as Schema from "effect/Schema"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
+const problemOfHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
+  const bad = Object.entries(headers).find(
+    ([name, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+  )
+  return bad === undefined ? undefined : `${JSON.stringify(bad.join(": "))} is no header`
+}
+
 const fields = {
   /** Of requests: the method. */
   method: Schema.optionalKey(Schema.String),
@@ -37,7 +44,7 @@ const fields = {
   message: Schema.optionalKey(Schema.String),
   /** The whole body: a text as it is, anything else as JSON. With the status 200 unless told. */
   body: Schema.optionalKey(Schema.Unknown),
-  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(problemOfHeaders))),
   /** Milliseconds that the answer comes late. The request is carried out at once, even if the caller gives up. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   /** The connection breaks: `before` the request is carried out, or `after`. */

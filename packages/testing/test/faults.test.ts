@@ -262,7 +262,9 @@ describe("faults", () => {
       [{ reset: "before", status: 500 }, "breaks"],
       [{ delivery: "drop", path: "/me" }, "use two rules"],
       [{ update_type: "bot_added", status: 500 }, "delivery"],
-      [{ body: "a", code: "b" }, "whole body"]
+      [{ body: "a", code: "b" }, "whole body"],
+      [{ status: 500, headers: { "a b": "c" } }, "is no header"],
+      [{ status: 500, headers: { a: "b\nc" } }, "is no header"]
     ]
     for (const [rule, problem] of bad) {
       const result = read(rule)
@@ -273,8 +275,11 @@ describe("faults", () => {
 
   it.effect("that make no sense are a defect of the test", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(Emulator.faults([{ method: "GET" }]))
-      assert.isTrue(exit._tag === "Failure" && String(exit.cause).includes("needs one of"))
+      const problem = (rule: Faults.Rule) =>
+        Effect.map(Effect.exit(Emulator.faults([rule])), (exit) => exit._tag === "Failure" && String(exit.cause))
+      assert.include(yield* problem({ method: "GET" }), "needs one of")
+      const misspelt = { pth: "/updates", status: 500 }
+      assert.include(yield* problem(misspelt), "pth")
       assert.strictEqual(yield* me, 200)
     }).pipe(Effect.provide(layer))
   )

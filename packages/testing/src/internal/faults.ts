@@ -28,7 +28,7 @@ const patternOf = (path: string): RegExp => {
   return new RegExp(`^${parts.join(".*")}$`, "s")
 }
 
-const decode = Schema.decodeUnknownEffect(Rule, { errors: "all" })
+const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessProperty: "error" })
 
 /** Makes a rule count from its beginning. A rule that says nothing sensible is a defect that tells why. */
 export const arm = (rule: Rule): Effect.Effect<Fault> =>
