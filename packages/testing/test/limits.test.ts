@@ -190,6 +190,14 @@ describe("the limits", () => {
     })
   )
 
+  it("take no more room than what came in needs", () => {
+    const before = process.memoryUsage()
+    const limiter = new Limiter({ ...Emulator.documentedLimits, host: 1e9, messages: 1e9 })
+    for (let at = 0; at < 100; at++) assert.strictEqual(limiter.take([["host", ""]], at), 0)
+    const { arrayBuffers, heapTotal } = process.memoryUsage()
+    assert.isBelow(heapTotal + arrayBuffers - before.heapTotal - before.arrayBuffers, 100 * 2 ** 20)
+  })
+
   it("keep nothing for a chat that has become quiet", () => {
     const limiter = new Limiter(Emulator.documentedLimits)
     for (let chat = 0; chat < 1000; chat++) limiter.take([["messages", String(chat)]], chat)

@@ -34,27 +34,31 @@ const scopes: Readonly<Record<string, Exclude<Scope, "host">>> = {
   "Updates.list": "polling"
 }
 
-/** The last arrivals that were let in, as many as the limit has places: the next may come when the oldest is out. */
+/**
+ * The last arrivals that were let in, at most as many as the limit has places: where all are taken, the next may come
+ * when the oldest is out.
+ */
 class Lane {
-  readonly #times: Float64Array
+  readonly #places: number
+  readonly #times: Array<number> = []
   #oldest = 0
 
   constructor(places: number) {
-    this.#times = new Float64Array(places).fill(-Infinity)
+    this.#places = places
   }
 
   /** How long it is until the lane has a place. */
   waitAt(now: number, window: number): number {
-    return Math.max(0, this.#times[this.#oldest] + window - now)
+    return this.#times.length < this.#places ? 0 : Math.max(0, this.#times[this.#oldest] + window - now)
   }
 
   letIn(now: number): void {
     this.#times[this.#oldest] = now
-    this.#oldest = (this.#oldest + 1) % this.#times.length
+    this.#oldest = (this.#oldest + 1) % this.#places
   }
 
   isIdleAt(now: number, window: number): boolean {
-    const last = (this.#oldest + this.#times.length - 1) % this.#times.length
+    const last = (this.#oldest + this.#places - 1) % this.#places
     return this.#times[last] + window <= now
   }
 }
