@@ -17,6 +17,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import { Emulator } from "./Emulator.ts"
+import { answerNoHttp } from "./internal/noHttp.ts"
 import { type Entrance, type Request, Unreadable } from "./internal/wire.ts"
 
 /**
@@ -87,7 +88,7 @@ interface Listening {
 }
 
 const listen = Effect.fnUntraced(function* (emulator: Emulator["Service"], host: string, port: number) {
-  const node = createServer()
+  const node = createServer().on("clientError", answerNoHttp)
   const server = yield* NodeHttpServer.make(() => node, { host, port })
   // Closing breaks what is under way: a poll would otherwise hold it up for its whole time-out.
   const close = Effect.sync(() => {

@@ -76,6 +76,29 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
+  it.effect.each([
+    ["no HTTP\r\n\r\n", 400],
+    [`GET /me HTTP/1.1\r\nhost: x\r\nlong: ${"a".repeat(20_000)}\r\n\r\n`, 431]
+  ] as const)("answers what is no request in the platform's shape: %#", ([sent, status]) =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const { hostname, port } = new URL(url)
+      const answer = yield* Effect.callback<string>((resume) => {
+        let answered = ""
+        const socket = connect(Number(port), hostname, () => socket.write(sent))
+        socket.on("data", (data) => {
+          answered += String(data)
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => resume(Effect.succeed(answered)))
+      })
+      assert.isTrue(answer.startsWith(`HTTP/1.1 ${status} `), answer)
+      const { code, message } = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))
+      assert.strictEqual(code, "proto.payload")
+      assert.match(message, /^The request cannot be read: /)
+    })
+  )
+
   it.effect("shows uploaded pictures at the port that bots can reach", () =>
     Effect.gen(function* () {
       const { uploads } = yield* EmulatorServer.EmulatorServer
