@@ -7,14 +7,13 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import { createServer as createPlain, type IncomingMessage, type RequestListener } from "node:http"
 import { createServer as createSecure } from "node:https"
-import type { AddressInfo } from "node:net"
 import { type Certified, makeAuthority, makeExpired, makeLeaf, makeSelfSigned } from "./support/certificates.ts"
 import { says } from "./support/fidelity.ts"
+import { listening } from "./support/listening.ts"
 import { raw } from "./support/raw.ts"
 
 interface Received {
@@ -23,18 +22,6 @@ interface Received {
   readonly headers: IncomingMessage["headers"]
   readonly body: string
 }
-
-const listen = (server: Server): Effect.Effect<number, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
-    }),
-    () =>
-      Effect.sync(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-  )
 
 /** Keeps what comes, and answers 200. */
 const keep =
@@ -67,7 +54,7 @@ const deliverTo = Effect.fnUntraced(function* (
 ) {
   const received: Array<Received> = []
   const cert = shown.map(({ pem }) => pem).join("\n")
-  const port = yield* listen(createSecure({ cert, key: shown[0].key }, keep(received, status)))
+  const port = yield* listening(createSecure({ cert, key: shown[0].key }, keep(received, status)))
   const sender = NodeWebhooks.layer({
     webhookRoots: trusted.map(({ pem }) => pem),
     connectTo: { host: "127.0.0.1", port }
@@ -184,7 +171,7 @@ describe("a webhook over HTTP on the loopback", () => {
   it.live("is told where that is switched on", () =>
     Effect.gen(function* () {
       const received: Array<Received> = []
-      const port = yield* listen(createPlain(keep(received)))
+      const port = yield* listening(createPlain(keep(received)))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/updates`), 200)
       assert.deepStrictEqual(
         received.map(({ body }) => body),
@@ -195,7 +182,7 @@ describe("a webhook over HTTP on the loopback", () => {
 
   it.live("is unreachable where nobody listens", () =>
     Effect.gen(function* () {
-      const port = yield* Effect.scoped(listen(createPlain()))
+      const port = yield* Effect.scoped(listening(createPlain()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "Unreachable")
     })
   )
@@ -208,7 +195,7 @@ describe("a webhook over HTTP on the loopback", () => {
         Deferred.doneUnsafe(begun, Effect.void)
         request.socket.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
       }
-      const port = yield* listen(createPlain(hang))
+      const port = yield* listening(createPlain(hang))
       const delivering = yield* Effect.forkChild(deliverTo(`http://127.0.0.1:${port}/`))
       yield* Deferred.await(begun)
       yield* TestClock.adjust("29999 millis")
@@ -221,7 +208,7 @@ describe("a webhook over HTTP on the loopback", () => {
 
   it.live("has failed where it hangs up", () =>
     Effect.gen(function* () {
-      const port = yield* listen(createPlain((request) => request.socket.destroy()))
+      const port = yield* listening(createPlain((request) => request.socket.destroy()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "Broken")
     }).pipe(Effect.scoped)
   )

@@ -2,9 +2,12 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
+import { createServer as createSecure } from "node:https"
 import { join } from "node:path"
-import { folder, live, open, portOf, runToEnd, start, takenPort } from "./support/command.ts"
+import { makeAuthority, makeLeaf } from "./support/certificates.ts"
+import { folder, live, open, runToEnd, start } from "./support/command.ts"
 import { call, type Json } from "./support/control.ts"
+import { listening } from "./support/listening.ts"
 
 describe("the command", () => {
   live(
@@ -96,23 +99,15 @@ describe("the command", () => {
     "with --virtual-time webhooks over real sockets are retried exactly, and unsubscribed after eight hours",
     Effect.gen(function* () {
       const received: Array<string> = []
-      const server = yield* Effect.acquireRelease(
-        Effect.callback<ReturnType<typeof createServer>>((resume) => {
-          const made = createServer((request, response) => {
-            request.resume().on("end", () => {
-              received.push(request.url!)
-              response.writeHead(500).end()
-            })
-          }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-        }),
-        (made) =>
-          Effect.sync(() => {
-            made.close()
-            made.closeAllConnections()
-          })
-      )
+      const server = createServer((request, response) => {
+        request.resume().on("end", () => {
+          received.push(request.url!)
+          response.writeHead(500).end()
+        })
+      })
+      const port = yield* listening(server)
       const { asBot, made, seen } = yield* open("--virtual-time", "--lenient")
-      const url = `http://127.0.0.1:${portOf(server.address())}/hook`
+      const url = `http://127.0.0.1:${port}/hook`
       assert.deepStrictEqual((yield* asBot("POST", "/subscriptions", { url })).body, { success: true })
       const { user_id } = yield* made("/users", { first_name: "Ann" })
       yield* made("/start", { user_id })
@@ -126,6 +121,36 @@ describe("the command", () => {
       )
       assert.lengthOf(received, 8)
       assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
+    })
+  )
+
+  live(
+    "delivers to https:// at a port of one's own, under a certificate of one's own authority",
+    Effect.gen(function* () {
+      const root = yield* makeAuthority("Root")
+      const { key, pem } = yield* makeLeaf("bot.example", root)
+      const path = join(yield* folder, "root.pem")
+      writeFileSync(path, root.pem)
+      const received: Array<string | undefined> = []
+      const server = createSecure({ cert: pem, key }, (request, response) => {
+        received.push(request.headers.host)
+        request.resume().on("end", () => response.end())
+      })
+      const port = yield* listening(server)
+      const to = ["--webhook-to", `127.0.0.1:${port}`]
+      const outcomes = (...args: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const { asBot, made, seen } = yield* open("--virtual-time", ...to, ...args)
+          yield* asBot("POST", "/subscriptions", { url: "https://bot.example/updates" })
+          const { user_id } = yield* made("/users", { first_name: "Ann" })
+          yield* made("/start", { user_id })
+          yield* made("/clock", { advance_ms: 1000 })
+          const { deliveries } = yield* seen("/deliveries")
+          return deliveries.map(({ failure, status }: Json) => status ?? failure)
+        })
+      assert.deepStrictEqual(yield* outcomes("--webhook-root", path), [200])
+      assert.deepStrictEqual(received, ["bot.example"])
+      assert.deepStrictEqual(yield* outcomes(), ["Untrusted"])
     })
   )
 
@@ -176,7 +201,7 @@ describe("the command", () => {
       writeFileSync(wrong, `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
       const journal = join(files, "journal.ndjson")
       writeFileSync(journal, `{"journal":1,"started_at":1,"tokens":[]}\n{"n":0}\n`)
-      const taken = String(portOf((yield* takenPort).address()))
+      const taken = String(yield* listening(createServer()))
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [["--nonsense"], "--nonsense"],
         [["extra"], "extra"],
@@ -189,6 +214,10 @@ describe("the command", () => {
         [["--seed", join(files, "none")], "there is no such file"],
         [["--seed", broken], "The body is not JSON"],
         [["--seed", wrong], "users.0.user_id: Expected number"],
+        [["--webhook-root", join(files, "none")], "there is no such file"],
+        [["--webhook-root", broken], "is no certificate in PEM"],
+        [["--webhook-to", "8443"], "--webhook-to 8443: must be a host and a port"],
+        [["--webhook-to", "localhost:0"], "--webhook-to localhost:0"],
         [["--replay", wrong], "line 1"],
         [["--replay", journal], "line 2"],
         [["--record", join(files, "no", "journal")], "there is no such file"]

@@ -5,7 +5,6 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer as createSocket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -97,13 +96,3 @@ export const live = (
   test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
   timeout = 30_000
 ) => it.live(name, () => Effect.scoped(Effect.provide(test, NodeHttpClient.layerUndici)), timeout)
-
-/** A port that somebody else listens on. */
-export const takenPort = Effect.acquireRelease(
-  Effect.callback<ReturnType<typeof createSocket>>((resume) => {
-    const server = createSocket().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-  }),
-  (server) => Effect.sync(() => server.close())
-)
-
-export const portOf = (address: unknown): number => (address as { readonly port: number }).port

@@ -1,6 +1,7 @@
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Destination } from "../webhook/nodeSender.ts"
 import { type CommandProblem, problem } from "./problem.ts"
 
 const optional = <A>(flag: Flag.Flag<A>) => Flag.map(Flag.optional(flag), Option.getOrUndefined)
@@ -30,6 +31,15 @@ export const flags = {
   ),
   isStrict: toggle("strict", "Refuses fields that the API document does not know"),
   isLenient: toggle("lenient", "No limits, files ready at once, webhooks over http:// on the loopback"),
+  webhookRoots: Flag.String("webhook-root").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.atLeast(0),
+    Flag.withDescription("A PEM certificate of an authority to trust for webhooks besides Node's own, again for more")
+  ),
+  webhookTo: optional(Flag.String("webhook-to")).pipe(
+    Flag.withMetavar("HOST:PORT"),
+    Flag.withDescription("Where connections to https:// webhooks go, whatever host they name")
+  ),
   record: optional(Flag.String("record")).pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription("Writes a journal of all that happens")
@@ -58,12 +68,18 @@ export interface Settings {
   readonly limits: Rates | "off" | undefined
   readonly isStrict: boolean
   readonly isLenient: boolean
+  /** Files of certificates. */
+  readonly webhookRoots: ReadonlyArray<string>
+  readonly webhookTo: Destination | undefined
   readonly record: string | undefined
   readonly replay: string | undefined
   readonly isJson: boolean
 }
 
-export type Given = Omit<Settings, "limits"> & { readonly limits: string | undefined }
+export type Given = Omit<Settings, "limits" | "webhookTo"> & {
+  readonly limits: string | undefined
+  readonly webhookTo: string | undefined
+}
 
 const readLimits = (text: string | undefined): Effect.Effect<Settings["limits"], CommandProblem> => {
   if (text === undefined || text === "off") return Effect.succeed(text)
@@ -73,16 +89,31 @@ const readLimits = (text: string | undefined): Effect.Effect<Settings["limits"],
     : Effect.fail(problem(`--limits ${text}: must be three whole numbers from 1, as 30,2,2, or off`))
 }
 
+const isPort = (port: number): boolean => port >= 0 && port <= 65535
+
+const readDestination = (text: string | undefined): Effect.Effect<Destination | undefined, CommandProblem> => {
+  if (text === undefined) return Effect.undefined
+  const [, host, digits] = /^(?:\[([^\]]+)\]|[^:]+):(\d+)$/.exec(text) ?? []
+  const port = Number(digits)
+  return digits !== undefined && port > 0 && isPort(port)
+    ? Effect.succeed({ host: host ?? text.slice(0, text.indexOf(":")), port })
+    : Effect.fail(problem(`--webhook-to ${text}: must be a host and a port, as 127.0.0.1:8443`))
+}
+
 const isToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Checks what the flags say each for itself and together. */
 export const settle = (given: Given): Effect.Effect<Settings, CommandProblem> =>
   Effect.gen(function* () {
     const { isLenient, isStrict, port, tokens } = given
-    if (port < 0 || port > 65535) return yield* problem(`--port ${port}: must be from 0 to 65535`)
+    if (!isPort(port)) return yield* problem(`--port ${port}: must be from 0 to 65535`)
     const token = tokens.find((token) => !isToken(token))
     if (token !== undefined) return yield* problem("--token: must be visible characters without blanks")
     if (new Set(tokens).size < tokens.length) return yield* problem("--token: each bot needs another one")
     if (isLenient && isStrict) return yield* problem("--strict and --lenient: use one of them")
-    return { ...given, limits: yield* readLimits(given.limits) }
+    return {
+      ...given,
+      limits: yield* readLimits(given.limits),
+      webhookTo: yield* readDestination(given.webhookTo)
+    }
   })

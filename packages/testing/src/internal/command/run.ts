@@ -12,7 +12,7 @@ import { defaultToken } from "../emulator.ts"
 import type { Entrance, Request, Serve } from "../wire.ts"
 import { ofText } from "./bodies.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
-import { openLines, readFile } from "./files.ts"
+import { openLines, readCertificate, readFile } from "./files.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
 import type { Settings } from "./options.ts"
 import { playBack } from "./playback.ts"
@@ -49,20 +49,27 @@ const onClock =
 const ticking = (clock: SteppedClock | undefined): Effect.Effect<void> =>
   clock instanceof FollowingClock ? clock.tick : Effect.void
 
-const senders = (clock: SteppedClock | undefined) =>
+const senders = (options: NodeWebhooks.Options, clock: SteppedClock | undefined) =>
   Layer.effect(
     WebhookSender,
     Effect.map(WebhookSender, ({ send }) => ({
       send: (request: Parameters<typeof send>[0]) =>
         clock === undefined ? send(request) : clock.holding(send(request))
     }))
-  ).pipe(Layer.provide(NodeWebhooks.layer()))
+  ).pipe(Layer.provide(NodeWebhooks.layer(options)))
 
-const makeEmulator = (settings: Settings, tokens: ReadonlyArray<string>, clock: SteppedClock | undefined) =>
-  Effect.map(
-    onClock(clock)(Layer.build(emulatorLayer(platformOptions(settings, tokens)).pipe(Layer.provide(senders(clock))))),
-    Context.get(Emulator)
+const makeEmulator = Effect.fnUntraced(function* (
+  settings: Settings,
+  tokens: ReadonlyArray<string>,
+  clock: SteppedClock | undefined
+) {
+  const { webhookRoots: paths, webhookTo: connectTo } = settings
+  const webhookRoots = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-root", path))
+  const platform = emulatorLayer(platformOptions(settings, tokens)).pipe(
+    Layer.provide(senders({ webhookRoots, connectTo }, clock))
   )
+  return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
+})
 
 const plant = (path: string | undefined, handle: Serve) =>
   Effect.gen(function* () {
