@@ -1,13 +1,13 @@
 import { AttachmentRequest, type Message, Messages, RetryPolicy, Uploads, Videos } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import { png } from "./support/files.ts"
 import { codeOf } from "./support/look.ts"
 import { upload } from "./support/scene.ts"
 
@@ -23,65 +23,6 @@ const send = Effect.fnUntraced(function* (...attachments: ReadonlyArray<Attachme
   const message = yield* RetryPolicy.override(Messages.send({ chat_id, attachments }), RetryPolicy.none)
   return message.body?.attachments ?? []
 })
-
-/** The signature and the header of a picture. */
-const png = (width: number, height: number): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(33)
-  bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
-  const view = new DataView(bytes.buffer)
-  view.setUint32(16, width)
-  view.setUint32(20, height)
-  bytes.set([8, 6], 24)
-  return bytes
-}
-
-type Write = (view: DataView, put: (at: number, text: string) => void) => void
-
-const fileOf = (size: number, write: Write): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(size)
-  write(new DataView(bytes.buffer), (at, text) => bytes.set(new TextEncoder().encode(text), at))
-  return bytes
-}
-
-/** 100 bytes a second. */
-const wav = (seconds: number) =>
-  fileOf(44 + seconds * 100, (view, put) => {
-    put(0, "RIFF")
-    put(8, "WAVEfmt ")
-    view.setUint32(16, 16, true)
-    view.setUint32(28, 100, true)
-    put(36, "data")
-    view.setUint32(40, seconds * 100, true)
-  })
-
-/** 8 kilobits a second, behind a tag of 200 bytes. */
-const mp3 = (seconds: number) =>
-  fileOf(210 + seconds * 1000, (view, put) => {
-    put(0, "ID3")
-    view.setUint16(8, 0x0148)
-    view.setUint32(210, 0xfff31000)
-  })
-
-/** Frames of 1152 samples, 44,100 samples a second. */
-const variableMp3 = (frames: number) =>
-  fileOf(1000, (view, put) => {
-    view.setUint32(0, 0xfffb9000)
-    put(36, "Xing")
-    view.setUint32(40, 1)
-    view.setUint32(44, frames)
-  })
-
-const m4a = (seconds: number) =>
-  fileOf(200, (view, put) => {
-    view.setUint32(0, 24)
-    put(4, "ftypM4A ")
-    view.setUint32(24, 176)
-    put(28, "moov")
-    view.setUint32(32, 108)
-    put(36, "mvhd")
-    view.setUint32(52, 1000)
-    view.setUint32(56, seconds * 1000)
-  })
 
 describe("uploads", () => {
   it.effect("answer each kind in its own shape, on a host of its own", () =>
@@ -250,44 +191,6 @@ describe("uploads", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect.each([
-    ["image", "photo.webp"],
-    ["image", "photo.pdf"],
-    ["video", "film.avi"],
-    ["audio", "song.txt"]
-  ] as const)("refuse an extension that their kind does not have: %s %s", ([type, name]) =>
-    Effect.gen(function* () {
-      const address = yield* Uploads.create({ type })
-      const refused = yield* upload(address, name, "content")
-      assert.strictEqual(refused.status, 415)
-      assert.deepInclude(JSON.parse(refused.text), { error_code: "upload.extension" })
-      const fitting = { image: "a.JPEG", video: "a.webm", audio: "a.m4a" }[type]
-      assert.strictEqual((yield* upload(address, fitting, "content")).status, 200)
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect.each([
-    ["image", 50],
-    ["video", 250],
-    ["audio", 256],
-    ["file", 4096]
-  ] as const)("take of a %s up to %i MB", ([type, megabytes]) =>
-    Effect.gen(function* () {
-      const size = megabytes * 2 ** 20
-      const address = yield* Uploads.create({ type })
-      const first = (range: string, length: number) =>
-        HttpClientRequest.post(address.url).pipe(
-          HttpClientRequest.bodyUint8Array(new Uint8Array(length), "application/octet-stream"),
-          HttpClientRequest.setHeader("content-range", range),
-          HttpClient.execute
-        )
-      const refused = yield* first(`bytes 0-9/${size + 1}`, 10)
-      assert.strictEqual(refused.status, 413)
-      assert.hasAllKeys(JSON.parse(yield* refused.text), ["error_code", "error_data"])
-      assert.strictEqual((yield* first(`bytes 0-9/${size}`, 10)).status, 201)
-    }).pipe(Effect.provide(layer))
-  )
-
   it.effect("read no more of a file than it may have, and hold none of it", () =>
     Effect.gen(function* () {
       const { url } = yield* Uploads.create({ type: "video" })
@@ -300,20 +203,6 @@ describe("uploads", () => {
       )
       assert.strictEqual(response.status, 413)
       assert.isAtMost(sent, 251)
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect.each([
-    [7680, 7680, 200],
-    [7681, 10, 400],
-    [10, 7681, 400]
-  ] as const)("read the sides of a picture: %i x %i px is answered with %i", ([width, height, expected]) =>
-    Effect.gen(function* () {
-      const address = yield* Uploads.create({ type: "image" })
-      const { status, text } = yield* upload(address, "a.png", png(width, height))
-      assert.strictEqual(status, expected)
-      if (expected === 400) assert.deepInclude(JSON.parse(text), { error_code: "upload.dimensions" })
-      assert.strictEqual((yield* upload(address, "b.png", png(1, 1))).status, expected === 400 ? 200 : 400)
     }).pipe(Effect.provide(layer))
   )
 
@@ -331,46 +220,11 @@ describe("uploads", () => {
     return image?.type === "image" ? image.payload.url : ""
   }
 
-  it.effect("of pictures can be looked at until their link expires, and then by a new link", () =>
-    Effect.gen(function* () {
-      const content = png(20, 10)
-      const message = yield* imageFrom(content)
-      const link = linkIn(message)
-      const look = (url: string) => HttpClient.get(url)
-      const response = yield* look(link)
-      assert.deepStrictEqual([response.status, response.headers["content-type"]], [200, "image/png"])
-      assert.deepStrictEqual(new Uint8Array(yield* response.arrayBuffer), content)
-      yield* TestClock.adjust(Number(new URL(link).searchParams.get("expires")) - (yield* Clock.currentTimeMillis) - 1)
-      assert.strictEqual((yield* look(link)).status, 200)
-      yield* TestClock.adjust(1)
-      assert.strictEqual((yield* look(link)).status, 410)
-      const again = yield* Messages.get({ message_id: message.body!.mid })
-      assert.strictEqual((yield* look(linkIn(again))).status, 200)
-      assert.strictEqual((yield* look(link.replace(/\?.*/, ""))).status, 403)
-      assert.strictEqual((yield* look(linkIn(again).replace(/\d+\?/, "1?"))).status, 404)
-    }).pipe(Effect.provide(layer))
-  )
-
   it.effect("have links to pictures that live as long as is told", () =>
     Effect.gen(function* () {
       const link = linkIn(yield* imageFrom(png(1, 1)))
       assert.strictEqual(new URL(link).searchParams.get("expires"), String(60_000 + 5000))
     }).pipe(Effect.provide(Emulator.layerBot({ imageLinkLifetime: "5 seconds" })))
-  )
-
-  it.effect.each([
-    ["song.wav", wav(3600), wav(3601)],
-    ["song.mp3", mp3(3600), mp3(3601)],
-    ["song.mp3", variableMp3(137_812), variableMp3(137_813)],
-    ["song.m4a", m4a(3600), m4a(3601)]
-  ] as const)("take audio that plays up to an hour: %s", ([name, fitting, long]) =>
-    Effect.gen(function* () {
-      const address = yield* Uploads.create({ type: "audio" })
-      const refused = yield* upload(address, name, long)
-      assert.strictEqual(refused.status, 400)
-      assert.deepInclude(JSON.parse(refused.text), { error_code: "upload.duration" })
-      assert.strictEqual((yield* upload(address, name, fitting)).status, 200)
-    }).pipe(Effect.provide(layer))
   )
 
   it.effect("take audio that does not tell its length", () =>

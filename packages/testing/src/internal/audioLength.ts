@@ -1,8 +1,4 @@
-/** How much of the beginning of an audio file is looked at. */
-export const headLength = 2 ** 18
-
-const textAt = (view: DataView, at: number): string =>
-  at + 4 > view.byteLength ? "" : String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)))
+import { readMp4, textAt } from "./mp4.ts"
 
 const ofWav = (view: DataView, size: number): number | undefined => {
   let bytesPerSecond: number | undefined
@@ -13,25 +9,6 @@ const ofWav = (view: DataView, size: number): number | undefined => {
     const chunk = textAt(view, at)
     if (chunk === "fmt " && at + 20 <= view.byteLength) bytesPerSecond = view.getUint32(at + 16, true)
     if (chunk === "data") return bytesPerSecond ? (size - at - 8) / bytesPerSecond : undefined
-  }
-  return undefined
-}
-
-/** The header of a film is the first box in the box `moov`; in a file made for playing at once `moov` is in front. */
-const ofMp4 = (view: DataView): number | undefined => {
-  let at = 0
-  while (at + 36 <= view.byteLength) {
-    const box = textAt(view, at + 4)
-    if (box === "mvhd") {
-      const isLong = view.getUint8(at + 8) === 1
-      if (at + 40 > view.byteLength) return undefined
-      const perSecond = view.getUint32(at + (isLong ? 28 : 20))
-      const length = isLong ? Number(view.getBigUint64(at + 32)) : view.getUint32(at + 24)
-      return perSecond === 0 ? undefined : length / perSecond
-    }
-    const size = view.getUint32(at)
-    if (box !== "moov" && size < 8) return undefined
-    at += box === "moov" ? 8 : size
   }
   return undefined
 }
@@ -76,5 +53,5 @@ const ofMp3 = (view: DataView, size: number): number | undefined => {
 export const secondsOf = (head: Uint8Array, size: number): number | undefined => {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
   if (textAt(view, 0) === "RIFF" && textAt(view, 8) === "WAVE") return ofWav(view, size)
-  return textAt(view, 4) === "ftyp" ? ofMp4(view) : ofMp3(view, size)
+  return textAt(view, 4) === "ftyp" ? readMp4(view)?.seconds : ofMp3(view, size)
 }

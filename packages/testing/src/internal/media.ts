@@ -37,7 +37,8 @@ export const expectMedia = (world: World, type: UploadType, sourceUrl?: string):
     filename: undefined,
     size: 0,
     readyAt: undefined,
-    sourceUrl
+    sourceUrl,
+    film: undefined
   }
   world.media.set(media.token, media)
   return media
@@ -71,6 +72,12 @@ export const withFreshLinks = (world: World, message: Message): Message => ({
   ...(message.link == null ? {} : { link: { ...message.link, message: freshBody(world, message.link.message) } })
 })
 
+/** @assumption C A video whose beginning does not tell its sides and length is 1280 x 720 px and plays a second. */
+export const lookOf = ({ film }: Media) => {
+  const { height, seconds, width } = film ?? { width: 1280, height: 720, seconds: 1 }
+  return { width, height, duration: Math.round(seconds) }
+}
+
 const describe = (world: World, media: Media): Attachment => {
   const { photo_id, token, type } = media
   const url = urlOf(world, media)
@@ -79,7 +86,9 @@ const describe = (world: World, media: Media): Attachment => {
       return { type, payload: { photo_id, token, url } }
     case "file":
       return { type, payload: { url, token }, filename: media.filename ?? token, size: media.size }
-    default:
+    case "video":
+      return { type, payload: { url, token }, ...(media.film === undefined ? {} : lookOf(media)) }
+    case "audio":
       return { type, payload: { url, token } }
   }
 }

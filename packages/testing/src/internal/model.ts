@@ -10,6 +10,7 @@ import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Log } from "./log.ts"
+import type { Film } from "./mp4.ts"
 
 /** A person or a bot. */
 export interface Account {
@@ -113,6 +114,8 @@ export interface Media {
   /** When its processing is done; absent until it is uploaded. */
   readyAt: number | undefined
   readonly sourceUrl: string | undefined
+  /** Of a video whose beginning tells. */
+  film: Film | undefined
 }
 
 /** How far an upload in parts is. */

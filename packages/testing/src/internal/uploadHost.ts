@@ -1,9 +1,10 @@
 import * as Multipart from "effect/http/Multipart"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { headLength, secondsOf } from "./audioLength.ts"
+import { secondsOf } from "./audioLength.ts"
 import { processingTime } from "./media.ts"
 import type { UploadSlot } from "./model.ts"
+import { type Film, readMp4 } from "./mp4.ts"
 import { decodePercent } from "./percent.ts"
 import { readPicture, show } from "./pictures.ts"
 import { Refusal } from "./refusal.ts"
@@ -24,8 +25,11 @@ interface Received {
 const unreadable = (error: unknown): Refusal =>
   error instanceof Refusal ? error : failure(400, "upload.unreadable", "The body could not be read to its end")
 
-/** Whether the bytes at a place of a file are looked at later: all of a picture, the beginning of audio. */
-const isKept = (type: UploadType, at: number): boolean => type === "image" || (type === "audio" && at < headLength)
+/** How much of the beginning of audio and videos is looked at. */
+const headLength = 2 ** 18
+
+/** Whether the bytes at a place of a file are looked at later: all of a picture, the beginning of what is played. */
+const isKept = (type: UploadType, at: number): boolean => type === "image" || (type !== "file" && at < headLength)
 
 /** Takes a file, or the part of it from `start` on, for as long as it is not too large. */
 const takeFile = (
@@ -92,11 +96,15 @@ const answer = ({ id, media }: UploadSlot): Response => {
   }
 }
 
+const filmIn = ({ buffer, byteLength, byteOffset }: Uint8Array): Film | undefined =>
+  readMp4(new DataView(buffer, byteOffset, byteLength))
+
 const complete = (world: World, slot: UploadSlot, { filename, pieces, size }: Received): Effect.Effect<void, Refusal> =>
   Effect.gen(function* () {
     const { media } = slot
     slot.isUsed = true
     if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(join(pieces)))
+    if (media.type === "video") media.film = filmIn(join(pieces))
     if (media.type === "audio" && (secondsOf(join(pieces), size) ?? 0) > longestAudio) {
       return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
     }

@@ -1,6 +1,6 @@
 import type * as Videos from "@colloquy/core/Videos"
 import * as Effect from "effect/Effect"
-import { isReady, urlOf } from "../media.ts"
+import { isReady, lookOf, urlOf } from "../media.ts"
 import { notFound } from "../refusal.ts"
 import type { Handlers } from "./handler.ts"
 
@@ -12,6 +12,7 @@ export const videos: Handlers<typeof Videos> = {
       const media = world.media.get(token)
       if (media?.type !== "video" || !isReady(world, media)) return yield* notFound(`Video ${token}`)
       const url = urlOf(world, media)
-      return { token, urls: Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`])) }
+      const urls = Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`]))
+      return { token, urls, ...lookOf(media) }
     })
 }

@@ -1,0 +1,229 @@
+import { Uploads } from "@colloquy/core"
+import { assert } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as TestClock from "effect/testing/TestClock"
+import { assumes, says } from "../support/fidelity.ts"
+import { film, m4a, mp3, png, variableMp3, wav } from "../support/files.ts"
+import { GET, POST, succeeds } from "../support/http.ts"
+import * as Scene from "../support/scene.ts"
+
+type Content = string | Uint8Array<ArrayBuffer>
+
+/** Sends a file to an address: status, and the code of a failure. */
+const sendTo = (address: Uploads.UploadAddress, name: string, content: Content = "content") =>
+  Effect.map(Scene.upload(address, name, content), ({ status, text }) =>
+    status === 200 ? "taken" : `${status} ${JSON.parse(text).error_code}`
+  )
+
+/** Tries files one after the other at the same address, of which only the last one fits. */
+const refusals = (type: Uploads.UploadType, files: ReadonlyArray<readonly [name: string, content?: Content]>) =>
+  Effect.flatMap(Uploads.create({ type }), (address) =>
+    Effect.forEach(files, ([name, content]) => sendTo(address, name, content))
+  )
+
+const takes = (type: Uploads.UploadType, names: string) =>
+  Effect.forEach(names.split(" "), (extension) =>
+    Effect.gen(function* () {
+      for (const name of [`a.${extension}`, `a.b.${extension.toUpperCase()}`]) {
+        assert.strictEqual(yield* sendTo(yield* Uploads.create({ type }), name), "taken", name)
+      }
+    })
+  )
+
+const mebibyte = 2 ** 20
+
+/** Begins an upload in parts of so many bytes in all. */
+const begin = (type: Uploads.UploadType, size: number) =>
+  Effect.gen(function* () {
+    const { url } = yield* Uploads.create({ type })
+    const { status } = yield* HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bodyUint8Array(new Uint8Array(10), "application/octet-stream"),
+      HttpClientRequest.setHeader("content-range", `bytes 0-9/${size}`),
+      HttpClient.execute
+    )
+    return status
+  })
+
+/** The largest that begins, and the next larger one, which does not. */
+const upTo = (type: Uploads.UploadType, mebibytes: number) =>
+  Effect.gen(function* () {
+    assert.strictEqual(yield* begin(type, mebibytes * mebibyte), 201)
+    assert.strictEqual(yield* begin(type, mebibytes * mebibyte + 1), 413)
+  })
+
+says("Limits", "Image upload: JPG, JPEG, PNG, GIF, TIFF, BMP, HEIC", takes("image", "jpg jpeg png gif tiff bmp heic"))
+
+says("Limits", "Image upload: up to 50 MB", upTo("image", 50))
+
+says(
+  "Limits",
+  "Image upload: at most 7680 x 7680 px, besides the limit of its size",
+  Effect.gen(function* () {
+    const tooLarge = "400 upload.dimensions"
+    const tried = yield* refusals("image", [
+      ["a.png", png(7681, 10)],
+      ["a.png", png(10, 7681)],
+      ["a.png", png(7680, 7680)]
+    ])
+    assert.deepStrictEqual(tried, [tooLarge, tooLarge, "taken"])
+  })
+)
+
+says("Limits", "Video upload: MP4, MOV, MKV, WEBM", takes("video", "mp4 mov mkv webm"))
+
+says("Limits", "Video upload: up to 250 MB", upTo("video", 250))
+
+says("Limits", "Audio upload: MP3, WAV, M4A and others", takes("audio", "mp3 wav m4a ogg"))
+
+says("Limits", "Audio upload: up to 256 MB", upTo("audio", 256))
+
+says(
+  "Limits",
+  "Audio upload: at most 60 minutes, besides the limit of its size",
+  Effect.gen(function* () {
+    const files = [
+      ["a.wav", wav(3601), wav(3600)],
+      ["a.mp3", mp3(3601), mp3(3600)],
+      ["b.mp3", variableMp3(137_813), variableMp3(137_812)],
+      ["a.m4a", m4a(3601), m4a(3600)]
+    ] as const
+    for (const [name, long, fitting] of files) {
+      const tried = yield* refusals("audio", [
+        [name, long],
+        [name, fitting]
+      ])
+      assert.deepStrictEqual(tried, ["400 upload.duration", "taken"], name)
+    }
+  })
+)
+
+says("Limits", "File upload: TXT, DOC, PDF and other common formats", takes("file", "txt doc pdf zip csv"))
+
+says("Limits", "File upload: up to 4 GB", upTo("file", 4096))
+
+assumes(
+  "C",
+  "Limits",
+  "An extension that a host does not take is 415, and the address stands open for another file",
+  Effect.gen(function* () {
+    const foreign = [
+      ["image", ["a.webp"], ["a.pdf"], ["a.png"]],
+      ["video", ["a.avi"], ["a.mp3"], ["a.mp4"]],
+      ["audio", ["a.txt"], ["a.mp4"], ["a.mp3"]]
+    ] as const
+    const not = "415 upload.extension"
+    for (const [type, ...files] of foreign) assert.deepStrictEqual(yield* refusals(type, files), [not, not, "taken"])
+  })
+)
+
+assumes(
+  "C",
+  "POST /uploads",
+  "An upload has at most 1000 parts",
+  Effect.gen(function* () {
+    const { url } = yield* Uploads.create({ type: "file" })
+    const part = (at: number) =>
+      HttpClientRequest.post(url).pipe(
+        HttpClientRequest.bodyUint8Array(new Uint8Array(1), "application/octet-stream"),
+        HttpClientRequest.setHeader("content-range", `bytes ${at}-${at}/1001`),
+        HttpClient.execute,
+        Effect.map(({ status }) => status)
+      )
+    for (let at = 0; at < 1000; at++) assert.strictEqual(yield* part(at), 201)
+    assert.strictEqual(yield* part(1000), 416)
+  })
+)
+
+/** Sends a picture to the group: where to find the message, and the link in it. */
+const picture = Effect.gen(function* () {
+  const { group } = yield* Scene.make
+  const { text } = yield* Scene.upload(yield* Uploads.create({ type: "image" }), "a.png", png(20, 10))
+  yield* TestClock.adjust("1 minute")
+  const attachments = [{ type: "image", payload: JSON.parse(text) }]
+  const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { attachments }))
+  return { path: `/messages/${String(at("message.body.mid"))}`, link: String(at(`message.${toLink}`)) }
+})
+
+const toLink = "body.attachments.0.payload.url"
+
+const look = (url: string) => Effect.map(HttpClient.get(url), ({ status }) => status)
+
+says(
+  "Message",
+  "The lifetime of the link to an image is limited, and the link tells when it ends",
+  Effect.gen(function* () {
+    const { link } = yield* picture
+    const response = yield* HttpClient.get(link)
+    assert.deepStrictEqual([response.status, response.headers["content-type"]], [200, "image/png"])
+    assert.deepStrictEqual(new Uint8Array(yield* response.arrayBuffer), png(20, 10))
+    const expires = Number(new URL(link).searchParams.get("expires"))
+    yield* TestClock.adjust(expires - (yield* Clock.currentTimeMillis) - 1)
+    assert.strictEqual(yield* look(link), 200)
+    yield* TestClock.adjust(1)
+    assert.notStrictEqual(yield* look(link), 200)
+  })
+)
+
+says(
+  "Message",
+  "An expired link must be requested again: the message then has another one",
+  Effect.gen(function* () {
+    const { link, path } = yield* picture
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual(yield* look(link), 410)
+    assert.strictEqual(yield* look(String((yield* succeeds(GET(path))).at(toLink))), 200)
+  })
+)
+
+assumes(
+  "C",
+  "Message",
+  "A link to an image lives for a day; then it is 410, without the parameter expires 403, and of no image 404",
+  Effect.gen(function* () {
+    const { link } = yield* picture
+    assert.strictEqual(new URL(link).searchParams.get("expires"), String((yield* Clock.currentTimeMillis) + 86_400_000))
+    assert.strictEqual(yield* look(link.replace(/\?.*/, "")), 403)
+    assert.strictEqual(yield* look(link.replace(/\d+\?/, "1?")), 404)
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual(yield* look(link), 410)
+  })
+)
+
+/** Uploads a video and attaches it: its token, and the message. */
+const video = (content: Content) =>
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const address = yield* Uploads.create({ type: "video" })
+    yield* Scene.upload(address, "a.mp4", content)
+    yield* TestClock.adjust("1 minute")
+    const attachments = [{ type: "video", payload: { token: address.token } }]
+    const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { attachments }))
+    return { path: `/videos/${address.token}`, attached: (key: string) => at(`message.body.attachments.0.${key}`) }
+  })
+
+const lookOf = (look: (key: string) => unknown) => [look("width"), look("height"), look("duration")]
+
+assumes(
+  "A",
+  "Other operations",
+  "A video has width, height and duration, as its header tells, in messages and in GET /videos/{token}",
+  Effect.gen(function* () {
+    const { attached, path } = yield* video(film(640, 360, 95))
+    assert.deepStrictEqual(lookOf(attached), [640, 360, 95])
+    assert.deepStrictEqual(lookOf((yield* succeeds(GET(path))).at), [640, 360, 95])
+  })
+)
+
+assumes(
+  "C",
+  "Other operations",
+  "A video whose beginning does not tell is 1280 x 720 px and a second long in GET /videos/{token}",
+  Effect.gen(function* () {
+    const { attached, path } = yield* video("no header")
+    assert.deepStrictEqual(lookOf(attached), [undefined, undefined, undefined])
+    assert.deepStrictEqual(lookOf((yield* succeeds(GET(path))).at), [1280, 720, 1])
+  })
+)
