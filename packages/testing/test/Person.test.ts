@@ -1,6 +1,7 @@
-import { Comments, Messages } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Chat, Comments, Messages, User } from "@colloquy/core"
+import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
@@ -45,6 +46,69 @@ describe("a person", () => {
       const forward = yield* visitor.say(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
       assert.isNull(forward.body)
       assert.strictEqual(yield* problemOf(visitor.say(group, "")), "a message has a text, attachments or a link")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("says and names no more than the platform lets anybody", () =>
+    Effect.gen(function* () {
+      const { channel, group, owner, post, visitor } = yield* Scene.make
+      const fitting = "a".repeat(4000)
+      const said = yield* visitor.say(group, fitting)
+      const comment = yield* visitor.comment(post, fitting)
+      const places = Array.from({ length: 13 }, () => ({ type: "location" as const, latitude: 1, longitude: 2 }))
+      yield* visitor.say(group, "", { attachments: places.slice(1) })
+      const tooLong = "a text has at most 4000 characters"
+      const expected: ReadonlyArray<readonly [Effect.Effect<unknown, Person.CannotDo>, string]> = [
+        [visitor.say(group, fitting + "a"), tooLong],
+        [visitor.say(fitting + "a"), tooLong],
+        [visitor.edit(said, fitting + "a"), tooLong],
+        [visitor.edit(said, ""), "a message has a text, attachments or a link"],
+        [visitor.say(group, "", { attachments: places }), "a message has at most 12 attachments"],
+        [visitor.comment(post, fitting + "a"), tooLong],
+        [visitor.editComment(comment, fitting + "a"), tooLong],
+        [visitor.editComment(comment, ""), "a comment has a text"],
+        [owner.rename(channel, ""), "title: must be 1 to 200 characters"],
+        [owner.rename(channel, "a".repeat(201)), "title: must be 1 to 200 characters"]
+      ]
+      for (const [doing, problem] of expected) assert.strictEqual(yield* problemOf(doing), problem)
+      assert.strictEqual((yield* Emulator.messages(group)).at(-2)?.body?.text, fitting)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("does nothing in a chat that was closed", () =>
+    Effect.gen(function* () {
+      const { friend, group, owner, visitor } = yield* Scene.make
+      yield* owner.removeBot(group)
+      yield* Emulator.closeChat(group)
+      const doings = [visitor.say(group, "hi"), friend.join(group), owner.addBot(group), owner.rename(group, "New")]
+      for (const doing of doings) assert.strictEqual(yield* problemOf<unknown, never>(doing), "the chat is closed")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is made with what can be, or the test has a defect", () =>
+    Effect.gen(function* () {
+      const { group, owner, visitor } = yield* Scene.make
+      const defects = [
+        Emulator.user({ first_name: "Ann", user_id: visitor.user_id }),
+        Emulator.user({ first_name: "Ann", user_id: User.UserId.make(-1) }),
+        Emulator.user({ first_name: "Ann", description: "a".repeat(16_001) }),
+        Emulator.chat({ chat_id: group.chat_id, owner }),
+        Emulator.chat({ chat_id: Chat.ChatId.make(5) }),
+        Emulator.chat({ title: "" })
+      ]
+      const problems = yield* Effect.forEach(defects, (making) =>
+        Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(making), (exit) =>
+          exit._tag === "Failure" ? String(Cause.squash(exit.cause)) : "made"
+        )
+      )
+      assert.deepStrictEqual(problems, [
+        `RangeError: Emulator.user: user_id: there is a user ${visitor.user_id} already`,
+        "RangeError: Emulator.user: user_id: must be greater than 0",
+        "RangeError: Emulator.user: description: must be at most 16000 characters",
+        `RangeError: Emulator.chat: chat_id: there is a chat ${group.chat_id} already`,
+        "RangeError: Emulator.chat: chat_id: must be less than 0 for a chat",
+        "RangeError: Emulator.chat: title: must be 1 to 200 characters"
+      ])
     }).pipe(Effect.provide(layer))
   )
 

@@ -12,7 +12,7 @@ import type { Room } from "./model.ts"
 import { linkTo } from "./posts.ts"
 import * as refusal from "./refusal.ts"
 
-const maxAttachments = 12
+export const maxAttachments = 12
 
 /** What a message says. */
 export interface Content {

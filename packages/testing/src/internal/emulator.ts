@@ -6,6 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { ChatOptions, Emulator, Options, UserOptions } from "../Emulator.ts"
 import type { ChatRef, Person } from "../Person.ts"
+import { problemOfChat, problemOfUser } from "./checks.ts"
 import { controlling, isControl } from "./control/control.ts"
 import { deliver } from "./deliveries.ts"
 import { addFault, setFaults } from "./faults.ts"
@@ -51,6 +52,10 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
   return profile
 }
 
+/** What a test asks for and cannot be is a defect of the test. */
+const making = <A>(what: string, problem: string | undefined, make: () => A): Effect.Effect<A> =>
+  problem === undefined ? Effect.sync(make) : Effect.die(new RangeError(`Emulator.${what}: ${problem}`))
+
 const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): MediaSettings => {
   const { bytesPerSecond, leastProcessing, linkLifetime } = defaultMediaSettings
   return {
@@ -83,12 +88,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     baseUrl: apiOrigin,
     bot: bot.account.user,
     user: (options) =>
-      Effect.sync(() => {
-        const { isPrivate, locale } = typeof options === "string" ? {} : options
-        return makePerson(world, bot, world.addAccount(profileOf(options), { isPrivate: isPrivate ?? false, locale }))
+      Effect.suspend(() => {
+        const { isPrivate = false, locale } = typeof options === "string" ? {} : options
+        const profile = profileOf(options)
+        return making("user", problemOfUser(world, profile), () =>
+          makePerson(world, bot, world.addAccount(profile, { isPrivate, locale }))
+        )
       }),
-    chat: (options = {}) => Effect.sync(() => openChat(world, bot, options)),
-    revoke: (token = bot.token) => Effect.sync(() => void world.revoked.add(token)),
+    chat: (options = {}) =>
+      Effect.suspend(() => making("chat", problemOfChat(world, options), () => openChat(world, bot, options))),
+    revoke: (token = bot.token, as = "revoked") => Effect.sync(() => void world.revoked.set(token, as)),
     closeChat: (ref) =>
       Effect.sync(() => {
         const room = roomOf(ref)

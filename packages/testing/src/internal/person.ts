@@ -1,17 +1,27 @@
-import type { Comment } from "@colloquy/core/Comment"
+import type { Attachment } from "@colloquy/core/Attachment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
+import { maxLength } from "@colloquy/core/Text"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { CannotDo, type ChatRef, type CommentRef, type Heard, type MessageRef, type Person } from "../Person.ts"
-import { type Content, isEmpty, nothing } from "./content.ts"
+import {
+  CannotDo,
+  type ChatRef,
+  type CommentRef,
+  type Heard,
+  type MessageRef,
+  type Person,
+  type SayOptions
+} from "../Person.ts"
+import { problemOfTitle } from "./checks.ts"
+import { type Content, isEmpty, maxAttachments, nothing } from "./content.ts"
 import { deliver } from "./deliveries.ts"
 import type { Account, Bot, Hearing, Post, Remark, Room } from "./model.ts"
 import { contentOf, linkTo, publish, rewrite, withdraw } from "./posts.ts"
 import { pressing } from "./presses.ts"
 import { remark, rewriteRemark, withdrawRemark } from "./remarks.ts"
-import { admit, appoint, dismiss, findDialog, hasRight, isAdmin, openDialog, rename } from "./rooms.ts"
+import { admit, appoint, dismiss, findDialog, hasRight, isAdmin, markActive, openDialog, rename } from "./rooms.ts"
 import { present, toChat } from "./views.ts"
 import { idOf, type World } from "./world.ts"
 
@@ -60,6 +70,19 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         : cannot(`they see no message ${mid ?? "without an id"}`)
     })
 
+  /** What the platform lets nobody say. */
+  const speakable = (text: string, attachments: ReadonlyArray<Attachment> = []): Effect.Effect<void, CannotDo> => {
+    if (text.length > maxLength) return cannot(`a text has at most ${maxLength} characters`)
+    return attachments.length > maxAttachments
+      ? cannot(`a message has at most ${maxAttachments} attachments`)
+      : Effect.void
+  }
+
+  const speakableComment = (text: string) => (text === "" ? cannot("a comment has a text") : speakable(text))
+
+  const openRoom = (ref: ChatRef, right: Permission): Effect.Effect<Room, CannotDo> =>
+    Effect.tap(roomWithRight(ref, right), ({ isClosed }) => (isClosed ? cannot("the chat is closed") : Effect.void))
+
   /** A message that stands on their screen, though it may have been removed since. */
   const shownPost = (ref: MessageRef): Effect.Effect<Post, CannotDo> =>
     doing(() => {
@@ -82,6 +105,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
     const known = findDialog(world, self, bot)
     const room = known ?? openDialog(world, self, bot)
     room.isSuspended = false
+    markActive(world, room, self)
     const { chat_id } = room
     const deepLink = payload === undefined ? {} : { payload }
     const { now: timestamp } = world
@@ -100,9 +124,10 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
       deliver(world, bot, { ...update, ...change(room) })
     })
 
-  const readContent = (room: Room, text: string, options: Parameters<Person["say"]>[2] = {}) =>
+  const readContent = (room: Room | undefined, text: string, options: SayOptions = {}) =>
     Effect.gen(function* () {
       const { attachments = [], link } = options
+      yield* speakable(text, attachments)
       const linked = link === undefined ? undefined : yield* postOf(link.mid)
       if (linked !== undefined && link?.type === "reply" && linked.room !== room) {
         return yield* cannot("a reply is to a message of the same chat")
@@ -112,18 +137,19 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
       return isEmpty(content) ? yield* cannot("a message has a text, attachments or a link") : content
     })
 
-  const sayIn = (room: Room, text: string, options?: Parameters<Person["say"]>[2]) =>
+  const sayIn = (room: Room, text: string, options?: SayOptions) =>
     Effect.map(readContent(room, text, options), (content): Message => present(publish(world, room, self, content)))
 
-  const say = ((...args: Parameters<Person["say"]> | [string, Parameters<Person["say"]>[2]?]) =>
+  const say = ((...args: Parameters<Person["say"]> | [string, SayOptions?]) =>
     doing(() => {
       const [first, second, third] = args
       if (typeof first !== "string") {
-        return Effect.flatMap(roomWithRight(first, "write"), (room) => sayIn(room, second as string, third))
+        return Effect.flatMap(openRoom(first, "write"), (room) => sayIn(room, second as string, third))
       }
       const known = findDialog(world, self, bot)
-      const room = known === undefined || known.isSuspended ? start() : known
-      return sayIn(room, first, second as Parameters<Person["say"]>[2])
+      return Effect.map(readContent(known, first, second as SayOptions), (content) =>
+        present(publish(world, known === undefined || known.isSuspended ? start() : known, self, content))
+      )
     })) as Person["say"]
 
   const cursors = { reply: world.heard.end, notification: world.heard.end }
@@ -159,7 +185,10 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
       Effect.gen(function* () {
         const post = yield* postOf(ref)
         if (post.author !== self) return yield* cannot("the message is not theirs")
-        rewrite(world, post, { ...contentOf(post), text, markup: [] }, self)
+        yield* speakable(text)
+        const content: Content = { ...contentOf(post), text: text === "" ? null : text, markup: [] }
+        if (isEmpty(content)) return yield* cannot("a message has a text, attachments or a link")
+        rewrite(world, post, content, self)
         return present(post)
       }),
     remove: (ref) =>
@@ -174,6 +203,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         const room = yield* roomOf(ref)
         if (room.type === "dialog") return yield* cannot("a dialog cannot be joined")
         if (room.blocked.has(idOf(self))) return yield* cannot("they are blocked there")
+        if (room.isClosed) return yield* cannot("the chat is closed")
         if (!room.members.has(idOf(self))) admit(world, room, self)
       }),
     leave: (ref) =>
@@ -182,7 +212,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         return room.type === "dialog" ? yield* cannot("a dialog cannot be left") : dismiss(world, room, self)
       }),
     addBot: (ref) =>
-      Effect.map(roomWithRight(ref, "add_remove_members"), (room) => {
+      Effect.map(openRoom(ref, "add_remove_members"), (room) => {
         if (!room.members.has(idOf(bot.account))) admit(world, room, bot.account, self)
       }),
     removeBot: (ref) =>
@@ -199,19 +229,26 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         appoint(world, room, member, permissions, idOf(self))
       }),
     rename: (ref, title) =>
-      Effect.map(roomWithRight(ref, "change_chat_info"), (room) => rename(world, room, title, self)),
+      Effect.gen(function* () {
+        const room = yield* openRoom(ref, "change_chat_info")
+        const problem = problemOfTitle(title)
+        return problem === undefined ? rename(world, room, title, self) : yield* cannot(problem)
+      }),
     comment: (ref, text, { onBehalf = false, replyTo } = {}) =>
       Effect.gen(function* () {
         const post = yield* postOf(ref)
         const { hasComments, isClosed, type } = post.room
         if (type !== "channel") return yield* cannot("comments are for the posts of channels")
         if (!hasComments || isClosed) return yield* cannot("comments are disabled there")
+        yield* speakableComment(text)
         if (onBehalf && !isAdmin(post.room, self)) return yield* cannot("they do not speak for the channel")
         const to = replyTo === undefined ? undefined : yield* remarkOf(replyTo)
         return remark(world, post, self, { text, markup: [], replyTo: to }, onBehalf).comment
       }),
     editComment: (ref, text) =>
-      Effect.map(ownRemark(ref), (found): Comment => {
+      Effect.gen(function* () {
+        const found = yield* ownRemark(ref)
+        yield* speakableComment(text)
         rewriteRemark(world, found, { text, markup: [], replyTo: undefined }, self)
         return found.comment
       }),

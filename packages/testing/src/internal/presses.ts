@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { CannotDo, Person } from "../Person.ts"
 import { deliver } from "./deliveries.ts"
 import type { Account, Post, Room } from "./model.ts"
+import { markActive } from "./rooms.ts"
 import { present } from "./views.ts"
 import type { World } from "./world.ts"
 
@@ -34,6 +35,7 @@ const ownCard = ({ user }: Account): Attachment => ({
 const call = ({ cannot, self, world }: Presser, post: Post, payload: string | null | undefined) => {
   const bot = [...world.bots.values()].find(({ account }) => account === post.author)
   if (bot === undefined) return cannot("the keyboard is not a bot's")
+  markActive(world, post.room, self)
   const callback_id = world.nextName("callback")
   const timestamp = world.now
   bot.presses.set(callback_id, { post, by: self, isAnswered: false })

@@ -5,6 +5,7 @@ import type { Content } from "./content.ts"
 import { announce } from "./deliveries.ts"
 import { tell } from "./hearing.ts"
 import type { Account, Post, Remark } from "./model.ts"
+import { markActive } from "./rooms.ts"
 import { idOf, type World } from "./world.ts"
 
 /** What a comment says. Hyperlinks and mentions do not work in comments: their text stays. */
@@ -43,6 +44,7 @@ const hear = (world: World, { comment, post }: Remark, by: Account): void => {
 /** Comments on a post; `onBehalf` of the channel, nobody is named as its sender. */
 export const remark = (world: World, post: Post, author: Account, content: RemarkContent, onBehalf = false): Remark => {
   const { chat_id } = post.room
+  markActive(world, post.room, author)
   const { mid, seq } = world.nextPosition(chat_id)
   const comment: Comment = {
     ...(onBehalf ? {} : { sender: author.user }),

@@ -49,6 +49,14 @@ export const settle = (world: World, room: Room, account: Account): Membership =
   return membership
 }
 
+/** Somebody does something in a chat: their last activity is now, there and at all. */
+export const markActive = ({ now }: World, room: Room, account: Account): void => {
+  const membership = room.members.get(idOf(account))
+  if (membership !== undefined) membership.lastAccessAt = now
+  const { user } = account
+  if (!user.is_bot && user.last_activity_time !== undefined) account.user = { ...user, last_activity_time: now }
+}
+
 const dialogKey = (person: Account, bot: Bot): string => `${idOf(person)} ${idOf(bot.account)}`
 
 export const findDialog = (world: World, person: Account, bot: Bot): Room | undefined =>

@@ -1,8 +1,9 @@
 import type { Chat } from "@colloquy/core/Chat"
 import type * as Endpoint from "@colloquy/core/Endpoint"
-import type { UserWithPhoto } from "@colloquy/core/User"
+import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { CannotDo } from "../../Person.ts"
+import { problemOfChat, problemOfUser } from "../checks.ts"
 import * as refusal from "../refusal.ts"
 import { findDialog, openDialog } from "../rooms.ts"
 import { accountOf, botOf, type Control, personOf } from "./call.ts"
@@ -18,12 +19,11 @@ export const makeUser = (
   { world }: Control
 ): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
   Effect.suspend(() => {
-    const { user_id } = profile
-    if (user_id != null && world.accounts.has(user_id)) {
-      return Effect.fail(refusal.invalidPayload(`user_id: there is a user ${user_id} already`))
-    }
+    const given = defined(profile)
+    const problem = problemOfUser(world, given)
+    if (problem !== undefined) return Effect.fail(refusal.invalidPayload(problem))
     const options = { isPrivate: is_private ?? false, locale: locale ?? undefined }
-    return Effect.succeed(world.addAccount(defined(profile), options).user)
+    return Effect.succeed(world.addAccount(given, options).user)
   })
 
 export const makeChat = (
@@ -34,9 +34,8 @@ export const makeChat = (
     const { world } = control
     const { bot: role, bot_id, chat_id, has_comments, is_public, owner_id, title, type } = request
     const bot = yield* botOf(control, { bot_id })
-    if (chat_id != null && world.rooms.has(chat_id)) {
-      return yield* refusal.invalidPayload(`chat_id: there is a chat ${chat_id} already`)
-    }
+    const problem = problemOfChat(world, defined({ type, chat_id, title }))
+    if (problem !== undefined) return yield* refusal.invalidPayload(problem)
     const members = yield* Effect.forEach(request.members ?? [], (user_id) =>
       personOf(control, { user_id, bot_id }, "members")
     )
@@ -46,7 +45,14 @@ export const makeChat = (
         return yield* refusal.invalidPayload("members: a dialog is with exactly one person")
       }
       const account = yield* accountOf(control, "members", person.user_id)
-      if (chat_id != null && findDialog(world, account, bot) === undefined) openDialog(world, account, bot, chat_id)
+      const known = findDialog(world, account, bot)
+      if (chat_id != null && known !== undefined) {
+        return yield* refusal.invalidPayload(`chat_id: the dialog with ${person.user_id} is ${known.chat_id} already`)
+      }
+      if (chat_id != null && world.accounts.has(UserId.make(chat_id))) {
+        return yield* refusal.invalidPayload("chat_id: must not be the id of a user")
+      }
+      if (chat_id != null) openDialog(world, account, bot, chat_id)
       return yield* person.start()
     }
     const owner = owner_id == null ? undefined : yield* personOf(control, { user_id: owner_id, bot_id }, "owner_id")
