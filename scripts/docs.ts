@@ -148,8 +148,8 @@ const fidelityPage = (): string => {
     `${found.length} in all: ${found.length - assumed} documented, and ${assumed} assumptions where the document is ` +
       "silent, with the grades of [assumptions.md](assumptions.md): **A** several independent sources, or seen in real " +
       "traffic; **B** one good source; **C** one weak source.",
-    "Not emulated, because nothing tells how it looks on the wire: the system message that a pin or a change of a chat " +
-      "causes, and link previews. `notify` is checked and has no effect, as no call shows push notifications.",
+    "Not emulated, because nothing tells how they look on the wire: link previews. What only people notice (push " +
+      "notifications, and the system's notice of a pin or a change of a chat) is told to people, and is no message.",
     table(
       ["Section", "What is emulated", "Stands on", "Test"],
       found.map((each) => [each.section, each.what, standing(each), code(each.file)])

@@ -28,6 +28,7 @@ import type * as Faults from "./Faults.ts"
 import { defaultToken, make } from "./internal/emulator.ts"
 import { apiOrigin, makeClient } from "./internal/httpClient.ts"
 import * as limits from "./internal/limits.ts"
+import type { Revocation } from "./internal/model.ts"
 import * as wire from "./internal/wire.ts"
 import type { ChatRef, Heard, MessageRef, Person } from "./Person.ts"
 import type * as Webhooks from "./Webhooks.ts"
@@ -181,7 +182,7 @@ export class Emulator extends Context.Service<
     readonly bot: UserWithPhoto
     readonly user: (options: string | UserOptions) => Effect.Effect<Person>
     readonly chat: (options?: ChatOptions) => Effect.Effect<Chat>
-    readonly revoke: (token?: string) => Effect.Effect<void>
+    readonly revoke: (token?: string, as?: Revocation) => Effect.Effect<void>
     readonly closeChat: (chat: ChatRef) => Effect.Effect<void>
     readonly allowComments: (chat: ChatRef, allowed: boolean) => Effect.Effect<void>
     readonly messages: (chat: ChatRef) => Effect.Effect<ReadonlyArray<Message>>
@@ -300,15 +301,24 @@ export const chat = (options?: ChatOptions): Effect.Effect<Chat, never, Emulator
   Emulator.use((emulator) => emulator.chat(options))
 
 /**
- * Revokes a token, the bot's own unless told: from then on the platform answers 401 to it.
+ * Why a token is of no more use: it was revoked, or it is deprecated as the bot has another one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type { Revocation } from "./internal/model.ts"
+
+/**
+ * Revokes a token, the bot's own unless told: from then on the platform answers 401 to it. To one that is `deprecated`
+ * it answers 403 `deprecated.token`.
  *
  * API: Authentication.
  *
  * @category driving
  * @since 0.1.0
  */
-export const revoke = (token?: string): Effect.Effect<void, never, Emulator> =>
-  Emulator.use((emulator) => emulator.revoke(token))
+export const revoke = (token?: string, as?: Revocation): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.revoke(token, as))
 
 /**
  * Closes a chat, or archives a channel.

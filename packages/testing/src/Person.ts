@@ -31,8 +31,9 @@ export class CannotDo extends Data.TaggedError("CannotDo")<{
 }
 
 /**
- * What the bot did, as the people in the chat see it: a message, an edit, a removal, a comment, the notification that
- * answers a press, or an action such as typing.
+ * What the bot did, as the people in the chat see it: a message (with or without a push notification), an edit, a
+ * removal, a comment, the notification that answers a press, an action such as typing, or the system's notice that the
+ * bot changed the chat or pinned a message.
  *
  * @category models
  * @since 0.1.0

@@ -227,6 +227,103 @@ describe("the calls under /_emulator", () => {
     )
   )
 
+  it.effect("reset makes void what a webhook was being told, and its retries", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const url = "https://bot.example/updates"
+        const seenThere: Array<string> = []
+        yield* Emulator.receive(url, ({ body }) => {
+          seenThere.push(JSON.parse(body).payload)
+          return JSON.parse(body).payload === "slow"
+            ? Effect.delay(Effect.succeed({ status: 200 }), "10 seconds")
+            : Effect.succeed({ status: 500 })
+        })
+        const tell = (payload: string) =>
+          Effect.gen(function* () {
+            yield* asBot("POST", "/subscriptions", { url })
+            const { user_id } = yield* made("/users", { first_name: "Ann" })
+            yield* made("/start", { user_id, payload })
+            yield* TestClock.adjust("1 second")
+          })
+        yield* tell("failing")
+        yield* made("/reset")
+        yield* tell("slow")
+        yield* made("/reset")
+        yield* tell("new")
+        yield* TestClock.adjust("50 seconds")
+        const outcomes = ({ deliveries }: Json) =>
+          deliveries.map(({ attempt, status, update }: Json) => [update.payload, attempt, status])
+        assert.deepStrictEqual(outcomes(yield* seen("/deliveries")), [["new", 1, 500]])
+        yield* TestClock.adjust("1 day")
+        assert.deepStrictEqual(seenThere.slice(0, 4), ["failing", "slow", "new", "new"])
+        assert.isFalse(seenThere.slice(2).some((payload) => payload !== "new"))
+        assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.effect("a token is of no more use until a reset", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const answered = Effect.map(asBot("GET", "/me"), ({ body, status }) => [status, body.code])
+        yield* made("/revoke")
+        assert.deepStrictEqual(yield* answered, [401, "verify.token"])
+        yield* made("/revoke", { as: "deprecated" })
+        assert.deepStrictEqual(yield* answered, [403, "deprecated.token"])
+        yield* made("/reset")
+        assert.deepStrictEqual(yield* answered, [200, undefined])
+      })
+    )
+  )
+
+  it.effect("a pin and a quiet message are heard as they reach people", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { chat_id } = yield* made("/chats", { type: "chat", members: [user_id], bot: { admin: true } })
+        const { body } = yield* asBot("POST", `/messages?chat_id=${chat_id}`, { text: "hi", notify: false })
+        yield* asBot("PUT", `/chats/${chat_id}/pin`, { message_id: body.message.body.mid })
+        const { heard } = yield* seen(`/heard?user_id=${user_id}`)
+        assert.deepStrictEqual(heard, [
+          { type: "message", chat_id, message: body.message, notify: false },
+          { type: "notice", chat_id, changed: ["pin"] }
+        ])
+      })
+    )
+  )
+
+  it.effect("ids are those that the platform could have", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const problem = (path: string, body: unknown) =>
+          Effect.map(post(path, body), ({ body, status }) => (status === 400 ? body.message : status))
+        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const members = [user_id]
+        assert.strictEqual(
+          yield* problem("/users", { first_name: "Ann", user_id: -1 }),
+          "user_id: must be greater than 0"
+        )
+        for (const type of ["chat", "channel"]) {
+          const expected = `chat_id: must be less than 0 for a ${type}`
+          for (const chat_id of [0, 5]) assert.strictEqual(yield* problem("/chats", { type, chat_id }), expected)
+        }
+        assert.strictEqual(
+          yield* problem("/chats", { type: "dialog", members, chat_id: -5 }),
+          "chat_id: must be greater than 0 for a dialog"
+        )
+        assert.strictEqual(
+          yield* problem("/chats", { type: "dialog", members, chat_id: user_id }),
+          "chat_id: must not be the id of a user"
+        )
+        yield* made("/chats", { type: "dialog", members, chat_id: 6 })
+        assert.strictEqual(
+          yield* problem("/chats", { type: "dialog", members, chat_id: 8 }),
+          `chat_id: the dialog with ${user_id} is 6 already`
+        )
+      })
+    )
+  )
+
   it.effect("reset empties all state, keeps the token, and gives the same ids again", () =>
     inEmulator(
       Effect.gen(function* () {
@@ -368,6 +465,18 @@ describe("the calls under /_emulator", () => {
         assert.deepStrictEqual((yield* problem("/messages", { user_id, text: "" }))[1], "cannot.do")
         assert.strictEqual((yield* look("/nothing")).status, 404)
         assert.strictEqual((yield* call("DELETE", "/_emulator/users")).status, 405)
+        assert.strictEqual((yield* post("/openapi.json", {})).status, 405)
+        assert.deepStrictEqual(yield* problem("/events", `{"update":${"[".repeat(5000)}${"]".repeat(5000)}}`), [
+          400,
+          "proto.payload",
+          "The body is nested deeper than 500"
+        ])
+        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
+        const misspelt = yield* call("PUT", "/_emulator/faults", [{ status: 500 }, { pth: "/me", status: 500 }])
+        assert.strictEqual(misspelt.status, 400)
+        assert.match(misspelt.body.message, /^rules\.1\.pth: /)
+        assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
+        assert.match((yield* post("/clock", { advance_ms: 2 ** 52 })).body.message, /^advance_ms: time goes no further/)
         assert.strictEqual((yield* look("/openapi.json")).body.openapi, "3.1.0")
       })
     )

@@ -135,6 +135,12 @@ export interface UploadSlot {
   isUsed: boolean
 }
 
+/** What members are told of when a bot changes it. */
+export type ChatChange = "icon" | "title" | "description" | "pin"
+
+/** Why a token is of no more use. */
+export type Revocation = "revoked" | "deprecated"
+
 /** What a bot did, and who was there. */
 export interface Hearing {
   readonly heard: Heard
@@ -143,7 +149,13 @@ export interface Hearing {
 
 /** What a bot did, as the people in the chat see it. */
 export type Heard =
-  | { readonly _tag: "Message"; readonly chat_id: ChatId; readonly message: Message }
+  | {
+      readonly _tag: "Message"
+      readonly chat_id: ChatId
+      readonly message: Message
+      /** Whether the people got a push notification. */
+      readonly notify: boolean
+    }
   | { readonly _tag: "Edited"; readonly chat_id: ChatId; readonly message: Message }
   | { readonly _tag: "Removed"; readonly chat_id: ChatId; readonly message_id: MessageId }
   | { readonly _tag: "Action"; readonly chat_id: ChatId; readonly action: SenderAction }
@@ -155,3 +167,9 @@ export type Heard =
       readonly text: string
     }
   | { readonly _tag: "Comment"; readonly chat_id: ChatId; readonly comment: Comment }
+  | {
+      /** The system's notice that the bot changed the chat. */
+      readonly _tag: "Notice"
+      readonly chat_id: ChatId
+      readonly changed: ReadonlyArray<ChatChange>
+    }

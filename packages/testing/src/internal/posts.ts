@@ -3,7 +3,7 @@ import type { Content } from "./content.ts"
 import { tell } from "./hearing.ts"
 import type { Account, Heard, Post, Room } from "./model.ts"
 import { announce } from "./deliveries.ts"
-import { counterpart } from "./rooms.ts"
+import { counterpart, markActive } from "./rooms.ts"
 import { present } from "./views.ts"
 import { idOf, type World } from "./world.ts"
 
@@ -27,10 +27,11 @@ const bodyOf = ({ text, attachments, markup }: Content, at: Pick<MessageBody, "m
 })
 
 /** Says something in a chat. */
-export const publish = (world: World, room: Room, author: Account, content: Content): Post => {
+export const publish = (world: World, room: Room, author: Account, content: Content, notify = true): Post => {
   const { seq, mid } = world.nextPosition(room.chat_id)
   const timestamp = world.now
   const { link } = content
+  markActive(world, room, author)
   const message: Message = {
     ...(room.type === "channel" ? {} : { sender: author.user }),
     recipient: recipientOf(room, author),
@@ -42,8 +43,6 @@ export const publish = (world: World, room: Room, author: Account, content: Cont
   const post: Post = { mid, room, author, message, viewers: new Set(), remarks: [] }
   room.posts.push(post)
   world.posts.set(mid, post)
-  const membership = room.members.get(idOf(author))
-  if (membership !== undefined) membership.lastAccessAt = timestamp
   const shown = present(post)
   announce(
     world,
@@ -51,7 +50,7 @@ export const publish = (world: World, room: Room, author: Account, content: Cont
     { update_type: "message_created", timestamp, message: shown, ...localeOf(room, author) },
     author
   )
-  hear(world, room, author, { _tag: "Message", chat_id: room.chat_id, message: shown })
+  hear(world, room, author, { _tag: "Message", chat_id: room.chat_id, message: shown, notify })
   return post
 }
 

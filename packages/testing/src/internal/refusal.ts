@@ -1,4 +1,5 @@
 import * as Data from "effect/Data"
+import type { Revocation } from "./model.ts"
 
 /** The platform's "no": a status and a body in its shape. */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -11,6 +12,12 @@ const refusal = (status: number, code: string, message: string, headers?: Readon
   new Refusal({ status, body: { code, message }, ...(headers === undefined ? {} : { headers }) })
 
 export const unauthorized = (message: string) => refusal(401, "verify.token", message)
+
+/** @assumption C A token in whose place the bot has another one is answered with 403 deprecated.token. */
+export const tokenOfNoUse = (revocation: Revocation) =>
+  revocation === "revoked"
+    ? unauthorized("The access token has been revoked")
+    : refusal(403, "deprecated.token", "The access token is deprecated: the bot has another one")
 
 export const chatDenied = (message: string) => refusal(403, "chat.denied", message)
 

@@ -56,7 +56,8 @@ const authenticate = (world: World, { headers, query }: Request): Refusable<Bot>
         inQuery ? "The token is not taken from the query: send the header Authorization" : "No access token"
       )
     }
-    if (world.revoked.has(token)) return refusal.unauthorized("The access token has been revoked")
+    const revocation = world.revoked.get(token)
+    if (revocation !== undefined) return refusal.tokenOfNoUse(revocation)
     const bot = world.bots.get(token)
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })

@@ -8,7 +8,7 @@ import type { Limiter } from "./limits.ts"
 import { Log } from "./log.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import { Pictures } from "./pictures.ts"
-import type { Account, Bot, Hearing, Media, Post, Remark, Room, UploadSlot } from "./model.ts"
+import type { Account, Bot, Hearing, Media, Post, Remark, Revocation, Room, UploadSlot } from "./model.ts"
 import type { Delivery } from "../Webhooks.ts"
 import type { Outlet } from "./webhook/outlet.ts"
 import type { Exchange, Intercept } from "./wire.ts"
@@ -29,7 +29,7 @@ const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).
 export class World {
   readonly accounts = new Map<UserId, Account>()
   readonly bots = new Map<string, Bot>()
-  readonly revoked = new Set<string>()
+  readonly revoked = new Map<string, Revocation>()
   readonly rooms = new Map<ChatId, Room>()
   readonly dialogs = new Map<string, Room>()
   readonly posts = new Map<MessageId, Post>()
@@ -56,6 +56,8 @@ export class World {
   readonly outlet: Outlet
   readonly #clock: Clock.Clock
   readonly #epoch: bigint
+  /** How often everything was emptied. */
+  resets = 0
   #made = 0
   #lastTick = -1
   #inTick = 0
@@ -105,6 +107,7 @@ export class World {
 
   /** Empties everything; the bots stay, with their tokens, as they were made. Intercepts are their owners' to remove. */
   reset(): void {
+    this.resets++
     const bots = [...this.bots.values()]
     const state = [this.accounts, this.revoked, this.rooms, this.dialogs, this.posts, this.removed, this.remarks]
     for (const part of [...state, this.media, this.slots, this.heard, this.exchanges, this.deliveries]) part.clear()

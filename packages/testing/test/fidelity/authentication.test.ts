@@ -86,6 +86,17 @@ says(
   })
 )
 
+assumes(
+  "C",
+  "Authentication",
+  "A token in whose place the bot has another one is 403 deprecated.token",
+  Effect.gen(function* () {
+    yield* Emulator.revoke("emulator-token", "deprecated")
+    yield* refused(GET("/me"), 403, "deprecated.token")
+    yield* refused(POST("/messages", "{"), 403, "deprecated.token")
+  })
+)
+
 says(
   "Authentication",
   "Revoking one bot's token leaves the others theirs",

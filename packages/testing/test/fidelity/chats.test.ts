@@ -7,6 +7,11 @@ import { assumes, says } from "../support/fidelity.ts"
 import { DELETE, denied, GET, invalid, noMessage, PATCH, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
+/** What the notices to the members were about. */
+const notices = Effect.map(Emulator.heard, (heard) =>
+  heard.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
+)
+
 const statusOf = ({ chat_id }: { readonly chat_id: number }) =>
   Effect.map(GET(`/chats/${chat_id}`), ({ at }) => at("status"))
 
@@ -302,6 +307,50 @@ says(
   })
 )
 
+says(
+  "PATCH /chats/{chatId}",
+  "Members get a system notification of what changes, unless notify is false",
+  Effect.gen(function* () {
+    const { group, message } = yield* Scene.make
+    const path = `/chats/${group.chat_id}`
+    const changes = { title: "Writing club", description: "We write", pin: Scene.midOf(message) }
+    yield* succeeds(PATCH(path, { ...changes, notify: false }))
+    assert.deepStrictEqual(yield* notices, [])
+    yield* succeeds(PATCH(path, changes))
+    yield* succeeds(PATCH(path, { icon: { url: "https://p.example/1" }, notify: true }))
+    yield* succeeds(PATCH(path, {}))
+    assert.deepStrictEqual(yield* notices, [["title", "description", "pin"], ["icon"]])
+  })
+)
+
+assumes(
+  "A",
+  "Other operations",
+  "PUT /chats/{chatId}/pin notifies the members unless notify is false",
+  Effect.gen(function* () {
+    const { dialog, group, message, visitor } = yield* Scene.make
+    const said = yield* visitor.say("hi")
+    const message_id = Scene.midOf(message)
+    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
+    assert.deepStrictEqual(yield* notices, [])
+    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id }), true)
+    yield* tells(PUT(`/chats/${dialog.chat_id}/pin`, { message_id: Scene.midOf(said), notify: true }), true)
+    assert.deepStrictEqual(yield* notices, [["pin"], ["pin"]])
+  })
+)
+
+assumes(
+  "C",
+  "PATCH /chats/{chatId}",
+  "The notice that members get is no message of the chat, and the bot is sent no update of it",
+  Effect.gen(function* () {
+    const { group, message } = yield* Scene.make
+    const before = [yield* Emulator.messages(group), yield* Emulator.updates]
+    yield* succeeds(PATCH(`/chats/${group.chat_id}`, { description: "We read", pin: Scene.midOf(message) }))
+    assert.deepStrictEqual([yield* Emulator.messages(group), yield* Emulator.updates], before)
+  })
+)
+
 assumes(
   "C",
   "PATCH /chats/{chatId}",
@@ -477,6 +526,23 @@ says(
     const visitor = yield* Emulator.user("Victor")
     const { chat_id } = yield* visitor.start()
     assert.isNull((yield* GET(`/chats/${chat_id}`)).at("dialog_with_user.username"))
+  })
+)
+
+says(
+  "User (sender) and UserWithPhoto",
+  "last_activity_time is the time at which the user did something last",
+  Effect.gen(function* () {
+    const { asked, group, post, visitor } = yield* Scene.make
+    const seen = Effect.map(GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`), ({ at }) =>
+      at("members.0.last_activity_time")
+    )
+    const doings = [visitor.say(group, "hi"), visitor.press(asked, "Yes"), visitor.comment(post, "hi"), visitor.start()]
+    for (const [index, doing] of doings.entries()) {
+      yield* TestClock.setTime((index + 1) * 1000)
+      yield* doing
+      assert.strictEqual(yield* seen, (index + 1) * 1000)
+    }
   })
 )
 

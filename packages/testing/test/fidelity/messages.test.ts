@@ -384,6 +384,21 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
+  "If notify is false, members get no push notification; it is true unless given",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    for (const notify of [{}, { notify: true }, { notify: false }]) {
+      yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "hi", ...notify }))
+    }
+    const pushed = (yield* Emulator.heard).flatMap((heard) =>
+      heard._tag === "Message" && heard.message.body?.text === "hi" ? [heard.notify] : []
+    )
+    assert.deepStrictEqual(pushed, [true, true, false])
+  })
+)
+
+says(
+  "Request-side message body (NewMessageBody)",
   "notify is a boolean; for channels it must be true or left out",
   Effect.gen(function* () {
     const { channel, dialog, group } = yield* Scene.make

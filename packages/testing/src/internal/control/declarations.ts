@@ -8,7 +8,6 @@ import { Update } from "@colloquy/core/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
 import { HeardOnWire } from "./heard.ts"
-import { Rule } from "../../Faults.ts"
 import { Delivered, Journaled } from "./journal.ts"
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
@@ -46,6 +45,8 @@ const declare = <
 export const health = declare("GET", "/health", Schema.Struct({ status: Schema.Literal("ready") }))
 
 export const reset = declare("POST", "/reset", Done)
+
+export const openapi = declare("GET", "/openapi.json", Schema.Unknown)
 
 export const bots = declare(
   "GET",
@@ -194,6 +195,10 @@ export const appointBot = declare("POST", "/appoint_bot", Done, {
 
 export const rename = declare("POST", "/rename", Done, { body: { ...inChat, title: Schema.String } })
 
+export const revoke = declare("POST", "/revoke", Done, {
+  body: { ...toBot, as: maybe(Schema.Literals(["revoked", "deprecated"])) }
+})
+
 export const closeChat = declare("POST", "/close_chat", Done, { body: { chat_id: ChatId } })
 
 export const allowComments = declare("POST", "/allow_comments", Done, {
@@ -219,7 +224,7 @@ export const requests = declare(
 
 export const deliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(Delivered) }))
 
-export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Rule) } })
+export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Schema.Unknown) } })
 
 const Time = Schema.Struct({ now: Schema.Int, is_virtual: Schema.Boolean })
 

@@ -11,12 +11,13 @@ const heard = <const Type extends string, const Fields extends Schema.Struct.Fie
 
 /** What a bot did, with its kind in `type`. */
 export const HeardOnWire = Schema.Union([
-  heard("message", { message: Message }),
+  heard("message", { message: Message, notify: Schema.Boolean }),
   heard("edited", { message: Message }),
   heard("removed", { message_id: MessageId }),
   heard("action", { action: SenderAction }),
   heard("notification", { user_id: UserId, callback_id: Schema.String, text: Schema.String }),
-  heard("comment", { comment: Comment })
+  heard("comment", { comment: Comment }),
+  heard("notice", { changed: Schema.Array(Schema.Literals(["icon", "title", "description", "pin"])) })
 ])
 
 export type HeardOnWire = typeof HeardOnWire.Type

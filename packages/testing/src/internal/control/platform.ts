@@ -1,10 +1,14 @@
+import * as Endpoints from "@colloquy/core/Endpoints"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { Rule } from "../../Faults.ts"
 import { deliver } from "../deliveries.ts"
-import { arm } from "../faults.ts"
+import { setFaults } from "../faults.ts"
 import * as refusal from "../refusal.ts"
+import { describe } from "../requestReader.ts"
 import { present } from "../views.ts"
 import { unsubscribe } from "../webhook/courier.ts"
 import { botOf, done, type Handled, on, roomOf } from "./call.ts"
@@ -26,6 +30,20 @@ const tellTime = Effect.clockWith((clock) =>
   Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isMovable(clock) }))
 )
 
+const realClock = new refusal.Refusal({
+  status: 409,
+  body: { code: "clock.real", message: "Time cannot be moved: start the emulator with --virtual-time" }
+})
+
+/** Later than this, positions of messages would have more than 63 bits. */
+const lastMoment = 2 ** 47 - 1
+
+/** A rule that is misspelt would strike what it was not meant for. */
+const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
+  errors: "all",
+  onExcessProperty: "error"
+})
+
 /** What stands on the platform, and what governs it. */
 export const platform: ReadonlyArray<Handled> = [
   on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
@@ -37,6 +55,13 @@ export const platform: ReadonlyArray<Handled> = [
       world.reset()
       return done
     })
+  ),
+  on(declarations.openapi, (_, { host }) =>
+    // Only who asks for the document pays for making it.
+    Effect.map(
+      Effect.promise(() => import("../../OpenApi.ts")),
+      ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
+    )
   ),
   on(declarations.bots, (_, { world }) =>
     Effect.sync(() => ({ bots: [...world.bots.values()].map(({ account, token }) => ({ token, user: account.user })) }))
@@ -50,6 +75,12 @@ export const platform: ReadonlyArray<Handled> = [
       return post === undefined
         ? Effect.fail(refusal.messageNotFound(message_id))
         : Effect.succeed({ comments: post.remarks.map(({ comment }) => comment) })
+    })
+  ),
+  on(declarations.revoke, ({ as, bot_id }, control) =>
+    Effect.map(botOf(control, { bot_id }), ({ token }) => {
+      control.world.revoked.set(token, as ?? "revoked")
+      return done
     })
   ),
   on(declarations.closeChat, ({ chat_id }, control) =>
@@ -99,23 +130,19 @@ export const platform: ReadonlyArray<Handled> = [
   on(declarations.deliveries, (_, { world }) =>
     Effect.sync(() => ({ deliveries: world.deliveries.from(0).map(toDelivered) }))
   ),
-  on(declarations.setFaults, ({ rules }, { world }) =>
-    Effect.map(Effect.forEach(rules, arm), (faults) => {
-      world.faults = faults
-      return done
-    })
+  on(declarations.setFaults, (request, { world }) =>
+    readRules(request).pipe(
+      Effect.mapError((error) => refusal.invalidPayload(describe(error))),
+      Effect.flatMap(({ rules }) => Effect.as(setFaults(world, rules), done))
+    )
   ),
   on(declarations.time, () => tellTime),
-  on(declarations.clock, ({ advance_ms }) =>
-    Effect.clockWith((clock) =>
-      isMovable(clock)
-        ? Effect.andThen(clock.adjust(advance_ms), tellTime)
-        : Effect.fail(
-            new refusal.Refusal({
-              status: 409,
-              body: { code: "clock.real", message: "Time cannot be moved: start the emulator with --virtual-time" }
-            })
-          )
-    )
+  on(declarations.clock, ({ advance_ms }, { world }) =>
+    Effect.clockWith((clock) => {
+      if (!isMovable(clock)) return Effect.fail(realClock)
+      return world.now + advance_ms > lastMoment
+        ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${lastMoment}`))
+        : Effect.andThen(clock.adjust(advance_ms), tellTime)
+    })
   )
 ]

@@ -7,7 +7,7 @@ import { administered, type Call, knownRoom, requireOpen, requireRight, roomOf, 
 import { readContent } from "../content.ts"
 import { tell } from "../hearing.ts"
 import { withFreshLinks } from "../media.ts"
-import type { Room } from "../model.ts"
+import type { ChatChange, Room } from "../model.ts"
 import * as refusal from "../refusal.ts"
 import { rename } from "../rooms.ts"
 import { present, toChat } from "../views.ts"
@@ -24,17 +24,25 @@ const iconUrl = (call: Call, room: Room, payload: PhotoAttachmentRequestPayload)
     image.type === "image" ? image.payload.url : null
   )
 
+/** @assumption C The notice that members get is no message of the chat, and bots are sent no update of it. */
+const giveNotice = ({ world }: Call, room: Room, changed: ReadonlyArray<ChatChange>): void => {
+  if (changed.length > 0) tell(world, room, { _tag: "Notice", chat_id: room.chat_id, changed })
+}
+
 /** A dialog lets the bot pin by itself. */
 const pinnable = (call: Call, { chat_id }: { readonly chat_id: Room["chat_id"] }) =>
   Effect.flatMap(roomOf(call, chat_id), (room) =>
     room.type === "dialog" ? Effect.succeed(room) : roomWithRight(call, chat_id, "pin_message")
   )
 
+const changeable = ["icon", "title", "description", "pin"] as const
+
 export const chats: Handlers<typeof Chats> = {
   get: ({ chat_id }, call) => Effect.map(knownRoom(call, chat_id), (room) => toChat(room, call.bot)),
 
-  edit: ({ chat_id, description, icon, pin, title }, call) =>
+  edit: ({ chat_id, notify, ...changes }, call) =>
     Effect.gen(function* () {
+      const { description, icon, pin, title } = changes
       const room = yield* administered(call, chat_id)
       const changesInfo = description != null || icon != null || title != null
       if (changesInfo) yield* requireRight(call, room, "change_chat_info")
@@ -46,6 +54,12 @@ export const chats: Handlers<typeof Chats> = {
       room.icon = url
       if (description != null) room.description = description === "" ? null : description
       if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
+      if (notify !== false)
+        giveNotice(
+          call,
+          room,
+          changeable.filter((key) => changes[key] != null)
+        )
       return toChat(room, call.bot)
     }),
 
@@ -60,10 +74,11 @@ export const chats: Handlers<typeof Chats> = {
       Option.map(Option.fromUndefinedOr(pinned), (post) => withFreshLinks(call.world, present(post)))
     ),
 
-  pin: ({ chat_id, message_id }, call) =>
+  pin: ({ chat_id, message_id, notify }, call) =>
     Effect.gen(function* () {
       const room = yield* pinnable(call, { chat_id })
       room.pinned = yield* postIn(call, room, message_id)
+      if (notify !== false) giveNotice(call, room, ["pin"])
     }),
 
   unpin: ({ chat_id }, call) =>

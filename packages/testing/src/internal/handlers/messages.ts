@@ -51,7 +51,7 @@ export const messages: Handlers<typeof Messages> = {
         return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
       }
       const content = yield* readContent(call, room, request)
-      return present(publish(call.world, room, call.bot.account, content))
+      return present(publish(call.world, room, call.bot.account, content, request.notify))
     }),
 
   list: (

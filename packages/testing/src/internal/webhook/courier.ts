@@ -27,13 +27,15 @@ const outcomeOf = (
   return { status: result.success.status, failure: undefined, latency }
 }
 
-/** Whether the webhook answered 200 in time. */
+/** Whether the webhook answered 200 in time. The journal is silent about what a reset has made void meanwhile. */
 const attempt = (world: World, hook: Hook, update: Update, number: number): Effect.Effect<boolean> =>
   Effect.suspend(() => {
-    const at = world.now
+    const { now: at, resets } = world
     return Effect.map(Effect.result(inTime(world.outlet.send(requestOf(hook, update)))), (result) => {
       const outcome = outcomeOf(result, world.now - at)
-      world.deliveries.append({ at, url: hook.url, update, attempt: number, ...outcome })
+      if (world.resets === resets) {
+        world.deliveries.append({ at, url: hook.url, update, attempt: number, ...outcome })
+      }
       return outcome.status === 200
     })
   })
