@@ -94,7 +94,9 @@ describe("a person", () => {
         Emulator.user({ first_name: "Ann", description: "a".repeat(16_001) }),
         Emulator.chat({ chat_id: group.chat_id, owner }),
         Emulator.chat({ chat_id: Chat.ChatId.make(5) }),
-        Emulator.chat({ title: "" })
+        Emulator.chat({ title: "" }),
+        Emulator.closeChat(Chat.ChatId.make(5)),
+        Emulator.allowComments(Chat.ChatId.make(5), true)
       ]
       const problems = yield* Effect.forEach(defects, (making) =>
         Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(making), (exit) =>
@@ -107,7 +109,9 @@ describe("a person", () => {
         "RangeError: Emulator.user: description: must be at most 16000 characters",
         `RangeError: Emulator.chat: chat_id: there is a chat ${group.chat_id} already`,
         "RangeError: Emulator.chat: chat_id: must be less than 0 for a chat",
-        "RangeError: Emulator.chat: title: must be 1 to 200 characters"
+        "RangeError: Emulator.chat: title: must be 1 to 200 characters",
+        "RangeError: Emulator.closeChat: there is no chat 5",
+        "RangeError: Emulator.allowComments: there is no chat 5"
       ])
     }).pipe(Effect.provide(layer))
   )

@@ -142,6 +142,29 @@ describe("uploads", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("know a form and a file's name however their headers are written", () =>
+    Effect.gen(function* () {
+      const nameOf = Effect.fnUntraced(function* (headers: Record<string, string>, body: string) {
+        const { url } = yield* Uploads.create({ type: "file" })
+        const response = yield* HttpClientRequest.post(url).pipe(
+          HttpClientRequest.bodyText(body, headers["content-type"]),
+          HttpClientRequest.setHeaders(headers),
+          HttpClient.execute
+        )
+        const { token } = JSON.parse(yield* response.text)
+        yield* TestClock.adjust("1 minute")
+        const [file] = yield* send(AttachmentRequest.file(token))
+        return file.type === "file" && [file.filename, file.size]
+      })
+      const part = 'Content-Disposition: form-data; name="data"; filename="a.txt"\r\n\r\nabc\r\n'
+      const form = `--Limit\r\n${part}--Limit--\r\n`
+      const type = { "content-type": "Multipart/Form-Data; boundary=Limit" }
+      assert.deepStrictEqual(yield* nameOf(type, form), ["a.txt", 3])
+      const raw = { "content-type": "text/plain", "content-disposition": "attachment; FileName=b.txt; size=3" }
+      assert.deepStrictEqual(yield* nameOf(raw, "abc"), ["b.txt", 3])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect.each(["video", "file"] as const)("take a %s in parts, and tell where to go on", (type) =>
     Effect.gen(function* () {
       const address = yield* Uploads.create({ type })

@@ -421,6 +421,20 @@ describe("a subscription", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("goes on behind an update that cannot be written", () =>
+    Effect.gen(function* () {
+      const { receive, texts } = receiver()
+      yield* Emulator.receive(url, receive)
+      yield* Subscriptions.subscribe({ url })
+      const circle: Record<string, unknown> = { update_type: "circle", timestamp: 0 }
+      circle["self"] = circle
+      yield* Emulator.deliver(circle)
+      yield* say("a")
+      yield* settle
+      assert.deepStrictEqual(texts(), ["a"])
+    }).pipe(Effect.provide(Layer.merge(layer, Logger.layer([]))))
+  )
+
   it.effect("ends with the emulator", () =>
     Effect.gen(function* () {
       const { receive, received } = receiver(() => 500)

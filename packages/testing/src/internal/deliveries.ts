@@ -1,6 +1,6 @@
 import type { Update } from "@colloquy/core/Update"
 import { onDelivery } from "./faults.ts"
-import type { Account, Bot, Delivery, Room } from "./model.ts"
+import type { Account, Bot, KeptUpdate, Room } from "./model.ts"
 import { idOf, type World } from "./world.ts"
 
 /** @assumption A Events are kept for 24 hours. */
@@ -25,7 +25,7 @@ export const deliver = (world: World, bot: Bot, update: Update): void => {
 
 export const forgetOld = (world: World, bot: Bot): void => {
   const oldest = world.now - retention
-  bot.updates.forgetWhile(({ at }: Delivery) => at <= oldest)
+  bot.updates.forgetWhile(({ at }: KeptUpdate) => at <= oldest)
 }
 
 const botsIn = (world: World, room: Room): ReadonlyArray<Bot> =>

@@ -52,8 +52,8 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
   return profile
 }
 
-/** What a test asks for and cannot be is a defect of the test. */
-const making = <A>(what: string, problem: string | undefined, make: () => A): Effect.Effect<A> =>
+/** Does what a test asks for; what cannot be is a defect of the test. */
+const orDefect = <A>(what: string, problem: string | undefined, make: () => A): Effect.Effect<A> =>
   problem === undefined ? Effect.sync(make) : Effect.die(new RangeError(`Emulator.${what}: ${problem}`))
 
 const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): MediaSettings => {
@@ -80,6 +80,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const chatIdOf = (ref: ChatRef) => (typeof ref === "number" ? ref : ref.chat_id)
   const roomOf = (ref: ChatRef): Room | undefined => world.rooms.get(chatIdOf(ref))
 
+  const changing = (what: string, ref: ChatRef, change: (room: Room) => void) =>
+    Effect.suspend(() => {
+      const room = roomOf(ref)
+      const problem = room === undefined ? `there is no chat ${chatIdOf(ref)}` : undefined
+      return orDefect(what, problem, () => change(room!))
+    })
+
   const serve = serving(world)
   const control = controlling({ world, openChat: (bot, options) => openChat(world, bot, options) })
 
@@ -91,22 +98,20 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       Effect.suspend(() => {
         const { isPrivate = false, locale } = typeof options === "string" ? {} : options
         const profile = profileOf(options)
-        return making("user", problemOfUser(world, profile), () =>
+        return orDefect("user", problemOfUser(world, profile), () =>
           makePerson(world, bot, world.addAccount(profile, { isPrivate, locale }))
         )
       }),
     chat: (options = {}) =>
-      Effect.suspend(() => making("chat", problemOfChat(world, options), () => openChat(world, bot, options))),
+      Effect.suspend(() => orDefect("chat", problemOfChat(world, options), () => openChat(world, bot, options))),
     revoke: (token = bot.token, as = "revoked") => Effect.sync(() => void world.revoked.set(token, as)),
     closeChat: (ref) =>
-      Effect.sync(() => {
-        const room = roomOf(ref)
-        if (room !== undefined) room.isClosed = true
+      changing("closeChat", ref, (room) => {
+        room.isClosed = true
       }),
     allowComments: (ref, allowed) =>
-      Effect.sync(() => {
-        const room = roomOf(ref)
-        if (room !== undefined) room.hasComments = allowed
+      changing("allowComments", ref, (room) => {
+        room.hasComments = allowed
       }),
     messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map(present) ?? []),
     comments: (ref) =>

@@ -4,13 +4,18 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
 /**
- * An append-only log. A reader keeps its own position, so readers are independent of each other and may come late;
+ * An append-only log; where a limit is told, at least so many of its last entries are kept. A reader keeps its own position, so readers are independent of each other and may come late;
  * one that has read to the end waits for the next entry without polling.
  */
 export class Log<A> {
   #entries: Array<A> = []
   #dropped = 0
   #arrival = Deferred.makeUnsafe<void>()
+  readonly #limit: number
+
+  constructor(limit = Infinity) {
+    this.#limit = limit
+  }
 
   /** The position that the next entry will have. */
   get end(): number {
@@ -23,6 +28,7 @@ export class Log<A> {
   }
 
   append(entry: A): void {
+    if (this.#entries.length >= 2 * this.#limit) this.#forget(this.#limit)
     this.#entries.push(entry)
     const arrived = this.#arrival
     this.#arrival = Deferred.makeUnsafe()
@@ -38,7 +44,10 @@ export class Log<A> {
   forgetWhile(outdated: (entry: A) => boolean): void {
     const kept = this.#entries.findIndex((entry) => !outdated(entry))
     const count = kept < 0 ? this.#entries.length : kept
-    if (count === 0) return
+    if (count > 0) this.#forget(count)
+  }
+
+  #forget(count: number): void {
     this.#entries = this.#entries.slice(count)
     this.#dropped += count
   }

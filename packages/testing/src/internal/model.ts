@@ -20,7 +20,8 @@ export interface Account {
   readonly isPrivate: boolean
 }
 
-export interface Delivery {
+/** An update as it waits for the bot. */
+export interface KeptUpdate {
   readonly at: number
   readonly update: Update
 }
@@ -48,7 +49,7 @@ export interface Bot {
   readonly token: string
   readonly account: Account
   commands: ReadonlyArray<BotCommand>
-  readonly updates: Log<Delivery>
+  readonly updates: Log<KeptUpdate>
   /** Where the next poll without a marker goes on. */
   polledTo: number | undefined
   readonly subscriptions: Map<string, Hook>

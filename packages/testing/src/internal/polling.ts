@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { forgetOld, typeOf } from "./deliveries.ts"
-import type { Bot, Delivery } from "./model.ts"
+import type { Bot, KeptUpdate } from "./model.ts"
 import type { World } from "./world.ts"
 
 /** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
@@ -14,19 +14,19 @@ const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_rem
 
 const wanted =
   (types: ReadonlyArray<string> | undefined) =>
-  ({ update }: Delivery) => {
+  ({ update }: KeptUpdate) => {
     const type = typeOf(update)
     return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
   }
 
 interface Found {
-  readonly updates: ReadonlyArray<Delivery>
+  readonly updates: ReadonlyArray<KeptUpdate>
   readonly next: number
 }
 
-const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: Delivery) => boolean): Found => {
+const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: KeptUpdate) => boolean): Found => {
   const start = Math.max(from, bot.updates.start)
-  const updates: Array<Delivery> = []
+  const updates: Array<KeptUpdate> = []
   let next = start
   for (const delivery of bot.updates.from(start)) {
     if (updates.length === limit) break

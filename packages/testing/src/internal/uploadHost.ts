@@ -75,7 +75,8 @@ const receiveForm = (type: UploadType, { body, headers }: Request): Effect.Effec
 }
 
 const dispositionName = (header: string | undefined): string | undefined => {
-  const name = /filename="([^"]*)"/.exec(header ?? "")?.[1]
+  const [, quoted, bare] = /\bfilename=(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []
+  const name = quoted ?? bare
   return name === undefined ? undefined : (decodePercent(name) ?? name)
 }
 
@@ -124,7 +125,7 @@ const reopen = (slot: UploadSlot): Effect.Effect<void> =>
 const receiveWhole = (world: World, slot: UploadSlot, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.gen(function* () {
     slot.isUsed = true
-    const isForm = request.headers["content-type"]?.startsWith("multipart/form-data") === true
+    const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
     const { type } = slot.media
     yield* (isForm ? receiveForm(type, request) : receiveRaw(type, request)).pipe(
       Effect.flatMap((received) => complete(world, slot, received)),

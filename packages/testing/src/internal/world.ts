@@ -18,6 +18,9 @@ const firstDialog = 500_000_000_001
 const firstGroup = -70_000_000_000_001
 const firstPhoto = 9_100_000_000_000_000_001n
 
+/** A journal holds at least so many of its last entries: the memory of an emulator that runs for days has an end. */
+const journalSize = 50_000
+
 const safeIntegers = 2n ** 53n
 
 /** A clock that starts in 1970, as a test's does, would give positions below 2^53: they count from 2023 instead. */
@@ -39,8 +42,8 @@ export class World {
   readonly media = new Map<string, Media>()
   readonly slots = new Map<string, UploadSlot>()
   readonly heard = new Log<Hearing>()
-  readonly exchanges = new Log<Exchange>()
-  readonly deliveries = new Log<Delivery>()
+  readonly exchanges = new Log<Exchange>(journalSize)
+  readonly deliveries = new Log<Delivery>(journalSize)
   readonly intercepts: Array<Intercept> = []
   readonly pictures = new Pictures()
   /** The scripted faults, in their order. */

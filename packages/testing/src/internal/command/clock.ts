@@ -3,6 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Semaphore from "effect/Semaphore"
 
 interface Sleeper {
   readonly until: number
@@ -114,11 +115,15 @@ export class SteppedClock implements Clock.Clock {
   }
 }
 
-/** Stands still until it is moved. */
+/** Stands still until it is moved; moves follow each other. */
 export class StandingClock extends SteppedClock {
+  readonly #turns = Semaphore.makeUnsafe(1)
+
   adjust(duration: Duration.Input): Effect.Effect<void> {
-    return Effect.suspend(() =>
-      this.moveTo(this.currentTimeMillisUnsafe() + Duration.toMillis(Duration.fromInputUnsafe(duration)))
+    return this.#turns.withPermits(1)(
+      Effect.suspend(() =>
+        this.moveTo(this.currentTimeMillisUnsafe() + Duration.toMillis(Duration.fromInputUnsafe(duration)))
+      )
     )
   }
 }

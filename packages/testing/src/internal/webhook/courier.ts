@@ -104,13 +104,17 @@ const deliver = (world: World, bot: Bot, hook: Hook, update: Update): Effect.Eff
 const wants = ({ update_types }: Hook, update: Update): boolean =>
   update_types === undefined || update_types.includes(typeOf(update))
 
+/** What cannot be written as JSON stands in nobody's way. */
+const orTell = ({ url }: Hook, delivering: Effect.Effect<void>): Effect.Effect<void> =>
+  Effect.catchDefect(delivering, (defect) => Effect.logError(`An update could not be sent to ${url}`, defect))
+
 const deliverAll = (world: World, bot: Bot, hook: Hook): Effect.Effect<void> =>
   Effect.gen(function* () {
     let position = bot.updates.end
     while (isSubscribed(bot, hook)) {
       const entries = bot.updates.from(position)
       position = bot.updates.end
-      for (const { update } of entries) if (wants(hook, update)) yield* deliver(world, bot, hook, update)
+      for (const { update } of entries) if (wants(hook, update)) yield* orTell(hook, deliver(world, bot, hook, update))
       if (entries.length > 0) continue
       yield* bot.updates.arrival
       // An update wakes its readers in the midst of what causes it: that comes to its end first.

@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { StandingClock } from "../src/internal/command/clock.ts"
+
+describe("a standing clock", () => {
+  it.live("is moved by several callers at once one after the other, through everything that was to happen", () =>
+    Effect.gen(function* () {
+      const clock = new StandingClock(yield* Effect.clockWith(Effect.succeed), 0)
+      const times: Array<number> = []
+      const wakeEach = Effect.gen(function* () {
+        for (let turn = 0; turn < 10; turn++) {
+          yield* Effect.sleep("1 second")
+          times.push(yield* Clock.currentTimeMillis)
+        }
+      })
+      yield* Effect.forkChild(Effect.provideService(wakeEach, Clock.Clock, clock), { startImmediately: true })
+      yield* Effect.all([clock.adjust("3 seconds"), clock.adjust("4 seconds"), clock.adjust("500 millis")], {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(clock.currentTimeMillisUnsafe(), 7500)
+      assert.deepStrictEqual(times, [1000, 2000, 3000, 4000, 5000, 6000, 7000])
+    })
+  )
+})
