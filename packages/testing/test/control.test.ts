@@ -395,7 +395,7 @@ describe("the calls under /_emulator", () => {
         assert.strictEqual(hello.body.message.sender.user_id, two)
         assert.deepStrictEqual(kinds(yield* seen(`/updates?bot_id=${one}`)), [
           "bot_added",
-          "bot_added",
+          "user_added",
           "message_created"
         ])
         assert.strictEqual((yield* post("/start", { user_id, bot_id: user_id })).status, 404)

@@ -1,6 +1,5 @@
 import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions } from "@colloquy/core/Member"
-import type { Update } from "@colloquy/core/Update"
 import type { UserId } from "@colloquy/core/User"
 import { announce, deliver } from "./deliveries.ts"
 import type { Account, Bot, Membership, Room } from "./model.ts"
@@ -84,34 +83,29 @@ const botOf = (world: World, account: Account): Bot | undefined =>
 
 const place = (room: Room) => ({ chat_id: room.chat_id, is_channel: room.type === "channel" })
 
-/** Somebody comes in, by themselves or with the help of `by`. */
+/**
+ * Somebody comes in, by themselves or with the help of `by`.
+ *
+ * @assumption C A bot that comes or goes is a user added or removed to the other bots in the chat.
+ */
 export const admit = (world: World, room: Room, account: Account, by: Account = account): void => {
   const at = { timestamp: world.now, ...place(room) }
   const bot = botOf(world, account)
-  if (bot !== undefined) {
-    settle(world, room, account)
-    announce(world, room, { update_type: "bot_added", ...at, user: by.user })
-    return
-  }
   const inviter = by === account ? {} : { inviter_id: idOf(by) }
   settle(world, room, account)
-  announce(world, room, { update_type: "user_added", ...at, user: account.user, ...inviter })
+  if (bot !== undefined) deliver(world, bot, { update_type: "bot_added", ...at, user: by.user })
+  announce(world, room, { update_type: "user_added", ...at, user: account.user, ...inviter }, account)
 }
 
 /** Somebody goes, by themselves or removed by `by`. */
 export const dismiss = (world: World, room: Room, account: Account, by: Account = account): void => {
   const at = { timestamp: world.now, ...place(room) }
   const bot = botOf(world, account)
+  const admin = by === account ? {} : { admin_id: idOf(by) }
   room.members.delete(idOf(account))
   room.former.set(idOf(account), by === account ? "left" : "removed")
-  if (bot !== undefined) {
-    const update: Update = { update_type: "bot_removed", ...at, user: by.user }
-    deliver(world, bot, update)
-    announce(world, room, update)
-    return
-  }
-  const admin = by === account ? {} : { admin_id: idOf(by) }
-  announce(world, room, { update_type: "user_removed", ...at, user: account.user, ...admin })
+  if (bot !== undefined) deliver(world, bot, { update_type: "bot_removed", ...at, user: by.user })
+  announce(world, room, { update_type: "user_removed", ...at, user: account.user, ...admin }, account)
 }
 
 /** Gives an administrator these rights in place of those they had; without rights, they are one no more. */

@@ -11,7 +11,7 @@ import { Refusal } from "./refusal.ts"
 import { join } from "./readText.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
 import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
-import { type Request, respond, type Response } from "./wire.ts"
+import { headersIn, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
 type UploadType = UploadSlot["media"]["type"]
@@ -52,10 +52,9 @@ const takeFile = (
   })
 
 /** The file in the form field `data`. */
-const receiveForm = (type: UploadType, { body, headers }: Request): Effect.Effect<Received, Refusal> => {
-  const given = Object.fromEntries(Object.entries(headers).flatMap(([key, value]) => (value ? [[key, value]] : [])))
-  return body.bytes.pipe(
-    Stream.pipeThroughChannel(Multipart.makeChannel(given)),
+const receiveForm = (type: UploadType, request: Request): Effect.Effect<Received, Refusal> =>
+  request.body.bytes.pipe(
+    Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
     Stream.mapEffect((part) =>
       !Multipart.isFile(part)
         ? Effect.succeed(undefined)
@@ -72,7 +71,6 @@ const receiveForm = (type: UploadType, { body, headers }: Request): Effect.Effec
         : Effect.succeed(file)
     })
   )
-}
 
 const dispositionName = (header: string | undefined): string | undefined => {
   const [, quoted, bare] = /\bfilename=(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []

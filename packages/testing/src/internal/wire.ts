@@ -35,6 +35,10 @@ export interface Request {
   readonly entrance: Entrance
 }
 
+/** The headers that a request has. */
+export const headersIn = ({ headers }: Pick<Request, "headers">): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
+
 export interface Response {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

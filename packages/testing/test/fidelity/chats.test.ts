@@ -675,6 +675,7 @@ assumes(
     assert.strictEqual((rest.at("members") as ReadonlyArray<unknown>).length, 6)
     assert.isTrue(rest.at("marker") == null)
     assert.strictEqual(((yield* GET(`${path}?count=100`)).at("members") as ReadonlyArray<unknown>).length, 26)
+    assert.strictEqual(((yield* GET(`${path}?marker=-3`)).at("members") as ReadonlyArray<unknown>).length, 20)
     for (const count of [0, 101, "x"]) yield* invalid(GET(`${path}?count=${count}`))
   })
 )

@@ -32,6 +32,20 @@ const carries = (update: Json, ...fields: ReadonlyArray<string>) =>
 const user = (update: Json) => (update["user"] as Json)["user_id"]
 
 says(
+  "GET /chats",
+  "Events can arrive more than once, where a fault says so",
+  Effect.gen(function* () {
+    const owner = yield* Emulator.user("Olga")
+    yield* Emulator.faults([{ update_type: "bot_added", delivery: "duplicate" }])
+    const { chat_id } = yield* Emulator.chat({ owner })
+    const { at } = yield* poll()
+    const [first, second] = at("updates") as ReadonlyArray<Json>
+    assert.strictEqual(first["chat_id"], chat_id)
+    assert.deepStrictEqual(second, first)
+  })
+)
+
+says(
   "Events",
   "message_created: somebody wrote",
   Effect.gen(function* () {
@@ -252,6 +266,25 @@ assumes(
       }
     }
   })
+)
+
+assumes(
+  "C",
+  "Events",
+  "bot_added and bot_removed go to the bot itself; to others in the chat it is a user who is added or removed",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const second = { token: "second" }
+    const { at } = yield* GET("/me", undefined, second)
+    const path = `/chats/${group.chat_id}/members`
+    const before = typesIn(yield* poll()).length
+    yield* tells(POST(path, { user_ids: [at("user_id")] }), true)
+    yield* tells(DELETE(`${path}?user_id=${String(at("user_id"))}`), true)
+    assert.deepStrictEqual(typesIn(yield* poll()).slice(before), ["user_added", "user_removed"])
+    for (const type of ["user_added", "user_removed"]) assert.strictEqual(user(yield* last(type)), at("user_id"))
+    const toSecond = yield* succeeds(GET("/updates?timeout=0&marker=0", undefined, second))
+    assert.deepStrictEqual(typesIn(toSecond), ["bot_added", "bot_removed"])
+  }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
 )
 
 assumes(

@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import { isControl, maxBody } from "../control/control.ts"
 import { join } from "../readText.ts"
-import type { Body, Request, Serve, Unreadable } from "../wire.ts"
+import { type Body, headersIn, type Request, type Serve, type Unreadable } from "../wire.ts"
 import { ofBytes } from "./bodies.ts"
 import type { SteppedClock } from "./clock.ts"
 import { type Entry, entryLine } from "./journal.ts"
@@ -52,9 +52,6 @@ const inHand = ({ body, entrance, headers }: Request): Effect.Effect<readonly [B
 const onlyLooks = (request: Request): boolean =>
   isControl(request) && (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
 
-const given = (headers: Request["headers"]): Entry["headers"] =>
-  Object.fromEntries(Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])))
-
 /** Answers requests and writes down each that can change something, those too whose caller gave up. */
 export const recording = (
   handle: Serve,
@@ -69,7 +66,7 @@ export const recording = (
       : Effect.gen(function* () {
           const [body, keptBody] = yield* inHand(request)
           yield* tick
-          const { entrance, headers, method, path, query } = request
+          const { entrance, method, path, query } = request
           const n = count++
           const at = clock.currentTimeMillisUnsafe()
           return yield* Effect.onExit(handle({ ...request, body }), (exit) =>
@@ -84,7 +81,7 @@ export const recording = (
                 method,
                 path,
                 query,
-                headers: given(headers),
+                headers: headersIn(request),
                 ...keptBody,
                 status: answer?.status ?? null,
                 answer: answer?.body ?? null

@@ -3,7 +3,7 @@ import { Update } from "@colloquy/core/Update"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Delivery } from "../../Webhooks.ts"
-import type { Exchange } from "../wire.ts"
+import { type Exchange, headersIn } from "../wire.ts"
 
 /** A call of a bot; what is JSON in it stands as JSON. */
 export const Journaled = Schema.Struct({
@@ -47,9 +47,7 @@ const readable = (text: string | undefined): unknown =>
 
 export const toJournaled = ({ answer, body, endpoint, headers, status, ...rest }: Exchange): Journaled => ({
   ...rest,
-  headers: Object.fromEntries(
-    Object.entries(headers).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
-  ),
+  headers: headersIn({ headers }),
   endpoint: endpoint ?? null,
   body: readable(body),
   status: status ?? null,

@@ -48,7 +48,7 @@ export const members: Handlers<typeof Members> = {
       if (user_ids !== undefined) {
         return { members: all.filter(({ account }) => user_ids.includes(idOf(account))).map((m) => toMember(room, m)) }
       }
-      const start = Number(marker ?? 0n)
+      const start = Math.max(0, Number(marker ?? 0n))
       const end = start + count
       const page = all.slice(start, end).map((member) => toMember(room, member))
       return { members: page, ...(end < all.length ? { marker: BigInt(end) } : {}) }
