@@ -47,6 +47,29 @@ describe("a journal", () => {
   )
 
   live(
+    "leads to pictures that can be looked at where the emulator listens now",
+    Effect.gen(function* () {
+      const path = join(yield* folder, "journal.ndjson")
+      const first = yield* open("--lenient", "--record", path)
+      const { user_id } = yield* first.made("/users", { first_name: "Ann" })
+      yield* first.made("/start", { user_id })
+      const address = (yield* first.asBot("POST", "/uploads?type=image")).body.url as string
+      const form = new FormData()
+      form.append("data", new Blob(["a picture"]), "a.png")
+      const payload = yield* Effect.promise(async () => (await fetch(address, { method: "POST", body: form })).json())
+      yield* first.asBot("POST", `/messages?user_id=${user_id}`, { attachments: [{ type: "image", payload }] })
+      yield* first.kill("SIGTERM")
+      yield* first.ended
+
+      const { seen, uploads } = yield* open("--lenient", "--replay", path)
+      const [{ message }] = (yield* seen("/heard")).heard
+      const { url } = message.body.attachments[0].payload
+      assert.isTrue(url.startsWith(`${uploads["image"]}/`), url)
+      assert.strictEqual(yield* Effect.promise(async () => (await fetch(url)).text()), "a picture")
+    })
+  )
+
+  live(
     "of moves of the clock is played back in real time too, and ends at the time at which it ended",
     Effect.gen(function* () {
       const path = join(yield* folder, "journal.ndjson")

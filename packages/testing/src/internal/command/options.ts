@@ -46,7 +46,7 @@ export const flags = {
   ),
   replay: optional(Flag.String("replay")).pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Plays a journal back before it listens")
+    Flag.withDescription("Plays a journal back before it answers anybody")
   ),
   isJson: toggle("json", "The first line is one JSON object: url, uploads, token")
 }

@@ -9,7 +9,7 @@ import * as EmulatorServer from "../../EmulatorServer.ts"
 import * as NodeWebhooks from "../../NodeWebhooks.ts"
 import { WebhookSender } from "../../Webhooks.ts"
 import { defaultToken } from "../emulator.ts"
-import type { Entrance, Request, Serve } from "../wire.ts"
+import { type Entrance, type Request, respond, type Serve } from "../wire.ts"
 import { ofText } from "./bodies.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
 import { openLines, readCertificate, readFile } from "./files.ts"
@@ -19,14 +19,6 @@ import { playBack } from "./playback.ts"
 import { type CommandProblem, problem, reasonOf } from "./problem.ts"
 import { platformOptions } from "./platformOptions.ts"
 import { recording } from "./recording.ts"
-
-/** Nobody is there to be sent to an upload address before the ports are open. */
-const noUploads: Entrance["uploads"] = {
-  image: "http://127.0.0.1",
-  video: "http://127.0.0.1",
-  audio: "http://127.0.0.1",
-  file: "http://127.0.0.1"
-}
 
 const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandProblem> =>
   path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
@@ -71,7 +63,7 @@ const makeEmulator = Effect.fnUntraced(function* (
   return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
 })
 
-const plant = (path: string | undefined, handle: Serve) =>
+const plant = (path: string | undefined, handle: Serve, uploads: Entrance["uploads"]) =>
   Effect.gen(function* () {
     if (path === undefined) return
     const text = yield* readFile("--seed", path)
@@ -81,7 +73,7 @@ const plant = (path: string | undefined, handle: Serve) =>
       query: "",
       headers: {},
       body: ofText(text),
-      entrance: { at: "api", uploads: noUploads }
+      entrance: { at: "api", uploads }
     }
     const { body, status } = yield* Effect.orDie(handle(request))
     if (status !== 200) {
@@ -94,23 +86,30 @@ const replay = (
   path: string | undefined,
   journal: Journal | undefined,
   handle: Serve,
-  clock: SteppedClock | undefined
+  clock: SteppedClock | undefined,
+  uploads: Entrance["uploads"]
 ) =>
   Effect.gen(function* () {
     if (journal === undefined || clock === undefined) return
-    const different = yield* playBack(journal, handle, clock, noUploads)
+    const different = yield* playBack(journal, handle, clock, uploads)
     if (different > 0)
       yield* Effect.logWarning(`--replay ${path}: ${different} calls were answered with another status`)
   })
 
-const announce = ({ isJson }: Settings, token: string) =>
-  Effect.flatMap(EmulatorServer.EmulatorServer, ({ uploads, url }) =>
-    Console.log(isJson ? JSON.stringify({ url, uploads, token }) : `The platform is at ${url} for the token ${token}`)
+const notReady: Serve = () =>
+  Effect.succeed(respond(503, { code: "service.unavailable", message: "The emulator is not ready yet" }))
+
+const listen = ({ host, port }: Settings, emulator: Emulator["Service"], handle: Serve) =>
+  Layer.build(
+    EmulatorServer.layer({ host, port }).pipe(Layer.provide(Layer.succeed(Emulator, { ...emulator, handle })))
+  ).pipe(
+    Effect.mapError(({ cause }) => problem(`${host}:${port}: ${reasonOf(cause)}`)),
+    Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
 /** Runs the emulator until it is interrupted. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { host, port, record } = settings
+  const { isJson, record } = settings
   const journal = yield* loadJournal(settings.replay)
   const given = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
   const tokens = given.length > 0 ? given : [defaultToken]
@@ -127,15 +126,16 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
         ? (request) => Effect.andThen(ticking(clock), answer(request))
         : recording(answer, clock, ticking(clock), write)
 
-  yield* replay(settings.replay, journal, handle, clock)
+  let answering = notReady
+  const { uploads, url } = yield* listen(settings, emulator, (request) => answering(request))
+  yield* replay(settings.replay, journal, handle, clock, uploads)
   if (clock instanceof FollowingClock) yield* clock.follow
-  yield* plant(settings.seed, handle)
+  yield* plant(settings.seed, handle, uploads)
+  answering = handle
 
-  const server = EmulatorServer.layer({ host, port }).pipe(
-    Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
+  const [token] = tokens
+  yield* Console.log(
+    isJson ? JSON.stringify({ url, uploads, token }) : `The platform is at ${url} for the token ${token}`
   )
-  const listening = Effect.mapError(Layer.build(server), ({ cause }) => problem(`${host}:${port}: ${reasonOf(cause)}`))
-  const context = yield* listening
-  yield* Effect.provideContext(announce(settings, tokens[0]), context)
   return yield* Effect.never
 }, Effect.scoped)
