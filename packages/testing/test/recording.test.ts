@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folder, live, open } from "./support/command.ts"
 import type { Json } from "./support/control.ts"
@@ -61,11 +61,18 @@ describe("a journal", () => {
       yield* first.kill("SIGTERM")
       yield* first.ended
 
-      const { seen, uploads } = yield* open("--lenient", "--replay", path)
+      // As it would be if another call had come meanwhile: what takes turns of the process is waited for.
+      const lines = readFileSync(path, "utf8")
+      assert.include(lines, `"took":0,"door":"image"`)
+      writeFileSync(path, lines.replace(`"took":0,"door":"image"`, `"took":1,"door":"image"`))
+
+      const { ended, kill, seen, uploads } = yield* open("--lenient", "--replay", path)
       const [{ message }] = (yield* seen("/heard")).heard
       const { url } = message.body.attachments[0].payload
       assert.isTrue(url.startsWith(`${uploads["image"]}/`), url)
       assert.strictEqual(yield* Effect.promise(async () => (await fetch(url)).text()), "a picture")
+      yield* kill("SIGTERM")
+      assert.strictEqual((yield* ended).stderr, "")
     })
   )
 

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
@@ -36,6 +37,11 @@ interface UnderWay {
   readonly answering: Fiber.Fiber<Response, Lost>
 }
 
+/** How long a call that was answered may take to come to its end, once its time is there. */
+const patience = "2 seconds"
+
+const onWall = <A>({ wall }: SteppedClock, effect: Effect.Effect<A>) => Effect.provideService(effect, Clock.Clock, wall)
+
 /** Makes the calls of a journal again, each at its time; tells how many were answered with another status. */
 export const playBack = (
   { entries }: Journal,
@@ -57,6 +63,7 @@ export const playBack = (
       underWay = underWay.filter(({ entry }) => endOf(entry) > time)
       for (const { answering, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
         yield* clock.moveTo(endOf(entry))
+        if (entry.status !== null) yield* onWall(clock, Effect.timeoutOption(Fiber.await(answering), patience))
         yield* Fiber.interrupt(answering)
         compare(entry, yield* Fiber.await(answering))
       }

@@ -54,12 +54,8 @@ export const chats: Handlers<typeof Chats> = {
       room.icon = url
       if (description != null) room.description = description === "" ? null : description
       if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
-      if (notify !== false)
-        giveNotice(
-          call,
-          room,
-          changeable.filter((key) => changes[key] != null)
-        )
+      const changed = changeable.filter((key) => changes[key] != null)
+      if (notify !== false) giveNotice(call, room, changed)
       return toChat(room, call.bot)
     }),
 
