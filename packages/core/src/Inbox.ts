@@ -13,7 +13,6 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as metrics from "./internal/inboxMetrics.ts"
@@ -105,7 +104,7 @@ export class Inbox extends Context.Service<
 
 const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "90 seconds" } as const
 
-const sweepEvery = "10 minutes"
+const sweepEvery = 600_000
 
 const countEvery = 1000
 
@@ -128,6 +127,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   let isOpen = true
   let waiting = 0
   let countedAt = -Infinity
+  let sweptAt = clock.currentTimeMillisUnsafe()
 
   const keyOf = key === undefined ? Letter.chatKey : (update: Update) => String(key(update))
 
@@ -168,19 +168,20 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       return Effect.flatMap(count, (before): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
         if (before + updates.length > capacity && updates.length > 0) return new InboxClosed({ reason: "full" })
         return Effect.flatMap(put(updates, marker), (repeated) =>
-          metrics.receivedNow(updates.length - repeated, repeated)
+          Effect.andThen(metrics.receivedNow(updates.length - repeated, repeated), sweep)
         )
       })
     })
 
+  // With what arrives, so that an inbox that nothing comes to does nothing.
   const sweep = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
-    return store.sweep({ seenBefore: now - duplicates, diedBefore: now - keepDead })
-  }).pipe(
-    Effect.catch((error) => Effect.logWarning(error.message)),
-    Effect.schedule(Schedule.spaced(sweepEvery))
-  )
-  yield* Effect.forkScoped(sweep)
+    if (now - sweptAt < sweepEvery) return Effect.void
+    sweptAt = now
+    return Effect.catch(store.sweep({ seenBefore: now - duplicates, diedBefore: now - keepDead }), (error) =>
+      Effect.logWarning(error.message)
+    )
+  })
 
   return Inbox.of({
     receive,

@@ -116,6 +116,8 @@ export interface Stats {
 export class InboxStore extends Context.Service<
   InboxStore,
   {
+    /** Whether other processes may use the store at the same time. Then it is looked at each second. */
+    readonly isShared: boolean
     /**
      * Stores an arrival, all or nothing, durably. Letters and unreadable ones whose fingerprint came since
      * `duplicatesSince` (earlier in the same arrival too) are left out; gives the number of those that are new.

@@ -155,6 +155,7 @@ export const makeMemory = (): InboxStore["Service"] => {
     })
 
   return {
+    isShared: false,
     put: (arrival) => Effect.sync(() => put(arrival)),
     claim: (asked) => Effect.sync(() => claim(asked)),
     settle: (settlements) => Effect.sync(() => settle(settlements)),

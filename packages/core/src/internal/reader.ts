@@ -37,7 +37,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const { store, lease, wakeUp } = inbox
   const owner = (yield* Random.nextInt).toString(36) + (yield* Random.nextInt).toString(36)
   const clock = yield* Clock.Clock
-  const leaseMillis = Duration.toMillis(lease)
+  // Nobody else waits for what this process holds where the store is its own.
+  const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
 
   const prolong = Effect.suspend(() => store.extend(owner, clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
@@ -46,7 +47,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   )
   // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
   yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(store.extend(owner, 0), "5 seconds")))
-  yield* Effect.forkScoped(prolong)
+  if (store.isShared) yield* Effect.forkScoped(prolong)
 
   return {
     claim: (mailboxes: number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     settle: (settlement: Omit<Settlement, "owner">): Effect.Effect<void> =>
       patiently(store.settle([{ ...settlement, owner }])),
     /** Waits until there may be more to claim. */
-    more: Effect.timeoutOption(wakeUp.await, lookAgainAfter),
+    more: store.isShared ? Effect.timeoutOption(wakeUp.await, lookAgainAfter) : wakeUp.await,
     wake: () => void wakeUp.openUnsafe(),
     /** Starts a source. Whoever waits for more is woken when it has ended. */
     start: <E, R>(intake: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
