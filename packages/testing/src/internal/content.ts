@@ -87,40 +87,38 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
   }
 }
 
-const readLink = (call: Call, room: Room, { mid, type }: NewMessageLink) =>
-  Effect.gen(function* () {
-    if (call.world.remarks.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
-    const post = yield* visiblePost(call, mid)
-    if (type === "reply" && post.room !== room) {
-      return yield* refusal.invalidPayload("link: a reply must be to a message of the same chat")
-    }
-    return linkTo(type, post)
-  })
+const readLink = Effect.fnUntraced(function* (call: Call, room: Room, { mid, type }: NewMessageLink) {
+  if (call.world.remarks.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
+  const post = yield* visiblePost(call, mid)
+  if (type === "reply" && post.room !== room) {
+    return yield* refusal.invalidPayload("link: a reply must be to a message of the same chat")
+  }
+  return linkTo(type, post)
+})
 
 /**
  * What a message says after a request. What the request leaves out stays as it is in `before`; an empty list of
  * attachments removes them all.
  */
-export const readContent = (
+export const readContent = Effect.fnUntraced(function* (
   call: Call,
   room: Room,
   { attachments, format, link, text }: NewMessageBody,
   before: Content = nothing
-): Effect.Effect<Content, refusal.Refusal> =>
-  Effect.gen(function* () {
-    const attached =
-      attachments == null
-        ? before.attachments
-        : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
-    if (attached.length > maxAttachments) {
-      return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
-    }
-    const content: Content = {
-      ...(text == null ? { text: before.text, markup: before.markup } : readText(text, format)),
-      attachments: attached,
-      link: link == null ? before.link : yield* readLink(call, room, link)
-    }
-    return isEmpty(content)
-      ? yield* refusal.invalidPayload("text, attachments, link: a message must have one of them")
-      : content
-  })
+) {
+  const attached =
+    attachments == null
+      ? before.attachments
+      : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
+  if (attached.length > maxAttachments) {
+    return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
+  }
+  const content: Content = {
+    ...(text == null ? { text: before.text, markup: before.markup } : readText(text, format)),
+    attachments: attached,
+    link: link == null ? before.link : yield* readLink(call, room, link)
+  }
+  return isEmpty(content)
+    ? yield* refusal.invalidPayload("text, attachments, link: a message must have one of them")
+    : content
+})

@@ -1,6 +1,8 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Endpoints from "@colloquy/core/Endpoints"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Call } from "./call.ts"
@@ -22,6 +24,15 @@ type Answerer = (parts: requestReader.Parts, call: Call) => Refusable<Response>
 
 const refused = ({ body, headers, status }: refusal.Refusal): Response => respond(status, body, headers)
 
+const encoder = new TextEncoder()
+
+/** What HEAD is answered: all that GET is but the body. */
+const withoutBody = ({ body, bytes = encoder.encode(body), headers, status }: Response): Response => ({
+  status,
+  headers: { ...headers, "content-length": String(bytes.byteLength) },
+  body: ""
+})
+
 /** Where the document wants a bad request answered with 200 and `success: false`. */
 const answersWithSuccessFalse = new Set(["Subscriptions.subscribe"])
 
@@ -34,17 +45,16 @@ const asThePlatformReads = ({ declaration, endpoint }: Endpoint.Any): Endpoint.A
 const makeAnswerer = (endpoint: Endpoint.Any): Answerer => {
   const handler = handlerOf(endpoint)
   const read = requestReader.make(asThePlatformReads(endpoint))
-  const encode = Schema.encodeUnknownEffect(endpoint.declaration.success)
+  const encode = Schema.encodeUnknownResult(endpoint.declaration.success)
   const invalid = answersWithSuccessFalse.has(endpoint.endpoint)
     ? (problem: string) => refusal.rejected(problem)
     : refusal.invalidPayload
-  return (parts, call) =>
-    Effect.gen(function* () {
-      const request = read(parts)
-      if (Result.isFailure(request)) return yield* invalid(request.failure)
-      const success = yield* handler(request.success, call)
-      return respond(200, yield* Effect.orDie(encode(success)))
-    })
+  return Effect.fnUntraced(function* (parts, call) {
+    const request = read(parts)
+    if (Result.isFailure(request)) return yield* invalid(request.failure)
+    const success = yield* handler(request.success, call)
+    return respond(200, Result.getOrThrow(encode(success)))
+  })
 }
 
 const authenticate = (world: World, { headers, query }: Request): Refusable<Bot> =>
@@ -83,28 +93,24 @@ export const serving = (world: World): Serve => {
   const find = router.make(Endpoints.all)
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
 
-  const answerApi = (request: Request, exchange: Journaled): Refusable<Response> =>
-    Effect.gen(function* () {
-      const { entrance, method, path, query } = request
-      const match = find(method, path)
-      if (match._tag === "NoSuchPath") return yield* refusal.notFound(`Path ${path}`)
-      if (match._tag === "OtherMethods") {
-        if (method === "OPTIONS") return { status: 204, headers: { allow: match.methods.join(", ") }, body: "" }
-        return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
-      }
-      const { endpoint, params } = match
-      exchange.endpoint = endpoint.endpoint
-      const bot = yield* authenticate(world, request)
-      if (world.limiter !== undefined) {
-        yield* world.limiter.admit(endpoint, bot, targetOf(world, bot, params, query), world.now)
-      }
-      const hasBody = Object.keys(endpoint.declaration.body).length > 0
-      const body = hasBody ? (exchange.body = yield* readText(request, maxBody)) : undefined
-      return yield* answerers.get(endpoint)!(
-        { params, query, body, isStrict: world.isStrict },
-        { world, bot, entrance }
-      )
-    })
+  const answerApi = Effect.fnUntraced(function* (request: Request, exchange: Journaled) {
+    const { entrance, method, path, query } = request
+    const match = find(method, path)
+    if (match._tag === "NoSuchPath") return yield* refusal.notFound(`Path ${path}`)
+    if (match._tag === "OtherMethods") {
+      if (method === "OPTIONS") return { status: 204, headers: { allow: match.methods.join(", ") }, body: "" }
+      return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
+    }
+    const { endpoint, params } = match
+    exchange.endpoint = endpoint.endpoint
+    const bot = yield* authenticate(world, request)
+    if (world.limiter !== undefined) {
+      yield* world.limiter.admit(endpoint, bot, targetOf(world, bot, params, query), world.now)
+    }
+    const hasBody = Object.keys(endpoint.declaration.body).length > 0
+    const body = hasBody ? (exchange.body = yield* readText(request, maxBody)) : undefined
+    return yield* answerers.get(endpoint)!({ params, query, body, isStrict: world.isStrict }, { world, bot, entrance })
+  })
 
   const found = ({ entrance, method, path }: Request): Found => {
     const match = find(method, path)
@@ -119,9 +125,7 @@ export const serving = (world: World): Serve => {
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("The emulator could not answer", defect), refused(refusal.internalError()))
       ),
-      Effect.map((response) =>
-        request.method === "HEAD" ? { status: response.status, headers: response.headers, body: "" } : response
-      )
+      request.method === "HEAD" ? Effect.map(withoutBody) : identity
     )
 
   return (request) =>
@@ -132,14 +136,14 @@ export const serving = (world: World): Serve => {
         (next, intercept) => Effect.suspend(() => intercept(request, next)),
         Effect.suspend(() => faulty(world, request, found, answer(request, exchange)))
       )
-      return answered.pipe(
-        Effect.tap((response) =>
-          Effect.sync(() => {
-            exchange.status = response.status
-            exchange.answer = response.body
-          })
-        ),
-        Effect.ensuring(Effect.sync(() => world.exchanges.append(exchange)))
+      return Effect.onExit(answered, (exit) =>
+        Effect.sync(() => {
+          if (Exit.isSuccess(exit)) {
+            exchange.status = exit.value.status
+            exchange.answer = exit.value.body
+          }
+          world.exchanges.append(exchange)
+        })
       )
     })
 }

@@ -98,19 +98,18 @@ const answer = ({ id, media }: UploadSlot): Response => {
 const filmIn = ({ buffer, byteLength, byteOffset }: Uint8Array): Film | undefined =>
   readMp4(new DataView(buffer, byteOffset, byteLength))
 
-const complete = (world: World, slot: UploadSlot, { filename, pieces, size }: Received): Effect.Effect<void, Refusal> =>
-  Effect.gen(function* () {
-    const { media } = slot
-    slot.isUsed = true
-    if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(join(pieces)))
-    if (media.type === "video") media.film = filmIn(join(pieces))
-    if (media.type === "audio" && (secondsOf(join(pieces), size) ?? 0) > longestAudio) {
-      return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
-    }
-    media.filename = filename
-    media.size = size
-    media.readyAt = world.now + processingTime(world, size)
-  })
+const complete = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, pieces, size }: Received) {
+  const { media } = slot
+  slot.isUsed = true
+  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(join(pieces)))
+  if (media.type === "video") media.film = filmIn(join(pieces))
+  if (media.type === "audio" && (secondsOf(join(pieces), size) ?? 0) > longestAudio) {
+    return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
+  }
+  media.filename = filename
+  media.size = size
+  media.readyAt = world.now + processingTime(world, size)
+})
 
 /** Takes nothing of a file that was refused: the address stands open for another one. */
 const reopen = (slot: UploadSlot): Effect.Effect<void> =>
@@ -120,47 +119,40 @@ const reopen = (slot: UploadSlot): Effect.Effect<void> =>
     slot.pieces = []
   })
 
-const receiveWhole = (world: World, slot: UploadSlot, request: Request): Effect.Effect<Response, Refusal> =>
-  Effect.gen(function* () {
-    slot.isUsed = true
-    const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
-    const { type } = slot.media
-    yield* (isForm ? receiveForm(type, request) : receiveRaw(type, request)).pipe(
-      Effect.flatMap((received) => complete(world, slot, received)),
-      Effect.onError(() => reopen(slot))
-    )
-    return answer(slot)
-  })
+const receiveWhole = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request) {
+  slot.isUsed = true
+  const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
+  const { type } = slot.media
+  yield* (isForm ? receiveForm(type, request) : receiveRaw(type, request)).pipe(
+    Effect.flatMap((received) => complete(world, slot, received)),
+    Effect.onError(() => reopen(slot))
+  )
+  return answer(slot)
+})
 
 /** A part counts when it has come to its end. */
-const receivePart = (
-  world: World,
-  slot: UploadSlot,
-  request: Request,
-  range: Range
-): Effect.Effect<Response, Refusal> =>
-  Effect.gen(function* () {
-    const { type } = slot.media
-    const tooLarge = refuseSize(type, range.size)
-    if (tooLarge !== undefined) return yield* tooLarge
-    if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
-    const { filename, pieces, size } = yield* receiveRaw(type, request, range.first)
-    if (size !== range.last - range.first + 1 || !continues(range, slot.progress)) {
-      return yield* failure(416, "upload.range", "The part is not as long as its range")
-    }
-    slot.progress = after(range, slot.progress)
-    slot.pieces = [...slot.pieces, ...pieces]
-    const { progress } = slot
-    const isLast = progress.received === range.size
-    if (isLast) {
-      const whole = { filename, size: range.size, pieces: slot.pieces }
-      yield* Effect.onError(complete(world, slot, whole), () => reopen(slot))
-      slot.pieces = []
-    }
-    return isLast && (type === "image" || type === "file")
-      ? answer(slot)
-      : respond(isLast ? 200 : 201, describe(progress), plain)
-  })
+const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request, range: Range) {
+  const { type } = slot.media
+  const tooLarge = refuseSize(type, range.size)
+  if (tooLarge !== undefined) return yield* tooLarge
+  if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
+  const { filename, pieces, size } = yield* receiveRaw(type, request, range.first)
+  if (size !== range.last - range.first + 1 || !continues(range, slot.progress)) {
+    return yield* failure(416, "upload.range", "The part is not as long as its range")
+  }
+  slot.progress = after(range, slot.progress)
+  slot.pieces = [...slot.pieces, ...pieces]
+  const { progress } = slot
+  const isLast = progress.received === range.size
+  if (isLast) {
+    const whole = { filename, size: range.size, pieces: slot.pieces }
+    yield* Effect.onError(complete(world, slot, whole), () => reopen(slot))
+    slot.pieces = []
+  }
+  return isLast && (type === "image" || type === "file")
+    ? answer(slot)
+    : respond(isLast ? 200 : 201, describe(progress), plain)
+})
 
 const tellProgress = ({ progress }: UploadSlot): Response =>
   progress === undefined ? respond(204, "") : respond(200, describe(progress), plain)

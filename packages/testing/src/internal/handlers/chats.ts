@@ -40,24 +40,23 @@ const changeable = ["icon", "title", "description", "pin"] as const
 export const chats: Handlers<typeof Chats> = {
   get: ({ chat_id }, call) => Effect.map(knownRoom(call, chat_id), (room) => toChat(room, call.bot)),
 
-  edit: ({ chat_id, notify, ...changes }, call) =>
-    Effect.gen(function* () {
-      const { description, icon, pin, title } = changes
-      const room = yield* administered(call, chat_id)
-      const changesInfo = description != null || icon != null || title != null
-      if (changesInfo) yield* requireRight(call, room, "change_chat_info")
-      if (pin != null) yield* requireRight(call, room, "pin_message")
-      yield* requireOpen(room)
-      const post = pin == null ? room.pinned : yield* postIn(call, room, pin)
-      const url = icon == null ? room.icon : yield* iconUrl(call, room, icon)
-      room.pinned = post
-      room.icon = url
-      if (description != null) room.description = description === "" ? null : description
-      if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
-      const changed = changeable.filter((key) => changes[key] != null)
-      if (notify !== false) giveNotice(call, room, changed)
-      return toChat(room, call.bot)
-    }),
+  edit: Effect.fnUntraced(function* ({ chat_id, notify, ...changes }, call) {
+    const { description, icon, pin, title } = changes
+    const room = yield* administered(call, chat_id)
+    const changesInfo = description != null || icon != null || title != null
+    if (changesInfo) yield* requireRight(call, room, "change_chat_info")
+    if (pin != null) yield* requireRight(call, room, "pin_message")
+    yield* requireOpen(room)
+    const post = pin == null ? room.pinned : yield* postIn(call, room, pin)
+    const url = icon == null ? room.icon : yield* iconUrl(call, room, icon)
+    room.pinned = post
+    room.icon = url
+    if (description != null) room.description = description === "" ? null : description
+    if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
+    const changed = changeable.filter((key) => changes[key] != null)
+    if (notify !== false) giveNotice(call, room, changed)
+    return toChat(room, call.bot)
+  }),
 
   sendAction: ({ action, chat_id }, call) =>
     roomOf(call, chat_id).pipe(
@@ -70,12 +69,11 @@ export const chats: Handlers<typeof Chats> = {
       Option.map(Option.fromUndefinedOr(pinned), (post) => withFreshLinks(call.world, present(post)))
     ),
 
-  pin: ({ chat_id, message_id, notify }, call) =>
-    Effect.gen(function* () {
-      const room = yield* pinnable(call, { chat_id })
-      room.pinned = yield* postIn(call, room, message_id)
-      if (notify !== false) giveNotice(call, room, ["pin"])
-    }),
+  pin: Effect.fnUntraced(function* ({ chat_id, message_id, notify }, call) {
+    const room = yield* pinnable(call, { chat_id })
+    room.pinned = yield* postIn(call, room, message_id)
+    if (notify !== false) giveNotice(call, room, ["pin"])
+  }),
 
   unpin: ({ chat_id }, call) =>
     Effect.map(pinnable(call, { chat_id }), (room) => {

@@ -5,7 +5,7 @@ import { type Call, requireRight, visiblePost } from "../call.ts"
 import { readText } from "../content.ts"
 import type { Post, Remark } from "../model.ts"
 import * as refusal from "../refusal.ts"
-import { remark, type RemarkContent, rewriteRemark, withdrawRemark } from "../remarks.ts"
+import { remark, rewriteRemark, withdrawRemark } from "../remarks.ts"
 import { hasRight, isAdmin } from "../rooms.ts"
 import type { Handlers } from "./handler.ts"
 
@@ -31,16 +31,15 @@ const remarkUnder = ({ world }: Call, post: Post, mid: MessageId): Effect.Effect
     return found?.post === post ? Effect.succeed(found) : refusal.messageNotFound(mid)
   })
 
-const readRemark = (
+const readRemark = Effect.fnUntraced(function* (
   call: Call,
   post: Post,
   { format, link, text }: Pick<Comments.SendRequest, "format" | "link" | "text">
-): Effect.Effect<RemarkContent, refusal.Refusal> =>
-  Effect.gen(function* () {
-    const replyTo = link == null ? undefined : yield* remarkUnder(call, post, link.mid)
-    if (text === "") return yield* refusal.invalidPayload("text: a comment must have one")
-    return { ...readText(text, format), replyTo }
-  })
+) {
+  const replyTo = link == null ? undefined : yield* remarkUnder(call, post, link.mid)
+  if (text === "") return yield* refusal.invalidPayload("text: a comment must have one")
+  return { ...readText(text, format), replyTo }
+})
 
 /** The bot's own comment, or one on behalf of the channel where it has the right. */
 const mayChange = (
@@ -67,35 +66,31 @@ export const comments: Handlers<typeof Comments> = {
       return { messages, ...(last && matching.length > count ? { marker: BigInt(last.timestamp) } : {}) }
     }),
 
-  get: ({ comment_id, message_id }, call) =>
-    Effect.gen(function* () {
-      const post = yield* readablePost(call, message_id)
-      return (yield* remarkUnder(call, post, comment_id)).comment
-    }),
+  get: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {
+    const post = yield* readablePost(call, message_id)
+    return (yield* remarkUnder(call, post, comment_id)).comment
+  }),
 
-  send: ({ message_id, ...body }, call) =>
-    Effect.gen(function* () {
-      const post = yield* readablePost(call, message_id)
-      yield* requireRight(call, post.room, "write")
-      if (!post.room.hasComments || post.room.isClosed) {
-        return yield* refusal.chatDenied("Comments are disabled in the channel")
-      }
-      return remark(call.world, post, call.bot.account, yield* readRemark(call, post, body)).comment
-    }),
+  send: Effect.fnUntraced(function* ({ message_id, ...body }, call) {
+    const post = yield* readablePost(call, message_id)
+    yield* requireRight(call, post.room, "write")
+    if (!post.room.hasComments || post.room.isClosed) {
+      return yield* refusal.chatDenied("Comments are disabled in the channel")
+    }
+    return remark(call.world, post, call.bot.account, yield* readRemark(call, post, body)).comment
+  }),
 
-  edit: ({ comment_id, message_id, ...body }, call) =>
-    Effect.gen(function* () {
-      const post = yield* channelPost(call, message_id)
-      const found = yield* remarkUnder(call, post, comment_id)
-      yield* mayChange(call, found, "edit")
-      if (call.world.now - found.comment.timestamp > editableFor) return yield* refusal.commentTooOld()
-      rewriteRemark(call.world, found, yield* readRemark(call, post, body), call.bot.account)
-    }),
+  edit: Effect.fnUntraced(function* ({ comment_id, message_id, ...body }, call) {
+    const post = yield* channelPost(call, message_id)
+    const found = yield* remarkUnder(call, post, comment_id)
+    yield* mayChange(call, found, "edit")
+    if (call.world.now - found.comment.timestamp > editableFor) return yield* refusal.commentTooOld()
+    rewriteRemark(call.world, found, yield* readRemark(call, post, body), call.bot.account)
+  }),
 
-  remove: ({ comment_id, message_id }, call) =>
-    Effect.gen(function* () {
-      const found = yield* remarkUnder(call, yield* channelPost(call, message_id), comment_id)
-      yield* mayChange(call, found, "delete")
-      withdrawRemark(call.world, found, call.bot.account)
-    })
+  remove: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {
+    const found = yield* remarkUnder(call, yield* channelPost(call, message_id), comment_id)
+    yield* mayChange(call, found, "delete")
+    withdrawRemark(call.world, found, call.bot.account)
+  })
 }

@@ -54,48 +54,44 @@ export const members: Handlers<typeof Members> = {
       return { members: page, ...(end < all.length ? { marker: BigInt(end) } : {}) }
     }),
 
-  add: ({ chat_id, user_ids }, call) =>
-    Effect.gen(function* () {
-      const { bot, world } = call
-      const room = yield* roomWithRight(call, chat_id, "add_remove_members")
-      if (room.type !== "chat") return yield* refusal.chatDenied("Members can be added to a group chat only")
-      const failures: Array<readonly [UserId, string]> = []
-      for (const user_id of new Set(user_ids)) {
-        const reason = whyNot(call, room, user_id)
-        if (reason !== undefined) failures.push([user_id, reason])
-        else if (!room.members.has(user_id)) {
-          room.blocked.delete(user_id)
-          admit(world, room, world.accounts.get(user_id)!, bot.account)
-        }
+  add: Effect.fnUntraced(function* ({ chat_id, user_ids }, call) {
+    const { bot, world } = call
+    const room = yield* roomWithRight(call, chat_id, "add_remove_members")
+    if (room.type !== "chat") return yield* refusal.chatDenied("Members can be added to a group chat only")
+    const failures: Array<readonly [UserId, string]> = []
+    for (const user_id of new Set(user_ids)) {
+      const reason = whyNot(call, room, user_id)
+      if (reason !== undefined) failures.push([user_id, reason])
+      else if (!room.members.has(user_id)) {
+        room.blocked.delete(user_id)
+        admit(world, room, world.accounts.get(user_id)!, bot.account)
       }
-      if (failures.length === 0) return
-      return yield* refusal.rejected("Some users could not be added", {
-        failed_user_ids: failures.map(([user_id]) => user_id),
-        failed_user_details: byReason(failures)
-      })
-    }),
+    }
+    if (failures.length === 0) return
+    return yield* refusal.rejected("Some users could not be added", {
+      failed_user_ids: failures.map(([user_id]) => user_id),
+      failed_user_details: byReason(failures)
+    })
+  }),
 
-  remove: ({ block, chat_id, user_id }, call) =>
-    Effect.gen(function* () {
-      const room = yield* roomWithRight(call, chat_id, "add_remove_members")
-      const member = yield* memberOf(room, user_id)
-      if (room.owner === user_id) return yield* refusal.chatDenied("The owner cannot be removed")
-      if (block) room.blocked.add(user_id)
-      dismiss(call.world, room, member.account, call.bot.account)
-    }),
+  remove: Effect.fnUntraced(function* ({ block, chat_id, user_id }, call) {
+    const room = yield* roomWithRight(call, chat_id, "add_remove_members")
+    const member = yield* memberOf(room, user_id)
+    if (room.owner === user_id) return yield* refusal.chatDenied("The owner cannot be removed")
+    if (block) room.blocked.add(user_id)
+    dismiss(call.world, room, member.account, call.bot.account)
+  }),
 
-  getMe: ({ chat_id }, call) =>
-    Effect.gen(function* () {
-      const room = yield* roomOf(call, chat_id)
-      return toMember(room, yield* memberOf(room, idOf(call.bot.account)))
-    }),
+  getMe: Effect.fnUntraced(function* ({ chat_id }, call) {
+    const room = yield* roomOf(call, chat_id)
+    return toMember(room, yield* memberOf(room, idOf(call.bot.account)))
+  }),
 
-  leave: ({ chat_id }, call) =>
-    Effect.gen(function* () {
-      const room = yield* roomOf(call, chat_id)
-      if (room.type === "dialog") return yield* refusal.chatDenied("A dialog cannot be left")
-      dismiss(call.world, room, call.bot.account)
-    }),
+  leave: Effect.fnUntraced(function* ({ chat_id }, call) {
+    const room = yield* roomOf(call, chat_id)
+    if (room.type === "dialog") return yield* refusal.chatDenied("A dialog cannot be left")
+    dismiss(call.world, room, call.bot.account)
+  }),
 
   listAdmins: ({ chat_id }, call) =>
     Effect.map(administered(call, chat_id), (room) => ({
@@ -104,26 +100,24 @@ export const members: Handlers<typeof Members> = {
         .map((member) => toMember(room, member))
     })),
 
-  setAdmins: ({ admins, chat_id }, call) =>
-    Effect.gen(function* () {
-      const room = yield* roomWithRight(call, chat_id, "add_admins")
-      const chosen = yield* Effect.forEach(admins, ({ user_id }) => memberOf(room, user_id))
-      const others = [...room.members.values()].filter((member) => member.rights !== undefined)
-      if (new Set([...others, ...chosen]).size > maxAdmins) {
-        return yield* refusal.rejected(`A chat has at most ${maxAdmins} administrators`)
-      }
-      admins.forEach(({ alias, permissions }, index) => {
-        chosen[index].alias = alias ?? undefined
-        appoint(call.world, room, chosen[index], permissions, idOf(call.bot.account))
-      })
-    }),
-
-  removeAdmin: ({ chat_id, user_id }, call) =>
-    Effect.gen(function* () {
-      const room = yield* roomWithRight(call, chat_id, "add_admins")
-      const member = yield* memberOf(room, user_id)
-      if (member.rights === undefined) return yield* refusal.notFound(`Administrator ${user_id}`)
-      if (room.owner === user_id) return yield* refusal.chatDenied("The owner stays an administrator")
-      appoint(call.world, room, member, undefined, idOf(call.bot.account))
+  setAdmins: Effect.fnUntraced(function* ({ admins, chat_id }, call) {
+    const room = yield* roomWithRight(call, chat_id, "add_admins")
+    const chosen = yield* Effect.forEach(admins, ({ user_id }) => memberOf(room, user_id))
+    const others = [...room.members.values()].filter((member) => member.rights !== undefined)
+    if (new Set([...others, ...chosen]).size > maxAdmins) {
+      return yield* refusal.rejected(`A chat has at most ${maxAdmins} administrators`)
+    }
+    admins.forEach(({ alias, permissions }, index) => {
+      chosen[index].alias = alias ?? undefined
+      appoint(call.world, room, chosen[index], permissions, idOf(call.bot.account))
     })
+  }),
+
+  removeAdmin: Effect.fnUntraced(function* ({ chat_id, user_id }, call) {
+    const room = yield* roomWithRight(call, chat_id, "add_admins")
+    const member = yield* memberOf(room, user_id)
+    if (member.rights === undefined) return yield* refusal.notFound(`Administrator ${user_id}`)
+    if (room.owner === user_id) return yield* refusal.chatDenied("The owner stays an administrator")
+    appoint(call.world, room, member, undefined, idOf(call.bot.account))
+  })
 }

@@ -42,50 +42,46 @@ const presentAgain =
     withFreshLinks(world, present(post))
 
 export const messages: Handlers<typeof Messages> = {
-  send: (request, call) =>
-    Effect.gen(function* () {
-      const room = yield* destination(call, request)
-      yield* mayWrite(call, room)
-      yield* requireOpen(room)
-      if (room.type === "channel" && request.notify === false) {
-        return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
-      }
-      const content = yield* readContent(call, room, request)
-      return present(publish(call.world, room, call.bot.account, content, request.notify))
-    }),
+  send: Effect.fnUntraced(function* (request, call) {
+    const room = yield* destination(call, request)
+    yield* mayWrite(call, room)
+    yield* requireOpen(room)
+    if (room.type === "channel" && request.notify === false) {
+      return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
+    }
+    const content = yield* readContent(call, room, request)
+    return present(publish(call.world, room, call.bot.account, content, request.notify))
+  }),
 
-  list: (
+  list: Effect.fnUntraced(function* (
     { after = -1, before = Infinity, chat_id, count = defaultCount, from = Infinity, message_ids, to = 0 },
     call
-  ) =>
-    Effect.gen(function* () {
-      const isWanted = ({ message: { timestamp } }: Post) =>
-        timestamp <= from && timestamp >= to && timestamp < before && timestamp > after
-      if (chat_id === undefined) {
-        const found = yield* Effect.forEach(message_ids, (mid) => Effect.option(visiblePost(call, mid)))
-        const posts = found.flatMap((post) => (post._tag === "Some" ? [post.value] : []))
-        return posts.filter(isWanted).slice(0, count).map(presentAgain(call))
-      }
-      const room = yield* roomOf(call, chat_id)
-      yield* readable(call, room)
-      return room.posts.filter(isWanted).slice(-count).reverse().map(presentAgain(call))
-    }),
+  ) {
+    const isWanted = ({ message: { timestamp } }: Post) =>
+      timestamp <= from && timestamp >= to && timestamp < before && timestamp > after
+    if (chat_id === undefined) {
+      const found = yield* Effect.forEach(message_ids, (mid) => Effect.option(visiblePost(call, mid)))
+      const posts = found.flatMap((post) => (post._tag === "Some" ? [post.value] : []))
+      return posts.filter(isWanted).slice(0, count).map(presentAgain(call))
+    }
+    const room = yield* roomOf(call, chat_id)
+    yield* readable(call, room)
+    return room.posts.filter(isWanted).slice(-count).reverse().map(presentAgain(call))
+  }),
 
   get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), presentAgain(call)),
 
-  edit: ({ message_id, ...body }, call) =>
-    Effect.gen(function* () {
-      const post = yield* visiblePost(call, message_id)
-      yield* roomOf(call, post.room.chat_id)
-      yield* mayChange(call, post, "edit")
-      const content = yield* readContent(call, post.room, body, contentOf(post))
-      rewrite(call.world, post, content, call.bot.account)
-    }),
+  edit: Effect.fnUntraced(function* ({ message_id, ...body }, call) {
+    const post = yield* visiblePost(call, message_id)
+    yield* roomOf(call, post.room.chat_id)
+    yield* mayChange(call, post, "edit")
+    const content = yield* readContent(call, post.room, body, contentOf(post))
+    rewrite(call.world, post, content, call.bot.account)
+  }),
 
-  remove: ({ message_id }, call) =>
-    Effect.gen(function* () {
-      const post = yield* visiblePost(call, message_id)
-      yield* mayChange(call, post, "delete")
-      withdraw(call.world, post, call.bot.account)
-    })
+  remove: Effect.fnUntraced(function* ({ message_id }, call) {
+    const post = yield* visiblePost(call, message_id)
+    yield* mayChange(call, post, "delete")
+    withdraw(call.world, post, call.bot.account)
+  })
 }
