@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 export class Log<A> {
   #entries: Array<A> = []
   #dropped = 0
-  #arrival = Deferred.makeUnsafe<void>()
+  #arrival: Deferred.Deferred<void> | undefined
   readonly #limit: number
 
   constructor(limit = Infinity) {
@@ -31,7 +31,8 @@ export class Log<A> {
     if (this.#entries.length >= 2 * this.#limit) this.#forget(this.#limit)
     this.#entries.push(entry)
     const arrived = this.#arrival
-    this.#arrival = Deferred.makeUnsafe()
+    if (arrived === undefined) return
+    this.#arrival = undefined
     Deferred.doneUnsafe(arrived, Effect.void)
   }
 
@@ -57,7 +58,9 @@ export class Log<A> {
   }
 
   /** Waits for an entry that is appended after this moment. */
-  readonly arrival: Effect.Effect<void> = Effect.suspend(() => Deferred.await(this.#arrival))
+  readonly arrival: Effect.Effect<void> = Effect.suspend(() =>
+    Deferred.await((this.#arrival ??= Deferred.makeUnsafe()))
+  )
 
   /** The entries from a position on, the ones to come included. */
   stream(position: number): Stream.Stream<A> {

@@ -76,6 +76,8 @@ export interface Room {
   readonly link: string | null
   owner: UserId | undefined
   readonly members: Map<UserId, Membership>
+  /** Who the members are now: another set with each change. */
+  people: ReadonlySet<UserId>
   readonly former: Map<UserId, "removed" | "left">
   readonly blocked: Set<UserId>
   readonly posts: Array<Post>
@@ -93,7 +95,8 @@ export interface Post {
   readonly room: Room
   readonly author: Account
   message: Message
-  readonly viewers: Set<UserId>
+  /** Who saw it, where that is counted: in a channel. */
+  readonly viewers: Set<UserId> | undefined
   readonly remarks: Array<Remark>
 }
 

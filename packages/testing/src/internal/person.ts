@@ -253,7 +253,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         return found.comment
       }),
     removeComment: (ref) => Effect.map(ownRemark(ref), (found) => withdrawRemark(world, found, self)),
-    view: (ref) => Effect.map(postOf(ref), (post) => void post.viewers.add(idOf(self))),
+    view: (ref) => Effect.map(postOf(ref), (post) => void post.viewers?.add(idOf(self))),
     clearDialog: toDialog("dialog_cleared"),
     removeDialog: toDialog("dialog_removed"),
     muteDialog: (muted_until) => toDialog("dialog_muted", () => ({ muted_until })),

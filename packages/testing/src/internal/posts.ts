@@ -1,4 +1,5 @@
 import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message"
+import type { Mutable } from "effect/Types"
 import type { Content } from "./content.ts"
 import { tell } from "./hearing.ts"
 import type { Account, Heard, Post, Room } from "./model.ts"
@@ -8,8 +9,9 @@ import { present } from "./views.ts"
 import { idOf, type World } from "./world.ts"
 
 const recipientOf = (room: Room, author: Account): Message["recipient"] => {
-  const other = room.type === "dialog" ? counterpart(room, author) : undefined
-  return { chat_id: room.chat_id, chat_type: room.type, ...(other === undefined ? {} : { user_id: idOf(other) }) }
+  const { chat_id, type: chat_type } = room
+  const other = chat_type === "dialog" ? counterpart(room, author) : undefined
+  return other === undefined ? { chat_id, chat_type } : { chat_id, chat_type, user_id: idOf(other) }
 }
 
 const localeOf = (room: Room, author: Account) =>
@@ -19,28 +21,27 @@ const hear = (world: World, room: Room, by: Account, heard: Heard): void => {
   if (by.user.is_bot) tell(world, room, heard)
 }
 
-const bodyOf = ({ text, attachments, markup }: Content, at: Pick<MessageBody, "mid" | "seq">): MessageBody => ({
-  ...at,
-  text,
-  attachments: attachments.length === 0 ? null : attachments,
-  ...(markup.length === 0 ? {} : { markup })
-})
+const bodyOf = (content: Content, { mid, seq }: Pick<MessageBody, "mid" | "seq">): MessageBody => {
+  const { markup, text } = content
+  const attachments = content.attachments.length === 0 ? null : content.attachments
+  return markup.length === 0 ? { mid, seq, text, attachments } : { mid, seq, text, attachments, markup }
+}
 
 /** Says something in a chat. */
 export const publish = (world: World, room: Room, author: Account, content: Content, notify = true): Post => {
   const { seq, mid } = world.nextPosition(room.chat_id)
   const timestamp = world.now
-  const { link } = content
+  const isChannel = room.type === "channel"
   markActive(world, room, author)
-  const message: Message = {
-    ...(room.type === "channel" ? {} : { sender: author.user }),
+  const message: Mutable<Message> = {
     recipient: recipientOf(room, author),
     timestamp,
-    ...(link === undefined ? {} : { link }),
-    body: bodyOf(content, { mid, seq }),
-    ...(room.link === null || room.type !== "channel" ? {} : { url: `${room.link}/${seq}` })
+    body: bodyOf(content, { mid, seq })
   }
-  const post: Post = { mid, room, author, message, viewers: new Set(), remarks: [] }
+  if (!isChannel) message.sender = author.user
+  if (content.link !== undefined) message.link = content.link
+  if (isChannel && room.link !== null) message.url = `${room.link}/${seq}`
+  const post: Post = { mid, room, author, message, viewers: isChannel ? new Set() : undefined, remarks: [] }
   room.posts.push(post)
   world.posts.set(mid, post)
   const shown = present(post)

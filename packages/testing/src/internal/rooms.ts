@@ -21,6 +21,7 @@ export const openRoom = (
     link: options.link ?? null,
     owner: options.owner,
     members: new Map(),
+    people: new Set(),
     former: new Map(),
     blocked: new Set(),
     posts: [],
@@ -44,6 +45,7 @@ export const settle = (world: World, room: Room, account: Account): Membership =
     alias: undefined
   }
   room.members.set(idOf(account), membership)
+  room.people = new Set(room.members.keys())
   room.former.delete(idOf(account))
   return membership
 }
@@ -70,8 +72,10 @@ export const openDialog = (world: World, person: Account, bot: Bot, chat_id?: Ch
 }
 
 /** Whom a dialog is with, as one of the two sees it. */
-export const counterpart = (room: Room, self: Account): Account | undefined =>
-  [...room.members.values()].map(({ account }) => account).find((account) => account !== self)
+export const counterpart = (room: Room, self: Account): Account | undefined => {
+  for (const { account } of room.members.values()) if (account !== self) return account
+  return undefined
+}
 
 export const hasRight = (room: Room, account: Account, right: Permission): boolean =>
   room.members.get(idOf(account))?.rights?.has(right) === true
@@ -103,6 +107,7 @@ export const dismiss = (world: World, room: Room, account: Account, by: Account 
   const bot = botOf(world, account)
   const admin = by === account ? {} : { admin_id: idOf(by) }
   room.members.delete(idOf(account))
+  room.people = new Set(room.members.keys())
   room.former.set(idOf(account), by === account ? "left" : "removed")
   if (bot !== undefined) deliver(world, bot, { update_type: "bot_removed", ...at, user: by.user })
   announce(world, room, { update_type: "user_removed", ...at, user: account.user, ...admin }, account)

@@ -9,11 +9,10 @@ const isPureForward = ({ body, link }: Message): boolean =>
   link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
 
 /** A message as it is given out: a pure forward has no body of its own, a post has its views. */
-export const present = ({ message, room, viewers }: Post): Message => ({
-  ...message,
-  ...(isPureForward(message) ? { body: null } : {}),
-  ...(room.type === "channel" ? { stat: { views: viewers.size } } : {})
-})
+export const present = ({ message, viewers }: Post): Message => {
+  const shown = isPureForward(message) ? { ...message, body: null } : message
+  return viewers === undefined ? shown : { ...shown, stat: { views: viewers.size } }
+}
 
 const statusFor = (room: Room, bot: Bot): Chat["status"] => {
   if (room.isClosed) return "closed"
