@@ -3,10 +3,12 @@ import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import { nullish } from "./wire.ts"
 
+// What an envelope holds is looked at with it: the value that is taken out is not looked at again.
+
 /** An answer that wraps its value in one key: `{ [key]: value }`. */
 export const envelope = <A, I>(key: string, value: Schema.Codec<A, I>): Schema.Codec<A, unknown> =>
   Schema.Struct({ [key]: value }).pipe(
-    Schema.decodeTo(Schema.toType(value), {
+    Schema.decodeTo(Schema.Any, {
       decode: Getter.transform((wrapped) => wrapped[key] as A),
       encode: Getter.transform((inner: A) => ({ [key]: inner }))
     })
@@ -18,7 +20,7 @@ export const optionalEnvelope = <A, I>(
   value: Schema.Codec<A, I>
 ): Schema.Codec<Option.Option<A>, unknown> =>
   Schema.Struct({ [key]: nullish(value) }).pipe(
-    Schema.decodeTo(Schema.Option(Schema.toType(value)), {
+    Schema.decodeTo(Schema.Any, {
       decode: Getter.transform((wrapped) => Option.fromNullishOr(wrapped[key] as A | null | undefined)),
       encode: Getter.transform((inner: Option.Option<A>) => (Option.isSome(inner) ? { [key]: inner.value } : {}))
     })
