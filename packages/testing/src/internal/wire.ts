@@ -54,6 +54,16 @@ export const respond = (status: number, body: unknown, headers: Readonly<Record<
   body: typeof body === "string" ? body : Json.stringify(body)
 })
 
+const withoutBody = new Set([204, 205, 304])
+
+export const mayHaveBody = (status: number): boolean => !withoutBody.has(status)
+
+/** The headers of an answer: a text that does not say what it is is plain. */
+export const headersOf = ({ body, bytes, headers, status }: Response): Response["headers"] =>
+  bytes !== undefined || body === "" || headers["content-type"] !== undefined || !mayHaveBody(status)
+    ? headers
+    : { "content-type": "text/plain; charset=utf-8", ...headers }
+
 /** What can stand in a request's way before it is answered: `next` answers it. */
 export type Intercept = (request: Request, next: Effect.Effect<Response, Lost>) => Effect.Effect<Response, Lost>
 
