@@ -4,9 +4,9 @@ import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
-import { type Body, type Entrance, type Lost, type Response, type Serve, Unreadable } from "./wire.ts"
+import { ClientResponse } from "./clientResponse.ts"
+import { type Body, type Entrance, type Serve, Unreadable } from "./wire.ts"
 
 export const apiOrigin = "https://api.emulator.test"
 
@@ -50,7 +50,7 @@ const ofWeb = (web: globalThis.Response, isForm: boolean): Body => ({
 
 const ofBytes = (bytes: Uint8Array, text: () => string): Body => ({
   text: Effect.sync(text),
-  bytes: Stream.succeed(bytes)
+  bytes: Stream.suspend(() => Stream.succeed(bytes))
 })
 
 const decoder = new TextDecoder()
@@ -84,14 +84,6 @@ const read = (body: HttpBody.HttpBody): Sent => {
   }
 }
 
-const withoutBody = new Set([204, 205, 304])
-
-const toResponse = (request: HttpClientRequest.HttpClientRequest, { body, bytes, headers, status }: Response) =>
-  HttpClientResponse.fromWeb(
-    request,
-    new globalThis.Response(withoutBody.has(status) ? null : (bytes ?? body), { status, headers })
-  )
-
 /** The platform as an HTTP client, without sockets: its hosts are reached by their names. */
 export const makeClient = (serve: Serve): HttpClient.HttpClient =>
   HttpClient.make((request, url) => {
@@ -106,8 +98,8 @@ export const makeClient = (serve: Serve): HttpClient.HttpClient =>
       body,
       entrance
     })
-    return Effect.matchEffect(answered, {
-      onSuccess: (response) => Effect.succeed(toResponse(request, response)),
-      onFailure: ({ kind }: Lost) => Effect.fail(lost(request, kind))
+    return Effect.mapBoth(answered, {
+      onSuccess: (response) => new ClientResponse(request, response),
+      onFailure: ({ kind }) => lost(request, kind)
     })
   })

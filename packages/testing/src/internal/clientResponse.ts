@@ -1,0 +1,88 @@
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as Inspectable from "effect/Inspectable"
+import { pipeArguments } from "effect/Pipeable"
+import { headersOf, mayHaveBody, type Response } from "./wire.ts"
+
+const decoder = new TextDecoder()
+
+/** An answer as an HTTP client gives it. What is hardly ever asked for is asked of a `Response` of the web. */
+export class ClientResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+  readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+  readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly request: HttpClientRequest.HttpClientRequest
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly #response: Response
+  #web: HttpClientResponse.HttpClientResponse | undefined
+
+  constructor(request: HttpClientRequest.HttpClientRequest, response: Response) {
+    super()
+    this.request = request
+    this.status = response.status
+    this.headers = Headers.fromInput(headersOf(response))
+    this.#response = response
+  }
+
+  get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
+    const { body, bytes, status } = this.#response
+    if (!mayHaveBody(status)) return Effect.succeed("")
+    return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
+  }
+
+  get url() {
+    return this.#ofWeb.url
+  }
+
+  get cookies() {
+    return this.#ofWeb.cookies
+  }
+
+  get remoteAddress() {
+    return this.#ofWeb.remoteAddress
+  }
+
+  get json() {
+    return this.#ofWeb.json
+  }
+
+  get arrayBuffer() {
+    return this.#ofWeb.arrayBuffer
+  }
+
+  get urlParamsBody() {
+    return this.#ofWeb.urlParamsBody
+  }
+
+  get formData() {
+    return this.#ofWeb.formData
+  }
+
+  get stream() {
+    return this.#ofWeb.stream
+  }
+
+  get upgrade() {
+    return this.#ofWeb.upgrade
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+
+  toJSON(): unknown {
+    return this.#ofWeb.toJSON()
+  }
+
+  get #ofWeb(): HttpClientResponse.HttpClientResponse {
+    const { body, bytes, status } = this.#response
+    return (this.#web ??= HttpClientResponse.fromWeb(
+      this.request,
+      new globalThis.Response(mayHaveBody(status) ? (bytes ?? body) : null, { status, headers: this.headers })
+    ))
+  }
+}
