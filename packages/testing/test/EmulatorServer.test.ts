@@ -24,6 +24,27 @@ const bot = Layer.unwrap(
   Layer.provideMerge(Emulator.layer())
 )
 
+/** What comes back on a connection of its own, when each text is sent after what came for the one before. */
+const talk = (...texts: ReadonlyArray<string>) =>
+  Effect.flatMap(EmulatorServer.EmulatorServer, ({ url }) =>
+    Effect.callback<ReadonlyArray<string>>((resume) => {
+      const { hostname, port } = new URL(url)
+      const heard: Array<string> = []
+      const socket = connect(Number(port), hostname, () => socket.write(texts[0]))
+      socket.on("data", (data) => {
+        heard.push(String(data))
+        if (heard.length < texts.length) socket.write(texts[heard.length])
+        else socket.destroy()
+      })
+      socket.on("close", () => resume(Effect.succeed(heard)))
+    })
+  )
+
+const head = (line: string, ...headers: ReadonlyArray<string>) =>
+  [`${line} HTTP/1.1`, "host: a", "authorization: emulator-token", ...headers, "", ""].join("\r\n")
+
+const lengthIn = (answer: string) => /content-length: (\d+)/i.exec(answer)?.[1]
+
 layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
   it.effect("answers real requests, and wakes a poll at once", () =>
     Effect.gen(function* () {
@@ -96,6 +117,54 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
       const { code, message } = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")))
       assert.strictEqual(code, "proto.payload")
       assert.match(message, /^The request cannot be read: /)
+    })
+  )
+
+  it.effect("asks for a body that waits to be asked for, unless it refuses the request", () =>
+    Effect.gen(function* () {
+      const waits = ["expect: 100-continue", "content-length: 15"]
+      const [asked, answer] = yield* talk(head("PATCH /me/commands", ...waits), `{"commands":[]}`)
+      assert.match(asked, /^HTTP\/1\.1 100 /)
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+      const [refused] = yield* talk(head("PATCH /nothing", ...waits))
+      assert.match(refused, /^HTTP\/1\.1 404 [^]*connection: close/i)
+    })
+  )
+
+  it.effect("answers HEAD with the length that GET has", () =>
+    Effect.gen(function* () {
+      const [ofHead, ofGet] = yield* talk(head("HEAD /me"), head("GET /me"))
+      assert.isDefined(lengthIn(ofGet))
+      assert.strictEqual(lengthIn(ofHead), lengthIn(ofGet))
+    })
+  )
+
+  it.effect("takes a whole address for the path in it", () =>
+    Effect.gen(function* () {
+      const [answer] = yield* talk(head("GET http://elsewhere.example/me?v=1"))
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+    })
+  )
+
+  it.effect("answers what cannot be answered with 500, and serves on", () =>
+    Effect.gen(function* () {
+      const broken = Emulator.intercept(() => Effect.succeed(Emulator.respond(200, "", { "x-bad": "a\nb" })))
+      const [answer] = yield* Effect.scoped(Effect.andThen(broken, talk(head("GET /me"))))
+      assert.match(answer, /^HTTP\/1\.1 500 [^]*internal\.error/)
+      assert.match((yield* talk(head("GET /me")))[0], /^HTTP\/1\.1 200 /)
+    })
+  )
+
+  it.effect("keeps a picture whole that comes in many pieces", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const content = Array.from({ length: 100_000 }, (_, index) => `line ${index}`).join("\n")
+      const { photos } = JSON.parse((yield* upload(yield* Uploads.create({ type: "image" }), "a.png", content)).text)
+      const { body } = yield* Messages.send({ chat_id, attachments: [AttachmentRequest.imageFromPhotos(photos)] })
+      const [image] = body?.attachments ?? []
+      const link = image?.type === "image" ? image.payload.url : ""
+      assert.isTrue((yield* (yield* HttpClient.get(link)).text) === content)
     })
   )
 

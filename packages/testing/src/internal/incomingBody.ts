@@ -24,8 +24,14 @@ const receive = (incoming: IncomingMessage): Deferred.Deferred<string, Unreadabl
   return received
 }
 
+// The collector comes late to what stands outside the heap: until then, tens of megabytes would pile up.
+const release = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
+}
+
 /** The body of a request to a port, which flows as it is read. A caller that waits to be asked for it is asked then. */
 export class IncomingBody implements Body {
+  readonly release = release
   readonly #incoming: IncomingMessage
   readonly #ask: () => void
   #text: Deferred.Deferred<string, Unreadable> | undefined

@@ -53,6 +53,7 @@ const readPast = (incoming: IncomingMessage): void => {
     past += chunk.length
     if (past > mostReadPast) leave(incoming)
   })
+  incoming.resume()
 }
 
 /** Whether more of the body may come. */
@@ -61,25 +62,22 @@ const isUnread = ({ complete, headers }: IncomingMessage): boolean =>
 
 const send = (incoming: IncomingMessage, outgoing: ServerResponse, response: Response, isWaiting: boolean): void => {
   if (outgoing.destroyed) return
-  const content = response.bytes ?? response.body
+  const content = mayHaveBody(response.status) ? (response.bytes ?? response.body) : undefined
   const headers: Record<string, string | number> = { ...headersOf(response) }
-  const isHead = incoming.method === "HEAD"
-  const hasBody = mayHaveBody(response.status)
-  if (hasBody && !(isHead && headers["content-length"] !== undefined)) {
-    headers["content-length"] = Buffer.byteLength(content)
-  }
+  const isTold = incoming.method === "HEAD" && headers["content-length"] !== undefined
+  if (content !== undefined && !isTold) headers["content-length"] = Buffer.byteLength(content)
   const unread = isUnread(incoming)
-  if (unread && (isWaiting || Number(incoming.headers["content-length"]) > mostReadPast))
-    headers["connection"] = "close"
+  const isLong = Number(incoming.headers["content-length"]) > mostReadPast
+  if (unread && (isWaiting || isLong)) headers["connection"] = "close"
   outgoing.writeHead(response.status, headers)
-  if (unread && headers["connection"] === "close") {
-    outgoing.flushHeaders()
-    if (hasBody) outgoing.write(content)
-    leave(incoming)
-  } else {
-    outgoing.end(hasBody ? content : undefined)
-    if (unread) readPast(incoming)
+  if (!unread) return void outgoing.end(content)
+  if (headers["connection"] !== "close") {
+    outgoing.end(content)
+    return readPast(incoming)
   }
+  outgoing.flushHeaders()
+  if (content !== undefined) outgoing.write(content)
+  leave(incoming)
 }
 
 const { body: defective, status: defectiveStatus } = internalError()
@@ -138,7 +136,7 @@ export const listen = (host: string, port: number): Effect.Effect<Listening, Ser
   Effect.acquireRelease(
     Effect.callback<Server, ServeError>((resume) => {
       const server = createServer().on("clientError", answerNoHttp)
-      server.once("error", (cause) => resume(Effect.fail(new ServeError({ cause }))))
+      server.on("error", (cause) => resume(Effect.fail(new ServeError({ cause }))))
       server.listen(port, host, () => resume(Effect.succeed(server)))
     }),
     close

@@ -11,7 +11,7 @@ import { Refusal } from "./refusal.ts"
 import { join } from "./readText.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
 import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
-import { headersIn, type Request, respond, type Response } from "./wire.ts"
+import { type Body, headersIn, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
 type UploadType = UploadSlot["media"]["type"]
@@ -36,6 +36,7 @@ const takeFile = (
   type: UploadType,
   filename: string | undefined,
   bytes: Stream.Stream<Uint8Array, unknown>,
+  release: Body["release"],
   start = 0
 ): Effect.Effect<Received, unknown> =>
   Effect.suspend((): Effect.Effect<Received, unknown> => {
@@ -44,8 +45,10 @@ const takeFile = (
     const pieces: Array<Uint8Array> = []
     let size = 0
     const take = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
-      if (isKept(type, start + size)) pieces.push(chunk)
+      const at = start + size
       size += chunk.byteLength
+      if (isKept(type, at)) pieces.push(chunk)
+      else release?.(chunk)
       return refuseSize(type, size) ?? Effect.void
     }
     return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, size, pieces }))
@@ -59,7 +62,7 @@ const receiveForm = (type: UploadType, request: Request): Effect.Effect<Received
       !Multipart.isFile(part)
         ? Effect.succeed(undefined)
         : part.key === "data"
-          ? takeFile(type, part.name, part.content)
+          ? takeFile(type, part.name, part.content, request.body.release)
           : Effect.as(Stream.runDrain(part.content), undefined)
     ),
     Stream.runCollect,
@@ -79,7 +82,10 @@ const dispositionName = (header: string | undefined): string | undefined => {
 }
 
 const receiveRaw = (type: UploadType, { body, headers }: Request, start = 0): Effect.Effect<Received, Refusal> =>
-  Effect.mapError(takeFile(type, dispositionName(headers["content-disposition"]), body.bytes, start), unreadable)
+  Effect.mapError(
+    takeFile(type, dispositionName(headers["content-disposition"]), body.bytes, body.release, start),
+    unreadable
+  )
 
 const plain = { "content-type": "text/plain" }
 

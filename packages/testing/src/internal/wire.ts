@@ -17,6 +17,8 @@ export class Unreadable extends Data.TaggedError("Unreadable")<{
 export interface Body {
   readonly text: Effect.Effect<string, Unreadable>
   readonly bytes: Stream.Stream<Uint8Array, Unreadable>
+  /** Gives the memory of a piece back at once, where it is the door's own: nobody looks at it any more. */
+  readonly release?: ((piece: Uint8Array) => void) | undefined
 }
 
 /** The door a request came through, and the addresses of the doors for uploads as the caller can reach them. */
