@@ -2,4 +2,5 @@
  * @since 0.1.0
  */
 export * as NodeBot from "./NodeBot.ts"
+export * as NodeSqlite from "./NodeSqlite.ts"
 export * as NodeTrust from "./NodeTrust.ts"

@@ -1,0 +1,123 @@
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type { Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import * as Database from "./database.ts"
+import { failure, isBusy } from "./failure.ts"
+import * as Values from "./values.ts"
+
+type Row = Record<string, unknown>
+type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+/** A connection that knows whether a transaction is open, as `SqlClient.makeSqliteAcquirers` asks. */
+export interface SqliteConnection extends Connection {
+  readonly database: DatabaseSync
+}
+
+const rowsPerChunk = 256
+
+/**
+ * Waits for a lock of another connection without holding up the event loop, as SQLite's own wait would: the holder may
+ * be in this process. It waits in real time, since what it waits for does not run in virtual time.
+ */
+export const whenFree =
+  (busyTimeout: Duration.Duration) =>
+  <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> => {
+    const again = Schedule.min([Schedule.exponential("1 millis", 1.5), Schedule.spaced("25 millis")]).pipe(
+      Schedule.jittered,
+      Schedule.upTo({ duration: busyTimeout })
+    )
+    return Effect.catchIf(effect, isBusy, () =>
+      Effect.retry(effect, { schedule: again, while: isBusy }).pipe(
+        Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+      )
+    )
+  }
+
+const attempt = <A>(filename: string, operation: string, run: () => A) =>
+  Effect.try({ try: run, catch: failure(filename, operation) })
+
+const values = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<unknown>> => {
+  statement.setReturnArrays(true)
+  const rows = statement.all(...Values.toParameters(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+  return rows.map((row) => row.map(Values.fromSql))
+}
+
+const rows = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<Row> => {
+  statement.setReturnArrays(false)
+  return statement.all(...Values.toParameters(params)).map(Values.fromRow)
+}
+
+const raw = (statement: StatementSync, params: ReadonlyArray<unknown>): unknown =>
+  statement.columns().length > 0
+    ? rows(statement, params)
+    : Values.fromRow({ ...statement.run(...Values.toParameters(params)) })
+
+const take = (iterator: Iterator<Row>): Array<Row> => {
+  const chunk: Array<Row> = []
+  while (chunk.length < rowsPerChunk) {
+    const next = iterator.next()
+    if (next.done === true) break
+    chunk.push(Values.fromRow(next.value))
+  }
+  return chunk
+}
+
+/** The connection of an open database. Its streams prepare statements of their own: a cached one may run meanwhile. */
+export const make = (settings: Database.Settings, database: DatabaseSync): SqliteConnection => {
+  const cached = Database.makeCache(database, settings.cachedStatements)
+  const uncached = (sql: string) => Database.prepare(database, sql)
+  const wait = whenFree(settings.busyTimeout)
+
+  const run =
+    <A>(
+      prepare: (sql: string) => StatementSync,
+      execute: (statement: StatementSync, params: ReadonlyArray<unknown>) => A
+    ) =>
+    (sql: string, params: ReadonlyArray<unknown>): Effect.Effect<A, SqlError> =>
+      wait(
+        Effect.flatMap(
+          attempt(settings.filename, "prepare", () => prepare(sql)),
+          (statement) => attempt(settings.filename, "execute", () => execute(statement, params))
+        )
+      )
+
+  const transformed =
+    (execute: (sql: string, params: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>) =>
+    (sql: string, params: ReadonlyArray<unknown>, transformRows: TransformRows) =>
+      transformRows === undefined ? execute(sql, params) : Effect.map(execute(sql, params), transformRows)
+
+  return {
+    database,
+    execute: transformed(run(cached, rows)),
+    executeUnprepared: transformed(run(uncached, rows)),
+    executeValues: run(cached, values),
+    executeValuesUnprepared: run(uncached, values),
+    executeRaw: run(cached, raw),
+    executeStream: (sql, params, transformRows) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const statement = yield* attempt(settings.filename, "prepare", () => uncached(sql))
+          const start = () => statement.iterate(...Values.toParameters(params))
+          let iterator: ReturnType<typeof start> | undefined
+          yield* Effect.addFinalizer(() => Effect.sync(() => iterator?.return?.()))
+          const first = attempt(settings.filename, "execute", () => take((iterator = start())))
+          const next = attempt(settings.filename, "execute", () => take(iterator!))
+          const pull = Effect.flatMap(
+            Effect.suspend(() => (iterator === undefined ? wait(first) : next)),
+            (chunk) => {
+              const rows = transformRows === undefined ? chunk : transformRows(chunk)
+              return Arr.isReadonlyArrayNonEmpty(rows) ? Effect.succeed(rows) : Cause.done()
+            }
+          )
+          return Stream.fromPull(Effect.succeed(pull))
+        })
+      )
+  }
+}

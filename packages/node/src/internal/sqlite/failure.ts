@@ -1,0 +1,63 @@
+import { classifySqliteError, ConnectionError, SqlError, SqlSyntaxError, UnknownError } from "effect/sql/SqlError"
+import type { SqlErrorReason } from "effect/sql/SqlError"
+
+interface Native {
+  readonly errcode: number
+  readonly message: string
+}
+
+const isNative = (cause: unknown): cause is Native =>
+  cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number"
+
+const primaryKey = 1555
+const rowId = 2579
+const unique = 2067
+
+const errno = (code: number) => (code === primaryKey || code === rowId ? unique : code)
+
+const busyAfterRead = 517
+
+/** Waiting helps: another connection holds the lock. A transaction whose view is out of date would wait for ever. */
+export const isBusy = (error: SqlError): boolean => {
+  const cause = error.reason.cause
+  return isNative(cause) && (cause.errcode & 0xff) === 5 && cause.errcode !== busyAfterRead
+}
+
+const advice = (filename: string, cause: Native): string => {
+  switch (cause.errcode & 0xff) {
+    case 5:
+      return `${cause.message}: another connection held ${filename} for longer than busyTimeout. Keep transactions short, or wait longer.`
+    case 8:
+      return `${cause.message}: ${filename} may be read only. Give the process the right to write the file and its folder.`
+    case 13:
+      return `${cause.message}: there is no room left for ${filename}.`
+    case 14:
+      return `${cause.message}: ${filename}. Check that it is a file in a folder where the process may write.`
+    case 11:
+    case 26:
+      return `${cause.message}: ${filename} is damaged, or is no SQLite file. Restore it from a copy.`
+    default:
+      return cause.message
+  }
+}
+
+const reasonOf = (filename: string, operation: string, cause: unknown): SqlErrorReason => {
+  if (isNative(cause)) {
+    const message = advice(filename, cause)
+    return cause.errcode === 1 && operation === "prepare"
+      ? new SqlSyntaxError({ cause, message, operation })
+      : classifySqliteError(Object.assign(cause, { errno: errno(cause.errcode) }), { message, operation })
+  }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (operation === "open") {
+    return new ConnectionError({ cause, message: `Cannot make the folder of ${filename}: ${message}`, operation })
+  }
+  return cause instanceof SyntaxError
+    ? new SqlSyntaxError({ cause, message, operation })
+    : new UnknownError({ cause, message, operation })
+}
+
+export const failure =
+  (filename: string, operation: string) =>
+  (cause: unknown): SqlError =>
+    new SqlError({ reason: reasonOf(filename, operation, cause) })
