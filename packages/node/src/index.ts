@@ -4,3 +4,4 @@
 export * as NodeBot from "./NodeBot.ts"
 export * as NodeSqlite from "./NodeSqlite.ts"
 export * as NodeTrust from "./NodeTrust.ts"
+export * as SqlChatStore from "./SqlChatStore.ts"

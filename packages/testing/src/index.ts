@@ -1,3 +1,4 @@
+export * as ChatStoreSuite from "./ChatStoreSuite.ts"
 export * as Emulator from "./Emulator.ts"
 export * as EmulatorServer from "./EmulatorServer.ts"
 export * as Faults from "./Faults.ts"

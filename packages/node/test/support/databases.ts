@@ -1,0 +1,63 @@
+import * as NodeRedis from "@effect/platform-node/NodeRedis"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
+import * as SqlClient from "effect/sql/SqlClient"
+import { mkdtemp, rm } from "node:fs/promises"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    const end = (isUp: boolean) => {
+      socket.destroy()
+      resolve(isUp)
+    }
+    socket.on("connect", () => end(true)).on("error", () => end(false))
+  })
+
+/** Whether the tests of a database are to be skipped: nobody listens here, and this is not the CI. Says so. */
+export const isMissing = async (name: string, port: number): Promise<boolean> => {
+  const missing = !(await answers(port)) && process.env["CI"] !== "true"
+  if (missing) console.warn(`The tests of ${name} are skipped: nothing answers on 127.0.0.1:${port}.`)
+  return missing
+}
+
+/** A name that no other run of the tests uses. */
+export const uniqueName = (prefix: string): string => `${prefix}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+
+export const postgresOptions = { host: "127.0.0.1", username: "postgres", database: "test" }
+
+export const Postgres = PgClient.layer(postgresOptions)
+
+/** A client whose tables stand in a schema of their own, dropped in the end. */
+export const postgresSchema = (schema: string) =>
+  Layer.effectDiscard(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.acquireRelease(sql`CREATE SCHEMA ${sql(schema)}`, () =>
+        Effect.orDie(sql`DROP SCHEMA ${sql(schema)} CASCADE`)
+      )
+    )
+  ).pipe(Layer.provideMerge(Postgres))
+
+/** A folder that is removed in the end. */
+export const temporaryFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "store-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true }))
+)
+
+/** A Redis whose keys under a prefix are removed in the end. */
+export const redisPrefix = (prefix: string) =>
+  Layer.effectDiscard(
+    Effect.flatMap(Redis.Redis, (redis) =>
+      Effect.addFinalizer(() =>
+        redis.send<Array<string>>("KEYS", `${prefix}*`).pipe(
+          Effect.flatMap((keys) => (keys.length === 0 ? Effect.void : redis.send("DEL", ...keys))),
+          Effect.orDie
+        )
+      )
+    )
+  ).pipe(Layer.provideMerge(NodeRedis.layer({ url: "redis://127.0.0.1:6379" })))
