@@ -1,5 +1,5 @@
 import { ChatStore } from "@colloquy/core"
-import { NodeSqlite, SqlChatStore } from "@colloquy/node"
+import { NodeSqlite, RedisChatStore, SqlChatStore } from "@colloquy/node"
 import { ChatStoreSuite } from "@colloquy/testing"
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,6 +8,7 @@ import { join } from "node:path"
 import * as Databases from "./support/databases.ts"
 
 const withoutPostgres = await Databases.isMissing("PostgreSQL", 5432)
+const withoutRedis = await Databases.isMissing("Redis", 6379)
 
 const suite = (name: string, isMissing: boolean, store: () => Layer.Layer<ChatStore.ChatStore, unknown>) => {
   describe.skipIf(isMissing)(`a ChatStore in ${name}`, () => {
@@ -28,4 +29,9 @@ suite("a SQLite file", false, () =>
 suite("PostgreSQL", withoutPostgres, () => {
   const schema = Databases.uniqueName("chats")
   return SqlChatStore.layer({ table: `${schema}.chats` }).pipe(Layer.provide(Databases.postgresSchema(schema)))
+})
+
+suite("Redis", withoutRedis, () => {
+  const prefix = `${Databases.uniqueName("chats")}:`
+  return RedisChatStore.layer({ prefix }).pipe(Layer.provide(Databases.redisPrefix(prefix)))
 })

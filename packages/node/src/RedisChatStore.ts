@@ -1,0 +1,153 @@
+/**
+ * The chats that a bot knows, in Redis.
+ *
+ * @since 0.1.0
+ */
+import type { ChatEntry } from "@colloquy/core/ChatEntry"
+import * as ChatRecord from "@colloquy/core/ChatRecord"
+import * as ChatStore from "@colloquy/core/ChatStore"
+import type { ChatId } from "@colloquy/core/Recipient"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redis from "effect/persistence/Redis"
+import * as Scripts from "./internal/chats/redis.ts"
+
+/**
+ * What {@link layer} accepts, besides what every store accepts: `prefix` begins the name of every key,
+ * `{colloquy:chats}:` by default. A part in braces keeps all keys on one node of a cluster.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends ChatStore.Options {
+  readonly prefix?: string | undefined
+}
+
+// An error reply begins with its code in capitals; these codes pass by themselves. All else is the connection.
+const refusal = /^(?!LOADING|BUSY|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)[A-Z]{2,} /
+
+const failure = (operation: string) => (error: unknown) => {
+  const cause = error instanceof Redis.RedisError ? error.cause : error
+  const problem = cause instanceof Error ? cause.message : String(cause)
+  const isRetryable = error instanceof Redis.RedisError && !refusal.test(problem)
+  return new ChatStore.ChatStoreError({ operation, problem, isRetryable, cause })
+}
+
+const atOnce = 500
+
+const matches =
+  ({ type, activeSince }: ChatStore.Filter) =>
+  (entry: ChatEntry): boolean =>
+    (type === undefined || entry.type === type) && (activeSince === undefined || entry.last_seen >= activeSince)
+
+const makeStore = Effect.fnUntraced(function* (prefix: string) {
+  const redis = yield* Redis.Redis
+  const keys = Scripts.keysOf(prefix)
+  const learn = redis.eval(Scripts.learn)
+  const read = redis.eval(Scripts.read)
+  const forget = redis.eval(Scripts.forget)
+  const swapData = redis.eval(Scripts.swapData)
+  const sweep = redis.eval(Scripts.sweep)
+
+  const readEntries = (ids: ReadonlyArray<ChatId | string>) =>
+    ids.length === 0
+      ? Effect.succeed([])
+      : Effect.flatMap(read(keys, ids), (found) =>
+          Effect.try({ try: () => found.map(Scripts.toEntry), catch: (cause) => cause })
+        )
+
+  const idsBetween = (key: string, from: string, to: string, limit: number) =>
+    redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
+
+  const page = Effect.fnUntraced(
+    function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
+      const ids = yield* idsBetween(
+        keys.known,
+        Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` }),
+        "+inf",
+        limit
+      )
+      const entries = (yield* readEntries(ids)).filter(matches(filter))
+      const next = ids.length < limit ? Option.none() : Option.map(Arr.last(ids), (id) => Number(id) as ChatId)
+      return { entries, next }
+    },
+    Effect.mapError(failure("page"))
+  )
+
+  const countMatching = Effect.fnUntraced(function* (filter: ChatStore.Filter) {
+    let total = 0
+    let after = Option.none<ChatId>()
+    do {
+      const { entries, next } = yield* page(filter, after, atOnce)
+      total += entries.length
+      after = next
+    } while (Option.isSome(after))
+    return total
+  })
+
+  const sweepAll = Effect.fnUntraced(
+    function* (before: number) {
+      let total = 0
+      while (true) {
+        const ids = yield* idsBetween(keys.gone, "-inf", `(${before}`, atOnce)
+        const swept = ids.length === 0 ? 0 : yield* sweep(keys, ids, before)
+        total += swept
+        if (ids.length < atOnce || swept === 0) return total
+      }
+    },
+    Effect.mapError(failure("sweep"))
+  )
+
+  return ChatStore.ChatStore.of({
+    learn: (records) =>
+      Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), atOnce), (chunk) => learn(keys, chunk), {
+        discard: true
+      }).pipe(Effect.mapError(failure("learn"))),
+    get: (chat_id) => readEntries([chat_id]).pipe(Effect.mapBoth({ onFailure: failure("get"), onSuccess: Arr.head })),
+    page,
+    count: (filter) =>
+      filter.type === undefined && filter.activeSince === undefined
+        ? Effect.mapBoth(redis.send("ZCARD", keys.known), { onFailure: failure("count"), onSuccess: Number })
+        : countMatching(filter),
+    forget: (chat_id) =>
+      Effect.mapBoth(forget(keys, chat_id), { onFailure: failure("forget"), onSuccess: (count) => count > 0 }),
+    swapData: (chat_id, expected, next) =>
+      Effect.mapBoth(swapData(keys, chat_id, JSON.stringify(expected), JSON.stringify(next)), {
+        onFailure: failure("swapData"),
+        onSuccess: (count) => count > 0
+      }),
+    sweep: sweepAll
+  })
+})
+
+/**
+ * Keeps the chats in the Redis that is provided, such as by `NodeRedis.layer` of `@effect/platform-node`. Several
+ * processes and several bots can share one Redis; give each bot a prefix of its own.
+ *
+ * What is learnt is as durable as the Redis is set to be: by default it may lose the last minutes when it is killed.
+ * `appendonly yes` with `appendfsync always` keeps all.
+ *
+ * To count with a filter, Redis is asked for every chat.
+ *
+ * **Example** (A bot of several processes)
+ *
+ * ```ts
+ * import { RedisChatStore } from "@colloquy/node"
+ * import * as NodeRedis from "@effect/platform-node/NodeRedis"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const Chats = RedisChatStore.layer({ prefix: "{shop-bot}:chats:" }).pipe(
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options = {}): Layer.Layer<ChatStore.ChatStore, never, Redis.Redis> =>
+  Layer.effect(
+    ChatStore.ChatStore,
+    Effect.flatMap(makeStore(options.prefix ?? "{colloquy:chats}:"), (store) => ChatStore.make(store, options))
+  )
