@@ -49,6 +49,8 @@ export const temporaryFolder = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true }))
 )
 
+export const redisUrl = "redis://127.0.0.1:6379"
+
 /** A Redis whose keys under a prefix are removed in the end. */
 export const redisPrefix = (prefix: string) =>
   Layer.effectDiscard(
@@ -60,4 +62,4 @@ export const redisPrefix = (prefix: string) =>
         )
       )
     )
-  ).pipe(Layer.provideMerge(NodeRedis.layer({ url: "redis://127.0.0.1:6379" })))
+  ).pipe(Layer.provideMerge(NodeRedis.layer({ url: redisUrl })))
