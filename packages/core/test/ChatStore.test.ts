@@ -1,0 +1,72 @@
+import { ChatStore, type Update } from "@colloquy/core"
+import { Fixtures } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+
+const { groupId: chat_id, timestamp, user } = Fixtures
+
+const added: Update.Update = { update_type: "bot_added", timestamp, chat_id, user: user() }
+
+const removed: Update.Update = { update_type: "bot_removed", timestamp: timestamp + 1, chat_id, user: user() }
+
+const broken = new ChatStore.ChatStoreError({ operation: "sweep", problem: "the disk is full", isRetryable: false })
+
+describe("ChatStore", () => {
+  it.effect("remembers for the time that was set that a chat was left", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(timestamp)
+      yield* Effect.gen(function* () {
+        yield* ChatStore.learn([removed])
+        yield* TestClock.adjust("2 days")
+        yield* ChatStore.learn([added])
+        assert.isFalse(yield* ChatStore.has(chat_id))
+        yield* TestClock.adjust("1 hour")
+        yield* ChatStore.learn([added])
+        assert.isTrue(yield* ChatStore.has(chat_id))
+      }).pipe(Effect.provide(ChatStore.layerMemory({ rememberGone: "2 days" })))
+    })
+  )
+
+  it.effect("goes on when a sweep fails, and says so", () =>
+    Effect.gen(function* () {
+      const logged: Array<unknown> = []
+      let sweeps = 0
+      const Store = Layer.effect(
+        ChatStore.ChatStore,
+        Effect.gen(function* () {
+          const store = yield* ChatStore.ChatStore
+          return yield* ChatStore.make({
+            ...store,
+            sweep: () => Effect.suspend(() => (++sweeps === 1 ? Effect.fail(broken) : Effect.succeed(0)))
+          })
+        })
+      ).pipe(Layer.provide(ChatStore.layerMemory()))
+      yield* Effect.gen(function* () {
+        yield* Layer.build(Store)
+        yield* TestClock.adjust("3 hours")
+      }).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => logged.push(message))])))
+      assert.strictEqual(sweeps, 4)
+      assert.deepStrictEqual(logged, [[broken.message]])
+      assert.include(broken.message, "the disk is full")
+    })
+  )
+
+  it.effect("does not let an update go on that it could not learn from", () =>
+    Effect.gen(function* () {
+      const Store = Layer.effect(
+        ChatStore.ChatStore,
+        Effect.map(ChatStore.ChatStore, (store) => ({ ...store, learn: () => Effect.fail(broken) }))
+      ).pipe(Layer.provide(ChatStore.layerMemory()))
+      const handled: Array<Update.Update> = []
+      const handle = ChatStore.track((update: Update.Update) => Effect.sync(() => handled.push(update)))
+      assert.strictEqual(yield* Effect.flip(Effect.provide(handle(added), Store)), broken)
+      const stream = Stream.runDrain(ChatStore.track(Stream.make(added)))
+      assert.strictEqual(yield* Effect.flip(Effect.provide(stream, Store)), broken)
+      assert.deepStrictEqual(handled, [])
+    })
+  )
+})
