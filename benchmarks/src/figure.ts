@@ -1,7 +1,7 @@
 /** A figure: a ratio of two costs that are measured in one run. */
 export interface Figure {
   readonly figure: string
-  readonly unit: "ratio" | "ms" | "MB"
+  readonly unit: "ratio" | "ms" | "MB" | "per second"
   readonly toReach: number
   /** Whether more is better. */
   readonly isLeast?: boolean

@@ -2,6 +2,7 @@ import { costsOf, type Costs } from "./child.ts"
 import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.ts"
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
+import { streamGrowth, trackRate } from "./chats.ts"
 import { startTimes } from "./start.ts"
 
 const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
@@ -78,5 +79,7 @@ export const figures: ReadonlyArray<Figure> = [
       )
     }
   },
-  { figure: "emulator-start-over-node", unit: "ratio", toReach: 8, measure: startOverNode }
+  { figure: "emulator-start-over-node", unit: "ratio", toReach: 8, measure: startOverNode },
+  { figure: "chats-stream-rss-mb", unit: "MB", toReach: 50, measure: streamGrowth },
+  { figure: "chats-track-rate", unit: "per second", toReach: 5000, isLeast: true, measure: trackRate }
 ]
