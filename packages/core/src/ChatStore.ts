@@ -261,12 +261,12 @@ export const importIds = <E = never, R = never>(
  *
  * ```ts
  * import { ChatStore } from "@colloquy/core"
+ * import * as Option from "effect/Option"
  * import * as Stream from "effect/Stream"
  *
  * export const titles = ChatStore.stream({ type: "chat" }).pipe(
  *   Stream.mapEffect(({ chat_id }) => ChatStore.refresh(chat_id), { concurrency: 10 }),
- *   Stream.flattenIterable,
- *   Stream.map(({ title }) => title)
+ *   Stream.map((chat) => Option.getOrUndefined(chat)?.title)
  * )
  * ```
  *

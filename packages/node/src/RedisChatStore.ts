@@ -51,36 +51,31 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
   const swapData = redis.eval(Scripts.swapData)
   const sweep = redis.eval(Scripts.sweep)
 
-  const readEntries = (ids: ReadonlyArray<ChatId | string>) =>
+  const readEntries = (operation: string, ids: ReadonlyArray<ChatId | string>) =>
     ids.length === 0
       ? Effect.succeed([])
-      : Effect.flatMap(read(keys, ids), (found) =>
-          Effect.try({ try: () => found.map(Scripts.toEntry), catch: (cause) => cause })
+      : read(keys, ids).pipe(
+          Effect.mapError(failure(operation)),
+          Effect.flatMap((found) => Effect.try({ try: () => found.map(Scripts.toEntry), catch: failure(operation) }))
         )
 
   const idsBetween = (key: string, from: string, to: string, limit: number) =>
     redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
 
-  const page = Effect.fnUntraced(
-    function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
-      const ids = yield* idsBetween(
-        keys.known,
-        Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` }),
-        "+inf",
-        limit
-      )
-      const entries = (yield* readEntries(ids)).filter(matches(filter))
+  const readPage = (operation: string) =>
+    Effect.fnUntraced(function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
+      const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
+      const ids = yield* Effect.mapError(idsBetween(keys.known, start, "+inf", limit), failure(operation))
+      const entries = (yield* readEntries(operation, ids)).filter(matches(filter))
       const next = ids.length < limit ? Option.none() : Option.map(Arr.last(ids), (id) => Number(id) as ChatId)
       return { entries, next }
-    },
-    Effect.mapError(failure("page"))
-  )
+    })
 
   const countMatching = Effect.fnUntraced(function* (filter: ChatStore.Filter) {
     let total = 0
     let after = Option.none<ChatId>()
     do {
-      const { entries, next } = yield* page(filter, after, atOnce)
+      const { entries, next } = yield* readPage("count")(filter, after, atOnce)
       total += entries.length
       after = next
     } while (Option.isSome(after))
@@ -105,8 +100,8 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
       Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), atOnce), (chunk) => learn(keys, chunk), {
         discard: true
       }).pipe(Effect.mapError(failure("learn"))),
-    get: (chat_id) => readEntries([chat_id]).pipe(Effect.mapBoth({ onFailure: failure("get"), onSuccess: Arr.head })),
-    page,
+    get: (chat_id) => Effect.map(readEntries("get", [chat_id]), Arr.head),
+    page: readPage("page"),
     count: (filter) =>
       filter.type === undefined && filter.activeSince === undefined
         ? Effect.mapBoth(redis.send("ZCARD", keys.known), { onFailure: failure("count"), onSuccess: Number })

@@ -94,8 +94,8 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
   const select = (operation: string, where: Fragment, limit: number) =>
     sql<Row.Known>`SELECT chat_id, type, first_seen, last_seen, title, dialog_user, rights, data
       FROM ${chats} WHERE ${where} ORDER BY chat_id LIMIT ${limit}`.pipe(
-      Effect.flatMap((rows) => Effect.try({ try: () => rows.map(Row.toEntry), catch: (cause) => cause })),
-      Effect.mapError(failure(operation))
+      Effect.mapError(failure(operation)),
+      Effect.flatMap((rows) => Effect.try({ try: () => rows.map(Row.toEntry), catch: failure(operation) }))
     )
 
   const matching = ({ type, activeSince }: ChatStore.Filter) => [
