@@ -236,6 +236,15 @@ describe("combine", () => {
       })
   )
 
+  it("takes leaving for later than anything else of the same millisecond", () => {
+    const there = ChatRecord.make(chat_id, 5, { member_at: 5, title: { at: 5, value: "Reading club" } })
+    const gone = ChatRecord.make(chat_id, 5, { gone_at: 5 })
+    for (const record of [ChatRecord.combine(there, gone), ChatRecord.combine(gone, there)]) {
+      assert.isFalse(ChatRecord.isKnown(record))
+      assert.isUndefined(record.title)
+    }
+  })
+
   it("keeps one record for each chat, in the order of their ids", () => {
     const ids = [5, -3, 9_007_199_254_740_991, -3, 0].map(
       (id) => Fixtures.chat({ chat_id: id as typeof chat_id }).chat_id

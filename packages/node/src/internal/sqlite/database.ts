@@ -32,7 +32,7 @@ export const open = (settings: Settings): DatabaseSync => {
   }
 }
 
-const insignificant = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[^]*?\*\/)*$/
+const insignificant = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/
 
 /** SQLite prepares the first statement of a text and would drop the others in silence. */
 export const prepare = (database: DatabaseSync, sql: string): StatementSync => {
