@@ -80,14 +80,13 @@ const make = Effect.fnUntraced(function* (settings: Database.Settings) {
   let ended = false
   let opened: Connection.SqliteConnection | undefined
   yield* Effect.addFinalizer(() => Effect.sync(() => (ended = true)))
+  const whileOpen = <A, R>(effect: () => Effect.Effect<A, SqlError, R>) =>
+    Effect.suspend(() => (ended ? Effect.fail(closed(settings.filename)) : effect()))
   const openOnce = openScoped(settings).pipe(
     Effect.provideService(Scope.Scope, scope),
     Effect.tap((connection) => Effect.sync(() => (opened = connection)))
   )
-  const connection = Effect.suspend(() => {
-    if (ended) return Effect.fail(closed(settings.filename))
-    return opened === undefined ? openOnce : Effect.succeed(opened)
-  })
+  const connection = whileOpen(() => (opened === undefined ? openOnce : Effect.succeed(opened)))
   const acquirers = SqlClient.makeSqliteAcquirers({
     connection,
     semaphore,
@@ -96,7 +95,7 @@ const make = Effect.fnUntraced(function* (settings: Database.Settings) {
   return yield* SqlClient.make({
     ...acquirers,
     // Only streams lease: on a connection of its own, a stream does not keep the others waiting while it is read.
-    acquirer: Database.inMemory(settings.filename) ? acquirers.acquirer : openScoped(settings),
+    acquirer: Database.inMemory(settings.filename) ? acquirers.acquirer : whileOpen(() => openScoped(settings)),
     driver: "node:sqlite",
     compiler: Statement.makeCompilerSqlite(),
     // Takes the lock for writing at once: a transaction that reads first and writes later could be refused by then.

@@ -255,8 +255,10 @@ describe("the file", () => {
       assert.isTrue(existsSync(`${filename}-wal`))
       yield* Scope.close(scope, Exit.void)
       assert.isFalse(existsSync(`${filename}-wal`))
-      const error = yield* Effect.flip(sql`SELECT 1`)
-      assert.include(error.message, "was closed with the layer")
+      for (const use of [sql`SELECT 1`, Stream.runDrain(sql`SELECT 1`.stream), sql.withTransaction(Effect.void)]) {
+        assert.include((yield* Effect.flip(use)).message, "was closed with the layer")
+      }
+      assert.isFalse(existsSync(`${filename}-wal`))
     })
   )
 })
