@@ -1,6 +1,8 @@
 import { ChatStore, type Update } from "@colloquy/core"
 import { Fixtures } from "@colloquy/testing"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -69,4 +71,28 @@ describe("ChatStore", () => {
       assert.deepStrictEqual(handled, [])
     })
   )
+})
+
+describe("track", () => {
+  class Refused extends Data.TaggedError("Refused")<{}> {}
+
+  class Shop extends Context.Service<Shop, { readonly isOpen: boolean }>()("test/Shop") {}
+
+  it("keeps the kinds of updates, the errors and the requirements of what it goes around", () => {
+    const greet = (_: Update.Of<"bot_started">): Effect.Effect<number, Refused, Shop> => Effect.succeed(1)
+    expectTypeOf(ChatStore.track(greet)).toEqualTypeOf<
+      (
+        update: Update.Of<"bot_started">
+      ) => Effect.Effect<number, Refused | ChatStore.ChatStoreError, Shop | ChatStore.ChatStore>
+    >()
+    const started: Stream.Stream<Update.Of<"bot_started">, Refused, Shop> = Stream.empty
+    expectTypeOf(started.pipe(ChatStore.track)).toEqualTypeOf<
+      Stream.Stream<Update.Of<"bot_started">, Refused | ChatStore.ChatStoreError, Shop | ChatStore.ChatStore>
+    >()
+    expectTypeOf(ChatStore.track((update) => Effect.succeed(update.update_type)))
+      .parameter(0)
+      .toEqualTypeOf<Update.Update>()
+    // @ts-expect-error a handler of updates takes updates
+    ChatStore.track((update: { readonly text: string }) => Effect.succeed(update.text))
+  })
 })
