@@ -15,9 +15,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
@@ -25,6 +23,7 @@ import { ChatEntry } from "./ChatEntry.ts"
 import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
+import * as Handler from "./Handler.ts"
 import * as chatMemory from "./internal/chatMemory.ts"
 import type { ChatId, ChatType } from "./Recipient.ts"
 import type { Update } from "./Update.ts"
@@ -113,25 +112,29 @@ export interface Options {
   readonly rememberGone?: Duration.Input | undefined
 }
 
+const sweepEvery = 3_600_000
+
 /**
- * Makes a service of what a store does: every hour the records of chats that were left long ago are dropped.
+ * Makes a service of what a store does: with what is learnt, every hour at the most, the records of chats that were left
+ * long ago are dropped.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (
-  store: ChatStore["Service"],
-  options: Options = {}
-): Effect.fn.Return<ChatStore["Service"], never, Scope.Scope> {
-  const rememberGone = Duration.toMillis(Duration.fromInputUnsafe(options.rememberGone ?? "7 days"))
-  yield* Clock.currentTimeMillis.pipe(
-    Effect.flatMap((now) => store.sweep(now - rememberGone)),
-    Effect.catch((error) => Effect.logWarning(error.message)),
-    Effect.repeat(Schedule.spaced("1 hour")),
-    Effect.forkScoped
-  )
-  return store
-})
+export const make = (store: ChatStore["Service"], options: Options = {}): Effect.Effect<ChatStore["Service"]> =>
+  Effect.map(Clock.Clock, (clock) => {
+    const rememberGone = Duration.toMillis(Duration.fromInputUnsafe(options.rememberGone ?? "7 days"))
+    let sweptAt = -Infinity
+
+    const sweep = Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (now - sweptAt < sweepEvery) return Effect.void
+      sweptAt = now
+      return Effect.catch(Effect.asVoid(store.sweep(now - rememberGone)), (error) => Effect.logWarning(error.message))
+    })
+
+    return ChatStore.of({ ...store, learn: (records) => Effect.andThen(sweep, store.learn(records)) })
+  })
 
 /**
  * Remembers chats until the process ends. For tests, and for bots that may forget.
@@ -163,11 +166,11 @@ export const learn = (updates: Iterable<Update>): Effect.Effect<void, ChatStoreE
  * @category models
  * @since 0.1.0
  */
-export type Trackable = Stream.Stream<Update, unknown, unknown> | Handler["handle"]
+export type Trackable = Stream.Stream<Update, unknown, unknown> | Handling["handle"]
 
-interface Handler {
+interface Handling {
   // A method: a handler of one kind of update is one too.
-  handle(update: Update): Effect.Effect<unknown, unknown, unknown>
+  handle(update: Update): Handler.Outcome
 }
 
 /**
@@ -179,17 +182,19 @@ interface Handler {
 export type Tracked<T> =
   T extends Stream.Stream<infer U, infer E, infer R>
     ? Stream.Stream<U, E | ChatStoreError, R | ChatStore>
-    : T extends (update: infer U) => Effect.Effect<infer A, infer E, infer R>
-      ? (update: U) => Effect.Effect<A, E | ChatStoreError, R | ChatStore>
+    : T extends (update: infer U) => infer O
+      ? (update: U) => Effect.Effect<Handled<O>, Effect.Error<O> | ChatStoreError, Effect.Services<O> | ChatStore>
       : never
+
+type Handled<O> = undefined extends O ? unknown : Effect.Success<O>
 
 const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
   Stream.mapArrayEffect(updates, (chunk) => Effect.as(learn(chunk), chunk))
 
-const trackHandler = (handle: Handler["handle"]) => (update: Update) =>
+const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
   Effect.andThen(
     learn([update]),
-    Effect.suspend(() => handle(update))
+    Effect.suspend(() => handle(update) ?? Handler.unhandled)
   )
 
 /**

@@ -48,9 +48,12 @@ describe("ChatStore", () => {
         })
       ).pipe(Layer.provide(ChatStore.layerMemory()))
       yield* Effect.gen(function* () {
-        yield* Layer.build(Store)
-        yield* TestClock.adjust("3 hours")
-      }).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => logged.push(message))])))
+        for (let hour = 0; hour < 4; hour++) {
+          yield* ChatStore.learn([added])
+          yield* ChatStore.learn([added])
+          yield* TestClock.adjust("1 hour")
+        }
+      }).pipe(Effect.provide(Layer.merge(Store, Logger.layer([Logger.make(({ message }) => logged.push(message))]))))
       assert.strictEqual(sweeps, 4)
       assert.deepStrictEqual(logged, [[broken.message]])
       assert.include(broken.message, "the disk is full")
