@@ -7,7 +7,9 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { makeMemory } from "./internal/inboxMemory.ts"
+import * as joining from "./internal/joining.ts"
 import type * as Letter from "./Letter.ts"
 
 /**
@@ -165,3 +167,45 @@ export const layerMemory: Layer.Layer<InboxStore> = Layer.effect(
   InboxStore,
   Effect.sync(() => InboxStore.of(makeMemory()))
 )
+
+/**
+ * A store that takes several arrivals at once: all of them or none; gives for each the number of its letters that are
+ * new. Otherwise an `InboxStore`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Joinable extends Omit<InboxStore["Service"], "put"> {
+  readonly putAll: (arrivals: ReadonlyArray<Arrival>) => Effect.Effect<ReadonlyArray<number>, InboxUnavailable>
+}
+
+/** Letters, and a thousand characters of their text, in one transaction. */
+const maxJoined = 2000
+
+const weighLetter = ({ text }: Letter.Letter): number => 1 + text.length / 1000
+
+const weighArrival = ({ letters, unreadable }: Arrival): number =>
+  letters.reduce((weight, letter) => weight + weighLetter(letter), 1) +
+  unreadable.reduce((weight, { letter }) => weight + weighLetter(letter), 0)
+
+/**
+ * The store of one whose transactions cost more than what is in them: arrivals and settlements that come while a
+ * transaction is under way are joined into the next one. Each still succeeds or fails as a whole, and by itself.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const joined = ({ putAll, ...store }: Joinable): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const put = yield* joining.make({ run: putAll, weigh: weighArrival, maxWeight: maxJoined })
+    const settle = yield* joining.make({
+      run: (all: ReadonlyArray<ReadonlyArray<Settlement>>) =>
+        Effect.as(
+          store.settle(all.flat()),
+          all.map(() => {})
+        ),
+      weigh: (settlements) => settlements.length,
+      maxWeight: maxJoined
+    })
+    return InboxStore.of({ ...store, put, settle })
+  })

@@ -162,11 +162,13 @@ export const makeMemory = (): InboxStore["Service"] => {
     extend: (owner, leaseUntil) => Effect.sync(() => extend(owner, leaseUntil)),
     stats: Effect.sync(() => ({ waiting, oldest: oldest(), dead: dead.size })),
     marker: (source) => Effect.sync(() => markers.get(source)),
-    dead: ({ after, limit }) =>
-      Effect.sync(() => {
-        const all = [...dead.values()]
-        return all.slice(after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1).slice(0, limit)
-      }),
+    dead: ({ after = "0", limit }) =>
+      Effect.sync(() =>
+        [...dead.values()]
+          .filter(({ id }) => Number(id) > Number(after))
+          .sort((a, b) => Number(a.id) - Number(b.id))
+          .slice(0, limit)
+      ),
     replay: (ids) =>
       Effect.sync(() => {
         const letters = take(ids)

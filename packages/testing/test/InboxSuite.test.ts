@@ -1,0 +1,10 @@
+import { InboxStore } from "@colloquy/core"
+import { InboxSuite } from "@colloquy/testing"
+import { describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+
+describe("the inbox in memory", () => {
+  for (const { name, effect } of InboxSuite.cases) {
+    it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory))
+  }
+})
