@@ -27,7 +27,7 @@ export const isMissing = async (name: string, port: number): Promise<boolean> =>
 }
 
 /** A name that no other run of the tests uses. */
-export const uniqueName = (prefix: string): string => `${prefix}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+export const uniqueName = (prefix = "t"): string => `${prefix}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
 
 export const postgresOptions = { host: "127.0.0.1", username: "postgres", database: "test" }
 
@@ -63,3 +63,44 @@ export const redisPrefix = (prefix: string) =>
       )
     )
   ).pipe(Layer.provideMerge(NodeRedis.layer({ url: redisUrl })))
+
+/** Removes the tables of a prefix when the scope ends. */
+export const pgTables = (prefix: string) =>
+  Layer.effectDiscard(
+    Effect.acquireRelease(SqlClient.SqlClient, (sql) =>
+      Effect.orDie(
+        Effect.gen(function* () {
+          const tables = yield* sql<{ name: string }>`
+            SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, ${prefix})`
+          for (const { name } of tables) yield* sql`DROP TABLE ${sql(name)}`
+        })
+      )
+    )
+  )
+
+/** The same without waiting for the disk, on which others write too. */
+export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
+
+/** Removes the keys of a prefix when the scope ends. */
+export const redisKeys = (prefix: string) =>
+  Layer.effectDiscard(
+    Effect.acquireRelease(Redis.Redis, (client) =>
+      Effect.orDie(
+        Effect.gen(function* () {
+          let cursor = "0"
+          do {
+            const [next, keys] = yield* client.send<[string, Array<string>]>(
+              "SCAN",
+              cursor,
+              "MATCH",
+              `{${prefix}}*`,
+              "COUNT",
+              "1000"
+            )
+            if (keys.length > 0) yield* client.send("DEL", ...keys)
+            cursor = next
+          } while (cursor !== "0")
+        })
+      )
+    )
+  )
