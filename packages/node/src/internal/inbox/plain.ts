@@ -21,3 +21,6 @@ export const toName = (text: string): string =>
       ? text
       : `${text.slice(0, maxName - 65)}#${createHash("sha256").update(text, "utf16le").digest("hex")}`
   )
+
+/** What may be the id of a letter; anything else finds nothing. */
+export const isId = (id: string): boolean => /^\d{1,18}$/.test(id)

@@ -7,7 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import { fromPlain, toName } from "./plain.ts"
+import { fromPlain, isId, toName } from "./plain.ts"
 import * as Dialect from "./sqlDialect.ts"
 import { candidatesOf, planOf } from "./sqlPlan.ts"
 import * as Tables from "./sqlTables.ts"
@@ -36,9 +36,6 @@ const toDead = (row: DeadRow): Letter.Dead => ({
 })
 
 const sweepChunk = 1000
-
-/** An id of a letter; what is none finds nothing. */
-const isId = (id: string) => /^\d{1,18}$/.test(id)
 
 const toIdRows = (ids: ReadonlyArray<string>) => ids.filter(isId).map((id) => ({ id }))
 
