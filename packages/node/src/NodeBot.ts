@@ -1,20 +1,23 @@
 /**
- * A bot on Node in one layer: the client, the limits, and an HTTP client with its trust, proxy and time-outs.
+ * A bot on Node in one layer: the client, the limits, an HTTP client with its trust, proxy and time-outs, and the inbox.
  *
  * @since 0.1.0
  */
 import * as BotApi from "@colloquy/core/BotApi"
+import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as Settings from "@colloquy/core/Settings"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as NodeInbox from "./NodeInbox.ts"
 import * as NodeTrust from "./NodeTrust.ts"
 
 /**
  * The bot's token and the API host, with whatever `NodeTrust` accepts. `limits` are for a platform that allows another
- * rate than it documents; those left out keep their documented value.
+ * rate than it documents; those left out keep their documented value. `inbox` is for another file than
+ * `./colloquy.sqlite`, or another way to keep updates in it; the file is made when the first update arrives.
  *
  * @category models
  * @since 0.1.0
@@ -23,6 +26,7 @@ export interface Options extends NodeTrust.Options {
   readonly token: string | Redacted.Redacted
   readonly baseUrl: string
   readonly limits?: Partial<RateLimiter.Limits> | undefined
+  readonly inbox?: NodeInbox.Options | undefined
 }
 
 /**
@@ -31,10 +35,10 @@ export interface Options extends NodeTrust.Options {
  * @category models
  * @since 0.1.0
  */
-export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient
+export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient | Inbox.Inbox
 
 const make = <E>(
-  { token, baseUrl, limits }: BotApi.Options & Pick<Options, "limits">,
+  { token, baseUrl, limits, inbox }: BotApi.Options & Pick<Options, "limits" | "inbox">,
   client: Layer.Layer<HttpClient.HttpClient, E>
 ): Layer.Layer<NodeBot, E> =>
   BotApi.layer({
@@ -42,7 +46,10 @@ const make = <E>(
     baseUrl,
     // The HTTP client has time-outs of its own, for connecting, for the answer, its progress, and the whole call.
     timeout: "Infinity"
-  }).pipe(Layer.provideMerge(Layer.merge(RateLimiter.layerMemory(limits), client)))
+  }).pipe(
+    Layer.provideMerge(Layer.merge(RateLimiter.layerMemory(limits), client)),
+    Layer.merge(NodeInbox.layerLazy(inbox))
+  )
 
 /**
  * A bot by its token and API host.
@@ -69,15 +76,15 @@ const make = <E>(
  * @since 0.1.0
  */
 export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> => {
-  const { baseUrl, limits } = options
+  const { baseUrl, limits, inbox } = options
   const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
   return Layer.unwrap(
-    Effect.as(Settings.check({ token, baseUrl }), make({ token, baseUrl, limits }, NodeTrust.layer(options)))
+    Effect.as(Settings.check({ token, baseUrl }), make({ token, baseUrl, limits, inbox }, NodeTrust.layer(options)))
   )
 }
 
 /**
- * The bot of the settings: `BOT_TOKEN` and `BOT_BASE_URL`, and those of `NodeTrust`. What is missing or malformed is
+ * The bot of the settings: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_INBOX`, and those of `NodeTrust`. What is missing or malformed is
  * reported by name, all at once.
  *
  * **Example**
@@ -105,8 +112,10 @@ export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.I
       token: Settings.token,
       baseUrl: Settings.baseUrl,
       secretHeader: Settings.secretHeader,
+      filename: NodeInbox.filename,
       ...NodeTrust.settings
     }),
-    ({ token, baseUrl, secretHeader: _, ...trust }) => make({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
+    ({ token, baseUrl, secretHeader: _, filename, ...trust }) =>
+      make({ token, baseUrl, inbox: { filename } }, NodeTrust.layerOfSettings(trust))
   )
 )

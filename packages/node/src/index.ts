@@ -1,4 +1,5 @@
 export * as NodeBot from "./NodeBot.ts"
+export * as NodeInbox from "./NodeInbox.ts"
 export * as NodeSqlite from "./NodeSqlite.ts"
 export * as NodeTrust from "./NodeTrust.ts"
 export * as RedisChatStore from "./RedisChatStore.ts"

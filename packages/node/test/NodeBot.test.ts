@@ -1,12 +1,14 @@
-import { Me } from "@colloquy/core"
+import { Inbox, Me } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { existsSync } from "node:fs"
 import type { RequestListener } from "node:http"
 import * as Certificates from "./support/certificates.ts"
+import * as Files from "./support/files.ts"
 import * as Servers from "./support/servers.ts"
 
 const me: RequestListener = (request, response) =>
@@ -37,6 +39,20 @@ describe("NodeBot", () => {
       const BOT_BASE_URL = yield* Servers.serve(me)
       const settings = withSettings({ BOT_TOKEN: "the-token", BOT_BASE_URL })
       assert.strictEqual((yield* Effect.provide(Me.get(), settings)).first_name, "Echo")
+    })
+  )
+
+  it.live("makes no file for its inbox when it only sends, and the one of BOT_INBOX when updates come", () =>
+    Effect.gen(function* () {
+      const BOT_BASE_URL = yield* Servers.serve(me)
+      const BOT_INBOX = yield* Files.file
+      const settings = withSettings({ BOT_TOKEN: "the-token", BOT_BASE_URL, BOT_INBOX })
+      yield* Effect.gen(function* () {
+        yield* Me.get()
+        assert.isFalse(existsSync(BOT_INBOX))
+        yield* Inbox.Inbox.use((inbox) => inbox.receive([]))
+        assert.isTrue(existsSync(BOT_INBOX))
+      }).pipe(Effect.provide(settings))
     })
   )
 

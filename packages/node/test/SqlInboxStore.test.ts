@@ -3,19 +3,9 @@ import { InboxSuite } from "@colloquy/testing"
 import { describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
-
-const temporaryFile = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-"))),
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
-  ),
-  (folder) => join(folder, "inbox.sqlite")
-)
+import * as Files from "./support/files.ts"
 
 describe("the inbox in SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
@@ -27,7 +17,7 @@ describe("the inbox in SQLite", () => {
     "several who share a file handle each letter once, in order",
     () =>
       Effect.scoped(
-        Effect.flatMap(temporaryFile, (filename) =>
+        Effect.flatMap(Files.file, (filename) =>
           contend(SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename, synchronous: "OFF" }))))
         )
       ),

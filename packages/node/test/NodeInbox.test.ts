@@ -1,0 +1,82 @@
+import { Inbox } from "@colloquy/core"
+import { NodeInbox } from "@colloquy/node"
+import { Fixtures } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Files from "./support/files.ts"
+
+const receive = Inbox.Inbox.use((inbox) =>
+  inbox.receive([{ read: Result.succeed(Fixtures.messageCreated()) }], { source: "polling", value: 2n ** 60n })
+)
+
+const opening = (filename: string) => Effect.flip(Effect.scoped(Layer.build(NodeInbox.layer({ filename }))))
+
+describe("NodeInbox", () => {
+  it.effect("keeps in its file what waits, and how far its source was read", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* Files.folder, "of/a/bot.sqlite")
+      yield* Effect.provide(receive, NodeInbox.layer({ filename }))
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        assert.strictEqual((yield* inbox.stats).waiting, 1)
+        assert.strictEqual(yield* inbox.marker("polling"), 2n ** 60n)
+        const asked = { owner: "one", now: 0, leaseUntil: 1, mailboxes: 1, letters: 1 }
+        const [mailbox] = yield* inbox.store.claim(asked)
+        assert.deepStrictEqual(mailbox.letters[0].letter.read, Result.succeed(Fixtures.messageCreated()))
+      }).pipe(Effect.provide(NodeInbox.layer({ filename })))
+    })
+  )
+
+  it.effect("opens its file at first use where it is lazy", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      yield* Effect.gen(function* () {
+        yield* Inbox.Inbox
+        yield* TestClock.adjust("1 hour")
+        assert.isFalse(existsSync(filename))
+        yield* receive
+        assert.isTrue(existsSync(filename))
+      }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect("says what to do with a file that cannot be opened", () =>
+    Effect.gen(function* () {
+      const folder = yield* Files.folder
+      const error = yield* opening(folder)
+      assert.strictEqual(error._tag, "InboxUnavailable")
+      assert.include(error.message, `Check that it is a file in a folder where the process may write`)
+    })
+  )
+
+  it.effect("says what to do with a file that is no database", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      writeFileSync(filename, "not a database ".repeat(100))
+      assert.include((yield* opening(filename)).message, `${filename} is damaged, or is no SQLite file`)
+    })
+  )
+
+  it.effect("is not available, where it is lazy, as long as its file cannot be opened", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      writeFileSync(filename, "not a database ".repeat(100))
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* Effect.flip(receive))._tag, "InboxUnavailable")
+        writeFileSync(filename, "")
+        yield* receive
+      }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect("has its file from BOT_INBOX, or ./colloquy.sqlite", () =>
+    Effect.gen(function* () {
+      const read = (env: Record<string, string>) => NodeInbox.filename.parse(ConfigProvider.fromEnv({ env }))
+      assert.strictEqual(yield* read({ BOT_INBOX: "/data/bot.sqlite" }), "/data/bot.sqlite")
+      assert.strictEqual(yield* read({}), "./colloquy.sqlite")
+    })
+  )
+})
