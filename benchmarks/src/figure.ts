@@ -1,7 +1,8 @@
-/** A figure: a ratio of two costs that are measured in one run. */
+/** A figure: a ratio of two costs that are measured in one run, or a count. */
 export interface Figure {
   readonly figure: string
   readonly unit: "ratio" | "ms" | "MB" | "per second"
+  readonly unit: "ratio" | "ms" | "MB" | "updates"
   readonly toReach: number
   /** Whether more is better. */
   readonly isLeast?: boolean

@@ -3,6 +3,8 @@ import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.t
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
+import * as kill9 from "./kill9.ts"
+import { concurrency } from "./kill9-stores.ts"
 import { startTimes } from "./start.ts"
 
 const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
@@ -81,5 +83,7 @@ export const figures: ReadonlyArray<Figure> = [
   },
   { figure: "emulator-start-over-node", unit: "ratio", toReach: 8, measure: startOverNode },
   { figure: "chats-stream-rss-mb", unit: "MB", toReach: 50, measure: streamGrowth },
-  { figure: "chats-track-rate", unit: "per second", toReach: 5000, isLeast: true, measure: trackRate }
+  { figure: "chats-track-rate", unit: "per second", toReach: 5000, isLeast: true, measure: trackRate },
+  { figure: "kill9-lost", unit: "updates", toReach: 0, measure: kill9.lost },
+  { figure: "kill9-twice", unit: "updates", toReach: concurrency, measure: kill9.twice }
 ]

@@ -1,0 +1,57 @@
+/**
+ * A bot that is to be killed: `kill9-child.ts STORE NAME LOG RUN`. Its source brings updates by pages and begins again
+ * with the page that it last committed. Its handlers write down, in the file LOG, what they begin and what they end.
+ */
+import { Inbox, type Update, Updates } from "@colloquy/core"
+import { Fixtures } from "@colloquy/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import { openSync, writeSync } from "node:fs"
+import { chats, concurrency, isStore, lease, stores, total } from "./kill9-stores.ts"
+
+const page = 50
+
+const [store, name, file, run] = process.argv.slice(2)
+if (!isStore(store)) throw new Error(`There is no store ${store}`)
+
+const log = openSync(file, "a")
+const write = (what: "begin" | "end", index: number) => Effect.sync(() => writeSync(log, `${run} ${what} ${index}\n`))
+
+const received = (index: number): Inbox.Received => ({
+  read: Result.succeed<Update.Update>({
+    ...Fixtures.botStarted(),
+    chat_id: (1 + (index % chats)) as Update.Of<"bot_started">["chat_id"],
+    timestamp: index
+  })
+})
+
+const source = Layer.effect(
+  Updates.Updates,
+  Effect.gen(function* () {
+    const inbox = yield* Inbox.Inbox
+    const intake = Effect.gen(function* () {
+      const committed = Number((yield* inbox.marker("bench")) ?? 0n)
+      for (let next = Math.max(0, committed - page); next < total; next += page) {
+        const updates = Array.from({ length: page }, (_, index) => received(next + index))
+        yield* inbox.receive(updates, { source: "bench", value: BigInt(next + page) })
+      }
+      return yield* Effect.never
+    })
+    return Updates.Updates.of({ inbox, intake: Effect.orDie(intake) })
+  })
+)
+
+const handle = (update: Update.Update) =>
+  Effect.gen(function* () {
+    const { timestamp } = update as Update.Of<"bot_started">
+    yield* write("begin", timestamp)
+    yield* Effect.sleep(1 + (timestamp % 5))
+    yield* write("end", timestamp)
+  })
+
+await Effect.runPromise(
+  Updates.run(handle, { concurrency }).pipe(
+    Effect.provide(source.pipe(Layer.provide(Inbox.layer({ lease })), Layer.provide(stores[store](name).inbox)))
+  )
+)
