@@ -194,6 +194,7 @@ describe("delivery", () => {
       let most = 0
       const counting = InboxStore.InboxStore.of({
         ...store,
+        isShared: true,
         claim: (asked) =>
           Effect.tap(store.claim(asked), (mailboxes) =>
             Effect.sync(() => {
@@ -270,6 +271,55 @@ describe("delivery", () => {
       )
       assert.deepStrictEqual(times, [1, 2])
       assert.isBelow(outage, 1)
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
+  it.effect("A claim whose answer was lost is no update lost: it is made again when its lease has run out.", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      let isLost = true
+      const flaky = InboxStore.InboxStore.of({
+        ...store,
+        isShared: true,
+        claim: (asked) =>
+          Effect.flatMap(store.claim(asked), (claimed) => {
+            if (!isLost || claimed.length === 0) return Effect.succeed(claimed)
+            isLost = false
+            return Effect.fail(new InboxStore.InboxUnavailable({ operation: "claim", cause: "away" }))
+          })
+      })
+      const times: Array<number> = []
+      yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, flaky),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("80 seconds")
+      assert.deepStrictEqual(times, [])
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(times, [1, 2])
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
+  it.effect("A lease that runs out while its handler runs begins no second handler in the same process.", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const unavailable = new InboxStore.InboxUnavailable({ operation: "extend", cause: "away" })
+      const flaky = InboxStore.InboxStore.of({ ...store, isShared: true, extend: () => Effect.fail(unavailable) })
+      const times: Array<number> = []
+      const handle = (update: Update.Update) =>
+        Effect.andThen(
+          Effect.sync(() => times.push(timeOf(update))),
+          Effect.sleep("5 minutes")
+        )
+      yield* Updates.run(handle, { timeout: "1 hour" }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, flaky),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(times, [1])
+      assert.strictEqual((yield* store.stats).waiting, 0)
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 

@@ -29,25 +29,47 @@ const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect
     return Effect.retry(again, untilAvailable) as Effect.Effect<A>
   })
 
+const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (parts) =>
+  parts.map((part) => part.toString(36)).join("")
+)
+
 /**
- * Takes letters out of an inbox in the name of one owner, whose leases are prolonged until the scope closes. A store
- * that cannot be reached is waited for.
+ * Takes letters out of an inbox in a name of its own; the leases of what it holds are prolonged until the scope closes.
+ * A store that cannot be reached is waited for.
  */
 export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const { store, lease, wakeUp } = inbox
-  const owner = (yield* Random.nextInt).toString(36) + (yield* Random.nextInt).toString(36)
   const clock = yield* Clock.Clock
   // Nobody else waits for what this process holds where the store is its own.
   const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
+  /** The mailboxes of a shared store that are held, and the names in which they were claimed. */
+  const held = new Map<string, string>()
+  let owner = yield* nameAnOwner
 
-  const prolong = Effect.suspend(() => store.extend(owner, clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
+  const extend = (leaseUntil: number) =>
+    Effect.forEach(new Set([owner, ...held.values()]), (name) => store.extend(name, leaseUntil), { discard: true })
+
+  const prolong = Effect.suspend(() => extend(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
     Effect.delay(leaseMillis / 3),
     Effect.forever
   )
   // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(store.extend(owner, 0), "5 seconds")))
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(extend(0), "5 seconds")))
   if (store.isShared) yield* Effect.forkScoped(prolong)
+
+  // A claim that failed may have been carried out: under a name that is not used any more, its lease runs out.
+  const rename = Effect.map(nameAnOwner, (name) => {
+    owner = name
+  })
+
+  /** Where a lease ran out before it could be prolonged, a mailbox that is held comes again: it stays with its holder. */
+  const hold = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<Mailbox> =>
+    mailboxes.filter(({ key }) => {
+      const isNew = !held.has(key)
+      held.set(key, owner)
+      return isNew
+    })
 
   return {
     claim: (mailboxes: number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
@@ -55,11 +77,21 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         Effect.suspend(() => {
           wakeUp.closeUnsafe()
           const now = clock.currentTimeMillisUnsafe()
-          return store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
+          const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
+          if (!store.isShared) return claim
+          return Effect.map(
+            Effect.tapError(claim, () => rename),
+            hold
+          )
         })
       ),
-    settle: (settlement: Omit<Settlement, "owner">): Effect.Effect<void> =>
-      patiently(store.settle([{ ...settlement, owner }])),
+    settle: (settlement: Omit<Settlement, "owner">): Effect.Effect<void> => {
+      const { key, release } = settlement
+      const settling = store.settle([{ ...settlement, owner: held.get(key) ?? owner }])
+      // Before it is given back: it may be claimed again as soon as it is.
+      if (release) held.delete(key)
+      return patiently(settling)
+    },
     /** Waits until there may be more to claim. */
     more: store.isShared ? Effect.timeoutOption(wakeUp.await, lookAgainAfter) : wakeUp.await,
     wake: () => void wakeUp.openUnsafe(),
