@@ -1,17 +1,55 @@
+import { InboxStore, Letter } from "@colloquy/core"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { InboxSuite } from "@colloquy/testing"
-import { describe, it, layer } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
 
+const letter = Letter.fromStored({ fingerprint: "one", key: "chat", receivedAt: 0, text: "{}" })
+
 describe("the inbox in SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
   for (const { name, effect } of InboxSuite.cases) {
     it.effect(name, () => Effect.provide(effect, store))
   }
+
+  it.effect("says which operation failed, and why", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP TABLE colloquy_inbox_letters`
+      const operations = {
+        put: store.put({ letters: [letter], unreadable: [], now: 0, duplicatesSince: 0 }),
+        stats: store.stats,
+        dead: store.dead({ limit: 1 }),
+        replay: store.replay(["1"]),
+        drop: store.drop(["1"])
+      }
+      for (const [name, operation] of Object.entries(operations)) {
+        const error = yield* Effect.flip<unknown, InboxStore.InboxUnavailable, never>(operation)
+        assert.strictEqual(error.operation, name)
+        assert.include(error.message, "no such table: colloquy_inbox_letters")
+      }
+    }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
+  )
+
+  it.effect("has its tables by the prefix it is given", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
+      assert.deepStrictEqual(
+        tables.map(({ name }) => name).filter((name) => !name.startsWith("sqlite_")),
+        ["bot_letters", "bot_mailboxes", "bot_markers", "bot_migrations", "bot_seen"]
+      )
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(SqlInboxStore.layer({ tablePrefix: "bot_" }), NodeSqlite.layer({ filename: ":memory:" }))
+      )
+    )
+  )
 
   it.live(
     "several who share a file handle each letter once, in order",

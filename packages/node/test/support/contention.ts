@@ -24,8 +24,10 @@ const lettersOf = (member: number, arrival: number) =>
  */
 export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
   Effect.gen(function* () {
-    const stores = yield* Effect.forEach(Array.from({ length: members }), () =>
-      Effect.map(Layer.build(Layer.fresh(store)), Context.get(InboxStore.InboxStore))
+    const stores = yield* Effect.forEach(
+      Array.from({ length: members }),
+      () => Effect.map(Layer.build(Layer.fresh(store)), Context.get(InboxStore.InboxStore)),
+      { concurrency: "unbounded" }
     )
     const handled = new Map<string, Array<string>>()
     const busy = new Set<string>()
