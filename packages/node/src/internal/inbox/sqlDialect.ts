@@ -1,4 +1,7 @@
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Identifier, Statement } from "effect/sql/Statement"
 
 /** A letter as the table has it. PostgreSQL gives its integers as bigint. */
@@ -8,6 +11,17 @@ export interface LetterRow {
   readonly fingerprint: string
   readonly received_at: number | bigint
   readonly text: string
+}
+
+/** A letter as it is inserted. */
+export type NewLetter = {
+  readonly fingerprint: string
+  readonly key: string
+  readonly received_at: number
+  readonly text: string
+  readonly problem: string | null
+  readonly attempts: number | null
+  readonly died_at: number | null
 }
 
 type Columns = Readonly<Record<string, "text" | "bigint">>
@@ -24,8 +38,35 @@ export interface Dialect {
   readonly text: Fragment
   readonly integer: Fragment
   readonly identity: Fragment
+  /** Inserts letters, with ids in their order. */
+  readonly insert: (letters: Identifier, values: ReadonlyArray<NewLetter>) => Effect.Effect<unknown, SqlError>
   /** The first waiting letters of each of `keys`. */
   readonly firstLetters: (letters: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<LetterRow>
+}
+
+const letterColumns: { readonly [K in keyof NewLetter]: "text" | "bigint" } = {
+  fingerprint: "text",
+  key: "text",
+  received_at: "bigint",
+  text: "text",
+  problem: "text",
+  attempts: "bigint",
+  died_at: "bigint"
+}
+
+/** Few sizes, so that few statements are prepared. */
+const partSizes = [64, 8, 1]
+
+const inParts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => {
+  const parts: Array<Arr.NonEmptyReadonlyArray<A>> = []
+  let rest = values
+  for (const size of partSizes) {
+    for (; rest.length >= size; rest = rest.slice(size)) {
+      const part = rest.slice(0, size)
+      if (Arr.isReadonlyArrayNonEmpty(part)) parts.push(part)
+    }
+  }
+  return parts
 }
 
 const keyRows = (keys: ReadonlyArray<string>) => keys.map((key) => ({ key }))
@@ -44,6 +85,10 @@ const pg = (sql: SqlClient.SqlClient): Dialect => {
     text: sql.literal("text"),
     integer: sql.literal("bigint"),
     identity: sql.literal("bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+    insert: (letters, values) => {
+      const columns = sql.literal(Object.keys(letterColumns).join(", "))
+      return sql`INSERT INTO ${letters} (${columns}) SELECT ${columns} FROM ${rows(letterColumns, values)}`
+    },
     firstLetters: (letters, keys, limit) => sql<LetterRow>`
       SELECT l.* FROM ${rows({ key: "text" }, keyRows(keys))}
       CROSS JOIN LATERAL (
@@ -59,7 +104,7 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => {
     const names = Object.keys(columns)
     const members = names.map((name, index) => `value ->> ${index} AS "${name}"`)
     const tuples = JSON.stringify(values.map((value) => names.map((name) => value[name as keyof typeof value])))
-    return sql`(SELECT ${sql.literal(members.join(", "))} FROM json_each(${tuples}) ORDER BY json_each.key) AS r`
+    return sql`(SELECT ${sql.literal(members.join(", "))} FROM json_each(${tuples})) AS r`
   }
   const nothing = sql.literal("")
   return {
@@ -70,6 +115,9 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => {
     text: sql.literal("TEXT"),
     integer: sql.literal("INTEGER"),
     identity: sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
+    // SQLite reads long texts out of JSON many times slower than parameters.
+    insert: (letters, values) =>
+      Effect.forEach(inParts(values), (part) => sql`INSERT INTO ${letters} ${sql.insert(part)}`, { discard: true }),
     firstLetters: (letters, keys, limit) => sql<LetterRow>`
       SELECT l.id, l.key, l.fingerprint, l.received_at, l.text
       FROM ${rows({ key: "text" }, keyRows(keys))}
@@ -81,4 +129,10 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => {
 }
 
 export const make = (sql: SqlClient.SqlClient): Dialect =>
-  sql.onDialectOrElse({ pg: () => pg(sql), orElse: () => sqlite(sql) })
+  sql.onDialectOrElse({
+    pg: () => pg(sql),
+    sqlite: () => sqlite(sql),
+    orElse: () => {
+      throw new Error("An inbox needs a SqlClient of SQLite or PostgreSQL.")
+    }
+  })

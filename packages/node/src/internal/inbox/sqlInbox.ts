@@ -142,16 +142,6 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
   const setHeads = (keys: ReadonlyArray<string>) =>
     sql`UPDATE ${mailboxes} AS m SET head = ${firstLetter} WHERE m.head IS NULL AND m.key IN ${keysIn(keys)}`
 
-  const letterColumns = {
-    fingerprint: "text",
-    key: "text",
-    received_at: "bigint",
-    text: "text",
-    problem: "text",
-    attempts: "bigint",
-    died_at: "bigint"
-  } as const
-
   const putAll = Effect.fnUntraced(function* (arrivals: ReadonlyArray<Arrival>) {
     const candidates = candidatesOf(arrivals)
     const recognised = candidates.filter(({ isRecognised }) => isRecognised)
@@ -165,13 +155,10 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     const keys = [...new Set(accepted.flatMap(({ row }) => (row.died_at === null ? [row.key] : [])))]
     if (keys.length > 0) yield* open(keys)
     if (accepted.length > 0) {
-      const columns = sql.literal(Object.keys(letterColumns).join(", "))
-      yield* sql`
-        INSERT INTO ${letters} (${columns})
-        SELECT ${columns} FROM ${rows(
-          letterColumns,
-          accepted.map(({ row }) => row)
-        )}`
+      yield* dialect.insert(
+        letters,
+        accepted.map(({ row }) => row)
+      )
     }
     if (keys.length > 0) yield* setHeads(keys)
     const read = new Map(

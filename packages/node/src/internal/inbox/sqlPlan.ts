@@ -1,5 +1,6 @@
 import type { Arrival, Death, Settlement } from "@colloquy/core/InboxStore"
 import type * as Letter from "@colloquy/core/Letter"
+import type { NewLetter } from "./sqlDialect.ts"
 import { toName, toPlain } from "./plain.ts"
 
 /** A letter that may be new, as the table has it. */
@@ -7,18 +8,10 @@ export interface Candidate {
   readonly arrival: number
   readonly isRecognised: boolean
   readonly at: number
-  readonly row: {
-    readonly fingerprint: string
-    readonly key: string
-    readonly received_at: number
-    readonly text: string
-    readonly problem: string | null
-    readonly attempts: number | null
-    readonly died_at: number | null
-  }
+  readonly row: NewLetter
 }
 
-const rowOf = (letter: Letter.Letter, problem: string | undefined, now: number): Candidate["row"] => ({
+const rowOf = (letter: Letter.Letter, problem: string | undefined, now: number): NewLetter => ({
   fingerprint: toName(letter.fingerprint),
   key: toName(letter.key),
   received_at: letter.receivedAt,
@@ -34,7 +27,7 @@ export const candidatesOf = (arrivals: ReadonlyArray<Arrival>): ReadonlyArray<Ca
   const candidates: Array<Candidate> = []
   for (const [arrival, { letters, unreadable, now, duplicatesSince }] of arrivals.entries()) {
     const isRecognised = duplicatesSince <= now
-    const add = (row: Candidate["row"]) => {
+    const add = (row: NewLetter) => {
       if (isRecognised && known.has(row.fingerprint)) return
       known.add(row.fingerprint)
       candidates.push({ arrival, isRecognised, at: now, row })
