@@ -1,9 +1,66 @@
+import { InboxStore } from "@colloquy/core"
 import { RedisInboxStore } from "@colloquy/node"
 import { InboxSuite } from "@colloquy/testing"
-import { describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { Redis } from "effect/persistence"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
+
+/** A server that answers like this, and no more. */
+const server = (answer: (command: string, args: ReadonlyArray<string>) => Effect.Effect<unknown, Redis.RedisError>) =>
+  Layer.effect(
+    Redis.Redis,
+    Redis.make({
+      send: <A>(command: string, ...args: ReadonlyArray<string>) =>
+        answer(command, args) as Effect.Effect<A, Redis.RedisError>,
+      subscribe: () => Effect.die("not asked for"),
+      connect: Effect.die("not asked for")
+    })
+  )
+
+const warningsOf = Effect.fnUntraced(function* (persistence: string, memory: string) {
+  const warnings: Array<string> = []
+  const log = Logger.layer([Logger.make(({ message }) => void warnings.push(String(message)))])
+  const info = server((_, [section]) => Effect.succeed(section === "memory" ? memory : persistence))
+  yield* Effect.scoped(Layer.build(RedisInboxStore.layer().pipe(Layer.provide(info), Layer.provide(log))))
+  return warnings
+})
+
+describe("an inbox in Redis", () => {
+  it.effect("warns of settings by which the server loses what it has", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* warningsOf("aof_enabled:1\r\n", "maxmemory_policy:noeviction\r\n"), [])
+      assert.deepStrictEqual(yield* warningsOf("x:1\r\naof_enabled:0\r\n", "maxmemory_policy:allkeys-lru\r\n"), [
+        "The inbox in Redis may lose updates: it writes no append-only file (`appendonly yes`).",
+        "The inbox in Redis may lose updates: it may evict keys (`maxmemory-policy` is allkeys-lru)."
+      ])
+    })
+  )
+
+  it.effect("says which operation failed, and why", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const operations = {
+        put: store.put({ letters: [], unreadable: [], now: 0, duplicatesSince: 0 }),
+        stats: store.stats,
+        marker: store.marker("polling"),
+        sweep: store.sweep({ seenBefore: 0, diedBefore: 0 })
+      }
+      for (const [name, operation] of Object.entries(operations)) {
+        const error = yield* Effect.flip<unknown, InboxStore.InboxUnavailable, never>(operation)
+        assert.strictEqual(error.message, `The inbox is not available (${name}): the connection is closed`)
+      }
+    }).pipe(
+      Effect.provide(
+        Layer.provide(
+          RedisInboxStore.layer(),
+          server(() => Effect.fail(new Redis.RedisError({ cause: new Error("the connection is closed") })))
+        )
+      )
+    )
+  )
+})
 
 describe.skipIf(!(await databases.redisAnswers()))("the inbox in Redis", () => {
   const withKeys = <A, E>(use: (prefix: string) => Effect.Effect<A, E>) =>
@@ -15,7 +72,7 @@ describe.skipIf(!(await databases.redisAnswers()))("the inbox in Redis", () => {
   const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redis)
 
   for (const { name, effect } of InboxSuite.cases) {
-    it.effect(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
+    it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
 
   it.live(
