@@ -22,7 +22,8 @@ export interface Options {
 
 /**
  * A store in the Redis of the program, such as `NodeRedis` of `@effect/platform-node`. Each operation is one script, so
- * it is done as a whole or not at all. Several processes may share it.
+ * it is done as a whole or not at all. Several processes may share it; the clocks of their machines have to agree to
+ * well within the lease.
  *
  * What is stored is as durable as the server's settings make it:
  *

@@ -26,7 +26,8 @@ const make = ({ tablePrefix = "colloquy_inbox_" }: Options = {}) => SqlInbox.mak
  * A store in the database of the program's `SqlClient`: `NodeSqlite` of this package, or `PgClient` of `@effect/sql-pg`.
  * It makes its tables when it is built, and brings those of an earlier version up to date.
  *
- * Several processes may share one database: a mailbox has one owner at a time, whoever it is.
+ * Several processes may share one database: a mailbox has one owner at a time, whoever it is. The clocks of their
+ * machines have to agree to well within the lease.
  *
  * - What is stored is as durable as a commit of the database: by `synchronous_commit` of PostgreSQL and `synchronous` of
  *   SQLite, both safe unless changed.
