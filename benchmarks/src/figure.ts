@@ -1,8 +1,7 @@
 /** A figure: a ratio of two costs that are measured in one run, or a count. */
 export interface Figure {
   readonly figure: string
-  readonly unit: "ratio" | "ms" | "MB" | "per second"
-  readonly unit: "ratio" | "ms" | "MB" | "updates"
+  readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "per second"
   readonly toReach: number
   /** Whether more is better. */
   readonly isLeast?: boolean

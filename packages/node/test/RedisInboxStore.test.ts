@@ -62,14 +62,14 @@ describe("an inbox in Redis", () => {
   )
 })
 
-describe.skipIf(!(await databases.redisAnswers()))("the inbox in Redis", () => {
+describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", () => {
   const withKeys = <A, E>(use: (prefix: string) => Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       const prefix = databases.uniqueName()
-      return Effect.provide(use(prefix), Layer.provide(databases.redisKeys(prefix), databases.redis))
+      return Effect.provide(use(prefix), databases.redisPrefix(`{${prefix}}`))
     })
 
-  const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redis)
+  const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redisClient)
 
   for (const { name, effect } of InboxSuite.cases) {
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))

@@ -63,11 +63,11 @@ describe("the inbox in SQLite", () => {
   )
 })
 
-describe.skipIf(!(await databases.pgAnswers()))("the inbox in PostgreSQL", () => {
+describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in PostgreSQL", () => {
   const tablePrefix = databases.uniqueName()
   const store = SqlInboxStore.layer({ tablePrefix }).pipe(
     Layer.provide(databases.pgTables(tablePrefix)),
-    Layer.provideMerge(databases.pg)
+    Layer.provideMerge(databases.hastyPostgres)
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(["letters", "mailboxes", "seen", "markers"], (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`)
@@ -83,8 +83,8 @@ describe.skipIf(!(await databases.pgAnswers()))("the inbox in PostgreSQL", () =>
     "several who share a database handle each letter once, in order",
     () => {
       const tablePrefix = databases.uniqueName()
-      return contend(Layer.provide(SqlInboxStore.layer({ tablePrefix }), databases.pg)).pipe(
-        Effect.provide(Layer.provide(databases.pgTables(tablePrefix), databases.pg))
+      return contend(Layer.provide(SqlInboxStore.layer({ tablePrefix }), databases.hastyPostgres)).pipe(
+        Effect.provide(Layer.provide(databases.pgTables(tablePrefix), databases.hastyPostgres))
       )
     },
     60_000

@@ -51,6 +51,8 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export const redisUrl = "redis://127.0.0.1:6379"
 
+export const redisClient = NodeRedis.layer({ url: redisUrl })
+
 /** A Redis whose keys under a prefix are removed in the end. */
 export const redisPrefix = (prefix: string) =>
   Layer.effectDiscard(
@@ -62,7 +64,7 @@ export const redisPrefix = (prefix: string) =>
         )
       )
     )
-  ).pipe(Layer.provideMerge(NodeRedis.layer({ url: redisUrl })))
+  ).pipe(Layer.provideMerge(redisClient))
 
 /** Removes the tables of a prefix when the scope ends. */
 export const pgTables = (prefix: string) =>
@@ -80,27 +82,3 @@ export const pgTables = (prefix: string) =>
 
 /** The same without waiting for the disk, on which others write too. */
 export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
-
-/** Removes the keys of a prefix when the scope ends. */
-export const redisKeys = (prefix: string) =>
-  Layer.effectDiscard(
-    Effect.acquireRelease(Redis.Redis, (client) =>
-      Effect.orDie(
-        Effect.gen(function* () {
-          let cursor = "0"
-          do {
-            const [next, keys] = yield* client.send<[string, Array<string>]>(
-              "SCAN",
-              cursor,
-              "MATCH",
-              `{${prefix}}*`,
-              "COUNT",
-              "1000"
-            )
-            if (keys.length > 0) yield* client.send("DEL", ...keys)
-            cursor = next
-          } while (cursor !== "0")
-        })
-      )
-    )
-  )
