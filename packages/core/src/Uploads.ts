@@ -1,11 +1,24 @@
 /**
- * Get addresses to upload media to.
+ * Upload media, of any size, and get the attachment to send.
+ *
+ * API: Upload result; Endpoints, POST /uploads.
  *
  * @since 0.1.0
  */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Queue from "effect/Queue"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as ApiError from "./ApiError.ts"
+import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
+import { upload as run } from "./internal/upload.ts"
 import { nullish } from "./internal/wire.ts"
+import type { UploadFailed } from "./UploadError.ts"
+import { type Media, UploadEvent } from "./UploadEvent.ts"
+import type { UploadSource } from "./UploadSource.ts"
 
 /**
  * What can be uploaded. `photo` is no longer one of them: `image` replaces it.
@@ -59,6 +72,171 @@ export const create: Endpoint.Endpoint<{ readonly type: UploadType }, UploadAddr
     path: "/uploads",
     query: { type: UploadType },
     success: UploadAddress,
-    errors: []
+    errors: [],
+    // An address that nobody uses does no harm.
+    repeatable: true
   })
 )
+
+/**
+ * An upload in parts as a value that can be stored, to go on in another process: where it goes, what it is called, and
+ * what tells its source from another one (`size`, `identity`). How far it has come is what the upload host says.
+ *
+ * Whoever has `url` and `token` can upload and attach the file: store it like a secret.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Uploads } from "@colloquy/core"
+ * import { Schema } from "effect"
+ *
+ * const Stored = Schema.fromJsonString(Uploads.SavedUpload)
+ * const toText = Schema.encodeEffect(Stored)
+ * const fromText = Schema.decodeEffect(Stored)
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const SavedUpload = Schema.Struct({
+  type: UploadType,
+  name: Schema.String,
+  url: Schema.String,
+  token: Schema.optionalKey(Schema.String),
+  size: Schema.Int,
+  partSize: Schema.Int,
+  identity: Schema.String
+})
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface SavedUpload extends Schema.Schema.Type<typeof SavedUpload> {}
+
+interface Settings {
+  /** How long nothing may move; 2 minutes unless told. There is no time-out for the whole of an upload. */
+  readonly stallTimeout?: Duration.Input | undefined
+}
+
+interface Named extends Settings {
+  readonly type: UploadType
+  /** What the file is called, with its extension; as the source calls it unless told. */
+  readonly name?: string | undefined
+}
+
+/**
+ * What to upload, and as what.
+ *
+ * There are two ways. `multipart` sends the whole file in one request. `resumable` sends it in parts, and goes on where
+ * it broke; it needs a source that can be read anywhere. Unless told, such a source goes in parts from 16 MB on, and
+ * everything else in one request. `partSize` is in bytes; parts are at least 2 MB and at most 1000 unless told.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UploadRequest =
+  | (Named & { readonly source: UploadSource; readonly way?: "multipart" | undefined })
+  | (Named & {
+      readonly source: UploadSource<"anywhere">
+      readonly way?: "multipart" | "resumable" | undefined
+      readonly partSize?: number | undefined
+    })
+
+/**
+ * An upload to go on with, and its source: the same one, which is checked.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Continuation extends Settings {
+  readonly saved: SavedUpload
+  readonly source: UploadSource<"anywhere">
+}
+
+/**
+ * What can go wrong in an upload.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type UploadErrors = UploadFailed | ApiError.Common
+
+/**
+ * Uploads a file and gives the attachment to send.
+ *
+ * The limits of `UploadLimits` are checked before a byte is sent: the size, the extension, the sides of a picture, and
+ * the length of audio where its header tells. The file goes through the `HttpClient` of the program to the address that
+ * the platform gave, without the token of the bot. What breaks is tried again by `RetryPolicy` (`transient`, anew
+ * after each part that arrived), unless the source can be read only once.
+ *
+ * The platform processes the file after that; `Messages.send` waits for it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages, Uploads, UploadSource } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const send = Effect.gen(function* () {
+ *   const source = UploadSource.url("https://pictures.example/cat.png")
+ *   const attachment = yield* Uploads.upload({ type: "image", source, name: "cat.png" })
+ *   return yield* Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Look", attachments: [attachment] })
+ * })
+ * ```
+ *
+ * **Example** (Going on where it broke)
+ *
+ * ```ts
+ * import { Uploads, UploadSource } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const film = UploadSource.bytes(new Uint8Array(100_000_000))
+ * const attachment = Uploads.upload({ type: "video", source: film, name: "film.mp4" }).pipe(
+ *   Effect.catchTag("UploadFailed", (error) =>
+ *     error.saved === undefined ? Effect.fail(error) : Uploads.upload({ saved: error.saved, source: film })
+ *   )
+ * )
+ * ```
+ *
+ * API: POST /uploads.
+ *
+ * @category uploads
+ * @since 0.1.0
+ */
+export const upload = (
+  request: UploadRequest | Continuation
+): Effect.Effect<Media, UploadErrors, BotApi | HttpClient.HttpClient> => run(create, request, () => {})
+
+/**
+ * {@link upload} as a stream of what happens: `Begun` where it goes in parts, `Progress` at each percent and each
+ * second, and `Uploaded` as the last one. Who stops listening stops the upload.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Uploads, UploadSource } from "@colloquy/core"
+ * import { Console, Stream } from "effect"
+ *
+ * const source = UploadSource.bytes(new Uint8Array(100_000_000))
+ * const shown = Uploads.events({ type: "video", source, name: "film.mp4" }).pipe(
+ *   Stream.tap((event) =>
+ *     event._tag === "Progress" ? Console.log(`${event.percent}% at ${event.bytesPerSecond} B/s`) : Console.log(event)
+ *   )
+ * )
+ * ```
+ *
+ * API: POST /uploads.
+ *
+ * @category uploads
+ * @since 0.1.0
+ */
+export const events = (
+  request: UploadRequest | Continuation
+): Stream.Stream<UploadEvent, UploadErrors, BotApi | HttpClient.HttpClient> =>
+  Stream.callback((queue) =>
+    run(create, request, (event) => Queue.offerUnsafe(queue, event)).pipe(
+      Effect.tap((attachment) => Queue.offer(queue, UploadEvent.Uploaded({ attachment }))),
+      Effect.andThen(Queue.end(queue))
+    )
+  )

@@ -1,0 +1,14 @@
+// Plain names arrive as they are at every host; a percent sign would be taken for the beginning of a code.
+const plain = /^[ !#$&'()+,.0-9;=@A-Z[\]^_`a-z{}~-]*$/
+
+const percentEncoded = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replace(
+    /['()*!]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+  )
+
+/** The parameter of a content disposition that tells the name of a file, in any script. */
+export const fileNameOf = (name: string): string =>
+  plain.test(name)
+    ? `filename="${name}"`
+    : `filename="${percentEncoded(name)}"; filename*=UTF-8''${percentEncoded(name)}`
