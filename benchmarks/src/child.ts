@@ -20,7 +20,12 @@ const output = (args: ReadonlyArray<string>): Promise<string> =>
   })
 
 /** Runs a program in a process of its own, so that neither heap nor compiled code is shared with another. */
-export const costsOf = async (program: string, ...flags: ReadonlyArray<string>): Promise<Costs> =>
-  JSON.parse(await output(["--conditions=source", ...flags, `src/${program}`])) as Costs
+export const costsOf = async (
+  program: string | readonly [program: string, ...args: ReadonlyArray<string>],
+  ...flags: ReadonlyArray<string>
+): Promise<Costs> => {
+  const [name, ...args] = typeof program === "string" ? [program] : program
+  return JSON.parse(await output(["--conditions=source", ...flags, `src/${name}`, ...args])) as Costs
+}
 
 export const printCosts = (costs: Costs): void => console.log(JSON.stringify(costs))

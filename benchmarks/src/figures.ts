@@ -6,6 +6,7 @@ import { streamGrowth, trackRate } from "./chats.ts"
 import * as kill9 from "./kill9.ts"
 import { concurrency } from "./kill9-stores.ts"
 import { startTimes } from "./start.ts"
+import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
 
 const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
   let made: Promise<A> | undefined
@@ -85,5 +86,8 @@ export const figures: ReadonlyArray<Figure> = [
   { figure: "chats-stream-rss-mb", unit: "MB", toReach: 50, measure: streamGrowth },
   { figure: "chats-track-rate", unit: "per second", toReach: 5000, isLeast: true, measure: trackRate },
   { figure: "kill9-lost", unit: "updates", toReach: 0, measure: kill9.lost },
-  { figure: "kill9-twice", unit: "updates", toReach: concurrency, measure: kill9.twice }
+  { figure: "kill9-twice", unit: "updates", toReach: concurrency, measure: kill9.twice },
+  { figure: "upload-rss-mb", unit: "MB", toReach: 60, measure: uploaderGrowth },
+  { figure: "upload-cpu-over-undici", unit: "ratio", toReach: 1.3, measure: uploadCost },
+  { figure: "upload-resume-bytes", unit: "ratio", toReach: 1.02, measure: bytesOverFile }
 ]

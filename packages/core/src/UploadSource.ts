@@ -71,7 +71,8 @@ const cut = function* (from: number, to: number): Generator<readonly [number, nu
 }
 
 /** The small ranges that a range consists of. */
-const rangesOf = (from: number, to: number) => Stream.suspend(() => Stream.fromIterable(cut(from, to), { chunkSize: 1 }))
+const rangesOf = (from: number, to: number) =>
+  Stream.suspend(() => Stream.fromIterable(cut(from, to), { chunkSize: 1 }))
 
 /**
  * Bytes in memory.
@@ -95,9 +96,7 @@ export const bytes = (content: Uint8Array): UploadSource<"anywhere"> =>
     open: Effect.succeed({
       size: content.byteLength,
       read: (from, to) =>
-        rangesOf(from, Math.min(to, content.byteLength)).pipe(
-          Stream.map(([from, to]) => content.subarray(from, to))
-        ),
+        rangesOf(from, Math.min(to, content.byteLength)).pipe(Stream.map(([from, to]) => content.subarray(from, to))),
       identity: digest(content)
     })
   })

@@ -9,8 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { open } from "node:fs/promises"
 import { basename } from "node:path"
-
-const pieceSize = 2 ** 18
+import { pieceSize, take } from "./internal/pieces.ts"
 
 /**
  * A file by its path. It is called like the file unless told, read in pieces, and closed when the upload ends. An upload
@@ -44,7 +43,7 @@ export const fromPath = (path: string): UploadSource.UploadSource<"anywhere"> =>
       const { mtimeMs, size } = yield* Effect.tryPromise({ try: () => file.stat(), catch: (cause) => cause })
       const piece = (at: number, length: number) =>
         Effect.tryPromise({
-          try: () => file.read(Buffer.allocUnsafeSlow(length), 0, length, at),
+          try: () => file.read(take(), 0, length, at),
           catch: (cause) => cause
         })
       return {

@@ -11,13 +11,18 @@ import { repeating } from "./uploadRetry.ts"
 /** @assumption C An upload has at most 1000 parts. */
 const maxParts = 1000
 
-/** What is sent twice where an upload breaks is at most a part, so parts are small, and half as many as there may be. */
+/**
+ * What is sent twice where an upload breaks is at most a part. So parts are small, half as many as there may be, and of
+ * whole pieces of what a source reads at once.
+ */
 const smallestPart = 2 ** 21
-const aimedAtParts = maxParts / 2
+const aimedAtParts = 512
+const pieceSize = 2 ** 18
 
 export const leastPartSize = (size: number): number => Math.ceil(size / maxParts)
 
-export const partSizeFor = (size: number): number => Math.max(smallestPart, Math.ceil(size / aimedAtParts))
+export const partSizeFor = (size: number): number =>
+  Math.max(smallestPart, Math.ceil(size / aimedAtParts / pieceSize) * pieceSize)
 
 /** @assumption C Answers to a status query that say nothing about the upload: the host cannot answer now. */
 const isBusy = (status: number): boolean => [408, 429, 502, 503, 504].includes(status)

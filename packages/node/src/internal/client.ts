@@ -3,11 +3,14 @@ import type { Dispatcher } from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { JsonResponse } from "./jsonResponse.ts"
+import { giveBack } from "./pieces.ts"
 
 /**
  * A call of the API: JSON in and out, small, and traced by its caller. It needs neither streams nor a span of the
@@ -96,6 +99,25 @@ const call = (
     })
   })
 
+/** Undici asks for more when the socket has let go of what it was given. */
+const lettingGo = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    yield piece
+    giveBack(piece)
+  }
+}
+
+const streaming = (
+  request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
+  const { body } = request
+  return body._tag !== "Stream"
+    ? Effect.succeed(request)
+    : Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) =>
+        HttpClientRequest.setBody(request, HttpBody.raw(lettingGo(pieces), body))
+      )
+}
+
 // Settings of the layer's surroundings hold for its requests; trace headers would tell the platform of our insides.
 const settle = (surroundings: Context.Context<never>) => (client: HttpClient.HttpClient) =>
   HttpClient.transformResponse(client, (response) =>
@@ -113,7 +135,9 @@ export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, c
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
         const url = isCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
-        return Option.isSome(url) ? call(dispatcher, callTimeout, request, url.value) : general.execute(request)
+        return Option.isSome(url)
+          ? call(dispatcher, callTimeout, request, url.value)
+          : Effect.flatMap(streaming(request), general.execute)
       })
     ),
     Effect.succeed

@@ -1,0 +1,34 @@
+/** What the measurements of uploads have in common: a bot, an upload host in another process, and a large file. */
+import { NodeBot } from "@colloquy/node"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const gigabyte = 2 ** 30
+
+/** A file that takes no room on the disk. */
+const sparse = (folder: string, size: number): string => {
+  const path = join(folder, "large.bin")
+  writeFileSync(path, "")
+  truncateSync(path, size)
+  return path
+}
+
+/** Prepares an upload of so many bytes to a host that breaks connections at those places. */
+export const prepare = async (size: number, cuts: ReadonlyArray<number> = []) => {
+  const receiver = fork(fileURLToPath(new URL("receiver.ts", import.meta.url)), cuts.map(String))
+  const [port] = (await once(receiver, "message")) as [number]
+  const folder = mkdtempSync(join(tmpdir(), "upload-"))
+  const baseUrl = `http://127.0.0.1:${port}`
+  const bot = ManagedRuntime.make(NodeBot.layer({ token: "token", baseUrl }))
+  const end = async () => {
+    await bot.dispose()
+    rmSync(folder, { recursive: true })
+    receiver.kill()
+  }
+  return { baseUrl, bot, path: sparse(folder, size), end }
+}
