@@ -15,7 +15,9 @@ import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { upload as run } from "./internal/upload.ts"
+import { cached as runCached } from "./internal/uploadCached.ts"
 import { nullish } from "./internal/wire.ts"
+import type { UploadCache } from "./UploadCache.ts"
 import type { UploadFailed } from "./UploadError.ts"
 import { type Media, UploadEvent } from "./UploadEvent.ts"
 import type { UploadSource } from "./UploadSource.ts"
@@ -240,3 +242,42 @@ export const events = (
       Effect.andThen(Queue.end(queue))
     )
   )
+
+/**
+ * What to upload unless it stands on the platform already. Its source is read twice, so it can be read anywhere.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSource<"anywhere"> }>
+
+/**
+ * Uses a file that stands on the platform already, by `UploadCache`, and uploads it where it does not. The content of the
+ * file decides, with its type, and with its name where people see it. When the platform refuses the attachment that was
+ * kept, it is forgotten, the file uploaded, and `use` run once more.
+ *
+ * Who wants the same file at the same time waits for the first one. A cache that cannot be reached is logged as a warning;
+ * the file is uploaded then.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages, Uploads, UploadSource } from "@colloquy/core"
+ *
+ * const chat_id = Chat.ChatId.make(4242)
+ * const logo = UploadSource.bytes(new Uint8Array(1000))
+ * const sent = Uploads.cached({ type: "image", source: logo, name: "logo.png" }, (attachment) =>
+ *   Messages.send({ chat_id, text: "Good morning", attachments: [attachment] })
+ * )
+ * ```
+ *
+ * API: POST /uploads.
+ *
+ * @category uploads
+ * @since 0.1.0
+ */
+export const cached = <A, E, R>(
+  request: CachedRequest,
+  use: (attachment: Media) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | UploadErrors, R | BotApi | HttpClient.HttpClient | UploadCache> =>
+  runCached(request, use, upload(request))

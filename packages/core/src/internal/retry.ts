@@ -47,6 +47,17 @@ const after = <A, E>(error: E, attempt: Effect.Effect<A, E>): Effect.Effect<A, E
   })
 }
 
+/** Shows how long a call waits for its files as a span beside those of its attempts. */
+const waiting = <A, E extends ApiError.ApiError>(
+  self: Effect.Effect<A, E>,
+  repeated: (self: Effect.Effect<A, E>) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.catch(self, (error) =>
+    isNotReady(error)
+      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => repeated(after(error, self)))
+      : Effect.fail(error)
+  )
+
 /** Lets everybody wait for as long as the platform asked for, whether or not this call is repeated. */
 const pausing =
   (policy: RetryPolicy.Policy, limiter: RateLimiter["Service"]) =>
@@ -90,7 +101,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
         Effect.tapError(pausing(policy, limiter)),
         (self) => on(self, isTransient(policy, repeatable), transient),
         (self) => on(self, isBearable(policy), rateLimited),
-        (self) => on(self, isNotReady, policy.notReady)
+        (self) => waiting(self, (after) => on(after, isNotReady, policy.notReady))
       )
     })
   )

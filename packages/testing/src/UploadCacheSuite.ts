@@ -1,0 +1,104 @@
+/**
+ * What every `UploadCache` has to do, as cases for any test runner.
+ *
+ * @since 0.1.0
+ */
+import { UploadCache, type UploadCacheError } from "@colloquy/core/UploadCache"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { deepStrictEqual } from "node:assert/strict"
+
+/**
+ * A case: it fails with a defect where the cache does not do it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Case {
+  readonly name: string
+  readonly effect: Effect.Effect<void, UploadCacheError, UploadCache>
+}
+
+const expect = <A>(found: A, expected: A): Effect.Effect<void> => Effect.sync(() => deepStrictEqual(found, expected))
+
+const first = JSON.stringify({ type: "image", payload: { photos: { "1": { token: "a" } } } })
+const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quoted" \\ токен 🙂' } })
+
+/**
+ * The cases. They need a cache that is empty, each of them another one.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { UploadCache } from "@colloquy/core"
+ * import { UploadCacheSuite } from "@colloquy/testing"
+ * import { it } from "@effect/vitest"
+ * import { Effect } from "effect"
+ *
+ * for (const { effect, name } of UploadCacheSuite.cases) {
+ *   it.effect(name, () => Effect.provide(effect, UploadCache.layerMemory()))
+ * }
+ * ```
+ *
+ * @category suites
+ * @since 0.1.0
+ */
+export const cases: ReadonlyArray<Case> = [
+  {
+    name: "knows nothing at first",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      yield* expect(yield* cache.get("image a"), Option.none())
+    })
+  },
+  {
+    name: "gives back what it was given, by its key",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      yield* cache.set("image a", first)
+      yield* cache.set("file b имя файла.pdf", second)
+      yield* expect(yield* cache.get("image a"), Option.some(first))
+      yield* expect(yield* cache.get("file b имя файла.pdf"), Option.some(second))
+      yield* expect(yield* cache.get("image"), Option.none())
+    })
+  },
+  {
+    name: "keeps the last that it was given",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      yield* cache.set("image a", first)
+      yield* cache.set("image a", second)
+      yield* expect(yield* cache.get("image a"), Option.some(second))
+    })
+  },
+  {
+    name: "forgets what it is told to, and nothing else",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      yield* cache.set("image a", first)
+      yield* cache.set("image b", first)
+      yield* cache.remove("image a", first)
+      yield* cache.remove("image c", first)
+      yield* expect(yield* cache.get("image a"), Option.none())
+      yield* expect(yield* cache.get("image b"), Option.some(first))
+    })
+  },
+  {
+    name: "does not forget what another process has uploaded anew",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      yield* cache.set("image a", second)
+      yield* cache.remove("image a", first)
+      yield* expect(yield* cache.get("image a"), Option.some(second))
+    })
+  },
+  {
+    name: "bears many writers at once",
+    effect: Effect.gen(function* () {
+      const cache = yield* UploadCache
+      const keys = Array.from({ length: 50 }, (_, index) => `image ${index % 5}`)
+      yield* Effect.forEach(keys, (key) => cache.set(key, first), { concurrency: "unbounded", discard: true })
+      for (const key of keys.slice(0, 5)) yield* expect(yield* cache.get(key), Option.some(first))
+    })
+  }
+]
