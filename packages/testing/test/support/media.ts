@@ -1,0 +1,65 @@
+/** The signature and the header of a picture. */
+export const png = (width: number, height: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(33)
+  bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
+  const view = new DataView(bytes.buffer)
+  view.setUint32(16, width)
+  view.setUint32(20, height)
+  bytes.set([8, 6], 24)
+  return bytes
+}
+
+type Write = (view: DataView, put: (at: number, text: string) => void) => void
+
+const fileOf = (size: number, write: Write): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(size)
+  write(new DataView(bytes.buffer), (at, text) => bytes.set(new TextEncoder().encode(text), at))
+  return bytes
+}
+
+/** 100 samples of a byte a second. */
+export const wav = (seconds: number) =>
+  fileOf(44 + seconds * 100, (view, put) => {
+    put(0, "RIFF")
+    view.setUint32(4, 36 + seconds * 100, true)
+    put(8, "WAVEfmt ")
+    view.setUint32(16, 16, true)
+    view.setUint16(20, 1, true)
+    view.setUint16(22, 1, true)
+    view.setUint32(24, 100, true)
+    view.setUint32(28, 100, true)
+    view.setUint16(32, 1, true)
+    view.setUint16(34, 8, true)
+    put(36, "data")
+    view.setUint32(40, seconds * 100, true)
+  })
+
+/** Frames of 26 bytes, 8 kilobits a second, behind a tag of 200 bytes. */
+export const mp3 = (seconds: number) =>
+  fileOf(210 + seconds * 1000, (view, put) => {
+    put(0, "ID3")
+    view.setUint16(8, 0x0148)
+    view.setUint8(3, 3)
+    for (let at = 210; at + 26 <= view.byteLength; at += 26) view.setUint32(at, 0xfff31000)
+  })
+
+/** Frames of 1152 samples, 44,100 samples a second. */
+export const variableMp3 = (frames: number) =>
+  fileOf(1000, (view, put) => {
+    view.setUint32(0, 0xfffb9000)
+    put(36, "Xing")
+    view.setUint32(40, 1)
+    view.setUint32(44, frames)
+  })
+
+export const m4a = (seconds: number) =>
+  fileOf(200, (view, put) => {
+    view.setUint32(0, 24)
+    put(4, "ftypM4A ")
+    view.setUint32(24, 176)
+    put(28, "moov")
+    view.setUint32(32, 108)
+    put(36, "mvhd")
+    view.setUint32(52, 1000)
+    view.setUint32(56, seconds * 1000)
+  })
