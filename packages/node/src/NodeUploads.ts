@@ -37,15 +37,11 @@ export const fromPath = (path: string): UploadSource.UploadSource<"anywhere"> =>
     reads: "anywhere",
     open: Effect.gen(function* () {
       const file = yield* Effect.acquireRelease(
-        Effect.tryPromise({ try: () => open(path), catch: (cause) => cause }),
+        Effect.tryPromise(() => open(path)),
         (file) => Effect.promise(() => file.close())
       )
-      const { mtimeMs, size } = yield* Effect.tryPromise({ try: () => file.stat(), catch: (cause) => cause })
-      const piece = (at: number, length: number) =>
-        Effect.tryPromise({
-          try: () => file.read(take(), 0, length, at),
-          catch: (cause) => cause
-        })
+      const { mtimeMs, size } = yield* Effect.tryPromise(() => file.stat())
+      const piece = (at: number, length: number) => Effect.tryPromise(() => file.read(take(), 0, length, at))
       return {
         size,
         identity: Effect.succeed(`${size} ${mtimeMs}`),

@@ -70,11 +70,13 @@ const digesting = (pace: (request: IncomingMessage) => void = () => {}): Request
   }
 }
 
-/** Reads in fits and starts. */
+/** Reads in fits and starts, so that the sender's socket cannot pass on what it was given. */
 const haltingly = (request: IncomingMessage) => {
+  let pause = 300
   request.on("data", () => {
     request.pause()
-    setTimeout(() => request.resume(), 1)
+    setTimeout(() => request.resume(), pause)
+    pause = 1
   })
 }
 
@@ -98,11 +100,11 @@ describe("a file by its path", () => {
   it.live.each(ways)("arrives as it is, many at once and read in fits and starts, by %s", (way) =>
     Effect.gen(function* () {
       const baseUrl = yield* Servers.serve(digesting(haltingly))
-      const contents = Array.from({ length: 4 }, (_, at) => randomBytes(5 * megabyte + at * 12_345))
+      const contents = Array.from({ length: 4 }, (_, at) => randomBytes(12 * megabyte + at * 12_345))
       const uploads = contents.map((content) =>
         Effect.gen(function* () {
           const source = NodeUploads.fromPath(yield* fileWith(content))
-          const attachment = yield* Uploads.upload({ type: "file", source, way, partSize: 3 * megabyte + 17 })
+          const attachment = yield* Uploads.upload({ type: "file", source, way, partSize: 11 * megabyte + 17 })
           assert.deepStrictEqual(attachment.payload, { token: digestOf(content) })
         })
       )

@@ -72,7 +72,11 @@ describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
         const sql = yield* SqlClient.SqlClient
         const cache = yield* UploadCache.UploadCache
         yield* sql`DROP TABLE ${sql(table)}`
-        const errors = yield* Effect.all([cache.get("a"), cache.set("a", "b"), cache.remove("a", "b")].map(Effect.flip))
+        const errors = yield* Effect.all([
+          Effect.flip(cache.get("a")),
+          Effect.flip(cache.set("a", "b")),
+          Effect.flip(cache.remove("a", "b"))
+        ])
         assert.deepStrictEqual(
           errors.map(({ _tag }) => _tag),
           ["UploadCacheError", "UploadCacheError", "UploadCacheError"]

@@ -314,10 +314,10 @@ describe("an upload that breaks", () => {
       const sent = yield* sendIt(yield* wait(Uploads.upload(inParts)))
       assert.deepInclude(sent, { size: 1000 })
       assert.strictEqual(yield* addresses, 1)
-      assert.deepStrictEqual(yield* ranges, [
-        ...["0-99", "100-199", "200-299", "GET", "200-299", "300-399", "400-499", "GET", "500-599"],
-        ...["600-699", "700-799", "800-899", "900-999"]
-      ])
+      assert.strictEqual(
+        (yield* ranges).join(" "),
+        "0-99 100-199 200-299 GET 200-299 300-399 400-499 GET 500-599 600-699 700-799 800-899 900-999"
+      )
     }).pipe(Effect.provide(layer))
   )
 
@@ -343,9 +343,7 @@ describe("an upload that breaks", () => {
       const again = { saved: yield* Schema.decodeEffect(Stored)(stored), source: UploadSource.bytes(content.slice()) }
       const sent = yield* sendIt(yield* Uploads.upload(again))
       assert.deepInclude(sent, { filename: "a.bin", size: 1000 })
-      assert.deepStrictEqual((yield* ranges).slice(before), [
-        ...["GET", "400-499", "500-599", "600-699", "700-799", "800-899", "900-999"]
-      ])
+      assert.strictEqual((yield* ranges).slice(before).join(" "), "GET 400-499 500-599 600-699 700-799 800-899 900-999")
     }).pipe(Effect.provide(layer))
   )
 
