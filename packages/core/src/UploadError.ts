@@ -98,6 +98,9 @@ export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{
  */
 export type Reason = LimitExceeded | SourceFailed | SourceChanged | ApiError.Transport | HostRefused | InvalidAnswer
 
+/** Refusals that another attempt gets round, at another place or at another address. */
+const passing = [404, 408, 410, 416, 429]
+
 /**
  * An upload failed: `reason` says why. Where it had come to a point from which it can go on, `saved` is what
  * `Uploads.upload` takes for that.
@@ -130,7 +133,7 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
       case "Transport":
         return reason.kind !== "Untrusted" && reason.kind !== "Proxy" && reason.kind !== "Invalid"
       case "HostRefused":
-        return reason.status >= 500 || reason.status === 408 || reason.status === 416 || reason.status === 429
+        return reason.status >= 500 || passing.includes(reason.status)
       default:
         return false
     }

@@ -197,8 +197,8 @@ const lengthOf = (headers: Readonly<Record<string, string | undefined>>): number
 }
 
 /**
- * What stands at another address: it is fetched by the `HttpClient` of the program while it is uploaded, and fetched
- * again where the upload breaks. It is called like the last part of its address unless told.
+ * What stands at another address: it is fetched by the `HttpClient` of the program while it is uploaded, redirects
+ * included, and fetched again where the upload breaks. It is called like the last part of its address unless told.
  *
  * A picture need not be uploaded for this: `AttachmentRequest.imageFromUrl` lets the platform fetch it.
  *
@@ -210,7 +210,7 @@ export const url = (address: string): UploadSource<"again"> =>
     name: nameIn(address),
     reads: "again",
     open: Effect.gen(function* () {
-      const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+      const client = HttpClient.withScope(HttpClient.followRedirects(yield* HttpClient.HttpClient))
       const response = yield* Effect.provideService(client.get(address), HttpClient.TracerPropagationEnabled, false)
       if (response.status !== 200) return yield* new Unavailable({ url: address, status: response.status })
       return { size: lengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }

@@ -117,7 +117,10 @@ export const SavedUpload = Schema.Struct({
 export interface SavedUpload extends Schema.Schema.Type<typeof SavedUpload> {}
 
 interface Settings {
-  /** How long nothing may move; 2 minutes unless told. There is no time-out for the whole of an upload. */
+  /**
+   * How long nothing may move; 2 minutes unless told. There is no time-out for the whole of an upload. The HTTP client may
+   * have time-outs for that too, as `headersTimeout` of `NodeTrust`.
+   */
   readonly stallTimeout?: Duration.Input | undefined
 }
 

@@ -41,7 +41,10 @@ export const fromPath = (path: string): UploadSource.UploadSource<"anywhere"> =>
         (file) => Effect.promise(() => file.close())
       )
       const { mtimeMs, size } = yield* Effect.tryPromise(() => file.stat())
-      const piece = (at: number, length: number) => Effect.tryPromise(() => file.read(take(), 0, length, at))
+      const piece = (at: number, length: number) =>
+        Effect.tryPromise(() =>
+          file.read(length === pieceSize ? take() : Buffer.allocUnsafeSlow(length), 0, length, at)
+        )
       return {
         size,
         identity: Effect.succeed(`${size} ${mtimeMs}`),

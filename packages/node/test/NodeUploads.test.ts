@@ -228,8 +228,11 @@ describe("another address", () => {
   it.live("is streamed through with its size, and called like its last part", () =>
     Effect.gen(function* () {
       const content = randomBytes(3 * megabyte)
-      const url = yield* Servers.serve((_, response) => {
+      const there = yield* Servers.serve((_, response) => {
         response.writeHead(200, { "content-length": content.length }).end(content)
+      })
+      const url = yield* Servers.serve((request, response) => {
+        response.writeHead(302, { location: `${there}${request.url}` }).end()
       })
       const baseUrl = yield* Servers.serve(digesting())
       const source = UploadSource.url(`${url}/films/%D1%84.mp4?size=large`)

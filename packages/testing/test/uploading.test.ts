@@ -11,7 +11,7 @@ import {
   UploadSource
 } from "@colloquy/core"
 import { Emulator, UploadCacheSuite } from "@colloquy/testing"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -209,6 +209,19 @@ describe("an upload", () => {
   )
 })
 
+describe("a request for an upload", () => {
+  it("goes in parts or on from where it stood only with a source that can be read anywhere", () => {
+    expectTypeOf(UploadSource.stream(Stream.empty)).not.toExtend<Uploads.Continuation["source"]>()
+    expectTypeOf(UploadSource.url("https://pictures.example/cat.png")).not.toExtend<Uploads.Continuation["source"]>()
+    expectTypeOf(UploadSource.bytes(new Uint8Array())).toExtend<Uploads.Continuation["source"]>()
+    expectTypeOf<{
+      readonly type: "file"
+      readonly source: UploadSource.UploadSource<"once">
+      readonly way: "resumable"
+    }>().not.toExtend<Uploads.UploadRequest>()
+  })
+})
+
 describe("the limits of an upload", () => {
   const limitOf = Effect.fnUntraced(function* (request: Uploads.UploadRequest) {
     const { reason } = yield* failureOf(Uploads.upload(request))
@@ -272,6 +285,27 @@ describe("the limits of an upload", () => {
         assert.deepStrictEqual([limit, allowed], ["duration", "at most 1h"])
       }
       yield* Uploads.upload({ type: "audio", source: UploadSource.bytes(make(3500)), name })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are looked for in no more than the headers", () =>
+    Effect.gen(function* () {
+      const whole = mp3(200_000)
+      let read = 0
+      const source = UploadSource.make({
+        name: "a.mp3",
+        reads: "anywhere",
+        open: Effect.succeed({
+          size: whole.length,
+          identity: Effect.succeed(""),
+          read: (from, to) => {
+            read += to - from
+            return Stream.make(whole.subarray(from, to))
+          }
+        })
+      })
+      assert.strictEqual((yield* limitOf({ type: "audio", source }))[0], "duration")
+      assert.isBelow(read, 2 ** 20)
     }).pipe(Effect.provide(layer))
   )
 
@@ -406,6 +440,17 @@ describe("an upload that breaks", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect.each([404, 410])(
+    "gets another address where a part is answered with %i, as the status query is",
+    (status) =>
+      Effect.gen(function* () {
+        yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, status })
+        yield* Emulator.fault({ method: "GET", path: "/upload/*", nth: 1, status })
+        yield* wait(Uploads.upload(inParts))
+        assert.strictEqual(yield* addresses, 2)
+      }).pipe(Effect.provide(layer))
+  )
+
   it.effect("does not start over for ever", () =>
     Effect.gen(function* () {
       yield* Emulator.fault({ method: "POST", path: "/upload/*", every: 4, reset: "before" })
@@ -477,7 +522,8 @@ describe("the answer of the upload host", () => {
     ["audio", 200, '{"error_code":"4","error_data":"BAD_REQUEST"}', "HostRefused"],
     ["image", 415, "", "HostRefused"],
     ["file", 413, "<html>Too large</html>", "HostRefused"],
-    ["file", 302, "", "HostRefused"]
+    ["file", 302, "", "HostRefused"],
+    ["file", 403, "", "HostRefused"]
   ] as const)("is a typed error with its body where it is wrong: %s %i %s", ([type, status, body, tag]) =>
     Effect.gen(function* () {
       const { message, reason } = yield* failureOf(answered(type, status, body))

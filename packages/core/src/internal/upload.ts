@@ -22,6 +22,10 @@ const resumableFrom = 2 ** 24
 
 const isContinuation = (request: Request): request is Continuation => "saved" in request
 
+/** What is uploaded, as it was asked for at first. */
+const settled = (request: Request): { readonly type: UploadType; readonly name?: string | undefined } =>
+  isContinuation(request) ? request.saved : request
+
 const isAnywhere = (source: UploadSource): source is UploadSource<"anywhere"> => source.reads === "anywhere"
 
 /** Gives a range of a beginning that was read already, and zeros behind it. */
@@ -112,7 +116,7 @@ export const upload = (
   tell: (event: UploadEvent) => void
 ): Uploading =>
   Effect.gen(function* () {
-    const { name = request.source.name, type } = isContinuation(request) ? request.saved : request
+    const { name = request.source.name, type } = settled(request)
     const clock = yield* Clock.Clock
     const limits = (yield* UploadLimits)[type]
     const job: Job = {
@@ -125,4 +129,4 @@ export const upload = (
       ask: create({ type })
     }
     return yield* run(job, request)
-  }).pipe(Effect.scoped, Effect.withSpan("Uploads.upload"))
+  }).pipe(Effect.scoped, Effect.withSpan("Uploads.upload", { attributes: { "upload.type": settled(request).type } }))

@@ -30,7 +30,7 @@ export const checkName = ({ extensions }: Limits, name: string): LimitExceeded |
 }
 
 const checkSides = Effect.fnUntraced(function* (side: number, range: ReadRange) {
-  const { imageSize } = yield* Effect.promise(() => import("image-size"))
+  const { imageSize } = yield* Effect.tryPromise(() => import("image-size"))
   const head = yield* range(0, headLength)
   const { width, height } = yield* Effect.try(() => imageSize(head))
   return width > side || height > side
@@ -42,20 +42,38 @@ const checkSides = Effect.fnUntraced(function* (side: number, range: ReadRange) 
     : undefined
 })
 
-/** The source in the shape of a web `Blob`, which the reader of audio reads where its headers stand. */
+const blockLength = 2 ** 16
+
+/** Some files tell their length only to those who read all of them: so much is read, and no more. */
+const mostBlocks = 256
+
+/**
+ * The source in the shape of a web `Blob`, from which the reader of audio takes what it needs: a few bytes here and there,
+ * often near each other.
+ */
 const asBlob = Effect.fnUntraced(function* (size: number, range: ReadRange) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  let known = { from: 0, bytes: new Uint8Array() }
+  let blocks = 0
+  const read = Effect.fnUntraced(function* (from: number, to: number) {
+    if (from < known.from || to > known.from + known.bytes.byteLength) {
+      const start = from - (from % blockLength)
+      const end = Math.min(size, Math.max(to, start + blockLength))
+      blocks += Math.ceil((end - start) / blockLength)
+      if (blocks > mostBlocks) return yield* Effect.fail("The header is not at hand")
+      known = { from: start, bytes: new Uint8Array(yield* range(start, end)) }
+    }
+    return known.bytes.slice(from - known.from, to - known.from).buffer
+  })
   return {
     size,
     type: "",
-    slice: (from: number, to: number) => ({ arrayBuffer: () => run(Effect.map(range(from, to), exactBuffer)) })
+    slice: (from: number, to: number) => ({ arrayBuffer: () => run(read(from, to)) })
   }
 })
 
-const exactBuffer = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer
-
 const checkDuration = Effect.fnUntraced(function* (longest: Duration.Duration, size: number, range: ReadRange) {
-  const { parseBlob } = yield* Effect.promise(() => import("music-metadata"))
+  const { parseBlob } = yield* Effect.tryPromise(() => import("music-metadata"))
   const blob = yield* asBlob(size, range)
   const { format } = yield* Effect.tryPromise(() => parseBlob(blob as never, { duration: false, skipCovers: true }))
   const { duration = 0 } = format
