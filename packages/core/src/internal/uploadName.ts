@@ -7,7 +7,11 @@ const percentEncoded = (name: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   )
 
-/** The parameter of a content disposition that tells the name of a file, in any script. */
+/**
+ * The parameter of a content disposition that tells the name of a file, in any script.
+ *
+ * @assumption B A name beyond plain ASCII stands percent-encoded in the content disposition of a form and of a part.
+ */
 export const fileNameOf = (name: string): string =>
   plain.test(name)
     ? `filename="${name}"`

@@ -44,7 +44,11 @@ interface State {
   addresses: number
 }
 
-/** The file in parts. Where it breaks, the host is asked how far it came, and it goes on there. */
+/**
+ * The file in parts. Where it breaks, the host is asked how far it came, and it goes on there.
+ *
+ * @assumption B A part is the raw bytes by POST, with `Content-Range: bytes first-last/size` and the name of the file.
+ */
 export const uploadParts = (
   job: Job,
   { read }: Opened,
