@@ -256,8 +256,8 @@ export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSour
 
 /**
  * Uses a file that stands on the platform already, by `UploadCache`, and uploads it where it does not. The content of the
- * file decides, with its type, and with its name where people see it. When the platform refuses the attachment that was
- * kept, it is forgotten, the file uploaded, and `use` run once more.
+ * file decides, which is read each time, with its type, and with its name where people see it. When the platform refuses
+ * the attachment that was kept, it is forgotten, the file uploaded, and `use` run once more.
  *
  * Who wants the same file at the same time waits for the first one. A cache that cannot be reached is logged as a warning;
  * the file is uploaded then.

@@ -1,7 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { SourceChanged } from "../UploadError.ts"
+import { SourceChanged, type UploadFailed } from "../UploadError.ts"
 import { UploadEvent } from "../UploadEvent.ts"
 import { UploadLimits } from "../UploadLimits.ts"
 import type { Opened, UploadSource } from "../UploadSource.ts"
@@ -12,8 +12,8 @@ import { failed, type Job, type Running, type Uploading } from "./uploadJob.ts"
 import { leastPartSize, partSizeFor, uploadParts } from "./uploadParts.ts"
 import { peek } from "./uploadPeek.ts"
 import * as progress from "./uploadProgress.ts"
-import { type Opening, uploadWhole } from "./uploadWhole.ts"
 import { sourceFailed } from "./uploadRequest.ts"
+import { type Opening, uploadWhole } from "./uploadWhole.ts"
 
 type Request = UploadRequest | Continuation
 
@@ -35,11 +35,15 @@ const rangeOf = (head: Uint8Array, size: number | undefined) => (from: number, t
   return Effect.succeed(bytes)
 }
 
+const readable =
+  (job: Job) =>
+  <A, R>(self: Effect.Effect<A, unknown, R>): Effect.Effect<A, UploadFailed, R> =>
+    Effect.mapError(self, (cause) => failed(job, sourceFailed(cause)))
+
 /** Opens the source, and looks at what it tells of itself. */
 const opening = (job: Job, source: UploadSource): Opening => {
   const { limits } = job
-  const orFail = <A, R>(self: Effect.Effect<A, unknown, R>) =>
-    Effect.mapError(self, (cause) => failed(job, sourceFailed(cause)))
+  const orFail = readable(job)
   return Effect.gen(function* () {
     const opened = yield* orFail(source.open)
     const { size } = opened
@@ -68,7 +72,7 @@ const inParts = (
   if (way === "multipart" || size === 0) return Effect.succeed(undefined)
   const asked = "partSize" in request ? request.partSize : undefined
   return Effect.gen(function* () {
-    const known = yield* Effect.mapError(identity, (cause) => failed(job, sourceFailed(cause)))
+    const known = yield* readable(job)(identity)
     const { token, url } = yield* job.ask
     const { name, type } = job
     return {
@@ -84,12 +88,7 @@ const inParts = (
 }
 
 const isSame = (job: Job, { identity, size }: Opened, saved: SavedUpload): Running<boolean> =>
-  size === saved.size
-    ? Effect.map(
-        Effect.mapError(identity, (cause) => failed(job, sourceFailed(cause))),
-        (known) => known === saved.identity
-      )
-    : Effect.succeed(false)
+  size === saved.size ? Effect.map(readable(job)(identity), (known) => known === saved.identity) : Effect.succeed(false)
 
 const run = Effect.fnUntraced(function* (job: Job, request: Request) {
   const { source } = request

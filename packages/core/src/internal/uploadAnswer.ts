@@ -57,6 +57,9 @@ const photosIn = (value: unknown): Readonly<Record<string, { readonly token: str
   return photos.length === 0 ? undefined : Object.fromEntries(photos)
 }
 
+/** Whether the token comes with the address, before the upload. */
+export const isPromised = (type: UploadType): boolean => type === "video" || type === "audio"
+
 /** Whether an answer without a token says that the file is complete. */
 const saysComplete = (text: string, size: number | undefined): boolean =>
   retvalOf(text) === "1" || (size !== undefined && placeIn(text, size) === size)
@@ -78,17 +81,16 @@ export const mediaIn = (
   const pictures = photosIn(photos)
   if (type === "image" && pictures !== undefined) return Result.succeed({ type, payload: { photos: pictures } })
   const answered = isToken(token) ? token : undefined
-  const isPromised = type === "video" || type === "audio"
   const found =
-    isPromised && (answered !== undefined || saysComplete(text, size)) ? (tokenOfAddress ?? answered) : answered
+    isPromised(type) && (answered !== undefined || saysComplete(text, size)) ? (tokenOfAddress ?? answered) : answered
   return found === undefined
-    ? Result.fail(new InvalidAnswer({ status, problem: problemOf(isPromised, tokenOfAddress, text), body: text }))
+    ? Result.fail(new InvalidAnswer({ status, problem: problemOf(type, tokenOfAddress, text), body: text }))
     : Result.succeed({ type, payload: { token: found } })
 }
 
-const problemOf = (isPromised: boolean, tokenOfAddress: string | undefined, text: string): string => {
+const problemOf = (type: UploadType, tokenOfAddress: string | undefined, text: string): string => {
   if (text.trim() === "") return "it is empty"
-  if (!isPromised) return "it has no token"
+  if (!isPromised(type)) return "it has no token"
   return tokenOfAddress === undefined
     ? "neither it nor the address has a token"
     : "it does not say that the file is complete"

@@ -3,7 +3,7 @@ import { HostRefused } from "../UploadError.ts"
 import { type Media, UploadEvent } from "../UploadEvent.ts"
 import type { Opened } from "../UploadSource.ts"
 import type { SavedUpload } from "../Uploads.ts"
-import { type HostAnswer, mediaIn, placeIn, refusalOf } from "./uploadAnswer.ts"
+import { type HostAnswer, isPromised, mediaIn, placeIn, refusalOf } from "./uploadAnswer.ts"
 import { exchange, failed, type Job, type Running, type Uploading } from "./uploadJob.ts"
 import { fileNameOf } from "./uploadName.ts"
 import { repeating } from "./uploadRetry.ts"
@@ -55,7 +55,6 @@ export const uploadParts = (
   begun: { readonly saved: SavedUpload; readonly isNew: boolean }
 ): Uploading => {
   const { size } = begun.saved
-  const isPromised = job.type === "video" || job.type === "audio"
   const progress = job.measure(size)
   const state: State = { saved: begun.saved, offset: 0, isAgreed: begun.isNew, misplaced: 0, addresses: 1 }
 
@@ -92,7 +91,7 @@ export const uploadParts = (
     const place = answer.status === 200 ? placeIn(answer.text, size) : answer.status === 204 ? 0 : undefined
     const isStuck = place === state.offset && state.misplaced > 1
     // Of a file that is complete, the token of a picture or of a file was in an answer that got lost.
-    const isLost = place === size && !isPromised
+    const isLost = place === size && !isPromised(job.type)
     if (place === undefined || isStuck || isLost) return yield* beginAnew(answer)
     standAt(place)
   })

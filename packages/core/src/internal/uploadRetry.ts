@@ -13,8 +13,12 @@ const inTermsOfPolicy = ({ reason }: UploadFailed): ApiError.RequestFailed | und
     case "Transport":
       return new ApiError.RequestFailed({ endpoint, reason })
     case "HostRefused": {
-      const { _tag, name: _name, message: _message, stack: _stack, cause: _cause, ...answer } = reason
-      return new ApiError.RequestFailed({ endpoint, reason: new ApiError.UnexpectedStatus(answer) })
+      const { body, code, detail, status } = reason
+      const said = { ...(code === undefined ? {} : { code }), ...(detail === undefined ? {} : { detail }) }
+      return new ApiError.RequestFailed({
+        endpoint,
+        reason: new ApiError.UnexpectedStatus({ status, body, ...said })
+      })
     }
     default:
       return undefined
