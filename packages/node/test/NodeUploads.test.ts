@@ -2,7 +2,9 @@ import { RetryPolicy, UploadError, Uploads, UploadSource } from "@colloquy/core"
 import { NodeBot, NodeTrust, NodeUploads } from "@colloquy/node"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { createHash, randomBytes } from "node:crypto"
@@ -176,6 +178,30 @@ describe("a file by its path", () => {
           assert.strictEqual((changed as UploadError.UploadFailed).reason._tag, "SourceChanged")
         })
       )
+    })
+  )
+
+  it.live("closes its connection when its upload is interrupted", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const closed = yield* Deferred.make<void>()
+      const digest = digesting()
+      const baseUrl = yield* Servers.serve((request, response) => {
+        if (request.url?.startsWith("/uploads")) return digest(request, response)
+        request.once("data", () => {
+          request.pause()
+          Deferred.doneUnsafe(arrived, Effect.void)
+        })
+        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+      })
+      const source = NodeUploads.fromPath(yield* sparse(64 * megabyte))
+      const uploading = yield* Uploads.upload({ type: "file", source, way: "multipart" }).pipe(
+        Effect.provide(NodeBot.layer({ token: "token", baseUrl })),
+        Effect.forkChild
+      )
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(uploading)
+      yield* Deferred.await(closed)
     })
   )
 
