@@ -7,9 +7,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { png } from "./support/files.ts"
 import { codeOf } from "./support/look.ts"
-import { m4a, mp3, png, variableMp3, wav } from "./support/media.ts"
+import { png } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 
 const layer = Emulator.layerBot()

@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { film, m4a, mp3, png, variableMp3, wav } from "../support/files.ts"
+import { film, m4a, mp3, png, variableMp3, wav } from "../support/media.ts"
 import { GET, POST, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 

@@ -63,3 +63,23 @@ export const m4a = (seconds: number) =>
     view.setUint32(52, 1000)
     view.setUint32(56, seconds * 1000)
   })
+
+/** A film of that size and length, with a track of sound besides the picture. */
+export const film = (width: number, height: number, seconds: number) =>
+  fileOf(400, (view, put) => {
+    const box = (at: number, size: number, name: string) => {
+      view.setUint32(at, size)
+      put(at + 4, name)
+    }
+    box(0, 24, "ftypmp42")
+    box(24, 324, "moov")
+    box(32, 108, "mvhd")
+    view.setUint32(52, 600)
+    view.setUint32(56, seconds * 600)
+    box(140, 100, "trak")
+    box(148, 92, "tkhd")
+    box(240, 108, "trak")
+    box(248, 92, "tkhd")
+    view.setUint16(332, width)
+    view.setUint16(336, height)
+  })
