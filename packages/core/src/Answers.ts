@@ -74,7 +74,8 @@ export const send: Endpoint.Endpoint<
     ApiError.NotFound,
     ApiError.AttachmentNotReady,
     ApiError.OperationRejected
-  ]
+  ],
+  limit: () => ({ scope: "answers", lane: "answer" })
 }))
 
 /**

@@ -246,14 +246,20 @@ export class OperationRejected extends Data.TaggedError("OperationRejected")<Ans
 /**
  * Too many requests (429), and the policy's patience is at its end. `retryAfter` stands where the platform said it.
  *
+ * Where `isSent` is false the bot's own `RateLimiter` did not let the call go: nothing was sent, `status` is 0, and
+ * `retryAfter` says how long it would have to wait at least.
+ *
  * @category errors
  * @since 0.1.0
  */
-export class RateLimited extends Data.TaggedError("RateLimited")<Answer & { readonly retryAfter?: Duration.Duration }> {
+export class RateLimited extends Data.TaggedError("RateLimited")<
+  Answer & { readonly retryAfter?: Duration.Duration; readonly isSent?: false }
+> {
   static readonly rule: Rule = { codes: errorCodes.rateLimited, status: 429 }
 
   override get message() {
     const pause = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
+    if (this.isSent === false) return `${this.endpoint}: nothing was sent, ${this.detail}. Wait ${pause}.`
     return tell(this, "too many requests", `Wait ${pause}; lower the limits of RateLimiter if this happens often.`)
   }
 }

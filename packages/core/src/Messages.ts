@@ -255,7 +255,8 @@ export const edit: Endpoint.Endpoint<
   query: { message_id: rules.messageId },
   body: NewMessage.fields,
   success: done,
-  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected]
+  errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected],
+  limit: claims.edit
 }))
 
 /**

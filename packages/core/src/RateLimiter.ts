@@ -1,21 +1,26 @@
 /**
  * The platform's limits, kept before it has to enforce them.
  *
+ * Calls depart in the order of their lanes, first come first served within a chat; a busy chat takes one place in the
+ * common queue, however many calls wait in it. A 429 pauses everybody once and teaches what the platform really allows.
+ *
  * API: Limits.
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as Semaphore from "effect/Semaphore"
 import { pollingPerSecond } from "./internal/assumptions.ts"
+import * as driver from "./internal/rateLimiterDriver.ts"
+import * as memory from "./internal/rateLimiterMemory.ts"
+import type { ChatId } from "./Recipient.ts"
 
 /**
- * What a limit counts: all requests to the API host, messages sent to one chat (and comments under one post), answers
- * to callbacks in one chat, calls of GET /updates. Edits and answers do not say their chat: they count at the host.
+ * What a limit counts: all requests to the API host, messages in one chat (sent, edited, comments), answers to callbacks
+ * in one chat, calls of GET /updates.
  *
  * @category models
  * @since 0.1.0
@@ -42,41 +47,123 @@ export interface Limit {
 export type Limits = { readonly [S in Scope]: Limit }
 
 /**
- * The limits of the document, with 50 ms added to each second: the network squeezes departures together on their way.
+ * Who goes first: an answer to the press of a button, a reply to an update that is being handled, any other call, a
+ * broadcast. A lane that waits has one of about twenty departures, however much comes before it.
+ *
+ * Answers and replies take whatever the limits allow at once. The others may do so with a third of the host's limit, and
+ * are spread over its window beyond that: so there is always a place soon for an answer.
  *
  * @category models
  * @since 0.1.0
  */
-export const documented: Limits = {
-  host: { count: 30, window: 1050 },
-  messages: { count: 2, window: 1050 },
-  answers: { count: 2, window: 1050 },
-  polling: { count: pollingPerSecond, window: 1050 }
+export type Lane = "answer" | "reply" | "ordinary" | "broadcast"
+
+const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broadcast"]
+
+/**
+ * The limits, and how calls wait for them.
+ *
+ * - `margin` is added to each window, because the network squeezes departures together on their way.
+ * - `backlog` is how many calls may wait in one lane; those beyond fail at once.
+ * - `deadline` is how long a call may wait, unless {@link withDeadline} says otherwise.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Settings extends Limits {
+  readonly margin: Duration.Input
+  readonly backlog: number
+  readonly deadline: Duration.Input
+}
+
+/**
+ * The limits of the document: 30 requests a second, 2 messages and 2 answers a second for each chat. The margin is 20
+ * ms; 20,000 calls may wait in a lane, each for an hour.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const documented: Settings = {
+  host: { count: 30, window: 1000 },
+  messages: { count: 2, window: 1000 },
+  answers: { count: 2, window: 1000 },
+  polling: { count: pollingPerSecond, window: 1000 },
+  margin: 20,
+  backlog: 20_000,
+  deadline: 3_600_000
 }
 
 /**
  * No limits, for tests on a clock that stands still. A 429 still pauses everybody.
  *
- * @category models
+ * @category settings
  * @since 0.1.0
  */
-export const unlimited: Limits = {
+export const unlimited: Settings = {
   host: { count: 1, window: 0 },
   messages: { count: 1, window: 0 },
   answers: { count: 1, window: 0 },
-  polling: { count: 1, window: 0 }
+  polling: { count: 1, window: 0 },
+  margin: 0,
+  backlog: Infinity,
+  deadline: Infinity
 }
 
 /**
- * What a request takes besides its place at the host: a place in the lane `key` of a scope.
+ * What a request takes besides its place at the host: a place in a scope's line. The line is that of `key`, of the
+ * dialog with `user`, or of the chat whose update is being handled ({@link CurrentChat}). Without any of them only the
+ * host's limit holds. `lane` goes before the one that is in force by itself.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Claim {
   readonly scope: Exclude<Scope, "host">
-  readonly key: string | number
+  readonly key?: string | number
+  readonly user?: number
+  readonly lane?: Lane
 }
+
+/**
+ * A request that was let go. Give it back where the platform refused it with 429, and where it is to depart again.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Departure {
+  readonly at: number
+  readonly load: number
+  readonly isLast: boolean
+  readonly turn: number
+}
+
+/**
+ * How things stand: how many calls wait in each lane, how many chats are remembered, and how many requests are let go
+ * within the host's window, which is less than its limit after a 429.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Status {
+  readonly waiting: { readonly [L in Lane]: number }
+  readonly chats: number
+  readonly allowed: number
+}
+
+/**
+ * A call that the limiter did not let go: nothing was sent. `isFull` where the lane's backlog is used up, otherwise its
+ * deadline passed. `retryAfter` is how long a call that comes now waits at least.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const NotLetGo = driver.NotLetGo
+
+/**
+ * @category errors
+ * @since 0.1.0
+ */
+export type NotLetGo = driver.NotLetGo
 
 /**
  * Lets requests depart within the limits.
@@ -87,161 +174,204 @@ export interface Claim {
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
-    /** Waits for a place, first come first served within a lane; the caller sends right after. */
-    readonly acquire: (claim: Claim | undefined) => Effect.Effect<void>
-    /** Lets nobody depart for a while: the platform said that it is too much. The longest of several pauses counts. */
+    /**
+     * Waits for a place; the caller sends right after. What departs `again`, after a 429 say, goes before whoever came
+     * later than it did at first.
+     */
+    readonly acquire: (claim: Claim | undefined, again?: Departure) => Effect.Effect<Departure, NotLetGo>
+    /**
+     * The platform refused what departed (429). Everybody pauses, for as long as the platform asked or for the host's
+     * window, and the host's limit is lowered to what fitted. All that had departed by then belongs to the one lesson.
+     */
+    readonly refused: (departure: Departure, asked?: Duration.Duration) => Effect.Effect<void>
+    /** Lets nobody depart for a while. The longest of several pauses counts. */
     readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
+    /** The dialog with a user has this chat: from now on both are one line. */
+    readonly teach: (dialog: { readonly user_id: number; readonly chat_id: number }) => Effect.Effect<void>
+    readonly status: Effect.Effect<Status>
   }
 >()("@colloquy/core/RateLimiter") {}
 
-/** The last departures of one lane: the next may go when the oldest of them has left the window. */
-class Departures {
-  readonly window: number
-  readonly #times: Float64Array
-  #next = 0
-
-  constructor(limit: Limit) {
-    this.#times = new Float64Array(limit.count).fill(-Infinity)
-    this.window = Duration.toMillis(limit.window)
-  }
-
-  waitAt(now: number): number {
-    // Where the clock was set back, what departed in its future departed just now.
-    if (this.#last > now) this.#times.forEach((time, index) => (this.#times[index] = Math.min(time, now)))
-    return this.#times[this.#next] + this.window - now
-  }
-
-  record(now: number): void {
-    this.#times[this.#next] = now
-    this.#next = (this.#next + 1) % this.#times.length
-  }
-
-  isIdleAt(now: number): boolean {
-    return this.#last + this.window <= now
-  }
-
-  get #last(): number {
-    return this.#times[(this.#next + this.#times.length - 1) % this.#times.length]
-  }
-}
-
-interface Lane {
-  readonly turn: Semaphore.Semaphore
-  readonly departures: Departures
-  waiting: number
-}
-
-const makeLane = (limit: Limit): Lane => ({
-  turn: Semaphore.makeUnsafe(1),
-  departures: new Departures(limit),
-  waiting: 0
+/**
+ * The lane of calls that do not declare one: `ordinary` unless set. {@link withLane} sets it.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentLane = Context.Reference<Lane>("@colloquy/core/RateLimiter/CurrentLane", {
+  defaultValue: () => "ordinary"
 })
 
-const lanesBeforeSweep = 1000
+/**
+ * The chat whose update is being handled, none unless set. Answers to callbacks count there, because they do not say
+ * their chat.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core/RateLimiter/CurrentChat", {
+  defaultValue: () => undefined
+})
 
 /**
- * A limiter of one process. No window of any limit ever holds more departures than its count: each lane remembers its
- * last departures. A request holds its chat's lane until it departs, so a busy chat holds one place at the host at the
- * most, and others go past it.
+ * How long a call waits for its place before it fails with `RateLimited`: as the limiter's settings say unless set.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Deadline = Context.Reference<Duration.Input | undefined>("@colloquy/core/RateLimiter/Deadline", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Puts calls into a lane. Answers to callbacks stay in the lane `answer` unless this says `broadcast`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages, RateLimiter } from "@colloquy/core"
+ *
+ * const newsletter = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "News" }).pipe(
+ *   RateLimiter.withLane("broadcast")
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withLane: {
+  (lane: Lane): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, lane: Lane): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, lane: Lane) => Effect.provideService(self, CurrentLane, lane))
+
+/**
+ * Says in whose chat an update is being handled: answers to callbacks count there.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Answers, Chat, RateLimiter } from "@colloquy/core"
+ *
+ * const thank = Answers.send({ callback_id: "callback", notification: "Thank you" }).pipe(
+ *   RateLimiter.withChat(Chat.ChatId.make(4242))
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withChat: {
+  (chat_id: ChatId | undefined): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, chat_id: ChatId | undefined): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, chat_id: ChatId | undefined) =>
+  Effect.provideService(self, CurrentChat, chat_id)
+)
+
+/**
+ * How long calls wait for their place before they fail with `RateLimited`, with nothing sent. With 0 they fail at once
+ * where they would have to wait.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Chat, Messages, RateLimiter } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const nowOrNever = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
+ *   RateLimiter.withDeadline(0),
+ *   Effect.catchTag("RateLimited", ({ retryAfter }) => Effect.log("Too busy", retryAfter))
+ * )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withDeadline: {
+  (deadline: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input) =>
+  Effect.provideService(self, Deadline, deadline)
+)
+
+/** How many dialogs are remembered by their user. */
+const mostDialogs = 10_000
+
+const dialog = (user: number): string => `user:${user}`
+
+/** The limiter on top of what lets requests depart. */
+const of = ({ acquire, merge, pause, refused, status }: driver.Driver, { backlog, deadline }: Settings) => {
+  const patience = Duration.toMillis(deadline)
+  const chats = new Map<number, number>()
+
+  const rankOf = (current: Lane, declared: Lane | undefined) =>
+    lanes.indexOf(declared !== undefined && (current === "ordinary" || current === "reply") ? declared : current)
+
+  return RateLimiter.of({
+    acquire: (claim, again) =>
+      Effect.withFiber((fiber) => {
+        const { key, lane, scope = "host", user } = claim ?? {}
+        const own = fiber.getRef(Deadline)
+        return acquire({
+          scope,
+          key: key ?? (user === undefined ? claim && fiber.getRef(CurrentChat) : (chats.get(user) ?? dialog(user))),
+          rank: rankOf(fiber.getRef(CurrentLane), lane),
+          patience: own === undefined ? patience : Duration.toMillis(own),
+          backlog,
+          again
+        })
+      }),
+    refused: (departure, asked) => refused(departure, asked && Duration.toMillis(asked)),
+    pause: (duration) => pause(Duration.toMillis(duration)),
+    teach: ({ chat_id, user_id }) =>
+      Effect.suspend(() => {
+        const isKnown = chats.delete(user_id)
+        chats.set(user_id, chat_id)
+        if (isKnown) return Effect.void
+        for (const oldest of chats.keys()) {
+          if (chats.size <= mostDialogs) break
+          chats.delete(oldest)
+        }
+        return merge("messages", dialog(user_id), chat_id)
+      }),
+    status: Effect.map(status, ({ waiting, lines, level }) => ({
+      waiting: Object.fromEntries(lanes.map((lane, rank) => [lane, waiting[rank]])) as Status["waiting"],
+      chats: lines,
+      allowed: level
+    }))
+  })
+}
+
+const inNumbers = (settings: Settings): driver.Limits => {
+  const margin = Duration.toMillis(settings.margin)
+  const { host, messages, answers, polling } = settings
+  return Object.fromEntries(
+    Object.entries({ host, messages, answers, polling }).map(([scope, { count, window }]) => [
+      scope,
+      { count, window: Duration.toMillis(window) + margin }
+    ])
+  ) as unknown as driver.Limits
+}
+
+/**
+ * A limiter of one process.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (limits: Limits) {
+export const make = Effect.fnUntraced(function* (settings: Settings) {
+  const limits = inNumbers(settings)
   const useless = Object.entries(limits).find(([, { count }]) => !(Number.isInteger(count) && count > 0))
   if (useless !== undefined) {
     return yield* Effect.die(
       new RangeError(`RateLimiter: the count of \`${useless[0]}\` must be a whole number above 0`)
     )
   }
-  const clock = yield* Clock.Clock
-  const lanes = new Map<string, Lane>()
-  const host = makeLane(limits.host)
-  let pause = { since: 0, millis: 0 }
-  let sweepAt = lanesBeforeSweep
-
-  const pauseAt = (now: number): number => {
-    if (pause.since > now) pause = { ...pause, since: now }
-    return pause.since + pause.millis - now
-  }
-
-  const untilReady = (departures: Departures): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      const now = clock.currentTimeMillisUnsafe()
-      const wait = Math.max(departures.waitAt(now), pauseAt(now))
-      return wait > 0 ? Effect.andThen(Effect.sleep(wait), untilReady(departures)) : Effect.void
-    })
-
-  const depart = (lane: Lane): Effect.Effect<void> =>
-    Effect.map(untilReady(lane.departures), () => lane.departures.record(clock.currentTimeMillisUnsafe()))
-
-  const counting = (lane: Lane, wait: Effect.Effect<void>): Effect.Effect<void> =>
-    Effect.uninterruptibleMask((restore) => {
-      lane.waiting++
-      return Effect.ensuring(
-        restore(wait),
-        Effect.sync(() => {
-          lane.waiting--
-        })
-      )
-    })
-
-  const atHost = counting(host, host.turn.withPermit(depart(host)))
-
-  // Where nobody waits and the limits allow it, a request departs at once: the turns are for those who have to wait.
-  const departsAtOnce = (lane: Lane | undefined): boolean => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (pauseAt(now) > 0 || host.waiting > 0 || host.departures.waitAt(now) > 0) return false
-    if (lane !== undefined) {
-      if (lane.waiting > 0 || lane.departures.waitAt(now) > 0) return false
-      lane.departures.record(now)
-    }
-    host.departures.record(now)
-    return true
-  }
-
-  const sweep = () => {
-    const now = clock.currentTimeMillisUnsafe()
-    for (const [key, lane] of lanes) if (lane.waiting === 0 && lane.departures.isIdleAt(now)) lanes.delete(key)
-    sweepAt = Math.max(lanesBeforeSweep, lanes.size * 2)
-  }
-
-  const laneOf = ({ scope, key }: Claim): Lane => {
-    const name = `${scope}:${key}`
-    const existing = lanes.get(name)
-    if (existing !== undefined) return existing
-    if (lanes.size >= sweepAt) sweep()
-    const lane = makeLane(limits[scope])
-    lanes.set(name, lane)
-    return lane
-  }
-
-  const inLane = (lane: Lane): Effect.Effect<void> =>
-    lane.turn.withPermit(
-      Effect.flatMap(untilReady(lane.departures), () =>
-        Effect.map(atHost, () => lane.departures.record(clock.currentTimeMillisUnsafe()))
-      )
-    )
-
-  return RateLimiter.of({
-    acquire: (claim) =>
-      Effect.suspend(() => {
-        const lane = claim === undefined ? undefined : laneOf(claim)
-        if (departsAtOnce(lane)) return Effect.void
-        return lane === undefined ? atHost : counting(lane, inLane(lane))
-      }),
-    pause: (duration) =>
-      Effect.sync(() => {
-        const since = clock.currentTimeMillisUnsafe()
-        const millis = Duration.toMillis(duration)
-        if (millis > pauseAt(since)) pause = { since, millis }
-      })
-  })
+  return of(yield* memory.make(limits, undefined), settings)
 })
 
 /**
- * The limiter of one process. Without `limits` the documented ones hold: 30 requests a second for the host, 2 messages
- * a second for each chat. Limits that are left out keep their documented value.
+ * The limiter of one process. Without settings the documented ones hold: 30 requests a second for the host, 2 messages
+ * a second for each chat. What is left out keeps its documented value.
  *
  * **Example**
  *
@@ -254,5 +384,5 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (limits?: Partial<Limits>): Layer.Layer<RateLimiter> =>
-  Layer.effect(RateLimiter, make({ ...documented, ...limits }))
+export const layerMemory = (settings?: Partial<Settings>): Layer.Layer<RateLimiter> =>
+  Layer.effect(RateLimiter, make({ ...documented, ...settings }))

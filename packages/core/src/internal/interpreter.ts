@@ -11,7 +11,8 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
-import type { RateLimiter } from "../RateLimiter.ts"
+import type * as RateLimiter from "../RateLimiter.ts"
+import * as claims from "./claims.ts"
 import { classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
 import { redacting } from "./redact.ts"
@@ -20,7 +21,7 @@ import * as transport from "./transport.ts"
 
 export interface Options {
   readonly client: HttpClient.HttpClient
-  readonly limiter: RateLimiter["Service"]
+  readonly limiter: RateLimiter.RateLimiter["Service"]
   readonly token: Redacted.Redacted
   readonly baseUrl: string
   readonly timeout: Duration.Duration
@@ -33,6 +34,18 @@ const withoutTracing = () => true
 
 const failed = (endpoint: Endpoint.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
+
+const stopped = ({ endpoint }: Endpoint.Any, { isFull, retryAfter }: RateLimiter.NotLetGo) =>
+  Effect.fail(
+    new ApiError.RateLimited({
+      endpoint,
+      status: 0,
+      detail: isFull ? "too many calls wait already" : "its place did not come within the deadline",
+      body: "",
+      isSent: false,
+      retryAfter
+    })
+  )
 
 export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options) => {
   const base = baseUrl.replace(/\/+$/, "")
@@ -83,20 +96,34 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
         toHttp(method, encoded.success),
         deliberate === undefined ? timeout : Duration.sum(timeout, deliberate)
       )
-      const attempt = Effect.andThen(
-        limiter.acquire(limit(request)),
-        Effect.useSpan(endpoint.endpoint, spanOptions, (span) =>
-          Effect.flatMap(sent, (received) => {
-            span.attribute("http.response.status_code", received.status)
-            return Effect.clockWith((clock) =>
-              Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
-            )
-          })
-        )
+      const claim = limit(request)
+      let departure: RateLimiter.Departure | undefined
+      const exchange = Effect.useSpan(endpoint.endpoint, spanOptions, (span) =>
+        Effect.flatMap(sent, (received) => {
+          span.attribute("http.response.status_code", received.status)
+          return Effect.clockWith((clock) =>
+            Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
+          )
+        })
       )
-      return Effect.flatMap(retrying(attempt, repeatable, limiter), ({ json, received }) => {
+      const attempt = Effect.matchEffect(
+        Effect.suspend(() => limiter.acquire(claim, departure)),
+        {
+          onFailure: (reason) => stopped(endpoint, reason),
+          onSuccess: (place) => {
+            departure = place
+            return exchange
+          }
+        }
+      )
+      const refused = (asked: Duration.Duration | undefined) => limiter.refused(departure!, asked)
+      return Effect.flatMap(retrying(attempt, repeatable, { refused, pause: limiter.pause }), ({ json, received }) => {
         const decoded = decode(json)
-        if (Result.isSuccess(decoded)) return Effect.succeed(decoded.success)
+        if (Result.isSuccess(decoded)) {
+          const dialog = claims.dialogOf(claim, decoded.success)
+          const success = Effect.succeed(decoded.success)
+          return dialog === undefined ? success : Effect.andThen(limiter.teach(dialog), success)
+        }
         const { status, text } = received
         const problem = redact.text(decoded.failure)
         return failed(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))

@@ -29,10 +29,13 @@ const isTransient =
     isPatient(policy, error) &&
     (repeatable || policy.repeatUncertain || !error.mayBeCarriedOut)
 
+const isRefused = (error: ApiError.ApiError): error is ApiError.RateLimited =>
+  error._tag === "RateLimited" && error.isSent !== false
+
 const isBearable =
   (policy: RetryPolicy.Policy) =>
   (error: ApiError.ApiError): error is ApiError.RateLimited =>
-    error._tag === "RateLimited" && isPatient(policy, error)
+    isRefused(error) && isPatient(policy, error)
 
 const isNotReady = (error: ApiError.ApiError): error is ApiError.AttachmentNotReady =>
   error._tag === "AttachmentNotReady"
@@ -58,12 +61,18 @@ const waiting = <A, E extends ApiError.ApiError>(
       : Effect.fail(error)
   )
 
-/** Lets everybody wait for as long as the platform asked for, whether or not this call is repeated. */
-const pausing =
-  (policy: RetryPolicy.Policy, limiter: RateLimiter["Service"]) =>
+/** What a 429 is told to: everybody pauses there, so its caller needs no pause of its own. */
+export interface Limiter {
+  readonly refused: (asked: Duration.Duration | undefined) => Effect.Effect<void>
+  readonly pause: RateLimiter["Service"]["pause"]
+}
+
+/** The lesson of a 429, whether or not this call is repeated. */
+const telling =
+  (policy: RetryPolicy.Policy, limiter: Limiter) =>
   (error: ApiError.ApiError): Effect.Effect<void> =>
-    error._tag === "RateLimited" && error.retryAfter !== undefined
-      ? limiter.pause(Duration.min(error.retryAfter, policy.maxPause))
+    isRefused(error)
+      ? limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxPause))
       : Effect.void
 
 /**
@@ -73,7 +82,7 @@ const pausing =
 export const retrying = <A, E extends ApiError.ApiError>(
   attempt: Effect.Effect<A, E>,
   repeatable: boolean,
-  limiter: RateLimiter["Service"]
+  limiter: Limiter
 ): Effect.Effect<A, E> =>
   Effect.catch(attempt, (error) =>
     Effect.flatMap(RetryPolicy.RetryPolicy, (policy) => {
@@ -84,8 +93,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
         // A schedule is asked before `while` is: errors that are none of its business must not pause anybody.
         Schedule.modifyDelay(({ duration, input }) => {
           if (!isBearable(policy)(input)) return Effect.succeed(duration)
-          const pause = atLeastAsked(duration, input)
-          return Effect.as(limiter.pause(pause), pause)
+          return Effect.as(limiter.pause(atLeastAsked(duration, input)), Duration.zero)
         })
       )
       const on = <F extends ApiError.ApiError>(
@@ -98,7 +106,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return after(error, attempt).pipe(
-        Effect.tapError(pausing(policy, limiter)),
+        Effect.tapError(telling(policy, limiter)),
         (self) => on(self, isTransient(policy, repeatable), transient),
         (self) => on(self, isBearable(policy), rateLimited),
         (self) => waiting(self, (after) => on(after, isNotReady, policy.notReady))

@@ -1,5 +1,4 @@
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -66,7 +65,7 @@ const bodyOf = (request: HttpClientRequest.HttpClientRequest): string | undefine
   request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : undefined
 
 export interface Options extends Partial<BotApi.Options> {
-  readonly limits?: Partial<RateLimiter.Limits>
+  readonly limits?: Partial<RateLimiter.Settings>
 }
 
 /** A reply, or how it follows from the request. */
@@ -118,9 +117,10 @@ export const scripted = (...script: ReadonlyArray<Step>) => {
 export const repeat = (times: number, reply: Reply): ReadonlyArray<Reply> => Array.from({ length: times }, () => reply)
 
 /** Limits that no test meets by accident. */
-export const unlimited: RateLimiter.Limits = {
-  host: { count: 10_000, window: Duration.millis(1) },
-  messages: { count: 10_000, window: Duration.millis(1) },
-  answers: { count: 10_000, window: Duration.millis(1) },
-  polling: { count: 10_000, window: Duration.millis(1) }
+export const unlimited: RateLimiter.Settings = {
+  ...RateLimiter.unlimited,
+  host: { count: 10_000, window: 1 },
+  messages: { count: 10_000, window: 1 },
+  answers: { count: 10_000, window: 1 },
+  polling: { count: 10_000, window: 1 }
 }

@@ -1,0 +1,61 @@
+import type * as Duration from "effect/Duration"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { Refused } from "./rateLimiterLessons.ts"
+
+/** A limit in numbers: `window` includes the margin. */
+export interface Limit {
+  readonly count: number
+  readonly window: number
+}
+
+export interface Limits {
+  readonly host: Limit
+  readonly [scope: string]: Limit
+}
+
+/** What a call asks for: the next place in a line, by a lane, for so many milliseconds at the most. */
+export interface Request {
+  readonly scope: string
+  /** Nothing where only the host's limit holds. */
+  readonly key: unknown
+  readonly rank: number
+  readonly patience: number
+  readonly backlog: number
+  readonly again: Departure | undefined
+}
+
+/** `turn` and `since` say who came first, should it have to depart again. */
+export interface Departure extends Refused {
+  readonly turn: number
+}
+
+/** It was not let go: `isFull` where too many wait already, otherwise it would take too long. Nothing was sent. */
+export class NotLetGo extends Data.TaggedError("NotLetGo")<{
+  readonly isFull: boolean
+  readonly retryAfter: Duration.Duration
+}> {}
+
+export interface Status {
+  readonly waiting: ReadonlyArray<number>
+  readonly lines: number
+  readonly level: number
+}
+
+/** Lets requests depart: within one process, or shared by several. */
+export interface Driver {
+  readonly acquire: (request: Request) => Effect.Effect<Departure, NotLetGo>
+  readonly pause: (millis: number) => Effect.Effect<void>
+  readonly refused: (departure: Departure, pause: number | undefined) => Effect.Effect<void>
+  readonly merge: (scope: string, from: unknown, to: unknown) => Effect.Effect<void>
+  readonly status: Effect.Effect<Status>
+}
+
+/** Watches a driver. */
+export interface Watcher {
+  readonly waits: (rank: number, by: 1 | -1) => void
+  readonly departed: (rank: number, waited: number) => void
+  readonly notLetGo: (rank: number) => void
+  readonly refused: () => void
+  readonly paused: (millis: number) => void
+}

@@ -1,0 +1,153 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { type Departure, type Driver, type Limits, NotLetGo, type Request, type Watcher } from "./rateLimiterDriver.ts"
+import * as Ledger from "./rateLimiterLedger.ts"
+import * as Room from "./rateLimiterRoom.ts"
+
+/**
+ * The driver of one process. Whoever arrives and the only timer move the queue on; a call that waits costs neither a
+ * timer nor a fiber of its own.
+ */
+export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watcher | undefined) {
+  const clock = yield* Clock.Clock
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const ledger = Ledger.make(limits)
+  const room = Room.make()
+  let turns = 0
+  let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
+
+  // A clock that is set back must not hold anybody up.
+  const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+  const stop = () => {
+    timer?.fiber.interruptUnsafe()
+    timer = undefined
+  }
+
+  const pumpAt = (at: number, millis: number) => {
+    if (timer !== undefined && timer.at <= at) return
+    stop()
+    const pumping = Effect.sync(() => {
+      timer = undefined
+      pump()
+    })
+    timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), pumping)) }
+  }
+
+  const depart = (scope: string, key: unknown, rank: number, turn: number, at: number) =>
+    Effect.succeed<Departure>({ ...ledger.depart(scope, key, Room.isPaced(rank), at), turn })
+
+  const pump = (): void => {
+    const at = now()
+    room.wake(at)
+    let wait = Infinity
+    while (room.hasReady()) {
+      wait = ledger.hostWait(at)
+      if (wait > 0) {
+        ledger.spreadFrom(at + wait)
+        break
+      }
+      wait = ledger.paceWait(at)
+      const line = room.next(wait <= 0)
+      if (line === undefined) break
+      wait = Infinity
+      const lineWait = ledger.lineWait(line.scope, line.key, at)
+      if (lineWait > 0) room.delay(line, at + lineWait)
+      else room.depart(line)
+    }
+    room.expire(at)
+    if (room.isEmpty()) return stop()
+    const next = Math.min(at + wait, room.nextAt())
+    pumpAt(next, next - at)
+  }
+
+  /** How long it is at least until a call that comes now would depart. */
+  const waitFor = ({ scope, key, rank }: Request, at: number): Duration.Duration => {
+    const { ahead, inLine } = room.ahead(scope, key, rank)
+    const { count = 1, window = 0 } = limits[scope] ?? {}
+    return Duration.millis(
+      Math.ceil(
+        Math.max(
+          ledger.hostWait(at) + ahead * ledger.spacing(),
+          ledger.lineWait(scope, key, at) + Math.floor(inLine / count) * window
+        )
+      )
+    )
+  }
+
+  const notLetGo = (request: Request, isFull: boolean, at: number) => {
+    watcher?.notLetGo(request.rank)
+    return Effect.fail(new NotLetGo({ isFull, retryAfter: waitFor(request, at) }))
+  }
+
+  const wait = (request: Request, turn: number, since: number) =>
+    Effect.callback<Departure, NotLetGo>((resume) => {
+      const { scope, key, rank, patience, again } = request
+      const leave = () => {
+        room.leave(ticket)
+        watcher?.waits(rank, -1)
+        if (room.isEmpty()) stop()
+      }
+      const ticket: Room.Ticket = {
+        rank,
+        turn,
+        expires: since + patience,
+        isAgain: again !== undefined,
+        depart: (key) => {
+          const at = now()
+          watcher?.waits(rank, -1)
+          watcher?.departed(rank, at - since)
+          resume(depart(scope, key, rank, turn, at))
+        },
+        expire: () => {
+          leave()
+          resume(notLetGo(request, false, now()))
+        }
+      }
+      watcher?.waits(rank, 1)
+      room.enter(scope, key, ticket)
+      pump()
+      return Effect.sync(leave)
+    })
+
+  const driver: Driver = {
+    acquire: (request) =>
+      Effect.suspend(() => {
+        const { scope, key, rank, backlog, again } = request
+        const at = now()
+        const turn = again?.turn ?? turns++
+        if (
+          !room.hasReady() &&
+          ledger.hostWait(at) <= 0 &&
+          (!Room.isPaced(rank) || ledger.paceWait(at) <= 0) &&
+          room.lineOf(scope, key) === undefined &&
+          ledger.lineWait(scope, key, at) <= 0
+        ) {
+          watcher?.departed(rank, 0)
+          return depart(scope, key, rank, turn, at)
+        }
+        const isFull = room.waiting[rank] >= backlog && again === undefined
+        return isFull ? notLetGo(request, true, at) : wait(request, turn, at)
+      }),
+    pause: (millis) =>
+      Effect.sync(() => {
+        watcher?.paused(millis)
+        ledger.pause(now(), millis)
+      }),
+    refused: (departure, pause = limits.host.window) =>
+      Effect.sync(() => {
+        watcher?.refused()
+        ledger.refused(departure, now(), pause)
+        ledger.pause(now(), pause)
+      }),
+    merge: (scope, from, to) =>
+      Effect.sync(() => {
+        ledger.merge(scope, from, to)
+        room.merge(scope, from, to)
+      }),
+    status: Effect.sync(() => ({ waiting: [...room.waiting], lines: ledger.lines, level: ledger.level }))
+  }
+  return driver
+})
