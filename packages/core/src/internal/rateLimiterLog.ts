@@ -1,35 +1,36 @@
-/** The last departures of one limit, as many as it allows: the next may go when the oldest of them has left the window. */
+/** The departures of one limit that may still be in its window: the next may go when the oldest of them has left it. */
 export interface Log {
-  readonly times: Float64Array
-  total: number
+  readonly count: number
+  readonly times: Array<number>
   /** The first departure that is still in the window. */
   first: number
 }
 
-export const make = (count: number): Log => ({ times: new Float64Array(count).fill(-Infinity), total: 0, first: 0 })
+export const make = (count: number): Log => ({ count, times: [], first: 0 })
 
 /** How long it is until less than `level` departures are in the window. */
-export const waitAt = ({ times, total }: Log, window: number, now: number, level: number = times.length): number =>
-  times[(total + times.length - level) % times.length] + window - now
+export const waitAt = ({ count, times }: Log, window: number, now: number, level: number = count): number =>
+  times.length < level ? 0 : times[times.length - level] + window - now
 
 export const record = (log: Log, now: number): void => {
-  log.times[log.total++ % log.times.length] = now
+  const { count, times } = log
+  const excess = times.push(now) - count
+  // Now and then: to drop one at a time would move them all each time.
+  if (excess > count) log.first = Math.max(0, log.first - times.splice(0, excess).length)
 }
 
 /** How many departures are in the window. */
 export const loadAt = (log: Log, window: number, now: number): number => {
-  const { times, total } = log
-  log.first = Math.max(log.first, total - times.length)
-  while (log.first < total && times[log.first % times.length] + window <= now) log.first++
-  return total - log.first
+  const { times } = log
+  while (log.first < times.length && times[log.first] + window <= now) log.first++
+  return times.length - log.first
 }
 
 export const isIdleAt = (log: Log, window: number, now: number): boolean => waitAt(log, window, now, 1) <= 0
 
 /** The departures of both, as if they had been of one. */
-export const merge = (one: Log, other: Log): Log => {
-  const merged = make(one.times.length)
-  const times = [...one.times, ...other.times].filter((time) => time > -Infinity).sort((a, b) => a - b)
-  for (const time of times) record(merged, time)
-  return merged
-}
+export const merge = (one: Log, other: Log): Log => ({
+  ...one,
+  times: [...one.times, ...other.times].sort((a, b) => a - b),
+  first: 0
+})

@@ -2,8 +2,9 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { type Departure, type Driver, type Limits, NotLetGo, type Request, type Watcher } from "./rateLimiterDriver.ts"
+import type { Driver, Limits, Request, Watcher } from "./rateLimiterDriver.ts"
 import * as Ledger from "./rateLimiterLedger.ts"
+import * as Queue from "./rateLimiterQueue.ts"
 import * as Room from "./rateLimiterRoom.ts"
 
 /**
@@ -15,7 +16,6 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const ledger = Ledger.make(limits)
   const room = Room.make()
-  let turns = 0
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 
   // A clock that is set back must not hold anybody up.
@@ -36,8 +36,8 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
     timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), pumping)) }
   }
 
-  const depart = (scope: string, key: unknown, rank: number, turn: number, at: number) =>
-    Effect.succeed<Departure>({ ...ledger.depart(scope, key, Room.isPaced(rank), at), turn })
+  const depart = (scope: string, key: unknown, rank: number, at: number) =>
+    ledger.depart(scope, key, Room.isPaced(rank), at)
 
   const pump = (): void => {
     const at = now()
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
       wait = Infinity
       const lineWait = ledger.lineWait(line.scope, line.key, at)
       if (lineWait > 0) room.delay(line, at + lineWait)
-      else room.depart(line)
+      else room.depart(line, depart(line.scope, line.key, room.rankOf(line), at))
     }
     room.expire(at)
     if (room.isEmpty()) return stop()
@@ -77,47 +77,13 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
     )
   }
 
-  const notLetGo = (request: Request, isFull: boolean, at: number) => {
-    watcher?.notLetGo(request.rank)
-    return Effect.fail(new NotLetGo({ isFull, retryAfter: waitFor(request, at) }))
-  }
-
-  const wait = (request: Request, turn: number, since: number) =>
-    Effect.callback<Departure, NotLetGo>((resume) => {
-      const { scope, key, rank, patience, again } = request
-      const leave = () => {
-        room.leave(ticket)
-        watcher?.waits(rank, -1)
-        if (room.isEmpty()) stop()
-      }
-      const ticket: Room.Ticket = {
-        rank,
-        turn,
-        expires: since + patience,
-        isAgain: again !== undefined,
-        depart: (key) => {
-          const at = now()
-          watcher?.waits(rank, -1)
-          watcher?.departed(rank, at - since)
-          resume(depart(scope, key, rank, turn, at))
-        },
-        expire: () => {
-          leave()
-          resume(notLetGo(request, false, now()))
-        }
-      }
-      watcher?.waits(rank, 1)
-      room.enter(scope, key, ticket)
-      pump()
-      return Effect.sync(leave)
-    })
+  const queue = Queue.make(room, { now, moved: pump, emptied: stop, waitFor }, watcher)
 
   const driver: Driver = {
     acquire: (request) =>
       Effect.suspend(() => {
-        const { scope, key, rank, backlog, again } = request
+        const { scope, key, rank } = request
         const at = now()
-        const turn = again?.turn ?? turns++
         if (
           !room.hasReady() &&
           ledger.hostWait(at) <= 0 &&
@@ -126,10 +92,9 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
           ledger.lineWait(scope, key, at) <= 0
         ) {
           watcher?.departed(rank, 0)
-          return depart(scope, key, rank, turn, at)
+          return Effect.succeed({ ...depart(scope, key, rank, at), turn: queue.turnOf(request) })
         }
-        const isFull = room.waiting[rank] >= backlog && again === undefined
-        return isFull ? notLetGo(request, true, at) : wait(request, turn, at)
+        return queue.wait(request, at)
       }),
     pause: (millis) =>
       Effect.sync(() => {

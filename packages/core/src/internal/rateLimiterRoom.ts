@@ -1,3 +1,5 @@
+import type { Refused } from "./rateLimiterLessons.ts"
+
 /** A call that waits. `rank` is that of its lane, 0 the most urgent; `turn` says who came first. */
 export interface Ticket {
   readonly rank: number
@@ -5,7 +7,7 @@ export interface Ticket {
   readonly expires: number
   /** It departed before and was refused: it goes before whoever came later. */
   readonly isAgain: boolean
-  readonly depart: (key: unknown) => void
+  readonly depart: (how: Refused) => void
   readonly expire: () => void
   line?: Line
 }
@@ -41,6 +43,8 @@ const putFirst = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): voi
   for (const other of [...others.slice(0, index < 0 ? others.length : index), item]) set.add(other)
   for (const other of others) set.add(other)
 }
+
+export type Room = ReturnType<typeof make>
 
 /**
  * Who waits, and who is next. A line has one place in a lane, whatever its length: that of the most urgent of its calls,
@@ -87,9 +91,20 @@ export const make = () => {
     waiting[rank] += by
   }
 
+  /** The line that is next: of the most urgent lane, unless another has been passed over for too long. */
+  const next = (withPaced: boolean): Line | undefined => {
+    let next = -1
+    for (let rank = 0; rank < lanes; rank++) {
+      if (ready[rank].size === 0 || (isPaced(rank) && !withPaced)) continue
+      if (next < 0 || passed[rank] >= Math.max(shareOf - 1, passed[next] + 1)) next = rank
+    }
+    return next < 0 ? undefined : first(ready[next])
+  }
+
   return {
     waiting,
     lineOf,
+    rankOf,
     hasReady: () => ready.some(({ size }) => size > 0),
     /** How many places in the lanes, and how many calls in its own line, come before one that comes now. */
     ahead: (scope: string, key: unknown, rank: number) => ({
@@ -122,18 +137,24 @@ export const make = () => {
       else if (line.place !== delayed && line.place !== ready[rankOf(line)]) stand(line)
     },
 
-    /** The line that is next: of the most urgent lane, unless another has been passed over for too long. */
-    next: (withPaced: boolean): Line | undefined => {
-      let next = -1
-      for (let rank = 0; rank < lanes; rank++) {
-        if (ready[rank].size === 0 || (isPaced(rank) && !withPaced)) continue
-        if (next < 0 || passed[rank] >= Math.max(shareOf - 1, passed[next] + 1)) next = rank
+    next,
+
+    /** Those that are next, the first first. */
+    candidates: (most: number): ReadonlyArray<Line> => {
+      const candidates = new Set<Line>()
+      const head = next(true)
+      if (head !== undefined) candidates.add(head)
+      for (const lines of ready) {
+        for (const line of lines) {
+          if (candidates.size >= most) break
+          candidates.add(line)
+        }
       }
-      return next < 0 ? undefined : first(ready[next])
+      return [...candidates]
     },
 
     /** The first of a line departs. */
-    depart: (line: Line): void => {
+    depart: (line: Line, how: Refused): void => {
       const ticket = first(line.tickets)!
       const rank = rankOf(line)
       for (let other = 0; other < lanes; other++) if (other !== rank && ready[other].size > 0) passed[other]++
@@ -142,7 +163,7 @@ export const make = () => {
       count(line, ticket, -1)
       if (line.tickets.size === 0) forget(line)
       else stand(line)
-      ticket.depart(line.key)
+      ticket.depart(how)
     },
 
     /** Two lines turn out to be one. */
@@ -181,13 +202,13 @@ export const make = () => {
       }
     },
 
-    /** Lets those calls leave whose patience has ended. */
-    expire: (now: number): void => {
+    /** Lets those calls leave whose patience has ended, of those that came before a turn. */
+    expire: (now: number, before: number = Infinity): void => {
       if (now < expiry) return
       expiry = Infinity
       for (const line of [delayed, ...ready].flatMap((set) => [...set])) {
         for (const ticket of line.tickets) {
-          if (ticket.expires <= now) ticket.expire()
+          if (ticket.expires <= now && ticket.turn < before) ticket.expire()
           else expiry = Math.min(expiry, ticket.expires)
         }
       }
