@@ -298,8 +298,15 @@ const mostDialogs = 10_000
 
 const dialog = (user: number): string => `user:${user}`
 
-/** The limiter on top of what lets requests depart. */
-const of = ({ acquire, merge, pause, refused, status }: driver.Driver, { backlog, deadline }: Settings) => {
+/**
+ * The limiter on top of what lets requests depart.
+ *
+ * @internal
+ */
+export const fromDriver = (
+  { acquire, merge, pause, refused, status }: driver.Driver,
+  { backlog, deadline }: Settings
+): RateLimiter["Service"] => {
   const patience = Duration.toMillis(deadline)
   const chats = new Map<number, number>()
 
@@ -341,16 +348,23 @@ const of = ({ acquire, merge, pause, refused, status }: driver.Driver, { backlog
   })
 }
 
-const inNumbers = (settings: Settings): driver.Limits => {
+/**
+ * The limits in milliseconds, with the margin. Dies of a limit that lets nobody go.
+ *
+ * @internal
+ */
+export const inNumbers = Effect.fnUntraced(function* (settings: Settings) {
   const margin = Duration.toMillis(settings.margin)
   const { host, messages, answers, polling } = settings
-  return Object.fromEntries(
-    Object.entries({ host, messages, answers, polling }).map(([scope, { count, window }]) => [
-      scope,
-      { count, window: Duration.toMillis(window) + margin }
-    ])
-  ) as unknown as driver.Limits
-}
+  const limits: Record<string, driver.Limit> = {}
+  for (const [scope, { count, window }] of Object.entries({ host, messages, answers, polling })) {
+    if (!(Number.isInteger(count) && count > 0)) {
+      return yield* Effect.die(new RangeError(`RateLimiter: the count of \`${scope}\` must be a whole number above 0`))
+    }
+    limits[scope] = { count, window: Duration.toMillis(window) + margin }
+  }
+  return limits as Record<Scope, driver.Limit>
+})
 
 /**
  * A limiter of one process.
@@ -359,14 +373,7 @@ const inNumbers = (settings: Settings): driver.Limits => {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (settings: Settings) {
-  const limits = inNumbers(settings)
-  const useless = Object.entries(limits).find(([, { count }]) => !(Number.isInteger(count) && count > 0))
-  if (useless !== undefined) {
-    return yield* Effect.die(
-      new RangeError(`RateLimiter: the count of \`${useless[0]}\` must be a whole number above 0`)
-    )
-  }
-  return of(yield* memory.make(limits, undefined), settings)
+  return fromDriver(yield* memory.make(yield* inNumbers(settings), undefined), settings)
 })
 
 /**

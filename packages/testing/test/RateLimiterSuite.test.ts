@@ -1,0 +1,10 @@
+import { RateLimiter } from "@colloquy/core"
+import { RateLimiterSuite } from "@colloquy/testing"
+import { describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+
+describe("the limiter of one process", () => {
+  for (const { effect, name } of RateLimiterSuite.cases) {
+    it.live(name, () => Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.settings)))
+  }
+})
