@@ -189,13 +189,15 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
-  const back = Effect.suspend(() => {
-    isAway = false
-    return Effect.andThen(
-      whenAway === "wait" ? Effect.void : store.pause(longest),
-      Effect.logInfo("The store of the rate limiter is back.")
+  const back = Effect.suspend(() =>
+    Effect.andThen(
+      store.pause(whenAway === "wait" ? 0 : longest),
+      Effect.suspend(() => {
+        isAway = false
+        return Effect.logInfo("The store of the rate limiter is back.")
+      })
     )
-  })
+  )
 
   const higher = (level: number, outcomes: ReadonlyArray<Outcome>) => {
     const { count, window } = limits.host
