@@ -58,7 +58,8 @@ export type Limits = { readonly [S in Scope]: Limit }
  */
 export type Lane = "answer" | "reply" | "ordinary" | "broadcast"
 
-const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broadcast"]
+/** @internal */
+export const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broadcast"]
 
 /**
  * The limits, and how calls wait for them.
@@ -224,6 +225,24 @@ export const Deadline = Context.Reference<Duration.Input | undefined>("@colloquy
 })
 
 /**
+ * Who watches the limiters that are made: nobody unless set. `RateLimiterMetrics.layer` does it.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const Watcher = Context.Reference<driver.Watcher | undefined>("@colloquy/core/RateLimiter/Watcher", {
+  defaultValue: () => undefined
+})
+
+/**
+ * What a watcher is told. A `rank` is that of a lane, 0 for `answer` to 3 for `broadcast`; times are milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Watcher = driver.Watcher
+
+/**
  * Puts calls into a lane. Answers to callbacks stay in the lane `answer` unless this says `broadcast`.
  *
  * **Example**
@@ -373,7 +392,7 @@ export const inNumbers = Effect.fnUntraced(function* (settings: Settings) {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (settings: Settings) {
-  return fromDriver(yield* memory.make(yield* inNumbers(settings), undefined), settings)
+  return fromDriver(yield* memory.make(yield* inNumbers(settings), yield* Watcher), settings)
 })
 
 /**

@@ -128,6 +128,7 @@ export const make = Effect.fnUntraced(function* (
     polling: shareOf(share, limits.polling)
   })
   const room = Room.make()
+  const watcher = yield* RateLimiter.Watcher
   const isWanted = Latch.makeUnsafe(false)
   let isAway = false
   let retryAt = -Infinity
@@ -157,7 +158,7 @@ export const make = Effect.fnUntraced(function* (
     isWanted.openUnsafe()
   }
 
-  const queue = Queue.make(room, { now, moved: wake, emptied: wake, waitFor }, undefined)
+  const queue = Queue.make(room, { now, moved: wake, emptied: wake, waitFor }, watcher)
 
   const takeAlone = (lines: ReadonlyArray<Room.Line>): ReadonlyArray<Outcome> => {
     const at = now()
@@ -257,11 +258,14 @@ export const make = Effect.fnUntraced(function* (
     acquire: (request) => Effect.suspend(() => queue.wait(request, now())),
     pause: (millis) =>
       Effect.suspend(() => {
+        watcher?.paused(millis)
         alone.pause(now(), millis)
         return ignoringAway(store.pause(millis))
       }),
     refused: (departure, pause = limits.host.window) =>
       Effect.suspend(() => {
+        watcher?.refused()
+        watcher?.paused(pause)
         alone.pause(now(), pause)
         if (isAway) alone.refused(departure, now(), pause)
         const learnt = store.learn((lessons = none(limits.host.count), now) => learn(lessons, departure, now, pause))

@@ -51,7 +51,7 @@ export interface Driver {
   readonly status: Effect.Effect<Status>
 }
 
-/** Watches a driver. */
+/** Watches a driver. Ranks are those of the lanes, times are milliseconds. */
 export interface Watcher {
   readonly waits: (rank: number, by: 1 | -1) => void
   readonly departed: (rank: number, waited: number) => void

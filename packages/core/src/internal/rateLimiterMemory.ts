@@ -104,6 +104,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watche
     refused: (departure, pause = limits.host.window) =>
       Effect.sync(() => {
         watcher?.refused()
+        watcher?.paused(pause)
         ledger.refused(departure, now(), pause)
         ledger.pause(now(), pause)
       }),

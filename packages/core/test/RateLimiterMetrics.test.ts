@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as TestClock from "effect/testing/TestClock"
+import { RateLimiter, RateLimiterMetrics } from "../src/index.ts"
+
+const inLane = <Input, State>(metric: Metric.Metric<Input, State>, lane: RateLimiter.Lane) =>
+  Metric.value(Metric.withAttributes(metric, { lane }))
+
+describe("the metrics of a limiter", () => {
+  it.effect("say who waits, who departed and after how long, who was turned away, and what the platform refused", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.RateLimiter
+      const acquire = RateLimiter.withLane(limiter.acquire(undefined), "reply")
+      const departure = yield* acquire
+      const calls = yield* Effect.forEach([1, 2], () => Effect.forkChild(acquire, { startImmediately: true }))
+      yield* Effect.flip(RateLimiter.withDeadline(limiter.acquire(undefined), 0))
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 2)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.joinAll(calls)
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 0)
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "reply")).count, 3)
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "ordinary")).count, 0)
+      const waits = yield* inLane(RateLimiterMetrics.waits, "reply")
+      assert.deepStrictEqual([waits.count, waits.min, waits.max], [3, 0, 2000])
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.turnedAway, "ordinary")).count, 1)
+      yield* limiter.refused(departure)
+      yield* limiter.pause(Duration.seconds(1))
+      assert.strictEqual((yield* Metric.value(RateLimiterMetrics.refused)).count, 1)
+      assert.strictEqual((yield* Metric.value(RateLimiterMetrics.pauses)).count, 2)
+    }).pipe(
+      Effect.provide(
+        RateLimiter.layerMemory({ host: { count: 1, window: "1 second" }, margin: 0 }).pipe(
+          Layer.provide(RateLimiterMetrics.layer)
+        )
+      ),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
+  )
+})
