@@ -18,15 +18,23 @@ if (unknown.length > 0) {
 
 const chosen = names.length === 0 ? figures : figures.filter(({ figure }) => names.includes(figure))
 
-const verdict = ({ isLeast = false, toReach }: Figure, { value }: Measured) =>
-  (isLeast ? value >= toReach : value <= toReach) ? "reached" : "missed"
+const verdict = ({ also, isLeast = false, toReach }: Figure, measured: Measured) =>
+  (isLeast ? measured.value >= toReach : measured.value <= toReach) &&
+  (also === undefined || (measured.also ?? Infinity) <= also.toReach)
+    ? "reached"
+    : "missed"
+
+const rounded = (value: number) => Number(value.toFixed(value < 0.1 ? 4 : 2))
 
 const report = (figure: Figure, measured: Measured) => {
-  const { toReach, unit } = figure
-  const value = Number(measured.value.toFixed(2))
-  if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, toReach }))
+  const { also, toReach, unit } = figure
+  const value = rounded(measured.value)
+  const second =
+    also === undefined || measured.also === undefined ? {} : { also: { ...also, value: rounded(measured.also) } }
+  if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, toReach, ...second }))
   const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(8), toReach.toFixed(2).padStart(9)]
-  console.log([...columns, ` ${verdict(figure, measured)}`.padEnd(9), ` ${measured.detail}`].join(" "))
+  const detail = second.also === undefined ? "" : `; ${second.also.name} ${second.also.value} of ${second.also.toReach}`
+  console.log([...columns, ` ${verdict(figure, measured)}`.padEnd(9), ` ${measured.detail}${detail}`].join(" "))
 }
 
 if (!isJson) console.log(`${"figure".padEnd(28)}    value  to reach`)

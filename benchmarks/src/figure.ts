@@ -2,7 +2,10 @@
 export interface Figure {
   readonly figure: string
   readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "per second"
+  readonly unit: "ratio" | "ms" | "MB" | "requests"
   readonly toReach: number
+  /** A second value that is measured with the first: what it is, and what is to be reached. */
+  readonly also?: { readonly name: string; readonly toReach: number }
   /** Whether more is better. */
   readonly isLeast?: boolean
   readonly measure: () => Promise<Measured>
@@ -10,6 +13,7 @@ export interface Figure {
 
 export interface Measured {
   readonly value: number
+  readonly also?: number
   /** What the two costs were, for people. */
   readonly detail: string
 }

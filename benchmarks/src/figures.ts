@@ -5,6 +5,7 @@ import { bundles } from "./bundle.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
 import * as kill9 from "./kill9.ts"
 import { concurrency } from "./kill9-stores.ts"
+import { fourProcesses, needless, replyLatency, unknownLimit } from "./outbound.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
 
@@ -65,6 +66,28 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ms",
     toReach: 1000,
     measure: async () => medianOf((await costsOf("flood.ts"))["10,000 sends"], "10,000 sends")
+  },
+  {
+    figure: "limiter-cost-us",
+    unit: "ratio",
+    toReach: 6,
+    measure: ratio(() => costsOf("limiterCost.ts"), "acquire and depart", "withPermit", "us")
+  },
+  { figure: "429-per-success", unit: "ratio", toReach: 0, measure: needless },
+  {
+    figure: "429-unknown-limit",
+    unit: "ratio",
+    toReach: 0.02,
+    also: { name: "time over sends / 10", toReach: 1.15 },
+    measure: unknownLimit
+  },
+  { figure: "reply-p99-ms", unit: "ms", toReach: 200, measure: replyLatency },
+  {
+    figure: "redis-four-processes",
+    unit: "requests",
+    toReach: 0,
+    also: { name: "time over sends / 30", toReach: 1.1 },
+    measure: fourProcesses
   },
   { figure: "emulator-4gb-rss-mb", unit: "MB", toReach: 100, measure: uploadGrowth },
   {
