@@ -64,7 +64,8 @@ export const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broad
 /**
  * The limits, and how calls wait for them.
  *
- * - `margin` is added to each window, because the network squeezes departures together on their way.
+ * - `margin` is added to each window, because the network squeezes departures together on their way. The first requests
+ *   of a process, which open connections, count four margins more.
  * - `backlog` is how many calls may wait in one lane; those beyond fail at once.
  * - `deadline` is how long a call may wait, unless {@link withDeadline} says otherwise.
  *
@@ -78,7 +79,7 @@ export interface Settings extends Limits {
 }
 
 /**
- * The limits of the document: 30 requests a second, 2 messages and 2 answers a second for each chat. The margin is 20
+ * The limits of the document: 30 requests a second, 2 messages and 2 answers a second for each chat. The margin is 25
  * ms; 20,000 calls may wait in a lane, each for an hour.
  *
  * @category settings
@@ -89,7 +90,7 @@ export const documented: Settings = {
   messages: { count: 2, window: 1000 },
   answers: { count: 2, window: 1000 },
   polling: { count: pollingPerSecond, window: 1000 },
-  margin: 20,
+  margin: 25,
   backlog: 20_000,
   deadline: 3_600_000
 }
@@ -392,7 +393,10 @@ export const inNumbers = Effect.fnUntraced(function* (settings: Settings) {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (settings: Settings) {
-  return fromDriver(yield* memory.make(yield* inNumbers(settings), yield* Watcher), settings)
+  return fromDriver(
+    yield* memory.make(yield* inNumbers(settings), Duration.toMillis(settings.margin), yield* Watcher),
+    settings
+  )
 })
 
 /**

@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
-import type { Driver, Request } from "./internal/rateLimiterDriver.ts"
+import { coldMargins, type Driver, type Request } from "./internal/rateLimiterDriver.ts"
 import * as Ledger from "./internal/rateLimiterLedger.ts"
 import { climb, learn, type Lessons as Learnt, none } from "./internal/rateLimiterLessons.ts"
 import * as Queue from "./internal/rateLimiterQueue.ts"
@@ -72,6 +72,7 @@ export interface Lessons extends Learnt {}
  *
  * - `take` lets depart, in one atomic step and in the order of the wishes, whoever may. A process whose wishes are not
  *   all fulfilled waits for its turn: places at the host go to those who wait longest.
+ *   What departs counts as if it were `late` by so many milliseconds.
  * - `learn` changes what was learnt, in one atomic step.
  * - `pause` lets nobody depart for a while; the longest pause counts.
  * - `merge` makes two lines one.
@@ -82,7 +83,8 @@ export interface Lessons extends Learnt {}
 export interface Store {
   readonly take: (
     wishes: ReadonlyArray<Wish>,
-    host: Limit
+    host: Limit,
+    late: number
   ) => Effect.Effect<{ readonly outcomes: ReadonlyArray<Outcome>; readonly level: number }, StoreAway>
   readonly learn: (change: (lessons: Lessons | undefined, now: number) => Lessons) => Effect.Effect<void, StoreAway>
   readonly pause: (millis: number) => Effect.Effect<void, StoreAway>
@@ -121,12 +123,17 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const limits = yield* RateLimiter.inNumbers(settings)
   const share = whenAway === "wait" ? 1 : whenAway.share
-  const alone = Ledger.make({
-    host: shareOf(share, limits.host),
-    messages: shareOf(share, limits.messages),
-    answers: shareOf(share, limits.answers),
-    polling: shareOf(share, limits.polling)
-  })
+  const alone = Ledger.make(
+    {
+      host: shareOf(share, limits.host),
+      messages: shareOf(share, limits.messages),
+      answers: shareOf(share, limits.answers),
+      polling: shareOf(share, limits.polling)
+    },
+    0
+  )
+  const cold = Duration.toMillis(settings.margin) * coldMargins
+  let coldLeft = limits.host.count
   const room = Room.make()
   const watcher = yield* RateLimiter.Watcher
   const isWanted = Latch.makeUnsafe(false)
@@ -210,7 +217,8 @@ export const make = Effect.fnUntraced(function* (
 
   const takeShared = Effect.fnUntraced(function* (lines: ReadonlyArray<Room.Line>) {
     if (isAway) yield* back
-    const { level, outcomes } = yield* store.take(lines.map(wishOf), limits.host)
+    const { level, outcomes } = yield* store.take(lines.map(wishOf), limits.host, coldLeft > 0 ? cold : 0)
+    coldLeft -= outcomes.filter(({ _tag }) => _tag === "Departed").length
     known = level
     yield* higher(level, outcomes)
     return outcomes

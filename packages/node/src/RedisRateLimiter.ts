@@ -55,9 +55,9 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
     })
 
   const store: SharedRateLimiter.Store = {
-    take: (wishes, host) =>
+    take: (wishes, host, late) =>
       asking(
-        Effect.map(take({ keys, host, me, grace, wishes }), ([level, ...outcomes]) => ({
+        Effect.map(take({ keys, host, me, grace, late, wishes }), ([level, ...outcomes]) => ({
           level: Number(level),
           outcomes: outcomes.map(scripts.outcomeOf)
         }))

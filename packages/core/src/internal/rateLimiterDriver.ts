@@ -14,6 +14,12 @@ export interface Limits {
   readonly [scope: string]: Limit
 }
 
+/**
+ * A process's first requests take longer than those that follow, because connections are opened and code is cold: as
+ * many as fit into one window count as if they departed so many margins later.
+ */
+export const coldMargins = 4
+
 /** What a call asks for: the next place in a line, by a lane, for so many milliseconds at the most. */
 export interface Request {
   readonly scope: string

@@ -3,11 +3,12 @@ import * as Lessons from "./rateLimiterLessons.ts"
 import * as Log from "./rateLimiterLog.ts"
 
 /** Departures of one process, and what was learnt from them. Times are milliseconds of a clock that never goes back. */
-export const make = (limits: Limits) => {
+export const make = (limits: Limits, cold: number) => {
   const { count, window } = limits.host
   const host = Log.make(count)
   const lines = new Map<string, Map<unknown, Log.Log>>()
   let lessons = Lessons.none(count)
+  let coldLeft = count
   let pausedUntil = -Infinity
   let pacedUntil = -Infinity
 
@@ -57,14 +58,15 @@ export const make = (limits: Limits) => {
 
     depart: (scope: string, key: unknown, isPaced: boolean, now: number): Lessons.Refused => {
       const load = Log.loadAt(host, window, now)
-      Log.record(host, now)
+      const counted = coldLeft-- > 0 ? now + cold : now
+      Log.record(host, counted)
       if (isPaced) pace(now)
       if (lessons.level < count) lessons = Lessons.climb(lessons, count, load, now, window)
       if (key === undefined) return { at: now, load, isLast: false }
       const logs = logsOf(scope)
       const limit = limits[scope]
       const log = logs.get(key) ?? Log.make(limit.count)
-      Log.record(log, now)
+      Log.record(log, counted)
       logs.delete(key)
       logs.set(key, log)
       forgetIdle(scope, logs, now)

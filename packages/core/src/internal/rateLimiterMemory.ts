@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import type { Driver, Limits, Request, Watcher } from "./rateLimiterDriver.ts"
+import { coldMargins, type Driver, type Limits, type Request, type Watcher } from "./rateLimiterDriver.ts"
 import * as Ledger from "./rateLimiterLedger.ts"
 import * as Queue from "./rateLimiterQueue.ts"
 import * as Room from "./rateLimiterRoom.ts"
@@ -11,10 +11,10 @@ import * as Room from "./rateLimiterRoom.ts"
  * The driver of one process. Whoever arrives and the only timer move the queue on; a call that waits costs neither a
  * timer nor a fiber of its own.
  */
-export const make = Effect.fnUntraced(function* (limits: Limits, watcher: Watcher | undefined) {
+export const make = Effect.fnUntraced(function* (limits: Limits, margin: number, watcher: Watcher | undefined) {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const ledger = Ledger.make(limits)
+  const ledger = Ledger.make(limits, margin * coldMargins)
   const room = Room.make()
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 

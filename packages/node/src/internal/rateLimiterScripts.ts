@@ -10,7 +10,8 @@ const takeLua = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local host, state, turns = KEYS[1], KEYS[2], KEYS[3]
-local count, window, me, grace = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local count, window, me = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local grace, counted = tonumber(ARGV[4]), now + ARGV[5]
 local function text(number) return string.format('%.3f', number) end
 local function expire(key, millis) redis.call('PEXPIRE', key, math.ceil(millis) + 1000) end
 
@@ -20,7 +21,7 @@ local paused, paced = tonumber(stored[2]) or 0, tonumber(stored[3]) or 0
 local spacing = window / level
 
 local last = redis.call('LINDEX', host, -1)
-if last and tonumber(last) > now then
+if last and tonumber(last) > now + 10000 then
   redis.call('DEL', host)
   paused, paced = now + window, 0
   redis.call('HSET', state, 'paused', text(paused))
@@ -50,9 +51,9 @@ local function hostReady(before)
 end
 
 local results, wait = {}, 0
-for i = 1, #ARGV - 4, 4 do
-  local key, lineCount = KEYS[3 + tonumber(ARGV[4 + i])], tonumber(ARGV[5 + i])
-  local lineWindow, isPaced = tonumber(ARGV[6 + i]), ARGV[7 + i] == '1'
+for i = 6, #ARGV, 4 do
+  local key, lineCount = KEYS[3 + tonumber(ARGV[i])], tonumber(ARGV[i + 1])
+  local lineWindow, isPaced = tonumber(ARGV[i + 2]), ARGV[i + 3] == '1'
   local before = ahead()
   local ready = hostReady(before)
   if isPaced then
@@ -65,15 +66,15 @@ for i = 1, #ARGV - 4, 4 do
   else
     local full = lineCount > 0 and redis.call('LINDEX', key, -lineCount)
     if full and tonumber(full) + lineWindow > now then
-      results[#results + 1] = 'L ' .. text(math.min(lineWindow, tonumber(full) + lineWindow - now))
+      results[#results + 1] = 'L ' .. text(tonumber(full) + lineWindow - now)
     else
       local load = redis.call('LLEN', host)
-      redis.call('RPUSH', host, text(now))
-      expire(host, window)
+      redis.call('RPUSH', host, text(counted))
+      expire(host, window + counted - now)
       local isLast = '0'
       if lineCount > 0 then
-        if redis.call('RPUSH', key, text(now)) > lineCount then redis.call('LTRIM', key, -lineCount, -1) end
-        expire(key, lineWindow)
+        if redis.call('RPUSH', key, text(counted)) > lineCount then redis.call('LTRIM', key, -lineCount, -1) end
+        expire(key, lineWindow + counted - now)
         full = redis.call('LINDEX', key, -lineCount)
         if full and tonumber(full) + lineWindow > now then isLast = '1' end
       end
@@ -112,6 +113,7 @@ interface Take {
   readonly host: { readonly count: number; readonly window: number }
   readonly me: string
   readonly grace: number
+  readonly late: number
   readonly wishes: ReadonlyArray<Wish>
 }
 
@@ -119,7 +121,7 @@ const linesOf = ({ wishes }: Take) => wishes.flatMap(({ line }) => (line === und
 
 export const take = Redis.script(
   (ask: Take) => {
-    const { grace, host, keys, me, wishes } = ask
+    const { grace, host, keys, late, me, wishes } = ask
     const lines = linesOf(ask)
     return [
       keys.host,
@@ -130,6 +132,7 @@ export const take = Redis.script(
       host.window,
       me,
       grace,
+      late,
       ...wishes.flatMap(({ isPaced, line }) => [
         line === undefined ? 0 : lines.indexOf(line) + 1,
         line?.count ?? 0,
