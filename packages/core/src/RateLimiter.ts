@@ -127,17 +127,13 @@ export interface Claim {
 }
 
 /**
- * A request that was let go. Give it back where the platform refused it with 429, and where it is to depart again.
+ * A request that was let go, `at` a time in milliseconds of the limiter's clock, after `load` others within the host's
+ * window. Give it back when it was answered, or refused with 429, and where it is to depart again.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Departure {
-  readonly at: number
-  readonly load: number
-  readonly isLast: boolean
-  readonly turn: number
-}
+export interface Departure extends driver.Departure {}
 
 /**
  * How things stand: how many calls wait in each lane, how many chats are remembered, and how many requests are let go
@@ -181,6 +177,8 @@ export class RateLimiter extends Context.Service<
      * later than it did at first.
      */
     readonly acquire: (claim: Claim | undefined, again?: Departure) => Effect.Effect<Departure, NotLetGo>
+    /** What departed was answered. Answers that take longer than the fastest tell that requests arrive late. */
+    readonly answered: (departure: Departure) => Effect.Effect<void>
     /**
      * The platform refused what departed (429). Everybody pauses, for as long as the platform asked or for the host's
      * window, and the host's limit is lowered to what fitted. All that had departed by then belongs to the one lesson.
@@ -324,7 +322,7 @@ const dialog = (user: number): string => `user:${user}`
  * @internal
  */
 export const fromDriver = (
-  { acquire, merge, pause, refused, status }: driver.Driver,
+  { acquire, answered, merge, pause, refused, status }: driver.Driver,
   { backlog, deadline }: Settings
 ): RateLimiter["Service"] => {
   const patience = Duration.toMillis(deadline)
@@ -347,6 +345,7 @@ export const fromDriver = (
           again
         })
       }),
+    answered,
     refused: (departure, asked) => refused(departure, asked && Duration.toMillis(asked)),
     pause: (duration) => pause(Duration.toMillis(duration)),
     teach: ({ chat_id, user_id }) =>

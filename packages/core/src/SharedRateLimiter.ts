@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
-import { coldMargins, type Driver, type Request } from "./internal/rateLimiterDriver.ts"
+import { coldMargins, lateness, type Driver, type Request } from "./internal/rateLimiterDriver.ts"
 import * as Ledger from "./internal/rateLimiterLedger.ts"
 import { climb, learn, type Lessons as Learnt, none } from "./internal/rateLimiterLessons.ts"
 import * as Queue from "./internal/rateLimiterQueue.ts"
@@ -55,7 +55,13 @@ export interface Wish {
  * @since 0.1.0
  */
 export type Outcome =
-  | { readonly _tag: "Departed"; readonly at: number; readonly load: number; readonly isLast: boolean }
+  | {
+      readonly _tag: "Departed"
+      readonly at: number
+      readonly counted: number
+      readonly load: number
+      readonly isLast: boolean
+    }
   | { readonly _tag: "LineFull"; readonly millis: number }
   | { readonly _tag: "HostFull"; readonly millis: number }
 
@@ -76,6 +82,7 @@ export interface Lessons extends Learnt {}
  * - `learn` changes what was learnt, in one atomic step.
  * - `pause` lets nobody depart for a while; the longest pause counts.
  * - `merge` makes two lines one.
+ * - `postpone` changes the time that a departure counts for, where it is still known.
  *
  * @category models
  * @since 0.1.0
@@ -89,6 +96,7 @@ export interface Store {
   readonly learn: (change: (lessons: Lessons | undefined, now: number) => Lessons) => Effect.Effect<void, StoreAway>
   readonly pause: (millis: number) => Effect.Effect<void, StoreAway>
   readonly merge: (from: string, to: string) => Effect.Effect<void, StoreAway>
+  readonly postpone: (line: string | undefined, from: number, to: number) => Effect.Effect<void, StoreAway>
 }
 
 /**
@@ -133,6 +141,8 @@ export const make = Effect.fnUntraced(function* (
     0
   )
   const cold = Duration.toMillis(settings.margin) * coldMargins
+  const late = lateness(cold)
+  const least = cold / coldMargins / 2
   let coldLeft = limits.host.count
   const room = Room.make()
   const watcher = yield* RateLimiter.Watcher
@@ -269,6 +279,12 @@ export const make = Effect.fnUntraced(function* (
         watcher?.paused(millis)
         alone.pause(now(), millis)
         return ignoringAway(store.pause(millis))
+      }),
+    answered: ({ at, counted, key, left, scope }) =>
+      Effect.suspend(() => {
+        const to = at + late(now() - left)
+        if (isAway || to < counted + least) return Effect.void
+        return ignoringAway(store.postpone(key === undefined ? undefined : lineName(scope, key), counted, to))
       }),
     refused: (departure, pause = limits.host.window) =>
       Effect.suspend(() => {

@@ -43,6 +43,7 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
   const learn = redis.eval(scripts.learn)
   const pause = redis.eval(scripts.pause)
   const merge = redis.eval(scripts.merge)
+  const postpone = redis.eval(scripts.postpone)
 
   const changing = (change: Parameters<SharedRateLimiter.Store["learn"]>[0]): Effect.Effect<void, Redis.RedisError> =>
     Effect.gen(function* () {
@@ -64,7 +65,8 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
       ),
     learn: (change) => asking(changing(change)),
     pause: (millis) => asking(pause(keys, millis)),
-    merge: (from, to) => asking(merge(keys, from, to))
+    merge: (from, to) => asking(merge(keys, from, to)),
+    postpone: (line, from, to) => asking(postpone(keys, line, from, to))
   }
   return store
 })

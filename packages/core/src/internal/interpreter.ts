@@ -101,9 +101,10 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
       const exchange = Effect.useSpan(endpoint.endpoint, spanOptions, (span) =>
         Effect.flatMap(sent, (received) => {
           span.attribute("http.response.status_code", received.status)
-          return Effect.clockWith((clock) =>
+          const read = Effect.clockWith((clock) =>
             Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
           )
+          return deliberate === undefined ? Effect.andThen(limiter.answered(departure!), read) : read
         })
       )
       const attempt = Effect.matchEffect(

@@ -20,6 +20,18 @@ export interface Limits {
  */
 export const coldMargins = 4
 
+/**
+ * How late requests arrive at the platform: by as much as their answers take longer than the fastest, and no more than
+ * the first requests may.
+ */
+export const lateness = (most: number) => {
+  let fastest = Infinity
+  return (roundTrip: number): number => {
+    fastest = Math.min(roundTrip, fastest + 0.1)
+    return Math.min(roundTrip - fastest, most)
+  }
+}
+
 /** What a call asks for: the next place in a line, by a lane, for so many milliseconds at the most. */
 export interface Request {
   readonly scope: string
@@ -31,9 +43,12 @@ export interface Request {
   readonly again: Departure | undefined
 }
 
-/** `turn` and `since` say who came first, should it have to depart again. */
+/** `turn` says who came first, should it have to depart again; `left` is when that was on this process's clock. */
 export interface Departure extends Refused {
   readonly turn: number
+  readonly left: number
+  readonly scope: string
+  readonly key: unknown
 }
 
 /** It was not let go: `isFull` where too many wait already, otherwise it would take too long. Nothing was sent. */
@@ -52,6 +67,8 @@ export interface Status {
 export interface Driver {
   readonly acquire: (request: Request) => Effect.Effect<Departure, NotLetGo>
   readonly pause: (millis: number) => Effect.Effect<void>
+  /** The departure was answered: how long that took tells whether it arrived late. */
+  readonly answered: (departure: Departure) => Effect.Effect<void>
   readonly refused: (departure: Departure, pause: number | undefined) => Effect.Effect<void>
   readonly merge: (scope: string, from: unknown, to: unknown) => Effect.Effect<void>
   readonly status: Effect.Effect<Status>

@@ -62,7 +62,7 @@ export const make = (limits: Limits, cold: number) => {
       Log.record(host, counted)
       if (isPaced) pace(now)
       if (lessons.level < count) lessons = Lessons.climb(lessons, count, load, now, window)
-      if (key === undefined) return { at: now, load, isLast: false }
+      if (key === undefined) return { at: now, counted, load, isLast: false }
       const logs = logsOf(scope)
       const limit = limits[scope]
       const log = logs.get(key) ?? Log.make(limit.count)
@@ -70,7 +70,14 @@ export const make = (limits: Limits, cold: number) => {
       logs.delete(key)
       logs.set(key, log)
       forgetIdle(scope, logs, now)
-      return { at: now, load, isLast: Log.waitAt(log, limit.window, now) > 0 }
+      return { at: now, counted, load, isLast: Log.waitAt(log, limit.window, now) > 0 }
+    },
+
+    /** What departed was later on its way than it counts for. */
+    postpone: (scope: string, key: unknown, from: number, to: number): void => {
+      Log.postpone(host, from, to)
+      const log = lines.get(scope)?.get(key)
+      if (log !== undefined) Log.postpone(log, from, to)
     },
 
     pause: (now: number, millis: number): void => {

@@ -16,9 +16,11 @@ export interface Lessons {
   readonly patience: number
 }
 
-/** What is known of a departure that was refused. */
+/** What is known of a departure. */
 export interface Refused {
   readonly at: number
+  /** When it counts as departed: it may have been on its way for longer. */
+  readonly counted: number
   /** How many had departed before it within the window. */
   readonly load: number
   /** Whether it took the last place of its own line, so that the refusal may have been about that. */

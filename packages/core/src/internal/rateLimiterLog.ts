@@ -19,6 +19,12 @@ export const record = (log: Log, now: number): void => {
   if (excess > count) log.first = Math.max(0, log.first - times.splice(0, excess).length)
 }
 
+/** A departure turns out to have been later. */
+export const postpone = ({ times }: Log, from: number, to: number): void => {
+  const index = times.lastIndexOf(from)
+  if (index >= 0) times[index] = to
+}
+
 /** How many departures are in the window. */
 export const loadAt = (log: Log, window: number, now: number): number => {
   const { times } = log

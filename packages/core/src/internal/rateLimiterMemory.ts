@@ -2,7 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { coldMargins, type Driver, type Limits, type Request, type Watcher } from "./rateLimiterDriver.ts"
+import { coldMargins, lateness, type Driver, type Limits, type Request, type Watcher } from "./rateLimiterDriver.ts"
 import * as Ledger from "./rateLimiterLedger.ts"
 import * as Queue from "./rateLimiterQueue.ts"
 import * as Room from "./rateLimiterRoom.ts"
@@ -15,6 +15,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context<never>())
   const ledger = Ledger.make(limits, margin * coldMargins)
+  const late = lateness(margin * coldMargins)
   const room = Room.make()
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
           ledger.lineWait(scope, key, at) <= 0
         ) {
           watcher?.departed(rank, 0)
-          return Effect.succeed({ ...depart(scope, key, rank, at), turn: queue.turnOf(request) })
+          return Effect.succeed({ ...depart(scope, key, rank, at), turn: queue.turnOf(request), left: at, scope, key })
         }
         return queue.wait(request, at)
       }),
@@ -100,6 +101,11 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
       Effect.sync(() => {
         watcher?.paused(millis)
         ledger.pause(now(), millis)
+      }),
+    answered: ({ at, counted, key, scope }) =>
+      Effect.sync(() => {
+        const to = at + late(now() - at)
+        if (to > counted) ledger.postpone(scope, key, counted, to)
       }),
     refused: (departure, pause = limits.host.window) =>
       Effect.sync(() => {

@@ -46,7 +46,7 @@ export const make = (room: Room, { now, moved, emptied, waitFor }: Driving, watc
           depart: (how) => {
             watcher?.waits(rank, -1)
             watcher?.departed(rank, now() - since)
-            resume(Effect.succeed({ ...how, turn }))
+            resume(Effect.succeed({ ...how, turn, left: now(), scope, key: ticket.line!.key }))
           },
           expire: () => {
             leave()

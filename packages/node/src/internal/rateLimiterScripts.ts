@@ -80,7 +80,7 @@ for i = 6, #ARGV, 4 do
       end
       if isPaced then paced = math.max(paced, now - (math.ceil(level / 3) - 1) * spacing) + spacing end
       since = now
-      results[#results + 1] = 'D ' .. text(now) .. ' ' .. load .. ' ' .. isLast
+      results[#results + 1] = 'D ' .. text(now) .. ' ' .. text(counted) .. ' ' .. load .. ' ' .. isLast
     end
   end
 end
@@ -145,10 +145,10 @@ export const take = Redis.script(
 ).withReturnType<readonly [level: string, ...outcomes: ReadonlyArray<string>]>()
 
 export const outcomeOf = (result: string): Outcome => {
-  const [kind, first, load, isLast] = result.split(" ")
+  const [kind, first, counted, load, isLast] = result.split(" ")
   const millis = Number(first)
   return kind === "D"
-    ? { _tag: "Departed", at: millis, load: Number(load), isLast: isLast === "1" }
+    ? { _tag: "Departed", at: millis, counted: Number(counted), load: Number(load), isLast: isLast === "1" }
     : { _tag: kind === "L" ? "LineFull" : "HostFull", millis }
 }
 
@@ -195,3 +195,21 @@ redis.call('RPUSH', KEYS[2], unpack(times))
 redis.call('PEXPIRE', KEYS[2], left)
 `
 })
+
+export const postpone = Redis.script(
+  (keys: Keys, line: string | undefined, from: number, to: number) => [
+    keys.host,
+    ...(line === undefined ? [] : [keys.line(line)]),
+    from.toFixed(3),
+    to.toFixed(3)
+  ],
+  {
+    numberOfKeys: (_, line) => (line === undefined ? 1 : 2),
+    lua: `
+for _, key in ipairs(KEYS) do
+  local index = redis.call('LPOS', key, ARGV[1], 'RANK', -1)
+  if index then redis.call('LSET', key, index, ARGV[2]) end
+end
+`
+  }
+)
