@@ -65,7 +65,7 @@ export const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broad
  * The limits, and how calls wait for them.
  *
  * - `margin` is added to each window, because the network squeezes departures together on their way. The first requests
- *   of a process, which open connections, count four margins more.
+ *   of a process, which open connections, count eight margins more.
  * - `backlog` is how many calls may wait in one lane; those beyond fail at once.
  * - `deadline` is how long a call may wait, unless {@link withDeadline} says otherwise.
  *

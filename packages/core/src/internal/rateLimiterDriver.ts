@@ -15,10 +15,10 @@ export interface Limits {
 }
 
 /**
- * A process's first requests take longer than those that follow, because connections are opened and code is cold: as
- * many as fit into one window count as if they departed so many margins later.
+ * A process's first requests take longer than those that follow, because connections are opened and code is cold: the
+ * first third of a window counts as if it departed so many margins later.
  */
-export const coldMargins = 4
+export const coldMargins = 8
 
 /**
  * How late requests arrive at the platform: by as much as their answers take longer than the fastest, and no more than

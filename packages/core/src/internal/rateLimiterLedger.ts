@@ -8,7 +8,7 @@ export const make = (limits: Limits, cold: number) => {
   const host = Log.make(count)
   const lines = new Map<string, Map<unknown, Log.Log>>()
   let lessons = Lessons.none(count)
-  let coldLeft = count
+  let coldLeft = Math.ceil(count / 3)
   let pausedUntil = -Infinity
   let pacedUntil = -Infinity
 
