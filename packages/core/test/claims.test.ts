@@ -89,7 +89,7 @@ describe("a call that may not wait", () => {
       assert.strictEqual(error._tag, "RateLimited")
       assert.strictEqual(
         error.message,
-        "Messages.send: nothing was sent, its place did not come within the deadline. Wait 1.125 seconds."
+        "Messages.send: nothing was sent, its place did not come within the deadline. Wait 1.225 seconds."
       )
     })
   )
