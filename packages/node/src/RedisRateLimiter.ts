@@ -37,7 +37,11 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
   const me = randomUUID()
 
   const asking = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, SharedRateLimiter.StoreAway> =>
-    Effect.timeout(effect, timeout).pipe(Effect.mapError((cause) => new SharedRateLimiter.StoreAway({ cause })))
+    Effect.timeout(effect, timeout).pipe(
+      Effect.mapError((cause) => new SharedRateLimiter.StoreAway({ cause })),
+      // What cannot be read in Redis must not end the limiter.
+      Effect.catchDefect((cause) => Effect.fail(new SharedRateLimiter.StoreAway({ cause })))
+    )
 
   const take = redis.eval(scripts.take)
   const learn = redis.eval(scripts.learn)

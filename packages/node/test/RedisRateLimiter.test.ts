@@ -170,3 +170,20 @@ describe.skipIf(isSkipped)("while Redis is away", () => {
     )
   )
 })
+
+describe.skipIf(isSkipped)("what cannot be read in Redis", () => {
+  it.live("counts as Redis being away, and ends when it can", () =>
+    Effect.gen(function* () {
+      const name = yield* prefix
+      const limiter = yield* limiterAt(name)
+      const { send } = Context.get(yield* Layer.build(layer), Redis.Redis)
+      const state = `{${name}}:state`
+      yield* send("SET", state, "not a hash")
+      const waiting = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+      yield* Effect.sleep(100)
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* send("DEL", state)
+      yield* Fiber.join(waiting)
+    })
+  )
+})
