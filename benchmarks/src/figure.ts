@@ -1,8 +1,7 @@
 /** A figure: a ratio of two costs that are measured in one run, or a count. */
 export interface Figure {
   readonly figure: string
-  readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "per second"
-  readonly unit: "ratio" | "ms" | "MB" | "requests"
+  readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "requests" | "per second"
   readonly toReach: number
   /** A second value that is measured with the first: what it is, and what is to be reached. */
   readonly also?: { readonly name: string; readonly toReach: number }

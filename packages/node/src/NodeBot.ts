@@ -25,7 +25,7 @@ import * as NodeTrust from "./NodeTrust.ts"
 export interface Options extends NodeTrust.Options {
   readonly token: string | Redacted.Redacted
   readonly baseUrl: string
-  readonly limits?: Partial<RateLimiter.Limits> | undefined
+  readonly limits?: Partial<RateLimiter.Settings> | undefined
   readonly inbox?: NodeInbox.Options | undefined
 }
 

@@ -1,4 +1,4 @@
-import { LongPolling, Messages, Subscriptions, Updates } from "@colloquy/core"
+import { LongPolling, Messages, RateLimiter, Subscriptions, Updates } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -154,5 +154,23 @@ describe("subscriptions", () => {
         assert.strictEqual(status, 200)
         assert.deepStrictEqual(yield* Subscriptions.list(), [])
       }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("what a handler sends", () => {
+  it.effect("goes before what nobody waits for, and its answers count in the chat of the update", () =>
+    Effect.gen(function* () {
+      const seen: Array<readonly [RateLimiter.Lane, number | undefined]> = []
+      const visitor = yield* Emulator.user("Ann")
+      const { chat_id } = yield* visitor.start()
+      const handle = () =>
+        Effect.gen(function* () {
+          seen.push([yield* RateLimiter.CurrentLane, yield* RateLimiter.CurrentChat])
+        })
+      const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(seen, [["reply", chat_id]])
+    }).pipe(Effect.provide(LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))))
   )
 })

@@ -12,7 +12,8 @@ import * as Tracer from "effect/Tracer"
 import * as Handler from "../Handler.ts"
 import type { Death, Mailbox, Settlement } from "../InboxStore.ts"
 import type * as Letter from "../Letter.ts"
-import type { Update } from "../Update.ts"
+import * as RateLimiter from "../RateLimiter.ts"
+import { chatOf, type Update } from "../Update.ts"
 import * as handlerMetrics from "./handlerMetrics.ts"
 import { originOf } from "./origin.ts"
 
@@ -48,7 +49,8 @@ const about = (update: Update) => ({ update_type: update.update_type, chat: orig
  */
 export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const { concurrency, handler, retry } = options
-  const context = yield* Effect.context<R>()
+  // What a handler sends goes before what nobody waits for, and answers count in the chat of their update.
+  const context = Context.add(yield* Effect.context<R>(), RateLimiter.CurrentLane, "reply")
   const clock = yield* Clock.Clock
   const fork = Effect.runForkWith(context)
   const metrics = handlerMetrics.make(context)
@@ -65,6 +67,11 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   let isPumping = false
   let isStopping = false
   let isAborted = false
+
+  const forkFor = (update: Update): typeof fork => {
+    const chat_id = chatOf(update)
+    return chat_id === undefined ? fork : Effect.runForkWith(Context.add(context, RateLimiter.CurrentChat, chat_id))
+  }
 
   const letterOf = ({ index, mailbox }: Turn): Letter.Stored => mailbox.letters[index]
 
@@ -169,7 +176,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     turn.since = now
     turn.isLate = false
     running.add(turn)
-    const fiber = fork(handlingOnce(turn, update))
+    const fiber = forkFor(update)(handlingOnce(turn, update))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) {
       running.delete(turn)
