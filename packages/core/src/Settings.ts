@@ -5,6 +5,8 @@
  * |---|---|---|
  * | `BOT_TOKEN` | the bare token of the bot | required |
  * | `BOT_BASE_URL` | the API host, `https://…` (plain `http://` on loopback only) | required |
+ * | `BOT_WEBHOOK_URL` | the address of the webhook, `https://…` without a port | required for a webhook |
+ * | `BOT_WEBHOOK_SECRET` | its secret, 5 to 256 of A-Z, a-z, 0-9 and hyphen | a new one at each start |
  * | `BOT_SECRET_HEADER` | the header that carries a webhook's secret | `X-Svc-Bot-Api-Secret` |
  *
  * API: General conventions; Authentication.
