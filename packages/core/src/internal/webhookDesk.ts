@@ -1,5 +1,5 @@
 import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -35,7 +35,7 @@ export const makeDesk = Effect.fnUntraced(function* ({ inbox, storeTimeout, url 
 
   const redelivered = (cause: Cause.Cause<InboxClosed | InboxUnavailable>) => redeliver(whyNot(cause))
 
-  const late = Effect.suspend(() => redeliver(`The inbox took more than ${String(storeTimeout)}.`))
+  const late = Effect.suspend(() => redeliver(`The inbox took more than ${Duration.format(storeTimeout)}.`))
 
   // Storing goes on when the client hangs up and when it takes too long: what comes again is known by its fingerprint.
   const store = (received: Received): Effect.Effect<Answer> => {

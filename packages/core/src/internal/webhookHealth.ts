@@ -46,7 +46,7 @@ const lookAt = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.Effe
     return {
       inbox: checkOf((yield* inbox.isOpen) ? undefined : "it takes no more updates: the program stops"),
       backlog: {
-        ...checkOf(isOld ? `the oldest update waits longer than ${String(maxAge)}` : undefined),
+        ...checkOf(isOld ? `the oldest update waits longer than ${Duration.format(maxAge)}` : undefined),
         waiting,
         ageMs
       }

@@ -1,0 +1,76 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { Inbox, InboxStore, Webhook } from "../../src/index.ts"
+
+export const url = "https://bot.example/updates"
+
+export const secret = "a-secret-for-tests"
+
+type Store = InboxStore.InboxStore["Service"]
+
+/** An inbox in memory whose store is changed. */
+export const inbox = (change: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>
+  Inbox.layer(options).pipe(
+    Layer.provide(
+      Layer.effect(
+        InboxStore.InboxStore,
+        InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
+      )
+    ),
+    Layer.provide(InboxStore.layerMemory)
+  )
+
+export const receiver = (options: Partial<Webhook.ReceiverOptions> = {}, over: Layer.Layer<Inbox.Inbox> = inbox()) =>
+  Webhook.layerReceiver({ url, secret, ...options }).pipe(Layer.provideMerge(over))
+
+export interface Delivery {
+  readonly method?: string
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | Effect.Effect<Uint8Array, Webhook.BodyRefused>
+}
+
+const encoder = new TextEncoder()
+
+const bodyOf = (body: NonNullable<Delivery["body"]>) =>
+  Effect.isEffect(body) ? body : Effect.succeed(typeof body === "string" ? encoder.encode(body) : body)
+
+/** What is answered to a delivery as the platform makes it, unless changed. */
+export const deliver = ({ body = started(1), headers, method = "POST", url = "/updates" }: Delivery = {}) => {
+  const given: Readonly<Record<string, string>> = {
+    "content-type": "application/json",
+    "x-svc-bot-api-secret": secret,
+    ...headers
+  }
+  const header = (name: string) => given[name]
+  return Webhook.Webhook.use((webhook) => webhook.receive({ method, url, header, body: bodyOf(body) }))
+}
+
+export const status = (delivery?: Delivery) => Effect.map(deliver(delivery), ({ status }) => status)
+
+export const started = (timestamp: number, name = "Ann") =>
+  JSON.stringify({
+    update_type: "bot_started",
+    timestamp,
+    chat_id: 1,
+    user: { user_id: 1, first_name: name, is_bot: false }
+  })
+
+export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ waiting }) => waiting))
+
+export const dead = Stream.runCollect(Inbox.deadLetters)
+
+/** The texts of the letters that wait, in their order. */
+export const texts = Inbox.Inbox.use(({ store }) =>
+  Effect.map(store.claim({ owner: "test", now: 0, leaseUntil: 1, mailboxes: 100, letters: 1000 }), (mailboxes) =>
+    mailboxes.flatMap(({ letters }) => letters.map(({ letter }) => letter.text))
+  )
+)
+
+export const packed = (text: string, format: "gzip" | "deflate") =>
+  Effect.promise(() =>
+    new Response(new Blob([text]).stream().pipeThrough(new CompressionStream(format)))
+      .arrayBuffer()
+      .then((buffer) => new Uint8Array(buffer))
+  )

@@ -1,0 +1,347 @@
+import { type ApiError, Inbox, InboxStore, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
+import { Emulator, type Webhooks } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import { inspect } from "node:util"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+
+const url = "https://bot.example/updates"
+
+const secret = "a-secret-for-tests"
+
+/** The way from the platform to the webhook, without a network between. */
+const wire: (webhook: Webhook.Webhook["Service"]) => Webhooks.Receiver =
+  (webhook) =>
+  ({ body, headers, url }) =>
+    webhook.receive({
+      method: "POST",
+      url,
+      header: (name) => headers[name],
+      body: Effect.succeed(new TextEncoder().encode(body))
+    })
+
+/** The webhook's side listens before it subscribes, as a server does. */
+const webhook = (options: Partial<Webhook.Options> = {}) => {
+  const given = { url, secret, ...options }
+  const listening = Layer.effectDiscard(Webhook.Webhook.use((webhook) => Emulator.receive(given.url, wire(webhook))))
+  return Webhook.layerSubscription(given).pipe(
+    Layer.provideMerge(listening),
+    Layer.provideMerge(Webhook.layerReceiver(given))
+  )
+}
+
+const textOf = (update: Update.Update): string =>
+  update.update_type === "message_created" ? (update.message?.body?.text ?? "") : update.update_type
+
+/** A bot that keeps what it handles. */
+const bot = (handled: Array<string>) => Updates.run((update) => Effect.sync(() => handled.push(textOf(update))))
+
+const platform = Emulator.layerBot()
+
+const inMemory = Layer.provideMerge(Inbox.layerMemory(), platform)
+
+const say = (text: string) => Emulator.deliver({ update_type: text, timestamp: 0 })
+
+const subscriptions = Effect.map(Subscriptions.list(), (list) =>
+  list.map(({ update_types, url }) => [url, ...(update_types ?? [])])
+)
+
+const answers = Effect.map(Emulator.deliveries, (deliveries) =>
+  deliveries.map(({ at, failure, status }) => [at, status ?? failure])
+)
+
+const listening = () => {
+  const logs: Array<string> = []
+  const layer = Logger.layer([
+    Logger.make(({ cause, message }) => void logs.push(inspect(message), Cause.pretty(cause)))
+  ])
+  return { logs, layer }
+}
+
+const metricOf = (name: string) =>
+  Effect.map(Metric.snapshot, (metrics) =>
+    metrics.flatMap(({ id, state }) =>
+      id !== name ? [] : "count" in state ? [Number(state.count)] : "value" in state ? [Number(state.value)] : []
+    )
+  )
+
+describe("a bot by webhook", () => {
+  it.effect("handles what the platform delivers, in its order, each once", () =>
+    Effect.gen(function* () {
+      const handled: Array<string> = []
+      yield* Effect.forkChild(bot(handled), { startImmediately: true })
+      const visitor = yield* Emulator.user("visitor")
+      for (const text of ["a", "b", "c"]) yield* visitor.say(text)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, ["bot_started", "a", "b", "c"])
+      assert.deepStrictEqual(
+        yield* answers,
+        handled.map(() => [0, 200])
+      )
+      assert.deepStrictEqual(yield* subscriptions, [[url]])
+      assert.isTrue((yield* Webhook.Webhook.use(({ health }) => health)).ok)
+    }).pipe(Effect.provide(webhook()), Effect.provide(inMemory))
+  )
+
+  it.effect("asks for the types that it wants", () =>
+    Effect.gen(function* () {
+      const handled: Array<string> = []
+      yield* Effect.forkChild(bot(handled), { startImmediately: true })
+      for (const text of ["planet_aligned", "planet_exploded"]) yield* say(text)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, ["unknown"])
+      assert.deepStrictEqual(yield* subscriptions, [[url, "planet_aligned"]])
+    }).pipe(Effect.provide(webhook({ updateTypes: ["planet_aligned"] })), Effect.provide(inMemory))
+  )
+
+  it.effect("gets again after 60 seconds what its inbox could not take", () => {
+    let isDown = true
+    const down = new InboxStore.InboxUnavailable({ operation: "put", cause: "down" })
+    const inbox = Inbox.layer().pipe(
+      Layer.provide(
+        Layer.effect(
+          InboxStore.InboxStore,
+          InboxStore.InboxStore.use((store) =>
+            Effect.succeed({
+              ...store,
+              put: (arrival: InboxStore.Arrival) =>
+                Effect.suspend(() => (isDown ? Effect.fail(down) : store.put(arrival)))
+            })
+          )
+        )
+      ),
+      Layer.provide(InboxStore.layerMemory)
+    )
+    return Effect.gen(function* () {
+      const handled: Array<string> = []
+      yield* Effect.forkChild(bot(handled), { startImmediately: true })
+      yield* say("a")
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(yield* answers, [[0, 503]])
+      isDown = false
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* answers, [
+        [0, 503],
+        [60_000, 200]
+      ])
+      assert.deepStrictEqual(handled, ["unknown"])
+    }).pipe(Effect.provide(webhook()), Effect.provide(Layer.provideMerge(inbox, platform)))
+  })
+
+  it.effect("handles once what it stored too late to say so", () => {
+    const inbox = Inbox.layer().pipe(
+      Layer.provide(
+        Layer.effect(
+          InboxStore.InboxStore,
+          InboxStore.InboxStore.use((store) =>
+            Effect.succeed({
+              ...store,
+              put: (arrival: InboxStore.Arrival) => Effect.delay(store.put(arrival), "20 seconds")
+            })
+          )
+        )
+      ),
+      Layer.provide(InboxStore.layerMemory)
+    )
+    return Effect.gen(function* () {
+      const handled: Array<string> = []
+      yield* Effect.forkChild(bot(handled), { startImmediately: true })
+      yield* say("a")
+      yield* TestClock.adjust("10 minutes")
+      assert.isAbove((yield* answers).length, 1)
+      assert.deepStrictEqual(handled, ["unknown"])
+    }).pipe(Effect.provide(webhook()), Effect.provide(Layer.provideMerge(inbox, platform)))
+  })
+
+  it.effect("answers 503 when it stops, and the next one gets what came meanwhile", () =>
+    Effect.gen(function* () {
+      const inbox = Inbox.layerMemory()
+      const visitor = yield* Emulator.user("visitor")
+      yield* visitor.start()
+      const handled: Array<string> = []
+      const first = Effect.gen(function* () {
+        const running = yield* Effect.forkChild(bot(handled), { startImmediately: true })
+        yield* visitor.say("a")
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(running)
+        yield* visitor.say("b")
+        yield* TestClock.adjust("1 second")
+      })
+      yield* Effect.provide(first, Layer.fresh(Layer.provideMerge(webhook(), inbox)))
+      yield* visitor.say("c")
+      yield* TestClock.adjust("1 second")
+      const second = Effect.gen(function* () {
+        yield* Effect.forkChild(bot(handled), { startImmediately: true })
+        yield* TestClock.adjust("2 minutes")
+      })
+      yield* Effect.provide(second, Layer.fresh(Layer.provideMerge(webhook(), inbox)))
+      assert.deepStrictEqual(
+        (yield* answers).map(([, outcome]) => outcome),
+        [200, 503, "Unreachable", 200, 200]
+      )
+      assert.deepStrictEqual(handled, ["a", "b", "c"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("makes a new secret at each start, and gets with it what the old one was refused for", () =>
+    Effect.gen(function* () {
+      const inbox = Inbox.layerMemory()
+      const handled: Array<string> = []
+      // Another process has just subscribed the address with its own secret.
+      yield* Effect.gen(function* () {
+        yield* Effect.forkChild(bot(handled), { startImmediately: true })
+        yield* Subscriptions.subscribe({ url, secret: "of-somebody-else" })
+        yield* say("a")
+        yield* TestClock.adjust("1 second")
+      }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(webhook({ secret: undefined }), inbox))))
+      assert.deepStrictEqual(yield* answers, [[0, 403]])
+      yield* Effect.gen(function* () {
+        yield* Effect.forkChild(bot(handled), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+      }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(webhook({ secret: undefined }), inbox))))
+      assert.deepStrictEqual(handled, ["unknown"])
+    }).pipe(Effect.provide(platform))
+  )
+})
+
+describe("the subscription", () => {
+  it.effect("is made again when the platform dropped it; a log and a metric say so", () => {
+    const { layer, logs } = listening()
+    return Effect.gen(function* () {
+      yield* Subscriptions.subscribe({ url: "https://other.example/", update_types: ["bot_started"] })
+      yield* Effect.gen(function* () {
+        const before = (yield* metricOf("colloquy_webhook_resubscribed"))[0] ?? 0
+        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_subscribed"), [1])
+        yield* Subscriptions.unsubscribe({ url })
+        yield* TestClock.adjust("299 seconds")
+        assert.deepStrictEqual(yield* subscriptions, [["https://other.example/", "bot_started"]])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(yield* subscriptions, [
+          ["https://other.example/", "bot_started"],
+          [url, "message_created"]
+        ])
+        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
+        assert.include(logs.join(), "is subscribed again")
+        assert.notInclude(logs.join(), secret)
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
+      }).pipe(Effect.provide(webhook({ updateTypes: ["message_created"] })))
+    }).pipe(Effect.provide(inMemory), Effect.provide(layer))
+  })
+
+  it.effect("is made again when somebody changed its types", () =>
+    Effect.gen(function* () {
+      yield* Subscriptions.subscribe({ url, update_types: ["bot_started"] })
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* subscriptions, [[url, "bot_added", "message_created"]])
+    }).pipe(
+      Effect.provide(webhook({ updateTypes: ["bot_added", "message_created"], checkEvery: "1 minute" })),
+      Effect.provide(inMemory)
+    )
+  )
+
+  it.effect("is left as it is where the platform lists its types in its own way", () =>
+    Effect.gen(function* () {
+      const listed = { subscriptions: [{ url, time: 0, update_types: ["message"] }] }
+      yield* Emulator.fault({ endpoint: "Subscriptions.list", body: listed })
+      yield* TestClock.adjust("1 hour")
+      const requests = yield* Emulator.requests
+      const subscribed = requests.filter(({ endpoint }) => endpoint === "Subscriptions.subscribe")
+      assert.strictEqual(subscribed.length, 2)
+    }).pipe(Effect.scoped, Effect.provide(webhook({ updateTypes: ["message_created"] })), Effect.provide(inMemory))
+  )
+
+  it.effect("is missing in the health while it cannot be made again", () =>
+    Effect.gen(function* () {
+      const { health } = yield* Webhook.Webhook
+      yield* Subscriptions.unsubscribe({ url })
+      yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" }, times: 1 })
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual((yield* health).checks.subscription, {
+        ok: false,
+        problem: "the platform does not hold it"
+      })
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual((yield* health).checks.subscription, { ok: true })
+    }).pipe(Effect.scoped, Effect.provide(webhook()), Effect.provide(inMemory))
+  )
+
+  it.effect("waits at the start until the platform is there", () =>
+    Effect.gen(function* () {
+      yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", status: 502, times: 5 })
+      const building = yield* Effect.forkChild(Effect.exit(Effect.scoped(Layer.build(webhook()))))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* subscriptions, [])
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(building)))
+      assert.deepStrictEqual(yield* subscriptions, [[url]])
+    }).pipe(Effect.scoped, Effect.provide(inMemory))
+  )
+
+  const refused = (options?: Partial<Webhook.Options>) =>
+    Effect.map(Effect.flip(Effect.scoped(Layer.build(webhook(options)))), ({ _tag }) => _tag)
+
+  it.effect("fails at the start on what does not pass: a wrong token, an address that is refused, a wrong option", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* refused({ url: "http://bot.example/" }), "InvalidWebhook")
+      const rejected = { endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } }
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Emulator.fault(rejected)
+          assert.strictEqual(yield* refused(), "OperationRejected")
+        })
+      )
+      yield* Emulator.revoke()
+      assert.strictEqual(yield* refused(), "Unauthorized")
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.effect("ends Updates.run when the token is revoked", () =>
+    Effect.gen(function* () {
+      const running = yield* Effect.forkChild(Effect.flip(bot([])), { startImmediately: true })
+      yield* Emulator.revoke()
+      yield* TestClock.adjust("5 minutes")
+      const error: ApiError.ApiError = yield* Fiber.join(running)
+      assert.strictEqual(error._tag, "Unauthorized")
+    }).pipe(Effect.provide(webhook()), Effect.provide(inMemory))
+  )
+
+  it.effect("is checked again after a check that failed", () =>
+    Effect.gen(function* () {
+      yield* Emulator.fault({ endpoint: "Subscriptions.list", status: 400, times: 1 })
+      yield* TestClock.adjust("5 minutes")
+      yield* Subscriptions.unsubscribe({ url })
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual(yield* subscriptions, [[url]])
+    }).pipe(Effect.scoped, Effect.provide(webhook()), Effect.provide(inMemory))
+  )
+
+  it.effect("stays when the program stops, and ends when that is asked for", () =>
+    Effect.gen(function* () {
+      const startAndStop = Effect.fnUntraced(function* (options?: Partial<Webhook.Options>) {
+        const scope = yield* Scope.make()
+        yield* Layer.buildWithScope(Layer.fresh(webhook(options)), scope)
+        yield* Scope.close(scope, Exit.void)
+        return yield* subscriptions
+      })
+      assert.deepStrictEqual(yield* startAndStop(), [[url]])
+      assert.deepStrictEqual(yield* startAndStop({ unsubscribeAtStop: true }), [])
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.effect("is made for an address on this machine when it is insecure", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* subscriptions, [["http://127.0.0.1:8080/updates"]])
+    }).pipe(
+      Effect.provide(webhook({ url: "http://127.0.0.1:8080/updates", insecure: true })),
+      Effect.provide(Layer.provideMerge(Inbox.layerMemory(), Emulator.layerBot({ insecureWebhooks: true })))
+    )
+  )
+})
