@@ -1,6 +1,7 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { createServer as createPlain, type RequestListener, type Server } from "node:http"
 import { createServer as createSecure } from "node:https"
 import type { AddressInfo } from "node:net"
@@ -50,32 +51,26 @@ const create = ({ bodyTimeout, tls }: Listening, listener: RequestListener): Ser
 }
 
 /** Takes no more connections, lets answers that are under way come to their end, and then hangs up. */
-const stop = (server: Server, within: Duration.Duration) =>
-  Effect.callback<void>((resume) => {
+const stop = (server: Server, within: Duration.Duration) => {
+  const closed = Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
-    server.closeIdleConnections()
-  }).pipe(
-    Effect.timeoutOption(within),
-    Effect.andThen(
-      Effect.sync(() => {
-        server.closeAllConnections()
-      })
-    )
+  })
+  // A connection on which the last answer was given would stay for the next request.
+  const hangUpIdle = Effect.repeat(
+    Effect.sync(() => server.closeIdleConnections()),
+    Schedule.spaced("20 millis")
   )
+  return Effect.raceFirst(closed, hangUpIdle).pipe(
+    Effect.timeoutOption(within),
+    Effect.andThen(Effect.sync(() => server.closeAllConnections()))
+  )
+}
 
 /** Listens until the scope closes. */
 export const listen = Effect.fnUntraced(function* (listening: Listening, listener: RequestListener) {
   const { host, port, stopTimeout } = listening
   const fail = (cause: unknown) => new WebhookServerError({ host, port, code: codeOf(cause), cause })
-  let isStopping = false
-  const server = yield* Effect.try({
-    try: () =>
-      create(listening, (request, response) => {
-        if (isStopping) response.shouldKeepAlive = false
-        listener(request, response)
-      }),
-    catch: fail
-  })
+  const server = yield* Effect.try({ try: () => create(listening, listener), catch: fail })
   yield* Effect.callback<void, WebhookServerError>((resume) => {
     const onError = (cause: Error) => resume(fail(cause))
     server.once("error", onError)
@@ -84,11 +79,6 @@ export const listen = Effect.fnUntraced(function* (listening: Listening, listene
       resume(Effect.void)
     })
   })
-  yield* Effect.addFinalizer(() =>
-    Effect.suspend(() => {
-      isStopping = true
-      return stop(server, stopTimeout)
-    })
-  )
+  yield* Effect.addFinalizer(() => stop(server, stopTimeout))
   return server.address() as AddressInfo
 })

@@ -1,0 +1,301 @@
+import { Inbox, InboxStore, Subscriptions, Updates, Webhook } from "@colloquy/core"
+import { NodeWebhook } from "@colloquy/node"
+import { Emulator, NodeWebhooks } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as http from "node:http"
+import { gzipSync } from "node:zlib"
+import * as Certificates from "./support/certificates.ts"
+import {
+  connect,
+  inbox,
+  listen,
+  post,
+  receiver,
+  secret,
+  started,
+  texts,
+  until,
+  url,
+  waiting
+} from "./support/webhooks.ts"
+
+const server = (options: Partial<Webhook.ReceiverOptions> = {}, over?: Layer.Layer<Inbox.Inbox>) =>
+  NodeWebhook.layerServer({ port: 0, host: "127.0.0.1" }).pipe(Layer.provideMerge(receiver(options, over)))
+
+const origin = NodeWebhook.NodeWebhook.use(({ port }) => Effect.succeed(`http://127.0.0.1:${port}`))
+
+const lines = (...rest: ReadonlyArray<string>) =>
+  ["POST /updates HTTP/1.1", "host: bot.example", `x-svc-bot-api-secret: ${secret}`, ...rest, "", ""].join("\r\n")
+
+const talk = Effect.flatMap(NodeWebhook.NodeWebhook, ({ port }) => connect(port))
+
+describe("the server of the webhook", () => {
+  it.live("stores what is delivered, and answers 200 without a body", () =>
+    Effect.gen(function* () {
+      const { body, headers, status } = yield* post(`${yield* origin}/updates?of=bot`)
+      assert.deepStrictEqual([status, body, headers.get("content-length")], [200, "", "0"])
+      assert.deepStrictEqual(yield* texts, [started()])
+    }).pipe(Effect.provide(server()))
+  )
+
+  it.live("refuses what is no delivery, and says no more than that", () =>
+    Effect.gen(function* () {
+      const at = yield* origin
+      const wrong = yield* post(`${at}/updates`, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
+      assert.deepStrictEqual([wrong.status, wrong.body], [403, ""])
+      assert.strictEqual((yield* post(`${at}/`)).status, 404)
+      const get = yield* post(`${at}/updates`, { method: "GET", body: null })
+      assert.deepStrictEqual([get.status, get.headers.get("allow")], [405, "POST"])
+      const form = yield* post(`${at}/updates`, { headers: { "content-type": "text/plain" } })
+      assert.strictEqual(form.status, 415)
+      assert.strictEqual(yield* waiting, 0)
+    }).pipe(Effect.provide(server()))
+  )
+
+  it.live("shows its health", () =>
+    Effect.gen(function* () {
+      const at = `${yield* origin}/health`
+      const ready = yield* post(`${at}/ready`, { method: "GET", body: null })
+      assert.deepStrictEqual([ready.status, ready.headers.get("content-type")], [200, "application/json"])
+      assert.nestedPropertyVal(JSON.parse(ready.body), "checks.inbox.ok", true)
+      assert.strictEqual((yield* post(`${at}/live`, { method: "HEAD", body: null })).status, 200)
+      yield* Inbox.Inbox.use(({ close }) => close)
+      assert.strictEqual((yield* post(`${at}/ready`, { method: "GET", body: null })).status, 503)
+    }).pipe(Effect.provide(server()))
+  )
+
+  it.live("reads a body that is packed, and one that comes byte by byte in chunks", () =>
+    Effect.gen(function* () {
+      const packed = yield* post(`${yield* origin}/updates`, {
+        body: gzipSync(started(1)),
+        headers: { "content-encoding": "gzip" }
+      })
+      assert.strictEqual(packed.status, 200)
+      const { heard, write } = yield* talk
+      yield* write(lines("content-type: application/json", "transfer-encoding: chunked"))
+      for (const byte of Buffer.from(started(2))) yield* write(Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
+      yield* write("0\r\n\r\n")
+      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 200")
+      assert.deepStrictEqual(yield* texts, [started(1), started(2)])
+    }).pipe(Effect.scoped, Effect.provide(server()))
+  )
+
+  it.live("refuses more than 1 MiB, told before or not", () =>
+    Effect.gen(function* () {
+      const at = `${yield* origin}/updates`
+      const large = "x".repeat(2 ** 20 + 1)
+      assert.strictEqual((yield* post(at, { body: large })).status, 413)
+      const { heard, write } = yield* talk
+      yield* write(lines("transfer-encoding: chunked"))
+      yield* write(`${large.length.toString(16)}\r\n${large}\r\n`)
+      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 413")
+      const limit = started(1).padEnd(2 ** 20 - Buffer.byteLength(started(1)) + started(1).length, " ")
+      assert.strictEqual(Buffer.byteLength(limit), 2 ** 20)
+      assert.strictEqual((yield* post(at, { body: limit })).status, 200)
+    }).pipe(Effect.scoped, Effect.provide(server()))
+  )
+
+  it.live("gives up a client that is too slow with its body", () =>
+    Effect.gen(function* () {
+      const { heard, isClosed, write } = yield* talk
+      yield* write(lines("content-length: 100"))
+      yield* write("{")
+      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 408")
+      yield* until(isClosed, (closed) => closed)
+      assert.strictEqual(yield* waiting, 0)
+    }).pipe(Effect.scoped, Effect.provide(server({ bodyTimeout: "50 millis" })))
+  )
+
+  it.live("stores nothing of a body that breaks off, and goes on", () =>
+    Effect.gen(function* () {
+      const { isClosed, socket, write } = yield* talk
+      const text = started(1)
+      yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(text) + 1}`))
+      yield* write(text)
+      socket.end()
+      yield* until(isClosed, (closed) => closed)
+      assert.strictEqual((yield* post(`${yield* origin}/updates`, { body: started(2) })).status, 200)
+      assert.deepStrictEqual(yield* texts, [started(2)])
+    }).pipe(Effect.scoped, Effect.provide(server()))
+  )
+
+  it.live("stores what came whole, though the client hangs up before it is answered", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      const slow = inbox(({ put }) => ({
+        put: (arrival) =>
+          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(put(arrival)))
+      }))
+      yield* Effect.gen(function* () {
+        const { isClosed, socket, write } = yield* talk
+        yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
+        yield* write(started())
+        yield* Deferred.await(asked)
+        socket.destroy()
+        yield* until(isClosed, (closed) => closed)
+        yield* Deferred.succeed(gate, undefined)
+        yield* until(waiting, (count) => count === 1)
+      }).pipe(Effect.scoped, Effect.provide(server({}, slow)))
+    })
+  )
+
+  it.live("answers what is under way when it stops, and takes nothing new", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      const slow = inbox(({ put }) => ({
+        put: (arrival) =>
+          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(put(arrival)))
+      }))
+      const scope = yield* Scope.make()
+      const patient = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "1 hour" })
+      const services = yield* Layer.buildWithScope(Layer.provideMerge(patient, receiver({}, slow)), scope)
+      const at = yield* Effect.provide(origin, services)
+      const under = yield* Effect.forkChild(post(`${at}/updates`))
+      yield* Deferred.await(asked)
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      const refused = Effect.callback<boolean>((resume) => {
+        http
+          .get(`${at}/health/live`, { agent: false }, (response) => {
+            response.resume()
+            resume(Effect.succeed(false))
+          })
+          .on("error", () => resume(Effect.succeed(true)))
+      })
+      yield* until(refused, (isRefused) => isRefused)
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual((yield* Fiber.join(under)).status, 200)
+      yield* Fiber.join(stopping)
+    })
+  )
+
+  it.live("hangs up on those who take too long when it stops", () =>
+    Effect.gen(function* () {
+      const never = inbox(() => ({ put: () => Effect.never }))
+      const scope = yield* Scope.make()
+      const layer = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "20 millis" }).pipe(
+        Layer.provideMerge(receiver({}, never))
+      )
+      const services = yield* Layer.buildWithScope(layer, scope)
+      yield* Effect.gen(function* () {
+        const { isClosed, write } = yield* talk
+        yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
+        yield* write(started())
+        yield* Scope.close(scope, Exit.void)
+        yield* until(isClosed, (closed) => closed)
+      }).pipe(Effect.scoped, Effect.provide(services))
+    })
+  )
+
+  it.live("tells that its port is taken, its host unknown, or its key of another certificate", () =>
+    Effect.gen(function* () {
+      const taken = new URL(yield* listen(http.createServer())).port
+      const failing = (options: NodeWebhook.ServerOptions) =>
+        Effect.flip(Effect.scoped(Layer.build(NodeWebhook.layerServer(options).pipe(Layer.provide(receiver())))))
+      const inUse = yield* failing({ port: Number(taken), host: "127.0.0.1" })
+      if (inUse._tag !== "WebhookServerError") return assert.fail(inUse.message)
+      assert.strictEqual(inUse.code, "EADDRINUSE")
+      assert.include(inUse.message, `127.0.0.1:${taken}: another program listens there`)
+      const elsewhere = yield* failing({ port: 0, host: "192.0.2.1" })
+      assert.include(elsewhere.message, "no such address")
+      const [one, other] = [yield* Certificates.makeSelfSigned(), yield* Certificates.makeSelfSigned()]
+      const mixed = yield* failing({ port: 0, tls: { key: one.key, cert: other.pem } })
+      assert.strictEqual(mixed._tag, "WebhookServerError")
+      assert.notInclude(mixed.message, "PRIVATE KEY")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a bot with a server of its own", () => {
+  it.live("gets its updates over HTTPS by its certificate and key, from an emulator that checks them", () =>
+    Effect.gen(function* () {
+      const root = yield* Certificates.makeRoot("Root")
+      const intermediate = yield* Certificates.makeIntermediate("Intermediate", root)
+      const leaf = yield* Certificates.makeLeaf(intermediate, [{ type: "dns", value: "bot.example" }])
+      const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
+      const platform = Emulator.layerBot().pipe(
+        Layer.provide(NodeWebhooks.layer({ webhookRoots: root.pem, connectTo: { host: "127.0.0.1", port } }))
+      )
+      const tls = { key: leaf.key, cert: [leaf.pem, intermediate.pem].join("\n") }
+      const webhook = NodeWebhook.layer({ url, port, host: "127.0.0.1", tls }).pipe(Layer.provide(Inbox.layerMemory()))
+      yield* Effect.gen(function* () {
+        const handled: Array<string> = []
+        yield* Effect.forkScoped(Updates.run(({ update_type }) => Effect.sync(() => handled.push(update_type))))
+        const visitor = yield* Emulator.user("visitor")
+        yield* visitor.say("hello")
+        yield* until(
+          Effect.sync(() => handled.length),
+          (count) => count === 2
+        )
+        assert.deepStrictEqual(handled, ["bot_started", "message_created"])
+        yield* until(
+          Emulator.deliveries,
+          (deliveries) => deliveries.filter(({ status }) => status === 200).length === 2
+        )
+      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook, platform)))
+    })
+  )
+
+  it.live("listens before it subscribes, without TLS on this machine when it is insecure", () =>
+    Effect.gen(function* () {
+      const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
+      const address = `http://127.0.0.1:${port}/updates`
+      const platform = Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhooks.layer()))
+      const webhook = NodeWebhook.layer({ url: address, insecure: true, port, host: "127.0.0.1" }).pipe(
+        Layer.provide(Inbox.layerMemory())
+      )
+      yield* Effect.gen(function* () {
+        assert.deepStrictEqual(
+          (yield* Subscriptions.list()).map(({ url }) => url),
+          [address]
+        )
+        yield* Emulator.deliver({ update_type: "planet_aligned", timestamp: 0 })
+        const [{ status }] = yield* until(Emulator.deliveries, ({ length }) => length > 0)
+        assert.strictEqual(status, 200)
+      }).pipe(Effect.provide(Layer.provideMerge(webhook, platform)))
+    })
+  )
+
+  it.live("works behind a proxy that takes a prefix off the path", () =>
+    Effect.gen(function* () {
+      const at = yield* origin
+      const proxy = yield* listen(
+        http.createServer((request, response) => {
+          const path = request.url?.replace(/^\/bots\/one/, "")
+          const forward = http.request(`${at}${path}`, { method: "POST", headers: request.headers }, (answer) => {
+            response.writeHead(answer.statusCode ?? 0)
+            answer.pipe(response)
+          })
+          request.pipe(forward)
+        })
+      )
+      assert.strictEqual((yield* post(`${proxy}/bots/one/updates`)).status, 200)
+      assert.strictEqual(yield* waiting, 1)
+    }).pipe(Effect.scoped, Effect.provide(server({ url: "https://bot.example/bots/one/updates", path: "/updates" })))
+  )
+})
+
+describe("a store that is not there", () => {
+  const down = new InboxStore.InboxUnavailable({ operation: "put", cause: "down" })
+
+  it.live("is answered with 503, and when to come again", () =>
+    Effect.gen(function* () {
+      const { headers, status } = yield* post(`${yield* origin}/updates`)
+      assert.deepStrictEqual([status, headers.get("retry-after")], [503, "60"])
+    }).pipe(
+      Effect.provide(
+        server(
+          {},
+          inbox(() => ({ put: () => Effect.fail(down) }))
+        )
+      )
+    )
+  )
+})
