@@ -104,6 +104,7 @@ export const bodyLimit: number = http.bodyLimit
  *
  * API: POST /subscriptions; Events, Webhook delivery rules.
  *
+ * @assumption C A delivery that is repeated carries the secret of the subscription as it is then.
  * @category models
  * @since 0.1.0
  */
@@ -150,6 +151,7 @@ export interface Options extends ReceiverOptions, SubscriptionOptions {}
  * Metrics: `colloquy_webhook_refused` by status, `colloquy_webhook_subscribed`, `colloquy_webhook_resubscribed`, and
  * those of the inbox.
  *
+ * @assumption B A delivery names a JSON type as its content type, or none.
  * @category services
  * @since 0.1.0
  */
@@ -298,7 +300,7 @@ export const layerSubscription = (
       const { secret, setSubscribed, url } = yield* Webhook
       const inbox = yield* Inbox
       setSubscribed("pending")
-      const intake = yield* Effect.annotateLogs(
+      const { untilRevoked } = yield* Effect.annotateLogs(
         attend(yield* BotApi, {
           url,
           secret,
@@ -309,7 +311,7 @@ export const layerSubscription = (
         }),
         { url }
       )
-      return Updates.Updates.of({ inbox, intake })
+      return Updates.Updates.of({ inbox, intake: untilRevoked })
     })
   )
 

@@ -235,12 +235,14 @@ describe("an inbox that takes nothing", () => {
       assert.include(logs.join(), "no connection")
     }).pipe(
       Effect.provide(
-        receiver(
-          {},
-          inbox(() => ({ put: () => Effect.fail(broken) }))
+        Layer.provideMerge(
+          receiver(
+            {},
+            inbox(() => ({ put: () => Effect.fail(broken) }))
+          ),
+          layer
         )
-      ),
-      Effect.provide(layer)
+      )
     )
   })
 
@@ -389,7 +391,7 @@ describe("the secret", () => {
       assert.isNotEmpty(logs)
       assert.notInclude(shown, secret)
       assert.notInclude(shown, "another-secret")
-    }).pipe(Effect.provide(receiver()), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.provideMerge(receiver(), layer)))
   })
 
   it.effect("is told to be wrong once a minute, and a path that a proxy changed too", () => {
@@ -405,7 +407,7 @@ describe("the secret", () => {
       assert.strictEqual(logs.filter((log) => log.includes("`path`")).length, 0)
       yield* deliver({ url: "/bot/updates" })
       assert.strictEqual(logs.filter((log) => log.includes("`path`")).length, 1)
-    }).pipe(Effect.provide(receiver()), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.provideMerge(receiver(), layer)))
   })
 
   it.effect("has a header that servers above do not show", () =>

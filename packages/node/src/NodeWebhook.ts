@@ -1,18 +1,27 @@
 /**
  * The webhook on Node: a server of its own, or a handler for the server that is there.
  *
+ * | setting | what | default |
+ * |---|---|---|
+ * | `BOT_WEBHOOK_PORT` | the port to listen on | `8080` |
+ * | `BOT_WEBHOOK_HOST` | the address to listen on | all of the machine |
+ *
  * API: Events, Webhook delivery rules.
  *
  * @since 0.1.0
  */
 import type { BotApi } from "@colloquy/core/BotApi"
 import type { Inbox } from "@colloquy/core/Inbox"
+import * as Settings from "@colloquy/core/Settings"
 import type { Updates } from "@colloquy/core/Updates"
 import * as Webhook from "@colloquy/core/Webhook"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { type Handler, makeHandler } from "./internal/webhookHandler.ts"
 import * as server from "./internal/webhookServer.ts"
 
@@ -158,3 +167,45 @@ export const layer = (
     Layer.provideMerge(layerServer(options)),
     Layer.provideMerge(Webhook.layerReceiver(options))
   )
+
+const isPort = Schema.makeFilter(
+  (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65535) || "must be a port, 0 to 65535"
+)
+
+/**
+ * The settings of {@link layerConfig}: those of `Webhook.layerConfig`, `BOT_WEBHOOK_PORT` and `BOT_WEBHOOK_HOST`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const settings = {
+  ...Webhook.settings,
+  port: Config.schema(Schema.String.check(isPort), "BOT_WEBHOOK_PORT").pipe(
+    Config.map(Number),
+    Config.withDefault(8080)
+  ),
+  host: Config.map(Config.option(Config.NonEmptyString("BOT_WEBHOOK_HOST")), Option.getOrUndefined)
+}
+
+/**
+ * {@link layer} with what {@link settings} say. What is missing or malformed is reported by name, all at once.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { NodeWebhook } from "@colloquy/node"
+ *
+ * // BOT_WEBHOOK_URL=https://bot.example/updates BOT_WEBHOOK_SECRET=… node bot.js
+ * const webhook = NodeWebhook.layerConfig({ updateTypes: ["message_created", "bot_started"] })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Omit<Options, keyof typeof settings> = {}
+): Layer.Layer<
+  Updates | Webhook.Webhook | NodeWebhook,
+  Webhook.InvalidWebhook | Webhook.SubscriptionError | WebhookServerError | Settings.InvalidSettings,
+  BotApi | Inbox
+> => Layer.unwrap(Effect.map(Settings.all(settings), (settings) => layer({ ...options, ...settings })))

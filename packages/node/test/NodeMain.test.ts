@@ -88,7 +88,7 @@ describe("a process", () => {
       Effect.gen(function* () {
         assert.strictEqual(yield* (yield* start("end")).code, 0)
         const { code, says } = yield* start("fail")
-        yield* says("the program failed")
+        yield* says("BOT_TOKEN is missing")
         assert.strictEqual(yield* code, 1)
       }).pipe(Effect.scoped),
     timeout

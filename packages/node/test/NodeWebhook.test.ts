@@ -1,7 +1,8 @@
-import { Inbox, InboxStore, Subscriptions, Updates, Webhook } from "@colloquy/core"
+import { Inbox, InboxStore, Subscriptions, Updates, type Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
 import { Emulator, NodeWebhooks } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -209,6 +210,44 @@ describe("the server of the webhook", () => {
       const mixed = yield* failing({ port: 0, tls: { key: one.key, cert: other.pem } })
       assert.strictEqual(mixed._tag, "WebhookServerError")
       assert.notInclude(mixed.message, "PRIVATE KEY")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the settings of the server", () => {
+  const build = (env: Record<string, string>) =>
+    Layer.build(
+      NodeWebhook.layerConfig().pipe(
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+        Layer.provide(Emulator.layerBot()),
+        Layer.provide(Inbox.layerMemory())
+      )
+    )
+
+  const complete = {
+    BOT_WEBHOOK_URL: url,
+    BOT_WEBHOOK_SECRET: secret,
+    BOT_WEBHOOK_PORT: "0",
+    BOT_WEBHOOK_HOST: "127.0.0.1",
+    BOT_SECRET_HEADER: "X-Bot-Secret"
+  }
+
+  it.live("say where to listen, for what, and by which secret", () =>
+    Effect.gen(function* () {
+      const services = yield* build(complete)
+      const at = `${yield* Effect.provide(origin, services)}/updates`
+      assert.strictEqual((yield* post(at)).status, 403)
+      assert.strictEqual((yield* post(at, { headers: { "x-bot-secret": secret } })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are all reported that are missing or malformed", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(build({ BOT_WEBHOOK_PORT: "65536", BOT_WEBHOOK_SECRET: "not_allowed" }))
+      for (const name of ["BOT_WEBHOOK_URL is missing", "BOT_WEBHOOK_PORT must be a port", "BOT_WEBHOOK_SECRET"]) {
+        assert.include(message, name)
+      }
+      assert.notInclude(message, "not_allowed")
     }).pipe(Effect.scoped)
   )
 })

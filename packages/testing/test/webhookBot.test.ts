@@ -87,7 +87,7 @@ describe("a bot by webhook", () => {
       )
       assert.deepStrictEqual(yield* subscriptions, [[url]])
       assert.isTrue((yield* Webhook.Webhook.use(({ health }) => health)).ok)
-    }).pipe(Effect.provide(webhook()), Effect.provide(inMemory))
+    }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
   it.effect("asks for the types that it wants", () =>
@@ -98,7 +98,7 @@ describe("a bot by webhook", () => {
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(handled, ["unknown"])
       assert.deepStrictEqual(yield* subscriptions, [[url, "planet_aligned"]])
-    }).pipe(Effect.provide(webhook({ updateTypes: ["planet_aligned"] })), Effect.provide(inMemory))
+    }).pipe(Effect.provide(Layer.provideMerge(webhook({ updateTypes: ["planet_aligned"] }), inMemory)))
   )
 
   it.effect("gets again after 60 seconds what its inbox could not take", () => {
@@ -132,7 +132,7 @@ describe("a bot by webhook", () => {
         [60_000, 200]
       ])
       assert.deepStrictEqual(handled, ["unknown"])
-    }).pipe(Effect.provide(webhook()), Effect.provide(Layer.provideMerge(inbox, platform)))
+    }).pipe(Effect.provide(Layer.provideMerge(webhook(), Layer.provideMerge(inbox, platform))))
   })
 
   it.effect("handles once what it stored too late to say so", () => {
@@ -157,7 +157,7 @@ describe("a bot by webhook", () => {
       yield* TestClock.adjust("10 minutes")
       assert.isAbove((yield* answers).length, 1)
       assert.deepStrictEqual(handled, ["unknown"])
-    }).pipe(Effect.provide(webhook()), Effect.provide(Layer.provideMerge(inbox, platform)))
+    }).pipe(Effect.provide(Layer.provideMerge(webhook(), Layer.provideMerge(inbox, platform))))
   })
 
   it.effect("answers 503 when it stops, and the next one gets what came meanwhile", () =>
@@ -233,7 +233,7 @@ describe("the subscription", () => {
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
       }).pipe(Effect.provide(webhook({ updateTypes: ["message_created"] })))
-    }).pipe(Effect.provide(inMemory), Effect.provide(layer))
+    }).pipe(Effect.provide(Layer.provideMerge(inMemory, layer)))
   })
 
   it.effect("is made again when somebody changed its types", () =>
@@ -242,8 +242,9 @@ describe("the subscription", () => {
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* subscriptions, [[url, "bot_added", "message_created"]])
     }).pipe(
-      Effect.provide(webhook({ updateTypes: ["bot_added", "message_created"], checkEvery: "1 minute" })),
-      Effect.provide(inMemory)
+      Effect.provide(
+        Layer.provideMerge(webhook({ updateTypes: ["bot_added", "message_created"], checkEvery: "1 minute" }), inMemory)
+      )
     )
   )
 
@@ -255,7 +256,7 @@ describe("the subscription", () => {
       const requests = yield* Emulator.requests
       const subscribed = requests.filter(({ endpoint }) => endpoint === "Subscriptions.subscribe")
       assert.strictEqual(subscribed.length, 2)
-    }).pipe(Effect.scoped, Effect.provide(webhook({ updateTypes: ["message_created"] })), Effect.provide(inMemory))
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook({ updateTypes: ["message_created"] }), inMemory)))
   )
 
   it.effect("is missing in the health while it cannot be made again", () =>
@@ -270,7 +271,7 @@ describe("the subscription", () => {
       })
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual((yield* health).checks.subscription, { ok: true })
-    }).pipe(Effect.scoped, Effect.provide(webhook()), Effect.provide(inMemory))
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
   it.effect("waits at the start until the platform is there", () =>
@@ -310,7 +311,7 @@ describe("the subscription", () => {
       yield* TestClock.adjust("5 minutes")
       const error: ApiError.ApiError = yield* Fiber.join(running)
       assert.strictEqual(error._tag, "Unauthorized")
-    }).pipe(Effect.provide(webhook()), Effect.provide(inMemory))
+    }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
   it.effect("is checked again after a check that failed", () =>
@@ -320,7 +321,7 @@ describe("the subscription", () => {
       yield* Subscriptions.unsubscribe({ url })
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual(yield* subscriptions, [[url]])
-    }).pipe(Effect.scoped, Effect.provide(webhook()), Effect.provide(inMemory))
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
   it.effect("stays when the program stops, and ends when that is asked for", () =>
@@ -340,8 +341,12 @@ describe("the subscription", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* subscriptions, [["http://127.0.0.1:8080/updates"]])
     }).pipe(
-      Effect.provide(webhook({ url: "http://127.0.0.1:8080/updates", insecure: true })),
-      Effect.provide(Layer.provideMerge(Inbox.layerMemory(), Emulator.layerBot({ insecureWebhooks: true })))
+      Effect.provide(
+        Layer.provideMerge(
+          webhook({ url: "http://127.0.0.1:8080/updates", insecure: true }),
+          Layer.provideMerge(Inbox.layerMemory(), Emulator.layerBot({ insecureWebhooks: true }))
+        )
+      )
     )
   )
 })

@@ -67,8 +67,8 @@ const typesOf = (types: ReadonlyArray<string> | null | undefined): string =>
   types == null ? "all" : [...new Set(types)].sort().join()
 
 /**
- * Subscribes, and looks from time to time whether that still holds. The effect it gives fails when the platform does not
- * know the bot any more.
+ * Subscribes, and looks from time to time whether that still holds. `untilRevoked` fails when the platform does not know
+ * the bot any more.
  */
 export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
   const { secret, tell, updateTypes: update_types, url } = options
@@ -133,5 +133,5 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
   yield* subscribed("present")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
-  return Deferred.await(revoked)
+  return { untilRevoked: Deferred.await(revoked) }
 })

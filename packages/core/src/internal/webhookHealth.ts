@@ -53,9 +53,10 @@ const lookAt = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.Effe
     }
   }).pipe(
     // What the store said may tell an address or a name.
-    Effect.catch(() =>
-      Effect.succeed({ inbox: checkOf("it cannot be reached"), backlog: checkOf("it cannot be looked at") })
-    )
+    Effect.orElseSucceed(() => ({
+      inbox: checkOf("it cannot be reached"),
+      backlog: checkOf("it cannot be looked at")
+    }))
   )
 
 export const makeHealth = ({ inbox, maxAge, subscribed }: Options): Effect.Effect<Health> =>

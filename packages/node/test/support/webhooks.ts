@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { once } from "node:events"
-import * as http from "node:http"
+import type * as http from "node:http"
 import * as net from "node:net"
 
 export const secret = "a-secret-for-tests"
