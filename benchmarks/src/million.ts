@@ -1,0 +1,54 @@
+/**
+ * Prints the resident memory in bytes before and after a million updates that come by the webhook and are handled. Before
+ * the first look, the window in which duplicates are recognised is full, and the heap has the size that V8 gives it.
+ */
+import { Inbox, Updates, Webhook } from "@colloquy/core"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { printCosts } from "./child.ts"
+import { delivery, secret } from "./deliveries.ts"
+
+const updates = 1_000_000
+const warmUp = 300_000
+const atOnce = 500
+
+const url = "https://bot.example/updates"
+
+const head: Webhook.Head = {
+  method: "POST",
+  url,
+  header: (name) => (name === "x-svc-bot-api-secret" ? secret : undefined)
+}
+
+let handled = 0
+const handle = Effect.sync(() => {
+  handled++
+})
+
+const source = Layer.effect(
+  Updates.Updates,
+  Inbox.Inbox.use((inbox) => Effect.succeed(Updates.Updates.of({ inbox, intake: Effect.never })))
+)
+
+const webhook = Layer.merge(Webhook.layerReceiver({ url, secret }), source).pipe(Layer.provide(Inbox.layerMemory()))
+
+const growth = Effect.gen(function* () {
+  const { receive } = yield* Webhook.Webhook
+  const running = yield* Effect.forkChild(Updates.run(() => handle))
+  let sent = 0
+  const send = Effect.suspend(() => receive({ ...head, body: Effect.succeed(Buffer.from(delivery(sent++))) }))
+  const some = Effect.andThen(
+    Effect.forEach(Array.from({ length: atOnce }), () => send, { discard: true }),
+    Effect.repeat(Effect.sleep("1 millis"), { while: () => handled < sent })
+  )
+  const upTo = (count: number) => Effect.repeat(some, { while: () => sent < count })
+  yield* upTo(warmUp)
+  const before = process.memoryUsage.rss()
+  yield* upTo(warmUp + updates)
+  const after = process.memoryUsage.rss()
+  yield* Fiber.interrupt(running)
+  return { before: [before], after: [after] }
+})
+
+printCosts(await Effect.runPromise(Effect.provide(growth, webhook)))

@@ -1,0 +1,74 @@
+/**
+ * A server that takes deliveries, in a process of its own: `bare` by node:http and JSON.parse, `memory` by the webhook
+ * over an inbox in memory, whose updates nobody handles. It tells its parent where it is, and whenever it is asked the CPU
+ * that it took; then it empties its inbox.
+ */
+import { Inbox, Webhook } from "@colloquy/core"
+import { NodeWebhook } from "@colloquy/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { secret } from "./deliveries.ts"
+
+const bare = Effect.callback<{ readonly port: number }>((resume) => {
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      JSON.parse(Buffer.concat(chunks).toString())
+      response.writeHead(200, { "content-length": 0 }).end()
+    })
+  })
+  server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: (server.address() as AddressInfo).port })))
+})
+
+const webhook = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1" }).pipe(
+  Layer.provide(Webhook.layerReceiver({ url: "https://bot.example/updates", secret }))
+)
+
+/** Empties the inbox: what handling takes is no part of the figures. */
+const drain = Effect.gen(function* () {
+  const { store } = yield* Inbox.Inbox
+  const owner = "benchmark"
+  for (;;) {
+    const mailboxes = yield* store.claim({ owner, now: 0, leaseUntil: 1, mailboxes: 1000, letters: 1000 })
+    if (mailboxes.length === 0) return
+    yield* store.settle(
+      mailboxes.flatMap(({ key, letters }) =>
+        letters.map(({ id }, index) => ({ owner, key, letter: { id }, release: index === letters.length - 1 }))
+      )
+    )
+  }
+})
+
+const stopped = Effect.callback<void>((resume) => {
+  process.on("disconnect", () => resume(Effect.void))
+})
+
+const serve = (port: number, drain: Effect.Effect<void>) =>
+  Effect.suspend(() => {
+    process.send?.({ url: `http://127.0.0.1:${port}/updates` })
+    process.on("message", () => {
+      const { system, user } = process.cpuUsage()
+      Effect.runFork(
+        Effect.andThen(
+          drain,
+          Effect.sync(() => process.send?.({ cpu: system + user }))
+        )
+      )
+    })
+    return stopped
+  })
+
+const programs: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
+  bare: Effect.flatMap(bare, ({ port }) => serve(port, Effect.void)),
+  memory: Effect.gen(function* () {
+    const { port } = yield* NodeWebhook.NodeWebhook
+    const inbox = yield* Inbox.Inbox
+    yield* serve(port, Effect.orDie(Effect.provideService(drain, Inbox.Inbox, inbox)))
+  }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory())))
+}
+
+await Effect.runPromise(programs[process.argv[2]])
+process.exit()

@@ -1,0 +1,75 @@
+import autocannon from "autocannon"
+import { type ChildProcess, fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { costsOf } from "./child.ts"
+import { delivery, secret } from "./deliveries.ts"
+import { compare, type Measured } from "./figure.ts"
+
+const path = fileURLToPath(new URL("webhook.ts", import.meta.url))
+
+interface Started {
+  readonly child: ChildProcess
+  readonly url: string
+}
+
+const start = async (program: string): Promise<Started> => {
+  const child = fork(path, [program], { execArgv: ["--conditions=source"] })
+  const [{ url }] = (await once(child, "message")) as [{ readonly url: string }]
+  return { child, url }
+}
+
+const stop = async ({ child }: Started): Promise<void> => {
+  const exit = once(child, "exit")
+  child.disconnect()
+  await exit
+}
+
+const headers = { "content-type": "application/json", "x-svc-bot-api-secret": secret }
+
+let sent = 0
+
+/** Delivers updates, each of them new. */
+const deliver = async (url: string, connections: number, amount: number): Promise<void> => {
+  const setupRequest: autocannon.Request["setupRequest"] = (request) => ({ ...request, body: delivery(sent++) })
+  const requests = [{ method: "POST" as const, headers, setupRequest }]
+  const { non2xx, errors } = await autocannon({ url, connections, amount, requests })
+  if (non2xx + errors > 0) throw new Error(`${non2xx} deliveries were refused, ${errors} broke off`)
+}
+
+const cpuOf = async ({ child }: Started): Promise<number> => {
+  child.send("cpu")
+  const [{ cpu }] = (await once(child, "message")) as [{ readonly cpu: number }]
+  return cpu
+}
+
+const connections = 32
+const warmUps = 12
+const rounds = 25
+const amount = 3000
+
+/** The CPU that the server takes for an update. Many short rounds: a slow moment of the machine hurts both alike. */
+export const webhookCost = async (): Promise<Measured> => {
+  const servers = { webhook: await start("memory"), bare: await start("bare") }
+  const costs = { webhook: new Array<number>(), bare: new Array<number>() }
+  for (let round = -warmUps; round < rounds; round++) {
+    for (const name of ["webhook", "bare"] as const) {
+      const server = servers[name]
+      // What it takes to empty the inbox comes before the first look.
+      await cpuOf(server)
+      const before = await cpuOf(server)
+      await deliver(server.url, connections, amount)
+      const cost = ((await cpuOf(server)) - before) / amount
+      if (round >= 0) costs[name].push(cost)
+    }
+  }
+  await Promise.all(Object.values(servers).map(stop))
+  return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
+}
+
+/** How much the webhook and the driver grow over a million updates. */
+export const millionGrowth = async (): Promise<Measured> => {
+  const { after, before } = await costsOf("million.ts")
+  const [from, to] = [before[0] / 2 ** 20, after[0] / 2 ** 20]
+  return { value: to - from, detail: `resident ${from.toFixed(0)} MB before, ${to.toFixed(0)} MB after` }
+}
