@@ -63,7 +63,8 @@ export type StopError = broadcastRun.StopError
  * - `name`: the same name goes on with the same broadcast; nobody gets it twice;
  * - `recipients`: read as they are needed, from the beginning at each run; a chat that comes twice gets one message;
  * - `message`: for all, or for each;
- * - `concurrency`: how many requests are on their way at once, 16 unless told;
+ * - `concurrency`: how many requests are on their way at once, 16 unless told, which keeps the pace where an answer takes
+ *   half a second; 30 are needed for each second that it takes;
  * - `total`: how many recipients there are, for the time left.
  *
  * @category models
@@ -83,11 +84,15 @@ export interface Options<E, R> {
  *
  * Each outcome is stored before it is given. Run it again under the same name, after a restart too, and it goes on where
  * it was: nobody gets the message twice, unless the process was killed between the platform's answer and its record; then
- * at most `concurrency` recipients may. Failures that pass by themselves, of the network say, are waited out. Memory does
- * not grow with the number of recipients.
+ * at most `concurrency` recipients may. What is on its way when the stream is interrupted is waited for and recorded, but
+ * not given any more: {@link records} has everything. Memory does not grow with the number of recipients.
  *
- * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere;
- * {@link StopError} for what would fail for everybody.
+ * What passes by itself is waited out: an outage of the platform or of the network for as long as it lasts, which is
+ * logged; a store that is away, for a minute. The policy's `transient` and `repeatUncertain` do not apply.
+ *
+ * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere, also when
+ * another process takes it over because this one was stopped for a minute; {@link StopError} for what would fail for
+ * everybody.
  *
  * **Example**
  *
@@ -116,17 +121,14 @@ export const run = <E = never, R = never>(
   Outcome,
   E | StopError | BroadcastBusy | BroadcastStore.BroadcastStoreError,
   R | BotApi | BroadcastStore.BroadcastStore
-> => {
-  const { concurrency = 16, message, name, recipients, total } = options
-  return Stream.unwrap(broadcastRun.run({ concurrency, message, name, recipients, total }))
-}
+> => Stream.unwrap(broadcastRun.run(options))
 
 const changing = (name: string, status: BroadcastStore.Status) =>
   BroadcastStore.BroadcastStore.use((store) => store.change(name, { status }))
 
 /**
  * Lets a broadcast wait, within a second, whichever process sends it. What is on its way arrives. Gives whether there is
- * one of that name.
+ * one of that name that is not over.
  *
  * @category control
  * @since 0.1.0
@@ -137,7 +139,7 @@ export const pause = (
 
 /**
  * Lets a broadcast that waits go on. One that no process runs goes on when it is run. Gives whether there is one of that
- * name.
+ * name that is not over.
  *
  * @category control
  * @since 0.1.0
@@ -148,7 +150,8 @@ export const resume = (
   changing(name, "running")
 
 /**
- * Ends a broadcast for good, within a second. Its records stay. Gives whether there is one of that name.
+ * Ends a broadcast for good, within a second. What is on its way arrives, and its records stay. Gives whether there is
+ * one of that name that is not over.
  *
  * @category control
  * @since 0.1.0
@@ -159,7 +162,8 @@ export const cancel = (
   changing(name, "cancelled")
 
 /**
- * Forgets a broadcast and whom it has reached: under the same name, everybody gets it again. Gives whether there was one.
+ * Forgets a broadcast and whom it has reached: under the same name, everybody gets it again. One that is being sent ends.
+ * Gives whether there was one.
  *
  * @category control
  * @since 0.1.0
@@ -213,7 +217,7 @@ const isOver = ({ status }: BroadcastStore.Standing): boolean => status === "fin
 
 /**
  * How far a broadcast is, each second or as told, until it is finished or cancelled; from any process that shares the
- * store. `ProgressBar.render` makes a line of it. Nothing where there is no broadcast of that name.
+ * store. Where there is no broadcast of that name yet, it waits for one. `ProgressBar.render` makes a line of it.
  *
  * **Example**
  *
@@ -231,18 +235,23 @@ const isOver = ({ status }: BroadcastStore.Standing): boolean => status === "fin
  */
 export const progress = (
   name: string,
-  options: { readonly every?: Duration.Input | undefined } = {}
+  { every = "1 second" }: { readonly every?: Duration.Input | undefined } = {}
 ): Stream.Stream<Progress, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
-  Stream.paginate({ samples: [] as ReadonlyArray<Sample>, isFirst: true }, ({ isFirst, samples }) =>
+  Stream.paginate([] as ReadonlyArray<Sample>, (samples) =>
     Effect.gen(function* () {
-      if (!isFirst) yield* Effect.sleep(options.every ?? "1 second")
+      if (samples.length > 0) yield* Effect.sleep(every)
       const store = yield* BroadcastStore.BroadcastStore
-      const standing = yield* store.standing(name)
-      if (Option.isNone(standing)) return [[], Option.none()] as const
-      const done = doneOf(standing.value)
+      const found = yield* store.standing(name)
+      if (Option.isNone(found)) {
+        if (samples.length > 0) return [[], Option.none()] as const
+        yield* Effect.sleep(every)
+        return [[], Option.some(samples)] as const
+      }
+      const standing = found.value
+      const done = doneOf(standing)
       const { kept, rate } = sampleOf(samples, { at: yield* Clock.currentTimeMillis, done })
-      const now: Progress = { ...standing.value, done, rate, timeLeft: timeLeftOf(standing.value.total, done, rate) }
-      return [[now], isOver(now) ? Option.none() : Option.some({ samples: kept, isFirst: false })] as const
+      const now: Progress = { ...standing, done, rate, timeLeft: timeLeftOf(standing.total, done, rate) }
+      return [[now], isOver(standing) ? Option.none() : Option.some(kept)] as const
     })
   )
 

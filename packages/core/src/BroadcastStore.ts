@@ -12,18 +12,23 @@ import { makeMemory } from "./internal/broadcastMemory.ts"
 import type { ChatId, MessageId } from "./Recipient.ts"
 
 /**
- * The store of a broadcast cannot be reached, or cannot do what it should.
+ * The store could not do what it was asked. `operation` names it, `problem` is the store's own text, `isRetryable` says
+ * whether the same may work later. Nothing was changed by halves.
  *
  * @category errors
  * @since 0.1.0
  */
 export class BroadcastStoreError extends Data.TaggedError("BroadcastStoreError")<{
   readonly operation: string
-  readonly cause: unknown
+  readonly problem: string
+  readonly isRetryable: boolean
+  readonly cause?: unknown
 }> {
   override get message() {
-    const { cause } = this
-    return `The store of broadcasts failed (${this.operation}): ${cause instanceof Error ? cause.message : String(cause)}`
+    const advice = this.isRetryable
+      ? "The database did not answer in time or could not be reached: run the broadcast again, and it goes on."
+      : "Trying again will not help: check the database and the settings of the store."
+    return `BroadcastStore.${this.operation}: ${this.problem}. ${advice}`
   }
 }
 
@@ -83,17 +88,22 @@ export class BroadcastStore extends Context.Service<
   BroadcastStore,
   {
     /**
-     * Gives a broadcast to `owner` until `leaseUntil`, and makes it where there is none of that name. None where another
-     * owner has it at `now`. Whoever has it already prolongs the lease; one in the past gives it back.
+     * Gives a broadcast to `owner` until `leaseUntil`. None where another owner has it at `now`, or where there is none
+     * of that name and `create` does not make one. Whoever has it already prolongs the lease; one in the past gives it
+     * back.
      */
     readonly acquire: (claim: {
       readonly name: string
       readonly owner: string
       readonly now: number
       readonly leaseUntil: number
+      readonly create: boolean
     }) => Effect.Effect<Option.Option<Standing>, BroadcastStoreError>
     readonly standing: (name: string) => Effect.Effect<Option.Option<Standing>, BroadcastStoreError>
-    /** Changes what is told of a broadcast. Gives whether there is one of that name. */
+    /**
+     * Changes what is told of a broadcast. Gives whether there is one of that name that is not over: once it is cancelled
+     * or finished, nothing about it changes.
+     */
     readonly change: (
       name: string,
       changes: { readonly status?: Status | undefined; readonly total?: number | undefined }
@@ -103,7 +113,10 @@ export class BroadcastStore extends Context.Service<
       name: string,
       chats: ReadonlyArray<ChatId>
     ) => Effect.Effect<ReadonlyArray<ChatId>, BroadcastStoreError>
-    /** Remembers what became of recipients, and counts them. One that has a record already is passed over. */
+    /**
+     * Remembers what became of recipients, and counts them. One that has a record already is passed over, as are all
+     * where there is no broadcast of that name.
+     */
     readonly record: (name: string, records: ReadonlyArray<Record>) => Effect.Effect<void, BroadcastStoreError>
     /** The records in ascending order of their chats, those after the chat `after`. */
     readonly records: (

@@ -1,4 +1,4 @@
-import { Broadcast, BroadcastStore, type Chat, ChatStore, ProgressBar, RateLimiter, Recipient } from "@colloquy/core"
+import { Broadcast, BroadcastStore, ChatStore, ProgressBar, Recipient } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,32 +8,9 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Emulator } from "../src/index.ts"
-
-const platform = Layer.merge(
-  Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.documented }),
-  BroadcastStore.layerMemory
-)
+import { dialogs, inTime, platform, sent, textsIn } from "./support/broadcast.ts"
 
 const message = { text: "News!" }
-
-/** Dialogs with so many people. */
-const dialogs = (count: number) =>
-  Effect.forEach(Array.from({ length: count }), (_, index) =>
-    Effect.gen(function* () {
-      const person = yield* Emulator.user(`Ann ${index}`)
-      yield* person.start()
-      return (yield* person.dialog).chat_id
-    })
-  )
-
-/** Runs a program while time goes on. */
-const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
-  Effect.raceFirst(program, Effect.forever(TestClock.adjust("100 millis")))
-
-const textsIn = (chat_id: Chat.ChatId) =>
-  Effect.map(Emulator.messages(chat_id), (messages) => messages.map(({ body }) => body?.text))
-
-const sent = Effect.map(Emulator.requests, (requests) => requests.filter(({ method }) => method === "POST").length)
 
 describe("a broadcast", () => {
   it.effect("reaches everybody once, at the pace that the platform allows", () =>

@@ -7,6 +7,8 @@ interface Broadcast {
   readonly startedAt: number
   readonly counts: { [K in Kind]: number }
   readonly served: Map<ChatId, Served>
+  /** The chats with a record in their order, until one is added. */
+  sorted: ReadonlyArray<ChatId> | undefined
   status: Status
   total: number | undefined
   owner: string
@@ -22,6 +24,7 @@ export const makeMemory = (): BroadcastStore["Service"] => {
       startedAt,
       counts,
       served: new Map(),
+      sorted: undefined,
       status: "running",
       total: undefined,
       owner: "",
@@ -39,12 +42,11 @@ export const makeMemory = (): BroadcastStore["Service"] => {
     counts: { ...counts }
   })
 
-  const servedOf = (name: string) => broadcasts.get(name)?.served ?? new Map<ChatId, Served>()
-
   return {
-    acquire: ({ leaseUntil, name, now, owner }) =>
+    acquire: ({ create, leaseUntil, name, now, owner }) =>
       Effect.sync(() => {
-        const broadcast = broadcasts.get(name) ?? open(name, now)
+        const broadcast = broadcasts.get(name) ?? (create ? open(name, now) : undefined)
+        if (broadcast === undefined) return Option.none()
         if (broadcast.owner !== owner && broadcast.leaseUntil > now) return Option.none()
         broadcast.owner = owner
         broadcast.leaseUntil = leaseUntil
@@ -55,15 +57,15 @@ export const makeMemory = (): BroadcastStore["Service"] => {
     change: (name, { status, total }) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
-        if (broadcast === undefined) return false
+        if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
         broadcast.status = status ?? broadcast.status
         broadcast.total = total ?? broadcast.total
         return true
       }),
     unserved: (name, chats) =>
       Effect.sync(() => {
-        const served = servedOf(name)
-        return chats.filter((chat_id) => !served.has(chat_id))
+        const served = broadcasts.get(name)?.served
+        return chats.filter((chat_id) => served?.has(chat_id) !== true)
       }),
     record: (name, records) =>
       Effect.sync(() => {
@@ -71,16 +73,18 @@ export const makeMemory = (): BroadcastStore["Service"] => {
         for (const record of records) {
           if (broadcast === undefined || broadcast.served.has(record.chat_id)) continue
           broadcast.served.set(record.chat_id, record)
+          broadcast.sorted = undefined
           broadcast.counts[record.kind]++
         }
       }),
-    records: (name, { after, limit }) =>
-      Effect.sync(() =>
-        [...servedOf(name).values()]
-          .filter(({ chat_id }) => after === undefined || chat_id > after)
-          .sort((a, b) => a.chat_id - b.chat_id)
-          .slice(0, limit)
-      ),
+    records: (name, { after = -Infinity, limit }) =>
+      Effect.sync(() => {
+        const broadcast = broadcasts.get(name)
+        if (broadcast === undefined) return []
+        const sorted = (broadcast.sorted ??= [...broadcast.served.keys()].sort((a, b) => a - b))
+        const first = sorted.findIndex((chat_id) => chat_id > after)
+        return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.served.get(chat_id)!)
+      }),
     forget: (name) => Effect.sync(() => broadcasts.delete(name))
   }
 }

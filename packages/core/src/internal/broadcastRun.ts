@@ -1,63 +1,52 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
-import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../ApiError.ts"
 import type { BotApi } from "../BotApi.ts"
-import type { Outcome } from "../Broadcast.ts"
-import { BroadcastBusy } from "../Broadcast.ts"
-import { BroadcastStore, type BroadcastStoreError, type Record as Served } from "../BroadcastStore.ts"
+import type { Options, Outcome } from "../Broadcast.ts"
+import { BroadcastStore, type Record as Served } from "../BroadcastStore.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import * as Messages from "../Messages.ts"
-import type { NewMessageBody } from "../NewMessage.ts"
 import * as RateLimiter from "../RateLimiter.ts"
 import type { ChatId } from "../Recipient.ts"
-
-/** Whoever is killed keeps a broadcast from others for so long. */
-const lease = 60_000
-
-/** How soon a pause, a resumption or a cancellation by another process is noticed. */
-const lookEvery = "1 second"
+import * as RetryPolicy from "../RetryPolicy.ts"
+import * as Hold from "./broadcastHold.ts"
 
 /** Recipients are asked for in groups: whether they have been served is one question to the store. */
 const group = 200
 
+/** A group that fills slowly does not keep those in it waiting. */
+const groupWithin = "1 second"
+
 /** A call that waits for longer lets the broadcast look whether it is paused. */
 const patience = "5 seconds"
+
+/** How often an outage is told of. */
+const tellEvery = 30_000
 
 type SendError = Endpoint.Errors<typeof Messages.send>
 
 /** What fails for one recipient alone. Anything else passes by itself, or would fail for everybody. */
-export type RecipientError = ApiError.Forbidden | ApiError.NotFound | ApiError.RequestFailed
+type RecipientError = ApiError.Forbidden | ApiError.NotFound | ApiError.RequestFailed
 
 export type StopError = Exclude<SendError, ApiError.Forbidden | ApiError.NotFound | ApiError.RateLimited>
 
-type Failure = SendError | BroadcastStoreError
+type Failure = SendError | Hold.HoldError
 
-const passes = (error: Failure): boolean =>
-  error._tag === "RateLimited" || (error._tag === "RequestFailed" && error.isRetryable && !error.mayBeCarriedOut)
+const isOutage = (error: Failure): boolean =>
+  error._tag === "RequestFailed" && error.isRetryable && !error.mayBeCarriedOut
 
 const isOfRecipient = (error: SendError): error is RecipientError =>
   error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.mayBeCarriedOut)
 
-const untilItPasses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")]).pipe(
+const untilItPasses = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("30 seconds")]).pipe(
   Schedule.jittered,
-  Schedule.setInputType<Failure>(),
-  Schedule.tap(({ input }) =>
-    passes(input) ? Effect.logWarning(`The broadcast goes on after a pause. ${input.message}`) : Effect.void
-  )
+  Schedule.setInputType<Failure>()
 )
 
-export interface Options<E, R> {
-  readonly name: string
-  readonly recipients: Stream.Stream<ChatId, E, R>
-  readonly message: NewMessageBody | ((chat_id: ChatId) => NewMessageBody)
-  readonly concurrency: number
-  readonly total: number | undefined
-}
+const untilItIsItsTurn = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
 
 const recordOf = (outcome: Outcome, at: number): Served => ({
   chat_id: outcome.chat_id,
@@ -74,7 +63,7 @@ const outcomeOf = (chat_id: ChatId, error: RecipientError): Outcome =>
       : { _tag: "NotFound", chat_id, error }
 
 export const run = Effect.fnUntraced(function* <E, R>({
-  concurrency,
+  concurrency = 16,
   message,
   name,
   recipients,
@@ -82,47 +71,33 @@ export const run = Effect.fnUntraced(function* <E, R>({
 }: Options<E, R>) {
   const store = yield* BroadcastStore
   const clock = yield* Clock.Clock
-  const owner = (yield* Random.nextInt).toString(36) + (yield* Random.nextInt).toString(36)
-  const gate = yield* Latch.make(false)
+  const policy = yield* RetryPolicy.RetryPolicy
+  const untilItIsReady = policy.notReady as Schedule.Schedule<unknown, unknown>
+  const hold = yield* Hold.make(name)
   const idle = yield* Latch.make(true)
+  const pending = new Set<ChatId>()
   let active = 0
-  let isOver = false
+  let toldAt = -Infinity
 
-  const acquire = Effect.suspend(() => {
-    const now = clock.currentTimeMillisUnsafe()
-    return store.acquire({ name, owner, now, leaseUntil: now + lease })
-  })
-
-  const look = Effect.gen(function* () {
-    const standing = yield* acquire
-    if (Option.isNone(standing)) return yield* new BroadcastBusy({ name })
-    const { status } = standing.value
-    isOver = status === "cancelled" || status === "finished"
-    yield* status === "paused" ? gate.close : gate.open
-  })
-
-  yield* look
   // A stream may be ended while a send has just begun: the next run must find its record.
-  const leave = Effect.suspend(() => {
-    isOver = true
-    return Effect.andThen(idle.await, Effect.ignore(store.acquire({ name, owner, now: 0, leaseUntil: 0 })))
-  })
-  yield* Effect.addFinalizer(() => leave)
-  if (total !== undefined) yield* store.change(name, { total })
+  yield* Effect.addFinalizer(() => Effect.andThen(hold.end, idle.await))
+  if (total !== undefined) yield* Hold.waitingForStore(store.change(name, { total }))
 
-  const send = (chat_id: ChatId): Effect.Effect<ReadonlyArray<Outcome>, Failure, BotApi> =>
+  const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
     Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
       RateLimiter.withLane("broadcast"),
       RateLimiter.withDeadline(patience),
+      // These pauses are made where they can be interrupted.
+      RetryPolicy.override({ transient: RetryPolicy.none.transient, notReady: RetryPolicy.none.notReady }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
       Effect.catch((error) => (isOfRecipient(error) ? Effect.succeed(outcomeOf(chat_id, error)) : Effect.fail(error))),
-      Effect.tap((outcome) => store.record(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())])),
-      Effect.map((outcome) => [outcome]),
-      // Between the platform's answer and its record, only the end of the process may come.
-      Effect.uninterruptible
+      Effect.tap((outcome) =>
+        Hold.waitingForStore(store.record(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
+      )
     )
 
-  const counted = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  /** Between the platform's answer and its record, only the end of the process may come. */
+  const toTheEnd = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       active++
       idle.closeUnsafe()
@@ -132,30 +107,57 @@ export const run = Effect.fnUntraced(function* <E, R>({
           if (--active === 0) idle.openUnsafe()
         })
       )
+    }).pipe(Effect.uninterruptible)
+
+  const tell = (error: Failure) =>
+    Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      if (!isOutage(error) || now - toldAt < tellEvery) return Effect.void
+      toldAt = now
+      return Effect.logWarning(`The broadcast ${name} waits until this passes. ${error.message}`)
     })
 
   const serve = (chat_id: ChatId) =>
-    Effect.andThen(
-      gate.await,
-      Effect.suspend(() => (isOver ? Effect.succeed([]) : counted(send(chat_id))))
-    ).pipe(Effect.retry({ schedule: untilItPasses, while: passes }))
+    Effect.suspend(() => {
+      const outcomes: Array<Outcome> = []
+      const sendOnce = toTheEnd(
+        Effect.map(send(chat_id), (outcome) => {
+          outcomes.push(outcome)
+        })
+      )
+      const trying = Effect.flatMap(hold.goesOn, (goesOn) => (goesOn ? sendOnce : Effect.void)).pipe(
+        Effect.tapError(tell),
+        Effect.retry({ schedule: untilItIsItsTurn, while: ({ _tag }) => _tag === "RateLimited" }),
+        Effect.retry({ schedule: untilItPasses, while: isOutage }),
+        Effect.retry({ schedule: untilItIsReady, while: ({ _tag }) => _tag === "AttachmentNotReady" })
+      )
+      return Effect.raceFirst(trying, hold.ended).pipe(
+        Effect.as(outcomes),
+        Effect.ensuring(Effect.sync(() => pending.delete(chat_id)))
+      )
+    })
+
+  /** Those who have no record and are not on their way to one. */
+  const unserved = (chats: ReadonlyArray<ChatId>) =>
+    Effect.suspend(() => {
+      const fresh = [...new Set(chats)].filter((chat_id) => !pending.has(chat_id))
+      return Effect.tap(Hold.waitingForStore(store.unserved(name, fresh)), (left) => {
+        for (const chat_id of left) pending.add(chat_id)
+        return Effect.void
+      })
+    })
 
   const outcomes = recipients.pipe(
-    Stream.takeWhile(() => !isOver),
-    Stream.grouped(group),
-    Stream.mapEffect((chats) => store.unserved(name, [...new Set(chats)])),
+    Stream.interruptWhen(hold.ended),
+    Stream.groupedWithin(group, groupWithin),
+    Stream.mapEffect(unserved),
     Stream.flattenIterable,
     Stream.mapEffect(serve, { concurrency, unordered: true }),
     Stream.flattenIterable
-  ) as Stream.Stream<Outcome, E | StopError | BroadcastStoreError, R | BotApi>
+  ) as Stream.Stream<Outcome, E | StopError | Hold.HoldError, R | BotApi>
 
-  const finish = Effect.suspend(() =>
-    isOver ? Effect.void : Effect.asVoid(store.change(name, { status: "finished" }))
+  return outcomes.pipe(
+    Stream.concat(Stream.drain(Stream.fromEffect(hold.finish))),
+    Stream.merge(Stream.drain(Stream.fromEffect(hold.watch)), { haltStrategy: "left" })
   )
-
-  const watching = Stream.drain(Stream.fromSchedule(Schedule.spaced(lookEvery)).pipe(Stream.mapEffect(() => look)))
-
-  return Stream.merge(Stream.concat(outcomes, Stream.drain(Stream.fromEffect(finish))), watching, {
-    haltStrategy: "left"
-  })
 })

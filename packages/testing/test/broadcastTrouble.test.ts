@@ -1,0 +1,293 @@
+import { Broadcast, BroadcastStore, type Chat } from "@colloquy/core"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Emulator } from "../src/index.ts"
+import { bot, dialogs, inTime, platform, sent, textsIn } from "./support/broadcast.ts"
+
+const message = { text: "News!" }
+
+const newsFor = (chats: ReadonlyArray<Chat.ChatId>) =>
+  Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })
+
+const forking = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkChild(self, { startImmediately: true })
+
+const taking = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R>) {
+  const start = yield* Clock.currentTimeMillis
+  const result = yield* inTime(self)
+  return [(yield* Clock.currentTimeMillis) - start, result] as const
+})
+
+const recorded = Effect.map(Stream.runCollect(Broadcast.records("news")), (records) => records.length)
+
+const standing = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
+  Effect.map(store.standing("news"), Option.getOrThrow)
+)
+
+const away = new BroadcastStore.BroadcastStoreError({ operation: "any", problem: "connection lost", isRetryable: true })
+
+type Operations = BroadcastStore.BroadcastStore["Service"]
+
+/** A store in memory whose operations can be taken away: those that `isAway` names fail. */
+const failing = (isAway: (operation: keyof Operations) => boolean) =>
+  Layer.effect(
+    BroadcastStore.BroadcastStore,
+    Effect.map(BroadcastStore.BroadcastStore, (store) => {
+      const unless =
+        <Args extends ReadonlyArray<never>, A>(
+          operation: keyof Operations,
+          run: (...args: Args) => Effect.Effect<A, BroadcastStore.BroadcastStoreError>
+        ) =>
+        (...args: Args) =>
+          Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : run(...args)))
+      return BroadcastStore.BroadcastStore.of({
+        ...store,
+        acquire: unless("acquire", store.acquire),
+        unserved: unless("unserved", store.unserved),
+        record: unless("record", store.record)
+      })
+    })
+  ).pipe(Layer.provide(BroadcastStore.layerMemory))
+
+describe("a broadcast in trouble", () => {
+  it.effect("sends once to a chat that comes again while the first message is on its way", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(210)
+      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 400 }])
+      yield* inTime(Stream.runDrain(newsFor([...chats.slice(0, 200), ...chats.slice(190)])))
+      for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("keeps the pace of the platform when its answers take 200 ms", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(300)
+      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 200 }])
+      const [took] = yield* taking(Stream.runDrain(newsFor(chats)))
+      assert.isAtMost(took, 1.05 * 10_000)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("does not wait for an answer that never comes longer than any call, and sends no second time", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(20)
+      const [silent] = chats
+      yield* Emulator.faults([{ endpoint: "Messages.send", chat_id: silent, delay: 3_600_000 }])
+      const [took, outcomes] = yield* taking(Stream.runCollect(newsFor(chats)))
+      assert.isAtMost(took, 70_000)
+      assert.deepStrictEqual(
+        outcomes.filter(({ _tag }) => _tag === "Failed").map(({ chat_id }) => chat_id),
+        [silent]
+      )
+      assert.strictEqual(yield* sent, 20)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("records what was on its way when it is interrupted, and goes on with the others", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(40)
+      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 5000 }])
+      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      yield* TestClock.adjust("1 second")
+      yield* inTime(Fiber.interrupt(fiber))
+      assert.strictEqual(yield* sent, 16)
+      assert.strictEqual(yield* recorded, 16)
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is interrupted at once while it waits out an outage", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(40)
+      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      yield* TestClock.adjust("2 minutes")
+      const [took] = yield* taking(Fiber.interrupt(fiber))
+      assert.isAtMost(took, 1000)
+      yield* Emulator.faults([])
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      assert.strictEqual((yield* standing).counts.Sent, 40)
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("is cancelled within a second while it waits out an outage, and while no recipient comes", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(20)
+      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
+      const fiber = yield* forking(Stream.runCollect(Broadcast.run({ name: "news", recipients, message })))
+      yield* TestClock.adjust("2 minutes")
+      yield* Broadcast.cancel("news")
+      const [took, outcomes] = yield* taking(Fiber.join(fiber))
+      assert.isAtMost(took, 1100)
+      assert.lengthOf(outcomes, 0)
+      assert.strictEqual((yield* standing).status, "cancelled")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("stays over once it is over", () =>
+    Effect.gen(function* () {
+      const [chat] = yield* dialogs(1)
+      const fiber = yield* forking(Stream.runDrain(Broadcast.run({ name: "news", recipients: Stream.never, message })))
+      yield* Broadcast.cancel("news")
+      yield* inTime(Fiber.join(fiber))
+      assert.isFalse(yield* Broadcast.resume("news"))
+      assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 0)
+      assert.isTrue(yield* Broadcast.forget("news"))
+      assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 1)
+      assert.isFalse(yield* Broadcast.pause("news"))
+      assert.strictEqual((yield* standing).status, "finished")
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("ends where it is forgotten, and leaves no trace", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(200)
+      const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
+      yield* TestClock.adjust("2 seconds")
+      yield* Broadcast.forget("news")
+      const outcomes = yield* inTime(Fiber.join(fiber))
+      assert.isBelow(outcomes.length, 120)
+      assert.strictEqual(yield* recorded, 0)
+      assert.isFalse(yield* Broadcast.cancel("news"))
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("fails with what its recipients fail with, and goes on where it was", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(60)
+      const recipients = Stream.concat(
+        Stream.fromIterable(chats.slice(0, 40)),
+        Stream.fail("the list is away" as const)
+      )
+      const error = yield* inTime(Effect.flip(Stream.runDrain(Broadcast.run({ name: "news", recipients, message }))))
+      assert.strictEqual(error, "the list is away")
+      assert.strictEqual(yield* recorded, yield* sent)
+      assert.strictEqual((yield* standing).status, "running")
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("begins with the recipients that are there, while others are slow to come", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(10)
+      const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
+      const fiber = yield* forking(Stream.runDrain(Broadcast.run({ name: "news", recipients, message })))
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(yield* sent, 10)
+      yield* inTime(Fiber.interrupt(fiber))
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("stops within a second when another runner has it, and both together reach everybody once", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(150)
+      const store = yield* BroadcastStore.BroadcastStore
+      const fiber = yield* forking(Effect.flip(Stream.runDrain(newsFor(chats))))
+      yield* TestClock.adjust("1500 millis")
+      const now = (yield* Clock.currentTimeMillis) + 120_000
+      const taken = yield* store.acquire({ name: "news", owner: "other", now, leaseUntil: now, create: false })
+      assert.isTrue(Option.isSome(taken))
+      const [took, error] = yield* taking(Fiber.join(fiber))
+      assert.strictEqual(error._tag, "BroadcastBusy")
+      assert.isAtMost(took, 1200)
+      yield* TestClock.adjust("3 minutes")
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("sends nothing when its lease could be another's by now, until it knows", () => {
+    let isAway = false
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(2000)
+      const fiber = yield* forking(Effect.result(Stream.runDrain(newsFor(chats))))
+      yield* TestClock.adjust("2 seconds")
+      isAway = true
+      yield* TestClock.adjust("31 seconds")
+      const soFar = yield* sent
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(yield* sent, soFar)
+      isAway = false
+      yield* TestClock.adjust("10 seconds")
+      assert.isAbove(yield* sent, soFar)
+      yield* inTime(Fiber.interrupt(fiber))
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          bot,
+          failing((operation) => isAway && operation === "acquire")
+        )
+      )
+    )
+  })
+
+  it.effect("waits for a store that is away, and nobody gets it twice", () => {
+    let isAway = false
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(400)
+      const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
+      yield* TestClock.adjust("2 seconds")
+      isAway = true
+      yield* TestClock.adjust("20 seconds")
+      const soFar = yield* sent
+      isAway = false
+      const outcomes = yield* inTime(Fiber.join(fiber))
+      assert.isAtMost(soFar, 80)
+      assert.lengthOf(outcomes, 400)
+      assert.strictEqual(yield* sent, 400)
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          bot,
+          failing(() => isAway)
+        )
+      )
+    )
+  })
+
+  it.effect("gives up on a store that stays away, and those on their way are all that may get it twice", () => {
+    let isAway = false
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(100)
+      const fiber = yield* forking(Effect.flip(Stream.runDrain(newsFor(chats))))
+      yield* TestClock.adjust("1500 millis")
+      isAway = true
+      const [took, error] = yield* taking(Fiber.join(fiber))
+      assert.strictEqual(error._tag, "BroadcastStoreError")
+      assert.isAtMost(took, Duration.toMillis("75 seconds"))
+      isAway = false
+      yield* TestClock.adjust("1 minute")
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      const texts = yield* Effect.forEach(chats, textsIn)
+      assert.isTrue(texts.every(({ length }) => length > 0))
+      assert.isAtMost(yield* sent, 100 + 16)
+    }).pipe(
+      Effect.provide(
+        Layer.merge(
+          bot,
+          failing(() => isAway)
+        )
+      )
+    )
+  })
+
+  it.effect("is watched from before it begins", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(30)
+      const watching = yield* forking(Stream.runCollect(Broadcast.progress("news")))
+      yield* TestClock.adjust("5 seconds")
+      yield* inTime(Stream.runDrain(newsFor(chats)))
+      const progress = yield* inTime(Fiber.join(watching))
+      assert.deepInclude(progress.at(-1), { status: "finished", done: 30 })
+    }).pipe(Effect.provide(platform))
+  )
+})
