@@ -1,3 +1,4 @@
+export * as BroadcastSuite from "./BroadcastSuite.ts"
 export * as ChatStoreSuite from "./ChatStoreSuite.ts"
 export * as Emulator from "./Emulator.ts"
 export * as EmulatorServer from "./EmulatorServer.ts"

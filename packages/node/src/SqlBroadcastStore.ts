@@ -1,0 +1,186 @@
+/**
+ * Who has been served by which broadcast, in a SQL database: a SQLite file or PostgreSQL.
+ *
+ * @since 0.1.0
+ */
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Row from "./internal/broadcasts/row.ts"
+import { type Dialect, dialectOf } from "./internal/sqlDialect.ts"
+import { ofSql } from "./internal/storeProblem.ts"
+
+/**
+ * What {@link layer} accepts: `table` is the name of the table of broadcasts, `colloquy_broadcasts` by default, in
+ * PostgreSQL also with a schema, `bot.broadcasts`. The recipients stand in `<table>_records`, the migrations that ran in
+ * `<table>_migrations`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly table?: string | undefined
+}
+
+const failure = (operation: string) => (cause: unknown) =>
+  new BroadcastStore.BroadcastStoreError({ operation, ...ofSql(cause) })
+
+const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) =>
+  Migrator.make({})({
+    table: `${table}_migrations`,
+    loader: Migrator.fromRecord({
+      "1_broadcasts": Effect.andThen(
+        sql`CREATE TABLE ${sql(table)} (
+          name TEXT NOT NULL PRIMARY KEY,
+          status TEXT NOT NULL,
+          started_at ${integer} NOT NULL,
+          total ${integer},
+          sent ${integer} NOT NULL DEFAULT 0,
+          forbidden ${integer} NOT NULL DEFAULT 0,
+          not_found ${integer} NOT NULL DEFAULT 0,
+          failed ${integer} NOT NULL DEFAULT 0,
+          owner TEXT NOT NULL,
+          lease_until ${integer} NOT NULL
+        )`,
+        sql`CREATE TABLE ${sql(`${table}_records`)} (
+          name TEXT NOT NULL,
+          chat_id ${integer} NOT NULL,
+          kind TEXT NOT NULL,
+          message_id TEXT,
+          problem TEXT,
+          at ${integer} NOT NULL,
+          PRIMARY KEY (name, chat_id)
+        )`
+      )
+    })
+  })
+
+const columnsOfRecord = { chat_id: "BIGINT", kind: "TEXT", message_id: "TEXT", problem: "TEXT", at: "BIGINT" } as const
+
+const makeStore = Effect.fnUntraced(function* (table: string) {
+  const sql = yield* SqlClient.SqlClient
+  const dialect = dialectOf(sql)
+  if (dialect === undefined) {
+    return yield* failure("migrate")(
+      new Error("SqlBroadcastStore speaks SQLite and PostgreSQL, and this is another database")
+    )
+  }
+  yield* Effect.mapError(migrate(sql, table, dialect), failure("migrate"))
+
+  const broadcasts = sql(table)
+  const records = sql(`${table}_records`)
+  const isNotOver = sql`status IN ('running', 'paused')`
+
+  const changes = (statement: Effect.Effect<ReadonlyArray<object>, unknown>, operation: string) =>
+    Effect.mapBoth(statement, { onFailure: failure(operation), onSuccess: (rows) => rows.length > 0 })
+
+  const standing = (statement: Effect.Effect<ReadonlyArray<Row.Broadcast>, unknown>, operation: string) =>
+    Effect.mapBoth(statement, {
+      onFailure: failure(operation),
+      onSuccess: (rows) => Option.map(Arr.head(rows), Row.toStanding)
+    })
+
+  const insert = (name: string, served: ReadonlyArray<BroadcastStore.Record>) =>
+    sql<{ kind: BroadcastStore.Kind }>`INSERT INTO ${records} (name, chat_id, kind, message_id, problem, at)
+      SELECT CAST(${name} AS TEXT), chat_id, kind, message_id, problem, at
+      FROM ${dialect.told(JSON.stringify(served.map(Row.fromRecord)), columnsOfRecord)} WHERE true
+      ON CONFLICT (name, chat_id) DO NOTHING RETURNING kind`
+
+  const count = (name: string, kinds: ReadonlyArray<BroadcastStore.Kind>) => {
+    const of = (kind: BroadcastStore.Kind) => kinds.filter((other) => other === kind).length
+    return sql`UPDATE ${broadcasts} SET sent = sent + ${of("Sent")}, forbidden = forbidden + ${of("Forbidden")},
+      not_found = not_found + ${of("NotFound")}, failed = failed + ${of("Failed")} WHERE name = ${name}`
+  }
+
+  /** Keeps a broadcast from being forgotten or counted by others until the transaction ends. */
+  const lock = (name: string) =>
+    Effect.map(sql`UPDATE ${broadcasts} SET name = name WHERE name = ${name} RETURNING name`, (rows) => rows.length > 0)
+
+  return BroadcastStore.BroadcastStore.of({
+    acquire: ({ create, leaseUntil, name, now, owner }) => {
+      const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
+      return standing(
+        create
+          ? sql<Row.Broadcast>`INSERT INTO ${broadcasts} (name, status, started_at, owner, lease_until)
+              VALUES (${name}, 'running', ${now}, ${owner}, ${leaseUntil})
+              ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
+              WHERE ${isFree} RETURNING *`
+          : sql<Row.Broadcast>`UPDATE ${broadcasts} SET owner = ${owner}, lease_until = ${leaseUntil}
+              WHERE name = ${name} AND ${isFree} RETURNING *`,
+        "acquire"
+      )
+    },
+    standing: (name) => standing(sql<Row.Broadcast>`SELECT * FROM ${broadcasts} WHERE name = ${name}`, "standing"),
+    change: (name, { status, total }) =>
+      changes(
+        sql`UPDATE ${broadcasts} SET status = COALESCE(${status ?? null}, status),
+          total = COALESCE(CAST(${total ?? null} AS ${dialect.integer}), total)
+          WHERE name = ${name} AND ${isNotOver} RETURNING name`,
+        "change"
+      ),
+    unserved: (name, chats) =>
+      sql<{ chat_id: number | bigint | string }>`SELECT chat_id FROM ${records} WHERE name = ${name} AND chat_id IN
+        (SELECT chat_id FROM ${dialect.told(JSON.stringify(chats.map((chat_id) => ({ chat_id }))), { chat_id: "BIGINT" })})`.pipe(
+        Effect.mapBoth({
+          onFailure: failure("unserved"),
+          onSuccess: (rows) => {
+            const served = new Set(rows.map(({ chat_id }) => Number(chat_id)))
+            return chats.filter((chat_id) => !served.has(chat_id))
+          }
+        })
+      ),
+    record: (name, served) =>
+      Effect.gen(function* () {
+        if (!(yield* lock(name))) return
+        const added = yield* insert(name, served)
+        yield* count(
+          name,
+          added.map(({ kind }) => kind)
+        )
+      }).pipe(sql.withTransaction, Effect.mapError(failure("record"))),
+    records: (name, { after, limit }) =>
+      sql<Row.Row>`SELECT chat_id, kind, message_id, problem, at FROM ${records}
+        WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
+        ORDER BY chat_id LIMIT ${limit}`.pipe(
+        Effect.mapBoth({ onFailure: failure("records"), onSuccess: (rows) => rows.map(Row.toRecord) })
+      ),
+    forget: (name) =>
+      sql`DELETE FROM ${broadcasts} WHERE name = ${name} RETURNING name`.pipe(
+        Effect.tap(() => sql`DELETE FROM ${records} WHERE name = ${name}`),
+        sql.withTransaction,
+        (statements) => changes(statements, "forget")
+      )
+  })
+})
+
+/**
+ * Keeps broadcasts in the database of the `SqlClient` that is provided: `NodeSqlite.layer` for a file, `PgClient.layer`
+ * for PostgreSQL. The tables are made when the layer is built, and it is safe to start several processes at once.
+ *
+ * What became of a recipient is on disk, as far as the database is set to be durable, before it counts as served: in a
+ * SQLite file by `NodeSqlite.layer` after every record.
+ *
+ * Fails with a `BroadcastStoreError` when the database cannot be reached or is of another kind.
+ *
+ * **Example** (One file)
+ *
+ * ```ts
+ * import { SqlBroadcastStore, NodeSqlite } from "@colloquy/node"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const Broadcasts = SqlBroadcastStore.layer().pipe(
+ *   Layer.provide(NodeSqlite.layer({ filename: "data/bot.sqlite" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<BroadcastStore.BroadcastStore, BroadcastStore.BroadcastStoreError, SqlClient.SqlClient> =>
+  Layer.effect(BroadcastStore.BroadcastStore, makeStore(options.table ?? "colloquy_broadcasts"))

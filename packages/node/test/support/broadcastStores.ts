@@ -1,0 +1,14 @@
+import type { BroadcastStore } from "@colloquy/core"
+import { NodeSqlite, RedisBroadcastStore, SqlBroadcastStore } from "@colloquy/node"
+import * as NodeRedis from "@effect/platform-node/NodeRedis"
+import * as Layer from "effect/Layer"
+import * as Databases from "./databases.ts"
+
+/** The stores, each at a place: a file, a table with its schema, a prefix. */
+export const stores: Readonly<Record<string, (place: string) => Layer.Layer<BroadcastStore.BroadcastStore, unknown>>> =
+  {
+    SQLite: (filename) => SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename }))),
+    PostgreSQL: (table) => SqlBroadcastStore.layer({ table }).pipe(Layer.provide(Databases.Postgres)),
+    Redis: (prefix) =>
+      RedisBroadcastStore.layer({ prefix }).pipe(Layer.provide(NodeRedis.layer({ url: Databases.redisUrl })))
+  }

@@ -1,0 +1,22 @@
+/** A process that records `count` recipients, three at a time, each also in the batch before: `node broadcastWriter.ts STORE PLACE COUNT`. */
+import { BroadcastStore } from "@colloquy/core"
+import { ChatId } from "@colloquy/core/Chat"
+import * as Effect from "effect/Effect"
+import { stores } from "./broadcastStores.ts"
+
+const [name = "", place = "", count = "0"] = process.argv.slice(2)
+
+const program = Effect.gen(function* () {
+  const store = yield* BroadcastStore.BroadcastStore
+  yield* Effect.forEach(
+    Array.from({ length: Number(count) }, (_, index) => index + 1),
+    (id) =>
+      store.record(
+        "news",
+        [id, id - 1].map((chat_id) => ({ chat_id: ChatId.make(chat_id), kind: "Sent", at: 0 }))
+      ),
+    { concurrency: 3, discard: true }
+  )
+})
+
+await Effect.runPromise(Effect.provide(program, stores[name]!(place)))
