@@ -31,7 +31,7 @@ export class BroadcastBusy extends Data.TaggedError("BroadcastBusy")<{ readonly 
   override get message() {
     return (
       `The broadcast ${this.name} is being sent elsewhere. ` +
-      "Where that process was killed, try again in a minute; for another broadcast, choose another name."
+      "Send it from one place at a time; for another broadcast, choose another name."
     )
   }
 }
@@ -90,8 +90,8 @@ export interface Options<E, R> {
  * What passes by itself is waited out: an outage of the platform or of the network for as long as it lasts, which is
  * logged; a store that is away, for a minute. The policy's `transient` and `repeatUncertain` do not apply.
  *
- * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere, also when
- * another process takes it over because this one was stopped for a minute; {@link StopError} for what would fail for
+ * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere for the 20
+ * seconds after which a process that was killed is given up, also when another takes over what this one could not hold; {@link StopError} for what would fail for
  * everybody.
  *
  * **Example**

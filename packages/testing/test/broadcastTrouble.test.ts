@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
@@ -212,7 +213,7 @@ describe("a broadcast in trouble", () => {
       const fiber = yield* forking(Effect.result(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("2 seconds")
       isAway = true
-      yield* TestClock.adjust("31 seconds")
+      yield* TestClock.adjust("11 seconds")
       const soFar = yield* sent
       yield* TestClock.adjust("20 seconds")
       assert.strictEqual(yield* sent, soFar)
@@ -278,6 +279,33 @@ describe("a broadcast in trouble", () => {
         )
       )
     )
+  })
+
+  it.effect("says at which chat it ends when one alone is refused without a known reason", () => {
+    const told: Array<string> = []
+    const logger = Logger.make(({ message }) => void told.push(String(message)))
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(3)
+      yield* Emulator.faults([{ endpoint: "Messages.send", chat_id: chats[1], status: 400, code: "odd" }])
+      const error = yield* inTime(Effect.flip(Stream.runDrain(newsFor(chats))))
+      assert.strictEqual(error._tag, "RequestFailed")
+      assert.include(told.join("\n"), `The broadcast news stops at the chat ${chats[1]}.`)
+      assert.strictEqual(yield* recorded, 2)
+    }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([logger]))))
+  })
+
+  it.effect("tells of an outage twice a minute, however many requests meet it", () => {
+    const told: Array<string> = []
+    const logger = Logger.make(({ message }) => void told.push(String(message)))
+    return Effect.gen(function* () {
+      const chats = yield* dialogs(40)
+      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      yield* TestClock.adjust("2 minutes")
+      yield* inTime(Fiber.interrupt(fiber))
+      assert.isAtLeast(told.length, 3)
+      assert.isAtMost(told.length, 5)
+    }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([logger]))))
   })
 
   it.effect("is watched from before it begins", () =>

@@ -8,14 +8,22 @@ import type * as Scope from "effect/Scope"
 import { BroadcastBusy } from "../Broadcast.ts"
 import { BroadcastStore, type BroadcastStoreError, type Status } from "../BroadcastStore.ts"
 
-/** Whoever is killed keeps a broadcast from others for so long. */
-const lease = 60_000
+/** Whoever is killed keeps a broadcast from others for so long, in milliseconds. */
+const lease = 20_000
 
 /** Who has not prolonged the lease for so long sends nothing before it has: somebody else may send soon. */
 const freshness = lease / 2
 
 /** How soon a pause, a resumption or a cancellation by another process is noticed. */
 const lookEvery = "1 second"
+
+export type HoldError = BroadcastBusy | BroadcastStoreError
+
+/** So long a new runner waits for the lease of one that was killed. */
+const untilLeasesEnd = Schedule.spaced(lookEvery).pipe(
+  Schedule.upTo({ duration: lease + 1000 }),
+  Schedule.setInputType<HoldError>()
+)
 
 const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
   Schedule.jittered,
@@ -29,8 +37,6 @@ export const waitingForStore: <A, R>(
   schedule: untilItAnswers,
   while: ({ isRetryable }) => isRetryable
 })
-
-export type HoldError = BroadcastBusy | BroadcastStoreError
 
 /** A broadcast in the hands of one runner. */
 export interface Hold {
@@ -81,7 +87,14 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
 
     const giveBack = Effect.ignore(store.acquire({ name, owner, now: 0, leaseUntil: 0, create: false }))
 
-    yield* Effect.acquireRelease(look(true), () => giveBack)
+    const begin = Effect.catchTag(look(true), "BroadcastBusy", () =>
+      Effect.logInfo(`The broadcast ${name} was being sent elsewhere a moment ago: waiting whether that goes on.`).pipe(
+        Effect.andThen(
+          Effect.retry(look(true), { schedule: untilLeasesEnd, while: ({ _tag }) => _tag === "BroadcastBusy" })
+        )
+      )
+    )
+    yield* Effect.acquireRelease(begin, () => giveBack, { interruptible: true })
 
     const goesOn: Effect.Effect<boolean, HoldError> = Effect.gen(function* () {
       yield* gate.await

@@ -131,7 +131,10 @@ export const run = Effect.fnUntraced(function* <E, R>({
         Effect.retry({ schedule: untilItPasses, while: isOutage }),
         Effect.retry({ schedule: untilItIsReady, while: ({ _tag }) => _tag === "AttachmentNotReady" })
       )
-      return Effect.raceFirst(trying, hold.ended).pipe(
+      const told = Effect.tapError(trying, ({ message }) =>
+        Effect.logError(`The broadcast ${name} stops at the chat ${chat_id}. ${message}`)
+      )
+      return Effect.raceFirst(told, hold.ended).pipe(
         Effect.as(outcomes),
         Effect.ensuring(Effect.sync(() => pending.delete(chat_id)))
       )
