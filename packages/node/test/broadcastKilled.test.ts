@@ -1,0 +1,73 @@
+import { BroadcastStore } from "@colloquy/core"
+import { NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
+import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { temporaryFolder } from "./support/databases.ts"
+
+const program = fileURLToPath(new URL("support/broadcaster.ts", import.meta.url))
+
+/** Runs the broadcast, and kills it after so many outcomes. Gives how it ended. */
+const sending = (args: ReadonlyArray<string>, killAfter: number) =>
+  Effect.promise(async () => {
+    const child = spawn(process.execPath, ["--conditions=source", program, ...args], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    let outcomes = 0
+    child.stdout.on("data", (dots: Buffer) => {
+      outcomes += dots.length
+      if (outcomes >= killAfter) child.kill("SIGKILL")
+    })
+    const [code, signal] = (await once(child, "close")) as [number | null, string | null]
+    return signal ?? code
+  })
+
+const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token: "token" })))
+
+/** What passes by itself within 20 seconds. */
+const giveUpTheKilled = (filename: string) =>
+  Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
+    store.acquire({ name: "news", owner: "killed", now: Number.MAX_SAFE_INTEGER, leaseUntil: 0, create: false })
+  ).pipe(Effect.provide(SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))))
+
+const kills = 4
+const concurrency = 16
+
+describe("a broadcast whose process is killed", () => {
+  it.live(
+    "reaches everybody, and each time those on their way are all that may get it twice",
+    () =>
+      Effect.gen(function* () {
+        const filename = join(yield* temporaryFolder, "bot.sqlite")
+        const { url } = yield* EmulatorServer.EmulatorServer
+        const chats = yield* Effect.forEach(Array.from({ length: 400 }), (_, index) =>
+          Effect.gen(function* () {
+            const person = yield* Emulator.user(`Ann ${index}`)
+            yield* person.start()
+            return (yield* person.dialog).chat_id
+          })
+        )
+        yield* Emulator.faults([{ endpoint: "Messages.send", delay: 30 }])
+        const args = [filename, url, JSON.stringify(chats)]
+        for (let kill = 0; kill < kills; kill++) {
+          assert.strictEqual(yield* sending(args, yield* Random.nextIntBetween(1, 80)), "SIGKILL")
+          assert.isTrue(Option.isSome(yield* giveUpTheKilled(filename)))
+        }
+        assert.strictEqual(yield* sending(args, Infinity), 0)
+        const counts = yield* Effect.forEach(chats, (chat_id) =>
+          Effect.map(Emulator.messages(chat_id), ({ length }) => length)
+        )
+        assert.isTrue(counts.every((count) => count > 0))
+        const duplicates = counts.reduce((sum, count) => sum + count - 1, 0)
+        assert.isAtMost(duplicates, kills * concurrency)
+      }).pipe(Effect.provide(platform)),
+    60_000
+  )
+})
