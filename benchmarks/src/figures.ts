@@ -115,5 +115,17 @@ export const figures: ReadonlyArray<Figure> = [
   { figure: "upload-cpu-over-undici", unit: "ratio", toReach: 1.3, measure: uploadCost },
   { figure: "upload-resume-bytes", unit: "ratio", toReach: 1.02, measure: bytesOverFile },
   { figure: "webhook-cpu-over-bare", unit: "ratio", toReach: 2, measure: webhookCost },
-  { figure: "memory-after-1m", unit: "MB", toReach: 50, measure: millionGrowth }
+  { figure: "memory-after-1m", unit: "MB", toReach: 50, measure: millionGrowth },
+  {
+    figure: "broadcast-over-limit",
+    unit: "ratio",
+    toReach: 1.03,
+    measure: async () => {
+      const { millis, refused } = await costsOf("broadcast.ts")
+      return {
+        value: millis[0] / ((3000 / 30) * 1000),
+        detail: `3,000 recipients in ${(millis[0] / 1000).toFixed(1)} s, ${refused[0]} refused`
+      }
+    }
+  }
 ]

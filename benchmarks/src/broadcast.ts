@@ -1,0 +1,51 @@
+/** Prints the wall milliseconds of a broadcast to 3,000 chats, recorded in a SQLite file, and how many 429s it met. */
+import { Broadcast, type Chat } from "@colloquy/core"
+import { NodeBot, NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { printCosts } from "./child.ts"
+
+const [count = "3000"] = process.argv.slice(2)
+
+const platform = fork(fileURLToPath(new URL("broadcastPlatform.ts", import.meta.url)), [count], {
+  execArgv: ["--conditions=source"]
+})
+const told = async <Told>(): Promise<Told> => ((await once(platform, "message")) as [Told])[0]
+
+const { chats, url } = await told<{ readonly url: string; readonly chats: ReadonlyArray<Chat.ChatId> }>()
+const folder = await mkdtemp(join(tmpdir(), "broadcast-"))
+
+const broadcast = Effect.gen(function* () {
+  const start = performance.now()
+  const sent = yield* Broadcast.run({
+    name: "news",
+    recipients: Stream.fromIterable(chats),
+    message: { text: "News" }
+  }).pipe(
+    Stream.filter(({ _tag }) => _tag === "Sent"),
+    Stream.runCount
+  )
+  if (sent !== chats.length) throw new Error(`${sent} of ${chats.length} were sent`)
+  return performance.now() - start
+}).pipe(
+  Effect.provide(
+    Layer.merge(
+      NodeBot.layer({ token: "token", baseUrl: url }),
+      SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: join(folder, "bot.sqlite") })))
+    )
+  )
+)
+
+const millis = await Effect.runPromise(broadcast)
+platform.send("counts")
+const { refused } = await told<{ readonly refused: number }>()
+platform.kill()
+await rm(folder, { recursive: true })
+printCosts({ millis: [millis], refused: [refused] })
