@@ -1,6 +1,7 @@
 export * as NodeBot from "./NodeBot.ts"
 export * as NodeInbox from "./NodeInbox.ts"
 export * as NodeMain from "./NodeMain.ts"
+export * as NodeProgress from "./NodeProgress.ts"
 export * as NodeSqlite from "./NodeSqlite.ts"
 export * as NodeTrust from "./NodeTrust.ts"
 export * as NodeUploads from "./NodeUploads.ts"

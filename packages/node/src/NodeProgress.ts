@@ -1,0 +1,111 @@
+/**
+ * Progress in the terminal, in place.
+ *
+ * @since 0.1.0
+ */
+import * as ProgressBar from "@colloquy/core/ProgressBar"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Stream from "effect/Stream"
+import type { Writable } from "node:stream"
+
+/**
+ * Where progress is shown, and how.
+ *
+ * - `output`: standard error unless told, so that what the program prints can go elsewhere.
+ * - `title`: a text before the bar.
+ * - `isTerminal`: whether lines are written over each other. As the output says unless told.
+ * - `every`: where it is no terminal, a line is written so often, 30 seconds unless told; with `Infinity` only the last.
+ *
+ * The `width` of the bar and the `format` of numbers are those of `ProgressBar`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends ProgressBar.Options {
+  readonly output?: Writable | undefined
+  readonly title?: string | undefined
+  readonly isTerminal?: boolean | undefined
+  readonly every?: Duration.Input | undefined
+}
+
+/** What a terminal adds to a stream. */
+type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+const eraseToTheEnd = "\u001b[K"
+
+/** A line that reaches the last column would be wrapped, and could not be written over. */
+const fitting = (line: string, columns: number | undefined): string =>
+  columns === undefined || columns <= 0 ? line : [...line].slice(0, columns - 1).join("")
+
+/**
+ * Shows the progress that goes by as one line in the terminal, and passes the elements on. Where the output is no
+ * terminal, such as the log of a service, a line is written now and then. The last one stays. Nothing can fail here:
+ * an output that is closed is written to no more.
+ *
+ * **Example** (A broadcast with its bar)
+ *
+ * ```ts
+ * import { Broadcast, type Chat } from "@colloquy/core"
+ * import { NodeProgress } from "@colloquy/node"
+ * import { Stream } from "effect"
+ *
+ * export const send = (recipients: ReadonlyArray<Chat.ChatId>) => {
+ *   const news = Broadcast.run({
+ *     name: "news of May",
+ *     recipients: Stream.fromIterable(recipients),
+ *     total: recipients.length,
+ *     message: { text: "News!" }
+ *   })
+ *   const bar = Broadcast.progress("news of May").pipe(NodeProgress.show({ title: "News" }))
+ *   return Stream.runDrain(Stream.merge(news, Stream.drain(bar), { haltStrategy: "left" }))
+ * }
+ * ```
+ *
+ * @category operators
+ * @since 0.1.0
+ */
+export const show: {
+  (options?: Options): <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
+  <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options?: Options): Stream.Stream<A, E, R>
+} = dual(
+  (args) => Stream.isStream(args[0]),
+  <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options: Options = {}): Stream.Stream<A, E, R> =>
+    Stream.suspend(() => {
+      const output: Output = options.output ?? process.stderr
+      const isTerminal = options.isTerminal ?? output.isTTY === true
+      const every = Duration.toMillis(options.every ?? "30 seconds")
+      const title = options.title === undefined ? "" : `${options.title} `
+      let shownAt = -Infinity
+      let last: A | undefined
+      let shown: A | undefined
+
+      const lineOf = (progress: A) => title + ProgressBar.render(progress, options)
+
+      const write = (progress: A, end: string) => {
+        shown = progress
+        if (!output.writable) return
+        output.write(
+          isTerminal ? `\r${fitting(lineOf(progress), output.columns)}${eraseToTheEnd}` : lineOf(progress) + end
+        )
+      }
+
+      const tell = (progress: A) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          last = progress
+          if (!isTerminal && now - shownAt < every) return
+          shownAt = now
+          write(progress, "\n")
+        })
+
+      const leave = Effect.sync(() => {
+        if (last === undefined) return
+        if (shown !== last) write(last, "\n")
+        if (isTerminal && output.writable) output.write("\n")
+      })
+
+      return self.pipe(Stream.tap(tell), Stream.ensuring(leave))
+    })
+)
