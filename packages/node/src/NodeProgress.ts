@@ -31,14 +31,17 @@ export interface Options extends ProgressBar.Options {
   readonly every?: Duration.Input | undefined
 }
 
-/** What a terminal adds to a stream. */
-type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+/** A line at the beginning of the line of the cursor, which is not wrapped however long it is. */
+const inPlace = (line: string): string => `\r\u001b[?7l${line}\u001b[K\u001b[?7h`
 
-const eraseToTheEnd = "\u001b[K"
+const guarded = new WeakSet<Writable>()
 
-/** A line that reaches the last column would be wrapped, and could not be written over. */
-const fitting = (line: string, columns: number | undefined): string =>
-  columns === undefined || columns <= 0 ? line : [...line].slice(0, columns - 1).join("")
+/** An output that breaks must not end the program. */
+const guard = (output: Writable): void => {
+  if (guarded.has(output)) return
+  guarded.add(output)
+  output.on("error", () => {})
+}
 
 /**
  * Shows the progress that goes by as one line in the terminal, and passes the elements on. Where the output is no
@@ -60,7 +63,7 @@ const fitting = (line: string, columns: number | undefined): string =>
  *     message: { text: "News!" }
  *   })
  *   const bar = Broadcast.progress("news of May").pipe(NodeProgress.show({ title: "News" }))
- *   return Stream.runDrain(Stream.merge(news, Stream.drain(bar), { haltStrategy: "left" }))
+ *   return Stream.runDrain(Stream.merge(news, Stream.drain(bar)))
  * }
  * ```
  *
@@ -74,38 +77,39 @@ export const show: {
   (args) => Stream.isStream(args[0]),
   <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options: Options = {}): Stream.Stream<A, E, R> =>
     Stream.suspend(() => {
-      const output: Output = options.output ?? process.stderr
+      const output: Writable & { readonly isTTY?: boolean } = options.output ?? process.stderr
       const isTerminal = options.isTerminal ?? output.isTTY === true
       const every = Duration.toMillis(options.every ?? "30 seconds")
       const title = options.title === undefined ? "" : `${options.title} `
       let shownAt = -Infinity
       let last: A | undefined
       let shown: A | undefined
+      guard(output)
 
-      const lineOf = (progress: A) => title + ProgressBar.render(progress, options)
-
-      const write = (progress: A, end: string) => {
-        shown = progress
-        if (!output.writable) return
-        output.write(
-          isTerminal ? `\r${fitting(lineOf(progress), output.columns)}${eraseToTheEnd}` : lineOf(progress) + end
-        )
+      const write = (text: string) => {
+        if (output.writable) output.write(text)
       }
 
-      const tell = (progress: A) =>
+      const showNow = (progress: A) => {
+        const line = title + ProgressBar.render(progress, options)
+        shown = progress
+        write(isTerminal ? inPlace(line) : `${line}\n`)
+      }
+
+      const pass = (progress: A) =>
         Effect.map(Clock.currentTimeMillis, (now) => {
           last = progress
           if (!isTerminal && now - shownAt < every) return
           shownAt = now
-          write(progress, "\n")
+          showNow(progress)
         })
 
       const leave = Effect.sync(() => {
         if (last === undefined) return
-        if (shown !== last) write(last, "\n")
-        if (isTerminal && output.writable) output.write("\n")
+        if (shown !== last) showNow(last)
+        if (isTerminal) write("\n")
       })
 
-      return self.pipe(Stream.tap(tell), Stream.ensuring(leave))
+      return self.pipe(Stream.tap(pass), Stream.ensuring(leave))
     })
 )

@@ -69,9 +69,9 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
     const acquire = (create: boolean) =>
       Effect.suspend(() => {
         const now = clock.currentTimeMillisUnsafe()
-        return Effect.tap(store.acquire({ name, owner, now, leaseUntil: now + lease, create }), () => {
-          heldAt = now
-          return Effect.void
+        return Effect.map(store.acquire({ name, owner, now, leaseUntil: now + lease, create }), (standing) => {
+          if (Option.isSome(standing)) heldAt = now
+          return standing
         })
       }).pipe(waitingForStore)
 
@@ -81,7 +81,7 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
     const look = Effect.fnUntraced(function* (create: boolean) {
       const standing = yield* acquire(create)
       if (Option.isSome(standing)) return yield* obey(standing.value.status)
-      const isForgotten = Option.isNone(yield* waitingForStore(store.standing(name)))
+      const isForgotten = !create && Option.isNone(yield* waitingForStore(store.standing(name)))
       return isForgotten ? yield* end : yield* new BroadcastBusy({ name })
     })
 
