@@ -7,6 +7,7 @@ import { Inbox, Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { secret } from "./deliveries.ts"
@@ -22,6 +23,8 @@ const bare = Effect.callback<{ readonly port: number }>((resume) => {
   })
   server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: (server.address() as AddressInfo).port })))
 })
+
+const silent = Logger.layer([])
 
 const webhook = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1" }).pipe(
   Layer.provide(Webhook.layerReceiver({ url: "https://bot.example/updates", secret }))
@@ -67,7 +70,7 @@ const programs: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
     const { port } = yield* NodeWebhook.NodeWebhook
     const inbox = yield* Inbox.Inbox
     yield* serve(port, Effect.orDie(Effect.provideService(drain, Inbox.Inbox, inbox)))
-  }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory())))
+  }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory()).pipe(Layer.provideMerge(silent))))
 }
 
 await Effect.runPromise(programs[process.argv[2]])
