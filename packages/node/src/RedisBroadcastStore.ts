@@ -72,8 +72,8 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
           `${limit}`
         )
         .pipe(
-          Effect.flatMap((texts) => Effect.try({ try: () => texts.map(Scripts.toRecord), catch: (cause) => cause })),
-          failing("records")
+          failing("records"),
+          Effect.flatMap((texts) => Effect.try({ try: () => texts.map(Scripts.toRecord), catch: failure("records") }))
         ),
     forget: (name) =>
       forget(keysOf(name)).pipe(

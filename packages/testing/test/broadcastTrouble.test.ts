@@ -40,18 +40,16 @@ const failing = (isAway: (operation: keyof Operations) => boolean) =>
   Layer.effect(
     BroadcastStore.BroadcastStore,
     Effect.map(BroadcastStore.BroadcastStore, (store) => {
-      const unless =
-        <Args extends ReadonlyArray<never>, A>(
-          operation: keyof Operations,
-          run: (...args: Args) => Effect.Effect<A, BroadcastStore.BroadcastStoreError>
-        ) =>
-        (...args: Args) =>
-          Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : run(...args)))
+      const unless = <A>(
+        operation: keyof Operations,
+        self: Effect.Effect<A, BroadcastStore.BroadcastStoreError>
+      ): Effect.Effect<A, BroadcastStore.BroadcastStoreError> =>
+        Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : self))
       return BroadcastStore.BroadcastStore.of({
         ...store,
-        acquire: unless("acquire", store.acquire),
-        unserved: unless("unserved", store.unserved),
-        record: unless("record", store.record)
+        acquire: (claim) => unless("acquire", store.acquire(claim)),
+        unserved: (name, chats) => unless("unserved", store.unserved(name, chats)),
+        record: (name, records) => unless("record", store.record(name, records))
       })
     })
   ).pipe(Layer.provide(BroadcastStore.layerMemory))

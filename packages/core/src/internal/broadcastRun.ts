@@ -90,7 +90,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
       // These pauses are made where they can be interrupted.
       RetryPolicy.override({ transient: RetryPolicy.none.transient, notReady: RetryPolicy.none.notReady }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
-      Effect.catch((error) => (isOfRecipient(error) ? Effect.succeed(outcomeOf(chat_id, error)) : Effect.fail(error))),
+      Effect.catchIf(isOfRecipient, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>
         Hold.waitingForStore(store.record(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
       )
