@@ -69,7 +69,8 @@ describe("a broadcast in trouble", () => {
       const chats = yield* dialogs(300)
       yield* Emulator.faults([{ endpoint: "Messages.send", delay: 200 }])
       const [took] = yield* taking(Stream.runDrain(newsFor(chats)))
-      assert.isAtMost(took, 1.05 * 10_000)
+      // The margin of the limits, and the last answer.
+      assert.isAtMost(took, 1.025 * 10_000 + 500)
     }).pipe(Effect.provide(platform))
   )
 
@@ -197,7 +198,8 @@ describe("a broadcast in trouble", () => {
       assert.isTrue(Option.isSome(taken))
       const [took, error] = yield* taking(Fiber.join(fiber))
       assert.strictEqual(error._tag, "BroadcastBusy")
-      assert.isAtMost(took, 1200)
+      // What is on its way arrives first.
+      assert.isAtMost(took, 1500)
       yield* TestClock.adjust("3 minutes")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
