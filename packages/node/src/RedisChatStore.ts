@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Scripts from "./internal/chats/redis.ts"
+import { ofRedis } from "./internal/storeProblem.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `prefix` begins the name of every key,
@@ -25,15 +26,8 @@ export interface Options extends ChatStore.Options {
   readonly prefix?: string | undefined
 }
 
-// An error reply begins with its code in capitals; these codes pass by themselves. All else is the connection.
-const refusal = /^(?!LOADING|BUSY|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)[A-Z]{2,} /
-
-const failure = (operation: string) => (error: unknown) => {
-  const cause = error instanceof Redis.RedisError ? error.cause : error
-  const problem = cause instanceof Error ? cause.message : String(cause)
-  const isRetryable = error instanceof Redis.RedisError && !refusal.test(problem)
-  return new ChatStore.ChatStoreError({ operation, problem, isRetryable, cause })
-}
+const failure = (operation: string) => (error: unknown) =>
+  new ChatStore.ChatStoreError({ operation, ...ofRedis(error) })
 
 const atOnce = 500
 

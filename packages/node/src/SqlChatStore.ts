@@ -11,11 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { isSqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Batcher from "./internal/batcher.ts"
 import * as Row from "./internal/chats/row.ts"
 import * as Sql from "./internal/chats/sql.ts"
+import { ofSql } from "./internal/storeProblem.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `table` is the name of the table, `colloquy_chats` by
@@ -28,20 +28,7 @@ export interface Options extends ChatStore.Options {
   readonly table?: string | undefined
 }
 
-const problemOf = (cause: unknown): string => {
-  if (!(cause instanceof Error)) return String(cause)
-  return cause instanceof Migrator.MigrationError && cause.cause !== undefined
-    ? `${cause.message}: ${problemOf(cause.cause)}`
-    : cause.message
-}
-
-const failure = (operation: string) => (cause: unknown) =>
-  new ChatStore.ChatStoreError({
-    operation,
-    problem: problemOf(cause),
-    isRetryable: isSqlError(cause) && cause.isRetryable,
-    cause
-  })
+const failure = (operation: string) => (cause: unknown) => new ChatStore.ChatStoreError({ operation, ...ofSql(cause) })
 
 const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Sql.Dialect) =>
   Migrator.make({})({
@@ -49,20 +36,20 @@ const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Sql.Diale
     loader: Migrator.fromRecord({
       "1_chats": Effect.asVoid(
         sql`CREATE TABLE ${sql(table)} (
-          chat_id ${sql.literal(integer)} NOT NULL PRIMARY KEY,
+          chat_id ${integer} NOT NULL PRIMARY KEY,
           type TEXT,
-          first_seen ${sql.literal(integer)} NOT NULL,
-          last_seen ${sql.literal(integer)} NOT NULL,
-          member_at ${sql.literal(integer)} NOT NULL,
-          gone_at ${sql.literal(integer)} NOT NULL,
+          first_seen ${integer} NOT NULL,
+          last_seen ${integer} NOT NULL,
+          member_at ${integer} NOT NULL,
+          gone_at ${integer} NOT NULL,
           title TEXT,
-          title_at ${sql.literal(integer)} NOT NULL,
+          title_at ${integer} NOT NULL,
           dialog_user TEXT,
-          dialog_user_at ${sql.literal(integer)} NOT NULL,
+          dialog_user_at ${integer} NOT NULL,
           rights TEXT,
-          rights_at ${sql.literal(integer)} NOT NULL,
+          rights_at ${integer} NOT NULL,
           data TEXT NOT NULL DEFAULT '{}',
-          data_at ${sql.literal(integer)} NOT NULL DEFAULT 0
+          data_at ${integer} NOT NULL DEFAULT 0
         )`
       )
     })

@@ -1,6 +1,7 @@
 import type * as Row from "./row.ts"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
+import * as shared from "../sqlDialect.ts"
 
 const types = {
   chat_id: "BIGINT",
@@ -15,16 +16,10 @@ const types = {
   dialog_user_at: "BIGINT",
   rights: "TEXT",
   rights_at: "BIGINT"
-} satisfies { readonly [K in keyof Row.Row]: string }
-
-const names = Object.keys(types)
+} as const satisfies { readonly [K in keyof Row.Row]: string }
 
 /** The columns of a {@link Row.Row}. */
-export const columns = names.join(", ")
-
-const typed = Object.entries(types)
-  .map(([name, type]) => `${name} ${type}`)
-  .join(", ")
+export const columns = Object.keys(types).join(", ")
 
 /** `ChatRecord.combine` of the row that is there, `known`, and the one that is told, `excluded`. */
 const combine = (least: string, greatest: string): string => {
@@ -46,26 +41,23 @@ const combine = (least: string, greatest: string): string => {
 }
 
 /** What differs between the databases. */
-export interface Dialect {
-  readonly integer: string
-  /** Rows from a JSON text. It is one parameter, so that the statement is the same for any number of rows. */
+export interface Dialect extends Pick<shared.Dialect, "integer"> {
+  /** Rows from a JSON text, as something to insert. */
   readonly told: (json: string) => Fragment
   readonly combine: string
 }
 
-export const dialectOf = (sql: SqlClient.SqlClient): Dialect | undefined =>
-  sql.onDialectOrElse<Dialect | undefined, Dialect, Dialect>({
-    sqlite: () => ({
-      integer: "INTEGER",
-      told: (json) =>
-        sql`SELECT ${sql.literal(names.map((name) => `value ->> '${name}'`).join(", "))} FROM json_each(${json}) WHERE true`,
-      combine: combine("MIN", "MAX")
-    }),
-    pg: () => ({
-      integer: "BIGINT",
-      told: (json) => sql`SELECT ${sql.literal(columns)}
-        FROM jsonb_to_recordset(CAST(CAST(${json} AS text) AS jsonb)) AS told(${sql.literal(typed)})`,
-      combine: combine("LEAST", "GREATEST")
-    }),
-    orElse: () => undefined
-  })
+export const dialectOf = (sql: SqlClient.SqlClient): Dialect | undefined => {
+  const dialect = shared.dialectOf(sql)
+  return (
+    dialect && {
+      integer: dialect.integer,
+      // SQLite takes an ON CONFLICT after a FROM for a join, unless a WHERE stands between.
+      told: (json) => sql`SELECT ${sql.literal(columns)} FROM ${dialect.told(json, types)} WHERE true`,
+      combine: sql.onDialectOrElse({
+        sqlite: () => combine("MIN", "MAX"),
+        orElse: () => combine("LEAST", "GREATEST")
+      })
+    }
+  )
+}
