@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
 import { InboxStore, Letter } from "../src/index.ts"
 
 const letter = (fingerprint: string) =>
@@ -135,6 +136,18 @@ describe("a joined store", () => {
       gate.openUnsafe()
       yield* Fiber.join(closing)
       assert.strictEqual((yield* store.stats).waiting, 1)
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
+  it.effect("ends after 5 seconds where a transaction hangs", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { gate, store } = yield* Scope.provide(watched(), scope)
+      gate.closeUnsafe()
+      yield* Effect.forkChild(store.put(arrival("a")), { startImmediately: true })
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      yield* TestClock.adjust("5 seconds")
+      yield* Fiber.join(closing)
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 })

@@ -8,38 +8,8 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, Update, Updates } from "../src/index.ts"
-
-const received = (json: object): Inbox.Received => {
-  const text = JSON.stringify(json)
-  return { read: Update.parse(text), text }
-}
-
-const started = (chat_id: number, timestamp: number) =>
-  received({ update_type: "bot_started", timestamp, chat_id, user: { user_id: 1, first_name: "Ann", is_bot: false } })
-
-/** A source that brings these updates and ends, or stays. */
-const source = (updates: ReadonlyArray<Inbox.Received>, options: { readonly stays?: boolean } = {}) =>
-  Layer.effect(
-    Updates.Updates,
-    Inbox.Inbox.use((inbox) =>
-      Effect.succeed(
-        Updates.Updates.of({
-          inbox,
-          intake: Effect.andThen(
-            Effect.orDie(inbox.receive(updates)),
-            options.stays === true ? Effect.never : Effect.void
-          )
-        })
-      )
-    )
-  )
-
-const within = (inbox: Layer.Layer<Inbox.Inbox, never, InboxStore.InboxStore>, from: ReturnType<typeof source>) =>
-  Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory))
-
-const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
-const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
+import { Inbox, InboxStore, type Update, Updates } from "../src/index.ts"
+import { chatOf, inTime, source, started, timeOf, within } from "./support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
 
@@ -117,9 +87,7 @@ describe("delivery", () => {
           log.push(name)
           return name === "1:1" && failures-- > 0 ? Effect.fail("not yet") : Effect.void
         })
-      yield* Updates.run(handle, { concurrency: 1, retry: Schedule.spaced("10 seconds") }).pipe(
-        Effect.raceFirst(Effect.forever(TestClock.adjust("1 second")))
-      )
+      yield* Updates.run(handle, { concurrency: 1, retry: Schedule.spaced("10 seconds") }).pipe(inTime)
       assert.deepStrictEqual(log, ["1:1", "2:1", "1:1", "1:1", "1:2"])
     }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2), started(2, 1)]))))
   )
@@ -143,7 +111,7 @@ describe("delivery", () => {
             return Effect.sync(() => void handled.push(timeOf(update)))
         }
       }
-      yield* Updates.run(handle, noRetry).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
+      yield* inTime(Updates.run(handle, noRetry))
       assert.deepStrictEqual(handled, [6])
       const dead = yield* Stream.runCollect(Inbox.deadLetters)
       assert.lengthOf(dead, 5)
@@ -211,7 +179,7 @@ describe("delivery", () => {
           running--
         })
       yield* Updates.run(handle, { concurrency: 3, inMemory: 12 }).pipe(
-        Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))),
+        inTime,
         Effect.provide(Layer.provideMerge(source(many), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, counting)
       )
@@ -248,7 +216,7 @@ describe("delivery", () => {
         const next = yield* Effect.forkChild(running, { startImmediately: true })
         yield* TestClock.adjust("1 second")
         assert.sameMembers(log.slice(3), ["begin 1:2", "begin 2:1"])
-        yield* Fiber.interrupt(next).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
+        yield* Fiber.interrupt(next).pipe(inTime)
       }).pipe(
         Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2), started(2, 1)], { stays: true })))
       )
@@ -265,7 +233,7 @@ describe("delivery", () => {
       const flaky = InboxStore.InboxStore.of({ ...store, settle: (settlements) => failing(store.settle(settlements)) })
       const times: Array<number> = []
       yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
-        Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))),
+        inTime,
         Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, flaky)
       )
@@ -353,7 +321,7 @@ describe("delivery", () => {
         const exit = yield* Updates.run(handle).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake })),
           Effect.exit,
-          Effect.raceFirst(Effect.forever(TestClock.adjust("1 second")))
+          inTime
         )
         assert.deepStrictEqual(log, ["handled"])
         assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("cannot go on"))

@@ -21,14 +21,15 @@ const maxFailures = 2
 
 /**
  * Joins what is asked for while the last run is under way into the next run. Where a run of several fails, they are run
- * one by one, so that one that cannot be done does not fail the others. Nothing is cut off: the end of the scope waits.
+ * one by one, so that one that cannot be done does not fail the others. The end of the scope waits for
+ * what is under way, unless it hangs.
  */
 export const make = Effect.fnUntraced(function* <A, B, E>({ run, weigh, maxWeight }: Options<A, B, E>) {
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const idle = Latch.makeUnsafe(true)
   let waiting: Array<Member<A, B, E>> = []
   let isRunning = false
-  yield* Effect.addFinalizer(() => idle.await)
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(idle.await, "5 seconds"))
 
   const take = (): ReadonlyArray<Member<A, B, E>> => {
     let weight = 0

@@ -17,18 +17,6 @@ const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedul
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message}. It is tried again.`))
 )
 
-// A success costs nothing: the schedule is looked at after the first failure.
-const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
-  Effect.catch(effect, (error) => {
-    let isFirst = true
-    const again = Effect.suspend(() => {
-      if (!isFirst) return effect
-      isFirst = false
-      return Effect.fail(error)
-    })
-    return Effect.retry(again, untilAvailable) as Effect.Effect<A>
-  })
-
 const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (parts) =>
   parts.map((part) => part.toString(36)).join("")
 )
@@ -45,6 +33,21 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   /** The mailboxes of a shared store that are held, and the names in which they were claimed. */
   const held = new Map<string, string>()
   let owner = yield* nameAnOwner
+  let isClosed = false
+
+  // A success costs nothing: the schedule is looked at after the first failure.
+  const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
+    Effect.catch(effect, (error) => {
+      let isFirst = true
+      const again = Effect.suspend(() => {
+        // Nobody is there any more to wait for the store.
+        if (isClosed) return Effect.interrupt
+        if (!isFirst) return effect
+        isFirst = false
+        return Effect.fail(error)
+      })
+      return Effect.retry(again, untilAvailable) as Effect.Effect<A>
+    })
 
   const extend = (leaseUntil: number) =>
     Effect.forEach(new Set([owner, ...held.values()]), (name) => store.extend(name, leaseUntil), { discard: true })
@@ -55,7 +58,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     Effect.forever
   )
   // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
-  yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeoutOption(extend(0), "5 seconds")))
+  yield* Effect.addFinalizer(() => {
+    isClosed = true
+    return Effect.ignore(Effect.timeoutOption(extend(0), "5 seconds"))
+  })
   if (store.isShared) yield* Effect.forkScoped(prolong)
 
   // A claim that failed may have been carried out: under a name that is not used any more, its lease runs out.

@@ -37,9 +37,14 @@ interface Turn {
   step: Step | undefined
   since: number
   isLate: boolean
-  /** A handler that runs, or a pause before the next attempt. */
+  /** A handler that runs, and then tells the inbox. */
   fiber: Fiber.Fiber<unknown, unknown> | undefined
+  /** A pause before the next attempt. */
+  pause: Fiber.Fiber<unknown, unknown> | undefined
 }
+
+/** For handlers that were interrupted, and for a store that has not answered yet. */
+const grace = "5 seconds"
 
 const about = (update: Update) => ({ update_type: update.update_type, chat: originOf(update) })
 
@@ -121,13 +126,14 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const pause = (turn: Turn, update: Update, cause: Cause.Cause<unknown>): void => {
     const pausing = Effect.gen(function* () {
       yield* Effect.annotateLogs(Effect.logWarning(`A handler failed, attempt ${turn.attempts}.`, cause), about(update))
+      if (isStopping) return
       turn.step ??= (yield* Schedule.toStepWithSleep(retry)) as Step
       yield* turn.step(cause)
     })
     const fiber = fork(pausing)
-    turn.fiber = fiber
+    turn.pause = fiber
     fiber.addObserver((exit) => {
-      turn.fiber = undefined
+      turn.pause = undefined
       if (isStopping) release(turn)
       else if (Exit.isSuccess(exit)) ready(turn)
       else bury(turn, update, cause)
@@ -223,27 +229,46 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   })
   if (Number.isFinite(timeout)) yield* Effect.forkScoped(watch)
 
+  const leave = Effect.suspend(() =>
+    Effect.logWarning(
+      `${turns.size} chats are left as they are: a handler cannot be interrupted, or the inbox cannot be reached. ` +
+        "What they were at comes again."
+    )
+  )
+
   return {
     size: (): number => turns.size,
     begin: (mailbox: Mailbox): void => {
-      const turn: Turn = { mailbox, index: 0, attempts: 0, step: undefined, since: 0, isLate: false, fiber: undefined }
+      const turn: Turn = {
+        mailbox,
+        index: 0,
+        attempts: 0,
+        step: undefined,
+        since: 0,
+        isLate: false,
+        fiber: undefined,
+        pause: undefined
+      }
       turns.add(turn)
       idle.closeUnsafe()
       ready(turn)
     },
-    /** Begins nothing more, waits for the running handlers until the deadline, and then interrupts them. */
+    /**
+     * Begins nothing more, waits for the running handlers until the deadline, and then interrupts them. It does not wait
+     * for ever: not for a handler that cannot be interrupted, nor for a store that is away.
+     */
     stop: (deadline: Duration.Input): Effect.Effect<void> =>
       Effect.suspend(() => {
         isStopping = true
-        for (const turn of turns) if (turn.fiber !== undefined && !running.has(turn)) turn.fiber.interruptUnsafe()
+        for (const turn of turns) turn.pause?.interruptUnsafe()
         pump()
         return Effect.timeoutOption(idle.await, deadline)
       }).pipe(
         Effect.andThen(
           Effect.suspend(() => {
             isAborted = true
-            for (const turn of turns) turn.fiber?.interruptUnsafe()
-            return idle.await
+            for (const turn of running) turn.fiber?.interruptUnsafe()
+            return Effect.timeoutOrElse(idle.await, { duration: grace, orElse: () => leave })
           })
         )
       )

@@ -1,0 +1,41 @@
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import { Inbox, InboxStore, Update, Updates } from "../../src/index.ts"
+
+const received = (json: object): Inbox.Received => {
+  const text = JSON.stringify(json)
+  return { read: Update.parse(text), text }
+}
+
+export const started = (chat_id: number, timestamp: number) =>
+  received({ update_type: "bot_started", timestamp, chat_id, user: { user_id: 1, first_name: "Ann", is_bot: false } })
+
+/** A source that brings these updates and ends, or stays. */
+export const source = (updates: ReadonlyArray<Inbox.Received>, options: { readonly stays?: boolean } = {}) =>
+  Layer.effect(
+    Updates.Updates,
+    Inbox.Inbox.use((inbox) =>
+      Effect.succeed(
+        Updates.Updates.of({
+          inbox,
+          intake: Effect.andThen(
+            Effect.orDie(inbox.receive(updates)),
+            options.stays === true ? Effect.never : Effect.void
+          )
+        })
+      )
+    )
+  )
+
+export const within = (
+  inbox: Layer.Layer<Inbox.Inbox, never, InboxStore.InboxStore>,
+  from: ReturnType<typeof source>
+) => Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory))
+
+export const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
+export const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
+
+/** Lets virtual time pass until a program has ended. */
+export const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
