@@ -69,7 +69,6 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   yield* wholeNumber("concurrency", concurrency)
   yield* wholeNumber("inMemory", inMemory)
   const letters = Math.max(1, Math.min(maxTurn, Math.floor(inMemory / (2 * concurrency))))
-  const mailboxes = Math.max(1, Math.floor(inMemory / letters))
 
   const { claim, more, settle, start, wake } = yield* reader.make(inbox)
   const { begin, size, stop } = yield* turns.make({
@@ -82,14 +81,18 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   })
   const source = yield* start(intake)
 
+  const room = () => Math.floor((inMemory - size()) / letters)
+
   const take: Effect.Effect<void, SourceE> = Effect.gen(function* () {
     for (;;) {
-      const claimed = size() < mailboxes ? yield* claim(mailboxes - size(), letters) : []
+      const wasOver = source.pollUnsafe() !== undefined
+      const claimed = yield* claim(room, letters)
       for (const mailbox of claimed) begin(mailbox)
       if (claimed.length > 0) continue
       const ended = source.pollUnsafe()
-      if (ended !== undefined && (size() === 0 || Exit.isFailure(ended))) return yield* ended
-      yield* more
+      if (ended !== undefined && (Exit.isFailure(ended) || (wasOver && size() === 0))) return yield* ended
+      // What it brought just before it ended may have come after the look.
+      if (ended === undefined || wasOver) yield* more
     }
   })
 

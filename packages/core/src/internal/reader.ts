@@ -78,10 +78,13 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     })
 
   return {
-    claim: (mailboxes: number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
+    /** Claims as many mailboxes as there is room for when it looks, with so many letters each. */
+    claim: (room: () => number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
       patiently(
         Effect.suspend(() => {
           wakeUp.closeUnsafe()
+          const mailboxes = room()
+          if (mailboxes < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
           const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
           if (!store.isShared) return claim

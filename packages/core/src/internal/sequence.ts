@@ -24,13 +24,14 @@ export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"],
 
   const next: Effect.Effect<readonly [ReadonlyArray<Update>, Option.Option<Given>], E> = Effect.gen(function* () {
     for (;;) {
-      const [mailbox] = yield* reader.claim(1, 1)
+      const wasOver = source.pollUnsafe() !== undefined
+      const [mailbox] = yield* reader.claim(() => 1, 1)
       if (mailbox === undefined) {
-        if (source.pollUnsafe() !== undefined) {
+        if (wasOver) {
           yield* Fiber.join(source)
           return [[], Option.none()]
         }
-        yield* reader.more
+        if (source.pollUnsafe() === undefined) yield* reader.more
         continue
       }
       const { id, letter } = mailbox.letters[0]

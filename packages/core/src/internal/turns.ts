@@ -69,6 +69,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const running = new Set<Turn>()
   const idle = Latch.makeUnsafe(true)
   let active = 0
+  let letters = 0
   let isPumping = false
   let isStopping = false
   let isAborted = false
@@ -88,6 +89,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   const end = (turn: Turn): void => {
     turns.delete(turn)
+    letters -= turn.mailbox.letters.length
     if (turns.size === 0) idle.openUnsafe()
     options.onEnd()
   }
@@ -237,7 +239,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   )
 
   return {
-    size: (): number => turns.size,
+    /** How many letters are held. */
+    size: (): number => letters,
     begin: (mailbox: Mailbox): void => {
       const turn: Turn = {
         mailbox,
@@ -250,6 +253,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         pause: undefined
       }
       turns.add(turn)
+      letters += mailbox.letters.length
       idle.closeUnsafe()
       ready(turn)
     },
