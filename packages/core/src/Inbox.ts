@@ -49,9 +49,9 @@ export interface Received {
 /**
  * How an inbox keeps its letters.
  *
- * - `key`: whose turn an update waits for, its chat unless told;
+ * - `key`: whose turn an update waits for, its chat unless told. An update on which it throws is put aside;
  * - `duplicates`: for how long the same event is recognised, 24 hours unless told, not at all by 0;
- * - `capacity`: how many letters may wait, 100,000 unless told; the source is refused beyond it;
+ * - `capacity`: about how many letters may wait, 100,000 unless told; the source is refused beyond it;
  * - `keepDead`: for how long dead letters are kept, 30 days unless told;
  * - `lease`: for how long a process that was killed keeps others from its mailboxes, 90 seconds unless told.
  *
@@ -69,8 +69,8 @@ export interface Options {
 /**
  * The inbox: sources put updates in, `Updates.run` takes them out.
  *
- * Metrics: `colloquy_updates_received`, `colloquy_updates_duplicate` and, whenever `stats` is looked at,
- * `colloquy_inbox_backlog`, `colloquy_inbox_age_ms` and `colloquy_inbox_dead`.
+ * Metrics: `colloquy_updates_received`, `colloquy_updates_duplicate` and, whenever `stats` is looked at (`Updates.run`
+ * does every 15 seconds), `colloquy_inbox_backlog`, `colloquy_inbox_age_ms` and `colloquy_inbox_dead`.
  *
  * @category services
  * @since 0.1.0
@@ -92,6 +92,8 @@ export class Inbox extends Context.Service<
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, InboxUnavailable>
     /** What waits, since when, and how many letters are dead. */
     readonly stats: Effect.Effect<Stats, InboxUnavailable>
+    /** Takes updates again, after `close`. */
+    readonly open: Effect.Effect<void>
     /** Takes nothing any more. */
     readonly close: Effect.Effect<void>
     readonly isOpen: Effect.Effect<boolean>
@@ -108,6 +110,9 @@ const sweepEvery = 600_000
 
 const countEvery = 1000
 
+/** Where it seems to be full: handlers may have made room since. */
+const recountAfter = 50
+
 const rawText = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
 
 /**
@@ -119,6 +124,7 @@ const rawText = (raw: unknown): string => (typeof raw === "string" ? raw : json.
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const store = yield* InboxStore
   const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
   const { capacity = defaults.capacity, key } = options
   const duplicates = Duration.toMillis(options.duplicates ?? defaults.duplicates)
   const keepDead = Duration.toMillis(options.keepDead ?? defaults.keepDead)
@@ -127,27 +133,45 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   let isOpen = true
   let waiting = 0
   let countedAt = -Infinity
-  let sweptAt = clock.currentTimeMillisUnsafe()
+  let sweptAt = -Infinity
 
-  const keyOf = key === undefined ? Letter.chatKey : (update: Update) => String(key(update))
+  /** The key that the program gives an update; `undefined` for its chat. */
+  const keyOf = (update: Update) => (key === undefined ? undefined : Result.try(() => String(key(update))))
 
-  const count = Effect.suspend(() => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (now - countedAt < countEvery) return Effect.succeed(waiting)
-    return Effect.map(store.stats, (stats) => {
+  /** How long ago something was. A clock that was set back does not put off what is due. */
+  const since = (now: number, then: number) => Math.abs(now - then)
+
+  /** How many wait, about: each process knows of what the others have stored when it looks. */
+  const count = (arriving: number) =>
+    Effect.suspend(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      const every = waiting + arriving > capacity ? recountAfter : countEvery
+      if (since(now, countedAt) < every) return Effect.succeed(waiting)
+      // One looks for all who come meanwhile.
       countedAt = now
-      return (waiting = stats.waiting)
+      return Effect.matchEffect(store.stats, {
+        onFailure: (error) => {
+          countedAt = -Infinity
+          return Effect.fail(error)
+        },
+        onSuccess: (stats) => Effect.succeed((waiting = stats.waiting))
+      })
     })
-  })
 
   const put = (updates: ReadonlyArray<Received>, marker: { source: string; value: bigint } | undefined) => {
     const now = clock.currentTimeMillisUnsafe()
-    const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : now - duplicates
+    const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - duplicates)
     const letters: Array<Letter.Letter> = []
     const unreadable: Array<{ letter: Letter.Letter; problem: string }> = []
     for (const { read, text } of updates) {
       if (Result.isSuccess(read)) {
-        letters.push(Letter.fromRead(read, { receivedAt: now, key: keyOf(read.success), text }))
+        const named = keyOf(read.success)
+        if (named !== undefined && Result.isFailure(named)) {
+          const letter = Letter.fromRead(read, { receivedAt: now, text })
+          unreadable.push({ letter, problem: `its \`key\` cannot be told: ${String(named.failure)}` })
+        } else {
+          letters.push(Letter.fromRead(read, { receivedAt: now, key: named?.success, text }))
+        }
       } else {
         const { problem, raw } = read.failure
         const kept = text ?? rawText(raw)
@@ -165,22 +189,25 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
     Effect.suspend(() => {
       if (!isOpen) return new InboxClosed({ reason: "stopping" })
-      return Effect.flatMap(count, (before): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
-        if (before + updates.length > capacity && updates.length > 0) return new InboxClosed({ reason: "full" })
+      return Effect.flatMap(count(updates.length), (before): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+        // A page that is larger than the inbox has to get in somehow.
+        if (before > 0 && updates.length > 0 && before + updates.length > capacity) {
+          return new InboxClosed({ reason: "full" })
+        }
         return Effect.flatMap(put(updates, marker), (repeated) =>
           Effect.andThen(metrics.receivedNow(updates.length - repeated, repeated), sweep)
         )
       })
     })
 
-  // With what arrives, so that an inbox that nothing comes to does nothing.
+  // With what arrives, so that an inbox that nothing comes to does nothing. Whoever brought it does not wait.
   const sweep = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
-    if (now - sweptAt < sweepEvery) return Effect.void
+    if (since(now, sweptAt) < sweepEvery) return Effect.void
     sweptAt = now
-    return Effect.catch(store.sweep({ seenBefore: now - duplicates, diedBefore: now - keepDead }), (error) =>
-      Effect.logWarning(error.message)
-    )
+    const limits = { seenBefore: Math.max(0, now - duplicates), diedBefore: Math.max(0, now - keepDead) }
+    const sweeping = Effect.catch(store.sweep(limits), (error) => Effect.logWarning(error.message))
+    return Effect.asVoid(Effect.forkIn(sweeping, scope))
   })
 
   return Inbox.of({
@@ -192,6 +219,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       }),
     marker: store.marker,
     stats: Effect.tap(store.stats, (stats) => metrics.backlogNow(stats, clock.currentTimeMillisUnsafe())),
+    open: Effect.sync(() => {
+      isOpen = true
+    }),
     close: Effect.sync(() => {
       isOpen = false
     }),

@@ -52,6 +52,9 @@ const wholeNumber = (name: string, value: number) =>
     ? Effect.void
     : Effect.die(new RangeError(`Updates.run: \`${name}\` must be a whole number above 0`))
 
+/** Keeps the metrics of what waits up to date: to look is to tell them. */
+const watch = (inbox: Inbox["Service"]) => Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
+
 export const run = <E, R, SourceE>(
   inbox: Inbox["Service"],
   intake: Effect.Effect<void, SourceE>,
@@ -79,7 +82,9 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
     settle,
     onEnd: wake
   })
+  yield* inbox.open
   const source = yield* start(intake)
+  yield* Effect.forkScoped(watch(inbox))
 
   const room = () => Math.floor((inMemory - size()) / letters)
 

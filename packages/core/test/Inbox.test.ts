@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Inbox, InboxStore, type Update, Updates } from "../src/index.ts"
+import { chatOf, source, started, timeOf, within } from "./support/deliveries.ts"
+
+type Store = InboxStore.InboxStore["Service"]
+
+/** An inbox over a store in memory that is changed. */
+const over = (change: (store: Store) => Partial<Store>, options?: Inbox.Options) =>
+  Inbox.layer(options).pipe(
+    Layer.provide(
+      Layer.effect(
+        InboxStore.InboxStore,
+        InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
+      )
+    ),
+    Layer.provide(InboxStore.layerMemory)
+  )
+
+const quick = () => Effect.void
+
+describe("the capacity", () => {
+  it.effect("has room for what takes the place of letters that were handled a moment ago", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      yield* Effect.forkChild(Updates.run(quick), { startImmediately: true })
+      for (let time = 0; time < 20; time += 2) {
+        yield* inbox.receive([started(1, time), started(1, time + 1)])
+        yield* TestClock.adjust("100 millis")
+      }
+    }).pipe(Effect.provide(within(Inbox.layer({ capacity: 3 }), source([], { stays: true }))))
+  )
+
+  it.effect("holds after the clock was set back, and is no less", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      yield* Effect.forkChild(Updates.run(quick), { startImmediately: true })
+      yield* TestClock.setTime(3_600_000)
+      yield* inbox.receive([started(1, 1), started(1, 2)])
+      yield* TestClock.setTime(0)
+      for (let time = 3; time < 9; time++) {
+        yield* TestClock.adjust("1 second")
+        yield* inbox.receive([started(1, time)])
+      }
+    }).pipe(Effect.provide(within(Inbox.layer({ capacity: 3 }), source([], { stays: true }))))
+  )
+
+  it.effect("lets a page that is larger into an empty inbox, which it could never get into otherwise", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      yield* inbox.receive([started(1, 1), started(1, 2), started(1, 3)])
+      const refusal = yield* Effect.flip(inbox.receive([started(1, 4)]))
+      assert.strictEqual(refusal._tag, "InboxClosed")
+    }).pipe(Effect.provide(Inbox.layerMemory({ capacity: 2 })))
+  )
+
+  it.effect("is looked at once for many who come at once", () => {
+    let looks = 0
+    const inbox = over((store) => ({
+      stats: Effect.suspend(() => {
+        looks++
+        return Effect.delay(store.stats, "10 millis")
+      })
+    }))
+    return Effect.gen(function* () {
+      const { receive } = yield* Inbox.Inbox
+      const all = Effect.forEach([1, 2, 3], (time) => receive([started(1, time)]), { concurrency: "unbounded" })
+      const fiber = yield* Effect.forkChild(all, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(fiber)
+      assert.strictEqual(looks, 1)
+    }).pipe(Effect.provide(inbox))
+  })
+})
+
+describe("the sweep", () => {
+  it.effect("begins with the first arrival, then every 10 minutes, and holds up nobody", () => {
+    let sweeps = 0
+    const inbox = over(() => ({
+      sweep: () =>
+        Effect.suspend(() => {
+          sweeps++
+          return Effect.never
+        })
+    }))
+    return Effect.gen(function* () {
+      const { receive } = yield* Inbox.Inbox
+      for (const [time, expected] of [1, 1, 2].entries()) {
+        yield* receive([started(1, time)])
+        yield* TestClock.adjust("301 seconds")
+        assert.strictEqual(sweeps, expected)
+      }
+    }).pipe(Effect.provide(inbox))
+  })
+
+  it.effect("knows times that a database has, also where all is kept for ever", () => {
+    const times: Array<number> = []
+    const options = { duplicates: "Infinity", keepDead: "Infinity" } as const
+    const inbox = over(
+      (store) => ({
+        put: (arrival) => {
+          times.push(arrival.duplicatesSince)
+          return store.put(arrival)
+        },
+        sweep: ({ diedBefore, seenBefore }) => Effect.sync(() => void times.push(diedBefore, seenBefore))
+      }),
+      options
+    )
+    return Effect.gen(function* () {
+      const { receive } = yield* Inbox.Inbox
+      yield* receive([started(1, 1)])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(times, [0, 0, 0])
+    }).pipe(Effect.provide(inbox))
+  })
+})
+
+describe("an inbox", () => {
+  it.effect("puts aside an update whose key cannot be told, and goes on", () => {
+    const key = (update: Update.Update) => {
+      if (timeOf(update) === 1) throw new Error("no key for this one")
+      return chatOf(update)
+    }
+    return Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      yield* inbox.receive([started(1, 1), started(1, 2)])
+      const { dead, waiting } = yield* inbox.stats
+      assert.deepStrictEqual([dead, waiting], [1, 1])
+      const [{ letter, problem }] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.include(problem, "no key for this one")
+      assert.strictEqual(letter.key, "1")
+    }).pipe(Effect.provide(Inbox.layerMemory({ key })))
+  })
+
+  it.effect("takes updates again when handling begins again", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const times: Array<number> = []
+      const running = Updates.run((update) => Effect.sync(() => times.push(timeOf(update))))
+      const first = yield* Effect.forkChild(running, { startImmediately: true })
+      yield* Fiber.interrupt(first)
+      assert.isFalse(yield* inbox.isOpen)
+      const second = yield* Effect.forkChild(running, { startImmediately: true })
+      yield* inbox.receive([started(1, 1)])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(times, [1])
+      yield* Fiber.interrupt(second)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([], { stays: true }))))
+  )
+
+  it.effect("tells what waits while nothing looks at it", () =>
+    Effect.gen(function* () {
+      const gaugeOf = (name: string) =>
+        Effect.map(Metric.snapshot, (metrics) => {
+          const state = metrics.find(({ id }) => id === name)?.state
+          return state !== undefined && "value" in state ? state.value : undefined
+        })
+      const fiber = yield* Effect.forkChild(
+        Updates.run(() => Effect.sleep("20 seconds")),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("16 seconds")
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_backlog"), 1)
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_age_ms"), 15_000)
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_backlog"), 0)
+      yield* Fiber.interrupt(fiber)
+    }).pipe(
+      Effect.provide(within(Inbox.layer(), source([started(1, 1)], { stays: true }))),
+      Effect.provideService(Metric.MetricRegistry, new Map())
+    )
+  )
+})
