@@ -53,7 +53,7 @@ export interface Received {
  * - `duplicates`: for how long the same event is recognised, 24 hours unless told, not at all by 0;
  * - `capacity`: about how many letters may wait, 100,000 unless told; the source is refused beyond it;
  * - `keepDead`: for how long dead letters are kept, 30 days unless told;
- * - `lease`: for how long a process that was killed keeps others from its mailboxes, 90 seconds unless told.
+ * - `lease`: for how long a process that was killed keeps others from its mailboxes, 30 seconds unless told.
  *
  * @category models
  * @since 0.1.0
@@ -104,7 +104,7 @@ export class Inbox extends Context.Service<
   }
 >()("@colloquy/core/Inbox") {}
 
-const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "90 seconds" } as const
+const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "30 seconds" } as const
 
 const sweepEvery = 600_000
 

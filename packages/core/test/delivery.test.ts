@@ -262,9 +262,9 @@ describe("delivery", () => {
         Effect.provideService(InboxStore.InboxStore, flaky),
         Effect.forkScoped
       )
-      yield* TestClock.adjust("80 seconds")
+      yield* TestClock.adjust("25 seconds")
       assert.deepStrictEqual(times, [])
-      yield* TestClock.adjust("20 seconds")
+      yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(times, [1, 2])
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
