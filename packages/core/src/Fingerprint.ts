@@ -54,7 +54,7 @@ export const of = (update: Update): string => {
     case "unknown":
       return ofContent(update)
     case "bot_admin_permissions_changed":
-      return `${type}:${update.chat_id}:${update.bot_id ?? update.user_id ?? ""}:${update.timestamp}`
+      return `${type}:${update.chat_id}:${update.bot_id ?? ""}:${update.user_id ?? ""}:${update.timestamp}`
     default:
       return `${type}:${update.chat_id}:${update.user.user_id}:${update.timestamp}`
   }

@@ -52,6 +52,12 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
     { update_type: "bot_admin_permissions_changed", timestamp: 2, chat_id: 1, bot_id: 7, is_admin: true }
   ],
   [
+    "rights of two at once",
+    { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 8, is_admin: true },
+    { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 8, is_admin: true },
+    { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 9, is_admin: true }
+  ],
+  [
     "a message without its message",
     { update_type: "message_created", timestamp: 1, user_locale: "en" },
     { user_locale: "en", timestamp: 1, update_type: "message_created" },
