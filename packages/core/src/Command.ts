@@ -106,6 +106,9 @@ export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
   readonly issues: ReadonlyArray<ApiError.FieldIssue>
   readonly update: Update.Of<Update.TextType>
 }> {
+  /** The same update would fail again: `Updates.run` does not try it again. */
+  readonly isRetryable = false
+
   override get message() {
     const problems = this.issues.map(({ field, problem }) => `<${field}> ${problem}`).join(", ")
     return `${problems}. Usage: ${this.usage}`

@@ -27,6 +27,9 @@ export class MalformedLink extends Data.TaggedError("MalformedLink")<{
   readonly payload: string
   readonly update: Update.Of<"bot_started">
 }> {
+  /** The same update would fail again: `Updates.run` does not try it again. */
+  readonly isRetryable = false
+
   override get message() {
     return (
       `the payload ${JSON.stringify(this.name)} of a deep link cannot be read: ${this.problem}. The link was cut or is ` +

@@ -15,6 +15,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
 import type { InboxUnavailable } from "./InboxStore.ts"
 import { pollingLimits } from "./internal/assumptions.ts"
+import { wholeNumber } from "./internal/wholeNumber.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Updates from "./Updates.ts"
 
@@ -86,6 +87,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const api = yield* BotApi
   const inbox = yield* Inbox
   const { limit, timeout, types, ahead = defaultAhead } = options
+  yield* wholeNumber("LongPolling.layer", "ahead", ahead)
 
   const poll = (request: Updates.ListRequest) =>
     api

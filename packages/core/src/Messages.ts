@@ -298,6 +298,9 @@ export const remove: Endpoint.Endpoint<
  * @since 0.1.0
  */
 export class NoChat extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }> {
+  /** The same update would fail again: `Updates.run` does not try it again. */
+  readonly isRetryable = false
+
   override get message() {
     return (
       `${this.update.update_type}: the platform does not say in which chat. Leave it unanswered, or write to the person ` +

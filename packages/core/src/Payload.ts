@@ -24,6 +24,9 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
   readonly name: string
   readonly problem: string
 }> {
+  /** The same update would fail again: `Updates.run` does not try it again. */
+  readonly isRetryable = false
+
   override get message() {
     return `the payload ${JSON.stringify(this.name)} cannot be made: ${this.problem}.`
   }
@@ -41,6 +44,9 @@ export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
   readonly payload: string
   readonly update: Update.Of<"message_callback">
 }> {
+  /** The same update would fail again: `Updates.run` does not try it again. */
+  readonly isRetryable = false
+
   override get message() {
     return (
       `the payload ${JSON.stringify(this.name)} of a pressed button cannot be read: ${this.problem}. An older version of ` +

@@ -133,7 +133,8 @@ export class Updates extends Context.Service<
  * - `concurrency`: how many handlers run at once, 64 unless told;
  * - `inMemory`: how many updates are held in memory, 1000 unless told;
  * - `retry`: when a handler that failed is tried again: after 2, 4, 8, 16 and 32 seconds unless told, and not at all when
- *   the platform has refused (`Forbidden`, `NotFound`, …). Meanwhile its chat waits, and others go on;
+ *   the platform has refused (`Forbidden`, `NotFound`, …) or the error has `isRetryable: false`, as `InvalidArguments`
+ *   has. Meanwhile its chat waits, and others go on;
  * - `timeout`: how long a handler may take, a minute unless told. A time-out counts as a failure, and so does a defect;
  * - `deadline`: how long running handlers may take to end when the program stops, 10 seconds unless told.
  *

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -133,6 +134,18 @@ describe("the stream", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
+  it.effect("keeps the marker of an empty page too", () =>
+    Effect.gen(function* () {
+      const platform = polling([page(long)])
+      yield* Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Stream.runDrain(Updates.stream), { startImmediately: true })
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(yield* (yield* Inbox.Inbox).marker("updates"), long)
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(platform.layer))
+    })
+  )
+
   it.effect("passes over what is pending where it is asked to", () =>
     Effect.gen(function* () {
       const pages = [page(1n, started(1)), page(2n, started(2)), page(2n), page(3n, started(3))]
@@ -243,6 +256,13 @@ describe("the stream", () => {
       assert.deepStrictEqual(seen, ["bot_started"])
       assert.deepStrictEqual(platform.logs, [])
     })
+  )
+
+  it.effect("says at the start that nothing could ever be read ahead", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Layer.build(polling([], { ahead: 0 }).layer))
+      assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("`ahead`"))
+    }).pipe(Effect.scoped)
   )
 
   it.effect("ends at once where its options are against the rules", () =>

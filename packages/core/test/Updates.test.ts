@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -11,7 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import { Handler, Inbox, Messages, Update, Updates } from "../src/index.ts"
+import { Handler, Inbox, Messages, Payload, Update, Updates } from "../src/index.ts"
 import { chat_id, message } from "./support/fixtures.ts"
 import { answer, ok, scripted } from "./support/scripted.ts"
 
@@ -111,6 +112,24 @@ describe("Updates.run", () => {
       const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
       assert.include(dead.problem, "chat.denied")
     }).pipe(Effect.provide(source(started(7, 1))))
+  )
+
+  it.effect("does not try again what says that it would fail again", () =>
+    Effect.gen(function* () {
+      class OutOfDate extends Data.TaggedError("OutOfDate") {
+        readonly isRetryable = false
+      }
+      let attempts = 0
+      const handle = (update: Update.Update) =>
+        Effect.suspend((): Effect.Effect<never, OutOfDate | Payload.MalformedPayload> => {
+          attempts++
+          return timeOf(update) === 1
+            ? new OutOfDate()
+            : new Payload.MalformedPayload({ name: "vote", problem: "", payload: "", update: update as never })
+        })
+      yield* Updates.run(handle)
+      assert.strictEqual(attempts, 2)
+    }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
   )
 
   it.effect("logs a failure with the kind of the update and its chat", () =>

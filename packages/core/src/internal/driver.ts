@@ -3,12 +3,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as ApiError from "../ApiError.ts"
 import type { Handler } from "../Handler.ts"
 import type { Inbox } from "../Inbox.ts"
 import * as reader from "./reader.ts"
 import * as turns from "./turns.ts"
+import { wholeNumber } from "./wholeNumber.ts"
 
 export interface Options {
   readonly concurrency?: number | undefined
@@ -29,13 +31,13 @@ const refusals = [
   ApiError.OperationRejected
 ]
 
-/** What the platform has refused, it refuses again. */
-const isRefused = (error: unknown): boolean =>
+/** What the platform has refused, it refuses again; other errors say so themselves. */
+const isFinal = (error: unknown): boolean =>
   refusals.some((refusal) => error instanceof refusal) ||
-  (error instanceof ApiError.RequestFailed && !error.isRetryable)
+  (Predicate.hasProperty(error, "isRetryable") && error.isRetryable === false)
 
 const mayPass = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isRefused(reason.error)))
+  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isFinal(reason.error)))
 
 /** After 2, 4, 8, 16 and 32 seconds: a minute in all. */
 const defaultRetry = Schedule.exponential("2 seconds").pipe(
@@ -46,11 +48,6 @@ const defaultRetry = Schedule.exponential("2 seconds").pipe(
 
 /** A mailbox gives way to others after so many letters. */
 const maxTurn = 16
-
-const wholeNumber = (name: string, value: number) =>
-  Number.isInteger(value) && value > 0
-    ? Effect.void
-    : Effect.die(new RangeError(`Updates.run: \`${name}\` must be a whole number above 0`))
 
 /** Keeps the metrics of what waits up to date: to look is to tell them. */
 const watch = (inbox: Inbox["Service"]) => Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
@@ -69,8 +66,8 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   options: Options
 ) {
   const { concurrency = defaults.concurrency, inMemory = defaults.inMemory, retry = defaultRetry } = options
-  yield* wholeNumber("concurrency", concurrency)
-  yield* wholeNumber("inMemory", inMemory)
+  yield* wholeNumber("Updates.run", "concurrency", concurrency)
+  yield* wholeNumber("Updates.run", "inMemory", inMemory)
   const letters = Math.max(1, Math.min(maxTurn, Math.floor(inMemory / (2 * concurrency))))
 
   const { claim, more, settle, start, wake } = yield* reader.make(inbox)
