@@ -1,26 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, type Update, Updates } from "../src/index.ts"
-import { chatOf, source, started, timeOf, within } from "./support/deliveries.ts"
-
-type Store = InboxStore.InboxStore["Service"]
-
-/** An inbox over a store in memory that is changed. */
-const over = (change: (store: Store) => Partial<Store>, options?: Inbox.Options) =>
-  Inbox.layer(options).pipe(
-    Layer.provide(
-      Layer.effect(
-        InboxStore.InboxStore,
-        InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
-      )
-    ),
-    Layer.provide(InboxStore.layerMemory)
-  )
+import { Inbox, type Update, Updates } from "../src/index.ts"
+import { chatOf, inboxOver, source, started, timeOf, within } from "./support/deliveries.ts"
 
 const quick = () => Effect.void
 
@@ -61,7 +46,7 @@ describe("the capacity", () => {
 
   it.effect("is looked at once for many who come at once", () => {
     let looks = 0
-    const inbox = over((store) => ({
+    const inbox = inboxOver((store) => ({
       stats: Effect.suspend(() => {
         looks++
         return Effect.delay(store.stats, "10 millis")
@@ -81,7 +66,7 @@ describe("the capacity", () => {
 describe("the sweep", () => {
   it.effect("begins with the first arrival, then every 10 minutes, and holds up nobody", () => {
     let sweeps = 0
-    const inbox = over(() => ({
+    const inbox = inboxOver(() => ({
       sweep: () =>
         Effect.suspend(() => {
           sweeps++
@@ -101,7 +86,7 @@ describe("the sweep", () => {
   it.effect("knows times that a database has, also where all is kept for ever", () => {
     const times: Array<number> = []
     const options = { duplicates: "Infinity", keepDead: "Infinity" } as const
-    const inbox = over(
+    const inbox = inboxOver(
       (store) => ({
         put: (arrival) => {
           times.push(arrival.duplicatesSince)

@@ -246,6 +246,23 @@ describe("an inbox that takes nothing", () => {
     )
   })
 
+  it.effect("because its store failed after a while is answered with 503, not before", () =>
+    Effect.gen(function* () {
+      const answering = yield* Effect.forkChild(answersWith503, { startImmediately: true })
+      yield* TestClock.adjust("999 millis")
+      assert.isUndefined(answering.pollUnsafe())
+      yield* TestClock.adjust("1 milli")
+      yield* Fiber.join(answering)
+    }).pipe(
+      Effect.provide(
+        receiver(
+          {},
+          inbox(() => ({ put: () => Effect.delay(Effect.fail(broken), "1 second") }))
+        )
+      )
+    )
+  )
+
   it.effect("because its store has a defect is answered with 503", () =>
     answersWith503.pipe(
       Effect.provide(

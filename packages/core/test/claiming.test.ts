@@ -6,15 +6,8 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, Updates } from "../src/index.ts"
-import { chatOf, inTime, source, started, timeOf } from "./support/deliveries.ts"
-
-/** The store of the program, changed. */
-const changed = (change: (store: InboxStore.InboxStore["Service"]) => Partial<InboxStore.InboxStore["Service"]>) =>
-  Layer.effect(
-    InboxStore.InboxStore,
-    InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
-  ).pipe(Layer.provide(InboxStore.layerMemory))
+import { Inbox, Updates } from "../src/index.ts"
+import { chatOf, inboxOver, inTime, source, started, timeOf } from "./support/deliveries.ts"
 
 describe("what is claimed", () => {
   it.effect("is not looked for while nothing more may be held", () =>
@@ -76,7 +69,7 @@ describe("what is claimed", () => {
     )
   )
 
-  const late = changed((store) => ({
+  const late = inboxOver((store) => ({
     // What arrives after the look is not in the answer.
     claim: (asked) => Effect.tap(store.claim(asked), () => Effect.sleep("2 seconds"))
   }))
@@ -94,7 +87,7 @@ describe("what is claimed", () => {
         )
       )
       assert.deepStrictEqual(times, [1])
-    }).pipe(Effect.provide(Layer.provide(Inbox.layer(), late)))
+    }).pipe(Effect.provide(late))
   )
 
   it.effect("includes it in the stream too", () =>
@@ -106,6 +99,6 @@ describe("what is claimed", () => {
         )
       )
       assert.deepStrictEqual(updates.map(timeOf), [1])
-    }).pipe(Effect.provide(Layer.provide(Inbox.layer(), late)))
+    }).pipe(Effect.provide(late))
   )
 })

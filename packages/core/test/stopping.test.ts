@@ -43,6 +43,18 @@ describe("a stop", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
+  it.effect("does not wait for the next attempt of a handler that has failed", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* stopped(
+          () => ({}),
+          () => Effect.fail("no")
+        ),
+        0
+      )
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
   it.effect("does not wait for the next attempt of a handler that fails meanwhile", () =>
     Effect.gen(function* () {
       const handle = () => Effect.andThen(Effect.sleep("3 seconds"), Effect.fail("no"))

@@ -39,3 +39,16 @@ export const chatOf = (update: Update.Update): number => ("chat_id" in update ? 
 /** Lets virtual time pass until a program has ended. */
 export const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
+
+type Store = InboxStore.InboxStore["Service"]
+
+/** A store in memory that is changed. */
+export const storeOver = (change: (store: Store) => Partial<Store>) =>
+  Layer.effect(
+    InboxStore.InboxStore,
+    InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
+  ).pipe(Layer.provide(InboxStore.layerMemory))
+
+/** An inbox in memory whose store is changed. */
+export const inboxOver = (change: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>
+  Layer.provide(Inbox.layer(options), storeOver(change))

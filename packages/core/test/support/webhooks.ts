@@ -1,25 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { Inbox, InboxStore, Webhook } from "../../src/index.ts"
+import { Inbox, Webhook } from "../../src/index.ts"
+import { inboxOver as inbox } from "./deliveries.ts"
+
+export { inboxOver as inbox } from "./deliveries.ts"
 
 export const url = "https://bot.example/updates"
 
 export const secret = "a-secret-for-tests"
-
-type Store = InboxStore.InboxStore["Service"]
-
-/** An inbox in memory whose store is changed. */
-export const inbox = (change: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>
-  Inbox.layer(options).pipe(
-    Layer.provide(
-      Layer.effect(
-        InboxStore.InboxStore,
-        InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
-      )
-    ),
-    Layer.provide(InboxStore.layerMemory)
-  )
 
 export const receiver = (options: Partial<Webhook.ReceiverOptions> = {}, over: Layer.Layer<Inbox.Inbox> = inbox()) =>
   Webhook.layerReceiver({ url, secret, ...options }).pipe(Layer.provideMerge(over))
