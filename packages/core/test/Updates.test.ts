@@ -12,7 +12,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import { Handler, Inbox, Messages, Payload, Update, Updates } from "../src/index.ts"
+import { Handler, Inbox, Messages, Payload, RateLimiter, Update, Updates } from "../src/index.ts"
 import { chat_id, message } from "./support/fixtures.ts"
 import { answer, ok, scripted } from "./support/scripted.ts"
 
@@ -130,6 +130,30 @@ describe("Updates.run", () => {
       yield* Updates.run(handle)
       assert.strictEqual(attempts, 2)
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
+  )
+
+  it.effect("gives each update of a chat all of its attempts", () =>
+    Effect.gen(function* () {
+      const attempts: Array<number> = []
+      const handle = (update: Update.Update) => {
+        attempts.push(timeOf(update))
+        return Effect.fail("no")
+      }
+      yield* inTime(Updates.run(handle, quick))
+      assert.deepStrictEqual(attempts, [1, 1, 2, 2])
+    }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
+  )
+
+  it.effect("lets what a handler sends go in the lane of replies, and count in its chat", () =>
+    Effect.gen(function* () {
+      const seen: Array<unknown> = []
+      const handle = () =>
+        Effect.gen(function* () {
+          seen.push(yield* RateLimiter.CurrentLane, yield* RateLimiter.CurrentChat)
+        })
+      yield* Updates.run(handle)
+      assert.deepStrictEqual(seen, ["reply", 7])
+    }).pipe(Effect.provide(source(started(7, 1))))
   )
 
   it.effect("logs a failure with the kind of the update and its chat", () =>

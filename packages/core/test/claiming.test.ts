@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, Updates } from "../src/index.ts"
-import { chatOf, inboxOver, inTime, source, started, timeOf } from "./support/deliveries.ts"
+import { chatOf, inboxOver, inTime, source, started, storeOver, timeOf } from "./support/deliveries.ts"
 
 describe("what is claimed", () => {
   it.effect("is not looked for while nothing more may be held", () =>
@@ -67,6 +67,23 @@ describe("what is claimed", () => {
         )
       )
     )
+  )
+
+  it.effect("stays with a handler that takes longer than the lease", () =>
+    Effect.gen(function* () {
+      const times: Array<number> = []
+      const handle = (update: Parameters<typeof timeOf>[0]) =>
+        Effect.andThen(
+          Effect.sync(() => times.push(timeOf(update))),
+          Effect.sleep("5 minutes")
+        )
+      const process = Updates.run(handle, { timeout: "1 hour", concurrency: 1, inMemory: 1 }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer()))
+      )
+      yield* Effect.forkScoped(Effect.all([process, process], { concurrency: 2 }))
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(times, [1])
+    }).pipe(Effect.provide(storeOver(() => ({ isShared: true }))))
   )
 
   const late = inboxOver((store) => ({
