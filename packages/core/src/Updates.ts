@@ -154,7 +154,7 @@ export interface RunOptions extends driver.Options {}
  * - A handler that fails is tried again by `retry`; then the update becomes a dead letter with its cause, for
  *   `Inbox.deadLetters`, and the next one is handled. So it never fails on account of a handler.
  * - When it is interrupted, it takes nothing more from its source, gives running handlers their `deadline`, and leaves
- *   the rest in the inbox.
+ *   the rest in the inbox. It ends at most 5 seconds later, whatever handlers and the inbox do.
  *
  * **Example**
  *

@@ -226,7 +226,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         turn.fiber?.interruptUnsafe()
       }
       const [first] = running
-      yield* Effect.sleep(first === undefined ? timeout : first.since + timeout - now)
+      // No longer than a time-out, also where the clock was set back.
+      yield* Effect.sleep(first === undefined ? timeout : Math.min(timeout, first.since + timeout - now))
     }
   })
   if (Number.isFinite(timeout)) yield* Effect.forkScoped(watch)
