@@ -1,8 +1,8 @@
-import { InboxStore } from "@colloquy/core"
+import { Chat, Inbox, InboxStore, Update, Updates } from "@colloquy/core"
 import { RedisInboxStore } from "@colloquy/node"
-import { InboxSuite } from "@colloquy/testing"
+import { Fixtures, InboxSuite } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Effect, Layer, Logger, Result, Stream } from "effect"
 import { Redis } from "effect/persistence"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
@@ -74,6 +74,35 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
   for (const { name, effect } of InboxSuite.cases) {
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
+
+  it.live("what somebody took out of Redis or wrote over is a dead letter, and others are handled", () =>
+    withKeys((prefix) =>
+      Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const redis = yield* Redis.Redis
+        const messages = [1, 2, 3].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
+        yield* inbox.receive(messages.map((update) => ({ read: Result.succeed(update) })))
+        yield* redis.send("HDEL", `{${prefix}}:letters`, "1")
+        yield* redis.send("HSET", `{${prefix}}:letters`, "2", "no letter")
+        const handled: Array<number | undefined> = []
+        const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
+        yield* Updates.run(handle).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake: Effect.void }))
+        )
+        assert.deepStrictEqual(handled, [3])
+        const { dead, waiting } = yield* inbox.stats
+        assert.deepStrictEqual({ dead, waiting }, { dead: 2, waiting: 0 })
+        const letters = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.deepStrictEqual(
+          letters.map(({ letter }) => letter.text),
+          ["", "no letter"]
+        )
+        for (const { id } of letters) assert.isTrue(yield* Inbox.drop(id))
+      }).pipe(
+        Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)))
+      )
+    )
+  )
 
   it.live(
     "several who share a server handle each letter once, in order",

@@ -2,6 +2,7 @@ import { type Arrival, type Claim, InboxUnavailable, type Joinable, type Settlem
 import * as Letter from "@colloquy/core/Letter"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Redis from "effect/persistence/Redis"
 import { fromPlain, isId, toName, toPlain } from "./plain.ts"
 import * as Scripts from "./redisScripts.ts"
@@ -12,9 +13,15 @@ type Packed = readonly [receivedAt: number, fingerprint: string, key: string, te
 const pack = ({ receivedAt, fingerprint, key, text }: Letter.Letter): string =>
   JSON.stringify([receivedAt, toName(fingerprint), toName(key), toPlain(text)] satisfies Packed)
 
-const unpack = (packed: string) => JSON.parse(packed) as Packed
+/** What is gone or is no letter is given as one that cannot be read, so that it is put aside. */
+const unpack = (packed: string | null): Packed => {
+  const parts = Result.try(() => JSON.parse(packed ?? "") as unknown)
+  return Result.isSuccess(parts) && Array.isArray(parts.success) && parts.success.length === 4
+    ? (parts.success as unknown as Packed)
+    : [0, "", "", packed ?? ""]
+}
 
-const toStored = (id: string, packed: string): Letter.Stored => {
+const toStored = (id: string, packed: string | null): Letter.Stored => {
   const [receivedAt, fingerprint, key, text] = unpack(packed)
   return {
     id,
@@ -30,14 +37,14 @@ const toStored = (id: string, packed: string): Letter.Stored => {
 const packDeath = (problem: string, attempts: number, at: number): string =>
   JSON.stringify([toPlain(problem), attempts, at])
 
-const toDead = ([id, letter, death]: readonly [string, string, string]): Letter.Dead => {
+const toDead = ([id, letter, death]: readonly [id: string, letter: string | null, death: string]): Letter.Dead => {
   const [problem, attempts, diedAt] = JSON.parse(death) as [string, number, number]
   return { ...toStored(id, letter), problem: fromPlain(problem), attempts, diedAt }
 }
 
-const toMailbox = ([key, ...rest]: ReadonlyArray<string>) => {
+const toMailbox = ([key, ...rest]: Scripts.Claimed) => {
   const letters: Array<Letter.Stored> = []
-  for (let index = 0; index < rest.length; index += 2) letters.push(toStored(rest[index], rest[index + 1]))
+  for (let index = 0; index < rest.length; index += 2) letters.push(toStored(rest[index]!, rest[index + 1]))
   return { key: fromPlain(key), letters }
 }
 

@@ -27,6 +27,7 @@ local function add(key, letter)
   end
 end
 local function bury(id, at, death)
+  redis.call('HSETNX', letters, id, '')
   redis.call('ZADD', dead, id, id)
   redis.call('ZADD', died, at, id)
   redis.call('HSET', deaths, id, death)
@@ -78,6 +79,9 @@ for marker = at, #ARGV, 2 do redis.call('HSET', name('markers'), ARGV[marker], A
 return isNew
 `).withReturnType<ReadonlyArray<number>>()
 
+/** The key of a mailbox, then ids and letters. A letter that is gone is `null`. */
+export type Claimed = readonly [key: string, ...rest: ReadonlyArray<string | null>]
+
 /** By owner, now, end of the lease, number of mailboxes, letters of each. Gives key, ids and letters of each mailbox. */
 export const claim = script(`
 local owner, now, leaseUntil, count, perMailbox = unpack(ARGV)
@@ -95,7 +99,7 @@ for _, key in ipairs(redis.call('ZRANGE', ready, 0, count - 1)) do
   claimed[#claimed + 1] = mailbox
 end
 return claimed
-`).withReturnType<ReadonlyArray<ReadonlyArray<string>>>()
+`).withReturnType<ReadonlyArray<Claimed>>()
 
 /** Settlements of six arguments each. */
 export const settle = script(`
