@@ -222,6 +222,30 @@ describe("delivery", () => {
       )
   )
 
+  it.effect("An update whose handler has succeeded does not come again because the program stops.", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        settle: (settlements) => Effect.delay(store.settle(settlements), "2 seconds")
+      })
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const fiber = yield* Effect.forkChild(
+          Updates.run(() => Effect.void),
+          { startImmediately: true }
+        )
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* inbox.stats).waiting, 1)
+        yield* Fiber.interrupt(fiber).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
+        assert.strictEqual((yield* inbox.stats).waiting, 0)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, slow)
+      )
+    }).pipe(Effect.provide(InboxStore.layerMemory))
+  )
+
   it.effect("A store that cannot be reached is waited for, and no handler runs twice on account of it.", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
