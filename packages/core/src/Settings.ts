@@ -8,6 +8,7 @@
  * | `BOT_WEBHOOK_URL` | the address of the webhook, `https://…` without a port | required for a webhook |
  * | `BOT_WEBHOOK_SECRET` | its secret, 5 to 256 of A-Z, a-z, 0-9 and hyphen | a new one at each start |
  * | `BOT_SECRET_HEADER` | the header that carries a webhook's secret | `X-Svc-Bot-Api-Secret` |
+ * | `BOT_WEBHOOK_INSECURE` | `true` takes an address of the webhook at `http://127.0.0.1`, for the emulator | `false` |
  *
  * API: General conventions; Authentication.
  *

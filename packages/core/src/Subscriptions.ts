@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { envelope, done } from "./internal/success.ts"
+import { problemOfUrl } from "./internal/webhookUrl.ts"
 import { Subscription } from "./Subscription.ts"
 
 /**
@@ -42,12 +43,6 @@ export const list: Endpoint.Endpoint<void, ReadonlyArray<Subscription>> = Endpoi
 export const Secret = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9-]{5,256}$/, { message: "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen" })
 )
-
-const problemOfUrl = (url: string): string | undefined => {
-  const authority = /^https:\/\/([^/?#\s]+)[^\s]*$/.exec(url)?.[1]
-  if (authority === undefined) return "must start with https:// and be a whole address"
-  return /:\d*$/.test(authority) ? "must not name a port: the platform delivers to 443" : undefined
-}
 
 /**
  * The address of a webhook: `https://`, no port in it.

@@ -25,12 +25,13 @@ import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox } from "./Inbox.ts"
 import * as body from "./internal/webhookBody.ts"
-import { attend, loopbackUrl } from "./internal/webhookCare.ts"
+import { attend } from "./internal/webhookCare.ts"
 import { makeDesk } from "./internal/webhookDesk.ts"
 import { makeGate } from "./internal/webhookGate.ts"
 import { type Health, makeHealth, makeHealthDesk, type Subscribed } from "./internal/webhookHealth.ts"
 import * as http from "./internal/webhookHttp.ts"
 import { generate, label } from "./internal/webhookSecret.ts"
+import { loopbackUrl, problemOfUrl } from "./internal/webhookUrl.ts"
 import * as Settings from "./Settings.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
@@ -197,7 +198,7 @@ const checkOptions = Effect.fnUntraced(function* (options: ReceiverOptions) {
       "url",
       insecure
         ? "must start with https:// and name no port, or start with http://127.0.0.1 or http://localhost"
-        : "must start with https:// and name no port: the platform delivers to 443"
+        : "must start with https:// and name no port: the platform delivers to 443. With the emulator, set `insecure`"
     )
   }
   const path = options.path ?? http.pathOf(url)
@@ -356,19 +357,24 @@ export const layer = (
 ): Layer.Layer<Updates.Updates | Webhook, InvalidWebhook | SubscriptionError, BotApi | Inbox> =>
   Layer.provideMerge(layerSubscription(options), layerReceiver(options))
 
+// Whether a loopback address may stand there, `insecure` tells.
+const isAddress = Schema.makeFilter((url: string) => loopbackUrl.test(url) || problemOfUrl(url))
+
 /**
- * The settings of {@link layerConfig}: `BOT_WEBHOOK_URL`, `BOT_WEBHOOK_SECRET` (not required) and `BOT_SECRET_HEADER`.
+ * The settings of {@link layerConfig}: `BOT_WEBHOOK_URL`, `BOT_WEBHOOK_SECRET` (not required), `BOT_SECRET_HEADER`, and
+ * `BOT_WEBHOOK_INSECURE=true` for development against the emulator.
  *
  * @category settings
  * @since 0.1.0
  */
 export const settings = {
-  url: Config.schema(Subscriptions.WebhookUrl, "BOT_WEBHOOK_URL"),
+  url: Config.schema(Schema.String.check(isAddress), "BOT_WEBHOOK_URL"),
   secret: Config.option(Config.schema(Subscriptions.Secret, "BOT_WEBHOOK_SECRET")).pipe(
     Config.map(Option.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_SECRET" }))),
     Config.map(Option.getOrUndefined)
   ),
-  secretHeader: Settings.secretHeader
+  secretHeader: Settings.secretHeader,
+  insecure: Config.Boolean("BOT_WEBHOOK_INSECURE").pipe(Config.withDefault(false))
 }
 
 /**
@@ -388,7 +394,7 @@ export const settings = {
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Omit<Options, "url" | "secret" | "secretHeader"> = {}
+  options: Omit<Options, keyof typeof settings> = {}
 ): Layer.Layer<
   Updates.Updates | Webhook,
   InvalidWebhook | SubscriptionError | Settings.InvalidSettings,

@@ -37,18 +37,20 @@ export interface Options extends NodeTrust.Options {
  */
 export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient | Inbox.Inbox
 
+const makeClient = <E>(
+  { token, baseUrl }: BotApi.Options,
+  http: Layer.Layer<HttpClient.HttpClient, E>
+): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, E, RateLimiter.RateLimiter> =>
+  // The HTTP client has time-outs of its own, for connecting, for the answer, its progress, and the whole call.
+  BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(Layer.provideMerge(http))
+
 const make = <E>(
-  { token, baseUrl, limits, inbox }: BotApi.Options & Pick<Options, "limits" | "inbox">,
-  client: Layer.Layer<HttpClient.HttpClient, E>
+  options: BotApi.Options & Pick<Options, "limits" | "inbox">,
+  http: Layer.Layer<HttpClient.HttpClient, E>
 ): Layer.Layer<NodeBot, E> =>
-  BotApi.layer({
-    token,
-    baseUrl,
-    // The HTTP client has time-outs of its own, for connecting, for the answer, its progress, and the whole call.
-    timeout: "Infinity"
-  }).pipe(
-    Layer.provideMerge(Layer.merge(RateLimiter.layerMemory(limits), client)),
-    Layer.merge(NodeInbox.layerLazy(inbox))
+  makeClient(options, http).pipe(
+    Layer.provideMerge(RateLimiter.layerMemory(options.limits)),
+    Layer.merge(NodeInbox.layerLazy(options.inbox))
   )
 
 /**
@@ -83,6 +85,13 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustErr
   )
 }
 
+const clientSettings = {
+  token: Settings.token,
+  baseUrl: Settings.baseUrl,
+  secretHeader: Settings.secretHeader,
+  ...NodeTrust.settings
+}
+
 /**
  * The bot of the settings: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_INBOX`, and those of `NodeTrust`. What is missing or malformed is
  * reported by name, all at once.
@@ -108,14 +117,41 @@ export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustErr
  */
 export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> = Layer.unwrap(
   Effect.map(
-    Settings.all({
-      token: Settings.token,
-      baseUrl: Settings.baseUrl,
-      secretHeader: Settings.secretHeader,
-      filename: NodeInbox.filename,
-      ...NodeTrust.settings
-    }),
+    Settings.all({ ...clientSettings, filename: NodeInbox.filename }),
     ({ token, baseUrl, secretHeader: _, filename, ...trust }) =>
       make({ token, baseUrl, inbox: { filename } }, NodeTrust.layerOfSettings(trust))
+  )
+)
+
+/**
+ * The client of {@link layerConfig} alone, for a bot with limits and an inbox of its own, such as those that several
+ * processes share: it needs a `RateLimiter`. It reads the same settings but `BOT_INBOX`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { NodeBot, RedisRateLimiter } from "@colloquy/node"
+ * import { NodeRedis } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ *
+ * const limiter = RedisRateLimiter.layer({ prefix: "my-bot" }).pipe(
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ *
+ * const bot = NodeBot.layerClientConfig.pipe(Layer.provideMerge(limiter))
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerClientConfig: Layer.Layer<
+  BotApi.BotApi | HttpClient.HttpClient,
+  NodeTrust.TrustError | Settings.InvalidSettings,
+  RateLimiter.RateLimiter
+> = Layer.unwrap(
+  Effect.map(Settings.all(clientSettings), ({ token, baseUrl, secretHeader: _, ...trust }) =>
+    makeClient({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
   )
 )

@@ -9,8 +9,12 @@
  */
 import * as Inbox from "@colloquy/core/Inbox"
 import type { InboxUnavailable } from "@colloquy/core/InboxStore"
+import * as Settings from "@colloquy/core/Settings"
 import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqlInboxStore from "./SqlInboxStore.ts"
 
@@ -66,3 +70,23 @@ export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, InboxUnav
  */
 export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox> =>
   Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy()), Layer.provide(file(options)))
+
+/**
+ * A `SqlClient` of the same file, by the setting {@link filename}, for what else a bot keeps: `SqlChatStore`,
+ * `SqlBroadcastStore`, `SqlUploadCache`, and tables of its own.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { NodeInbox, SqlChatStore } from "@colloquy/node"
+ * import { Layer } from "effect"
+ *
+ * const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerSqlConfig: Layer.Layer<SqlClient, SqlError | Settings.InvalidSettings> = Layer.unwrap(
+  Effect.map(Settings.all({ filename }), NodeSqlite.layer)
+)

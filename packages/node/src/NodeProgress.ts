@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as ProgressBar from "@colloquy/core/ProgressBar"
+import type { UploadEvent } from "@colloquy/core/UploadEvent"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -43,6 +44,51 @@ const guard = (output: Writable): void => {
   output.on("error", () => {})
 }
 
+/** Shows the progress of the elements that have one. */
+const showing = <A, E, R>(
+  self: Stream.Stream<A, E, R>,
+  progressOf: (element: A) => ProgressBar.Progress | undefined,
+  options: Options
+): Stream.Stream<A, E, R> =>
+  Stream.suspend(() => {
+    const output: Writable & { readonly isTTY?: boolean } = options.output ?? process.stderr
+    const isTerminal = options.isTerminal ?? output.isTTY === true
+    const every = Duration.toMillis(options.every ?? "30 seconds")
+    const title = options.title === undefined ? "" : `${options.title} `
+    let shownAt = -Infinity
+    let last: ProgressBar.Progress | undefined
+    let shown: ProgressBar.Progress | undefined
+    guard(output)
+
+    const write = (text: string) => {
+      if (output.writable) output.write(text)
+    }
+
+    const showNow = (progress: ProgressBar.Progress) => {
+      const line = title + ProgressBar.render(progress, options)
+      shown = progress
+      write(isTerminal ? inPlace(line) : `${line}\n`)
+    }
+
+    const pass = (element: A) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const progress = progressOf(element)
+        if (progress === undefined) return
+        last = progress
+        if (!isTerminal && now - shownAt < every) return
+        shownAt = now
+        showNow(progress)
+      })
+
+    const leave = Effect.sync(() => {
+      if (last === undefined) return
+      if (shown !== last) showNow(last)
+      if (isTerminal) write("\n")
+    })
+
+    return self.pipe(Stream.tap(pass), Stream.ensuring(leave))
+  })
+
 /**
  * Shows the progress that goes by as one line in the terminal, and passes the elements on. Where the output is no
  * terminal, such as the log of a service, a line is written now and then. The last one stays. Nothing can fail here:
@@ -76,40 +122,38 @@ export const show: {
 } = dual(
   (args) => Stream.isStream(args[0]),
   <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options: Options = {}): Stream.Stream<A, E, R> =>
-    Stream.suspend(() => {
-      const output: Writable & { readonly isTTY?: boolean } = options.output ?? process.stderr
-      const isTerminal = options.isTerminal ?? output.isTTY === true
-      const every = Duration.toMillis(options.every ?? "30 seconds")
-      const title = options.title === undefined ? "" : `${options.title} `
-      let shownAt = -Infinity
-      let last: A | undefined
-      let shown: A | undefined
-      guard(output)
-
-      const write = (text: string) => {
-        if (output.writable) output.write(text)
-      }
-
-      const showNow = (progress: A) => {
-        const line = title + ProgressBar.render(progress, options)
-        shown = progress
-        write(isTerminal ? inPlace(line) : `${line}\n`)
-      }
-
-      const pass = (progress: A) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          last = progress
-          if (!isTerminal && now - shownAt < every) return
-          shownAt = now
-          showNow(progress)
-        })
-
-      const leave = Effect.sync(() => {
-        if (last === undefined) return
-        if (shown !== last) showNow(last)
-        if (isTerminal) write("\n")
-      })
-
-      return self.pipe(Stream.tap(pass), Stream.ensuring(leave))
-    })
+    showing(self, (progress) => progress, options)
 )
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+
+const progressOfUpload = (event: UploadEvent): ProgressBar.Progress | undefined => {
+  if (event._tag !== "Progress") return undefined
+  const { bytesPerSecond: rate, sent: done, size: total } = event
+  const timeLeft = total === undefined || !rate ? undefined : Duration.seconds((total - done) / rate)
+  return { done, total, rate, timeLeft }
+}
+
+/**
+ * {@link show} for the events of an upload, in megabytes.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Uploads } from "@colloquy/core"
+ * import { NodeProgress, NodeUploads } from "@colloquy/node"
+ * import { Stream } from "effect"
+ *
+ * const upload = Uploads.events({ type: "video", source: NodeUploads.fromPath("film.mp4") }).pipe(
+ *   NodeProgress.showUpload({ title: "film.mp4" }),
+ *   Stream.runLast
+ * )
+ * ```
+ *
+ * @category operators
+ * @since 0.1.0
+ */
+export const showUpload =
+  (options: Options = {}) =>
+  <E, R>(self: Stream.Stream<UploadEvent, E, R>): Stream.Stream<UploadEvent, E, R> =>
+    showing(self, progressOfUpload, { format: megabytes, ...options })

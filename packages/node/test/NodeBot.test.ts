@@ -1,4 +1,4 @@
-import { Inbox, Me } from "@colloquy/core"
+import { Inbox, Me, RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -39,6 +39,24 @@ describe("NodeBot", () => {
       const BOT_BASE_URL = yield* Servers.serve(me)
       const settings = withSettings({ BOT_TOKEN: "the-token", BOT_BASE_URL })
       assert.strictEqual((yield* Effect.provide(Me.get(), settings)).first_name, "Echo")
+    })
+  )
+
+  it.live("is a client alone for limits of the program's own, by the same settings", () =>
+    Effect.gen(function* () {
+      const env = { BOT_TOKEN: "the-token", BOT_BASE_URL: yield* Servers.serve(me) }
+      const once = RateLimiter.layerMemory({ host: { count: 1, window: "1 hour" }, deadline: 0 })
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* Me.get()).first_name, "Echo")
+        assert.strictEqual((yield* Effect.flip(Me.get()))._tag, "RateLimited")
+      }).pipe(
+        Effect.provide(
+          Layer.provide(
+            NodeBot.layerClientConfig,
+            Layer.merge(once, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+          )
+        )
+      )
     })
   )
 

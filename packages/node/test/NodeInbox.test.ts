@@ -3,6 +3,7 @@ import { NodeInbox } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -69,6 +70,23 @@ describe("NodeInbox", () => {
         writeFileSync(filename, "")
         yield* receive
       }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect("shares its file with what else the bot keeps", () =>
+    Effect.gen(function* () {
+      const BOT_INBOX = yield* Files.file
+      const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { BOT_INBOX } }))
+      const tables = yield* Effect.gen(function* () {
+        yield* receive
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+      }).pipe(
+        Effect.provide(
+          Layer.merge(NodeInbox.layer({ filename: BOT_INBOX }), Layer.provide(NodeInbox.layerSqlConfig, settings))
+        )
+      )
+      assert.isTrue(tables.some(({ name }) => name.startsWith("colloquy_inbox_")))
     })
   )
 

@@ -1,4 +1,4 @@
-import type { ProgressBar } from "@colloquy/core"
+import { type ProgressBar, UploadEvent } from "@colloquy/core"
 import { NodeProgress } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -63,6 +63,27 @@ describe("progress in the terminal", () => {
     Effect.gen(function* () {
       const broken = new Writable({ write: (_, __, done) => done(new Error("broken pipe")) })
       yield* showing({ isTerminal: true }, Object.assign(broken, { read: () => null }))
+    })
+  )
+
+  it.effect("shows an upload in megabytes, with its rate and the time left, and passes all its events on", () =>
+    Effect.gen(function* () {
+      const output = new PassThrough()
+      const attachment = { type: "video", payload: { token: "t" } } as const
+      const events = [
+        UploadEvent.UploadEvent.Progress({ sent: 0 }),
+        UploadEvent.UploadEvent.Progress({ sent: 500_000, size: 2_000_000, percent: 25, bytesPerSecond: 300_000 }),
+        UploadEvent.UploadEvent.Uploaded({ attachment })
+      ]
+      const passed = yield* Stream.fromIterable(events).pipe(
+        NodeProgress.showUpload({ title: "film.mp4", output, width: 4, every: 0 }),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(passed, events)
+      assert.strictEqual(
+        String(output.read()),
+        "film.mp4 0.0 MB\nfilm.mp4 [#---]  25% 0.5 MB/2.0 MB 0.3 MB/s 00:05 left\n"
+      )
     })
   )
 

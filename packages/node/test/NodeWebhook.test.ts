@@ -1,8 +1,9 @@
-import { Inbox, InboxStore, Subscriptions, Updates, type Webhook } from "@colloquy/core"
+import { Inbox, InboxStore, Subscriptions, Updates, Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
 import { Emulator, NodeWebhooks } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -219,7 +220,7 @@ describe("the settings of the server", () => {
     Layer.build(
       NodeWebhook.layerConfig().pipe(
         Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
-        Layer.provide(Emulator.layerBot()),
+        Layer.provide(Emulator.layerBot({ insecureWebhooks: true })),
         Layer.provide(Inbox.layerMemory())
       )
     )
@@ -238,6 +239,24 @@ describe("the settings of the server", () => {
       const at = `${yield* Effect.provide(origin, services)}/updates`
       assert.strictEqual((yield* post(at)).status, 403)
       assert.strictEqual((yield* post(at, { headers: { "x-bot-secret": secret } })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("take an address on this machine where they say that it is for the emulator, and there alone", () =>
+    Effect.gen(function* () {
+      const here = { ...complete, BOT_WEBHOOK_URL: "http://127.0.0.1:8080/updates" }
+      const services = yield* build({ ...here, BOT_WEBHOOK_INSECURE: "true" })
+      assert.strictEqual(Context.get(services, Webhook.Webhook).url, here.BOT_WEBHOOK_URL)
+      const refused = yield* Effect.flip(build(here))
+      assert.strictEqual(refused._tag, "InvalidWebhook")
+      assert.include(refused.message, "With the emulator, set `insecure`")
+      const elsewhere = yield* Effect.flip(
+        build({ ...complete, BOT_WEBHOOK_URL: "http://bot.example", BOT_WEBHOOK_INSECURE: "true" })
+      )
+      assert.strictEqual(
+        elsewhere.message,
+        "Set these before the bot starts: BOT_WEBHOOK_URL must start with https:// and be a whole address."
+      )
     }).pipe(Effect.scoped)
   )
 

@@ -13,6 +13,7 @@ import * as Subscriptions from "../Subscriptions.ts"
 import type { Subscribed } from "./webhookHealth.ts"
 import { done } from "./success.ts"
 import { resubscribedOnce, subscribedNow } from "./webhookMetrics.ts"
+import { loopbackUrl } from "./webhookUrl.ts"
 
 export interface Options {
   readonly url: string
@@ -24,8 +25,6 @@ export interface Options {
 }
 
 type Failure = Endpoint.Errors<typeof Subscriptions.subscribe>
-
-export const loopbackUrl = /^http:\/\/(127\.0\.0\.1|localhost)(:\d{1,5})?([/?#]\S*)?$/
 
 /** The same endpoint for an emulator on this machine. */
 const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subscriptions.subscribe", () => ({
