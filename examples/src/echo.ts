@@ -1,7 +1,9 @@
 /**
  * An echo bot: greets, repeats what it is told, and answers the press of its button.
  */
-import { Answers, Handler, Keyboard, Messages, Text, Update, Updates } from "@colloquy/core"
+import { Answers, Handler, Keyboard, LongPolling, Messages, Text, Update, Updates } from "@colloquy/core"
+import { NodeBot, NodeMain } from "@colloquy/node"
+import { Effect, Layer } from "effect"
 
 const buttons = [Keyboard.make([Keyboard.callback("Louder", "louder")])]
 
@@ -25,3 +27,9 @@ const shout = Handler.on("message_callback", (update) =>
 
 /** The bot. A call that fails is tried again; in the end, the update is put aside with its cause. */
 export const bot = Updates.run(Handler.first(greet, echo, shout))
+
+if (import.meta.main) {
+  // Long polling is for development; `webhook.ts` is for production.
+  const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig))
+  NodeMain.runMain(Effect.provide(bot, updates))
+}

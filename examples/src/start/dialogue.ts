@@ -4,7 +4,8 @@ import type { Person } from "@colloquy/testing"
 
 const width = 9
 
-const line = (who: string, text: string): string => `${who.padStart(width)}  ${text}`
+/** What somebody says or does. */
+export const line = (who: string, text: string): string => `${who.padStart(width)}  ${text}`
 
 /** The buttons under a message, in reading order. */
 export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
@@ -34,6 +35,8 @@ export const seen = (heard: Person.Heard): string | undefined => {
       return line("bot edits", withButtons(heard.message))
     case "Notification":
       return line("bot shows", heard.text)
+    case "Comment":
+      return line("bot", heard.comment.body.text ?? "")
     case "Removed":
       return line("bot", "(removed a message)")
     default:
