@@ -139,12 +139,11 @@ export interface Options extends Webhook.Options, ServerOptions {}
  * **Example**
  *
  * ```ts
- * import { Inbox, Updates } from "@colloquy/core"
+ * import { Updates } from "@colloquy/core"
  * import { NodeBot, NodeWebhook } from "@colloquy/node"
  * import { Effect, Layer } from "effect"
  *
  * const webhook = NodeWebhook.layer({ url: "https://bot.example/updates", port: 8080 }).pipe(
- *   Layer.provide(Inbox.layerMemory()),
  *   Layer.provideMerge(NodeBot.layerConfig)
  * )
  *
