@@ -54,10 +54,6 @@ export const bot = Effect.gen(function* () {
     })
   )
 
-  const explain = Effect.catchTag("InvalidArguments", ({ message, update }: Command.InvalidArguments) =>
-    Messages.reply(update, message)
-  )
-
   // Those that waited when the program was stopped.
   yield* ChatStore.stream().pipe(
     Stream.runForEach(
@@ -67,7 +63,11 @@ export const bot = Effect.gen(function* () {
       })
     )
   )
-  yield* Updates.run(ChatStore.track(Handler.transform(accept, explain)))
+  const handler = Handler.transform(
+    accept,
+    Effect.catchTag("InvalidArguments", ({ message, update }) => Messages.reply(update, message))
+  )
+  yield* Updates.run(ChatStore.track(handler))
 }).pipe(Effect.scoped)
 
 if (import.meta.main) {
