@@ -12,7 +12,7 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { errorCodes } from "./internal/assumptions.ts"
+import * as errorCodes from "./internal/errorCodes.ts"
 import { UserId } from "./User.ts"
 
 /**

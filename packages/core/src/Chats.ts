@@ -94,7 +94,7 @@ export const edit: Endpoint.Endpoint<
   body: {
     icon: optional(PhotoAttachmentRequestPayload),
     title: optional(rules.text(1, 200)),
-    description: optional(rules.text(0, 16000)),
+    description: optional(rules.short(16000)),
     pin: optional(MessageId),
     notify: optional(Schema.Boolean)
   },

@@ -17,7 +17,7 @@ import { MessageId } from "./Recipient.ts"
  * @category models
  * @since 0.1.0
  */
-export const MessageText = rules.text(0, 4000)
+export const MessageText = rules.short(4000)
 
 /**
  * How the text of a message is marked up.

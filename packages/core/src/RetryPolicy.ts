@@ -34,6 +34,8 @@ export interface Policy {
   readonly repeatUncertain: boolean
 }
 
+const maxPause = Duration.minutes(5)
+
 const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
   Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
 
@@ -49,7 +51,7 @@ export const standard: Policy = {
   transient: growing("200 millis", 2, "10 seconds").pipe(Schedule.upTo({ times: 5 })),
   rateLimited: growing("1 second", 2, "30 seconds").pipe(Schedule.upTo({ times: 6 })),
   notReady: growing("500 millis", 1.5, "30 seconds").pipe(Schedule.upTo({ duration: "1 hour" })),
-  maxPause: Duration.minutes(5),
+  maxPause,
   repeatUncertain: false
 }
 
@@ -63,7 +65,7 @@ export const none: Policy = {
   transient: Schedule.recurs(0),
   rateLimited: Schedule.recurs(0),
   notReady: Schedule.recurs(0),
-  maxPause: standard.maxPause,
+  maxPause,
   repeatUncertain: false
 }
 

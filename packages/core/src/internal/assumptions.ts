@@ -48,13 +48,3 @@ export const senderActions = [
   "sending_file",
   "mark_seen"
 ] as const
-
-/** @assumption A The codes of error bodies by which an error is recognised before its status. */
-export const errorCodes = {
-  unauthorized: ["verify.token", "deprecated.token"],
-  forbidden: ["chat.denied", "access.denied"],
-  notFound: ["chat.not.found", "message.not.found", "not.found"],
-  rateLimited: ["too.many.requests"],
-  attachmentNotReady: ["attachment.not.ready"],
-  commentsTimeoutExceeded: ["comments.timeout_exceeded"]
-} as const

@@ -4,9 +4,16 @@ import { MessageId } from "../Recipient.ts"
 
 /** A text of `min` to `max` UTF-16 code units. */
 export const text = (min: number, max: number): Schema.Codec<string, string> =>
-  min === 0
-    ? Schema.String.check(Schema.isMaxLength(max, { message: `must be at most ${max} characters` }))
-    : Schema.String.check(Schema.isBetweenLength(min, max, { message: `must be ${min} to ${max} characters` }))
+  Schema.String.check(Schema.isBetweenLength(min, max, { message: `must be ${min} to ${max} characters` }))
+
+/** A text of at most `max` UTF-16 code units. */
+export const short = (max: number): Schema.Codec<string, string> =>
+  Schema.String.check(
+    Schema.makeFilter((text) => text.length <= max || `must be at most ${max} characters`, {
+      toJsonSchema: () => ({ maxLength: max }),
+      arbitraryConstraint: { maxLength: max }
+    })
+  )
 
 /** A whole number from `min` to `max`. */
 export const between = (min: number, max: number): Schema.Codec<number, number> =>
