@@ -20,10 +20,14 @@ const given = (value: unknown): boolean => value !== undefined && value !== null
  * @since 0.1.0
  */
 export const PhotoAttachmentRequestPayload = Schema.Struct({
-  url: optional(Schema.String.check(Schema.makeFilter((url) => url !== "" || "must have at least one character", {
-      toJsonSchema: () => ({ minLength: 1 }),
-      arbitraryConstraint: { minLength: 1 }
-    }))),
+  url: optional(
+    Schema.String.check(
+      Schema.makeFilter((url) => url !== "" || "must have at least one character", {
+        toJsonSchema: () => ({ minLength: 1 }),
+        arbitraryConstraint: { minLength: 1 }
+      })
+    )
+  ),
   token: optional(Schema.String),
   photos: optional(Schema.Record(Schema.String, Schema.Struct({ token: Schema.String })))
 }).check(

@@ -70,12 +70,11 @@ export interface Options {
 export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.HttpClient | RateLimiter> =>
   Layer.effect(
     BotApi,
-    Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      const limiter = yield* RateLimiter
-      const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 minute")
-      return BotApi.of(interpret({ ...options, client, limiter, timeout }))
-    })
+    Effect.flatMap(HttpClient.HttpClient, (client) =>
+      Effect.map(RateLimiter, (limiter) =>
+        BotApi.of(interpret({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") }))
+      )
+    )
   )
 
 /**

@@ -24,7 +24,8 @@ export interface Options {
   readonly limiter: RateLimiter.RateLimiter["Service"]
   readonly token: Redacted.Redacted
   readonly baseUrl: string
-  readonly timeout: Duration.Duration
+  /** In milliseconds. */
+  readonly timeout: number
 }
 
 const spanOptions = { kind: "client" as const }
@@ -36,16 +37,14 @@ const failed = (endpoint: Endpoint.Any, reason: ApiError.Reason): Effect.Effect<
   Effect.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
 
 const stopped = ({ endpoint }: Endpoint.Any, { isFull, retryAfter }: RateLimiter.NotLetGo) =>
-  Effect.fail(
-    new ApiError.RateLimited({
-      endpoint,
-      status: 0,
-      detail: isFull ? "too many calls wait already" : "its place did not come within the deadline",
-      body: "",
-      isSent: false,
-      retryAfter
-    })
-  )
+  new ApiError.RateLimited({
+    endpoint,
+    status: 0,
+    detail: isFull ? "too many calls wait already" : "its place did not come within the deadline",
+    body: "",
+    isSent: false,
+    retryAfter
+  })
 
 export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options) => {
   const base = baseUrl.replace(/\/+$/, "")
@@ -71,11 +70,11 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
     )
   }
 
-  const send = (endpoint: Endpoint.Any, request: HttpClientRequest.HttpClientRequest, within: Duration.Duration) =>
+  const send = (endpoint: Endpoint.Any, request: HttpClientRequest.HttpClientRequest, within: number) =>
     Effect.flatMap(client.execute(request), (response) =>
       Effect.map(response.text, (text): Received => ({ status: response.status, headers: response.headers, text }))
     ).pipe(
-      Duration.isFinite(within) ? Effect.timeout(within) : identity,
+      within < Infinity ? Effect.timeout(within) : identity,
       Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),
       Effect.catch((cause) => lost(endpoint, cause))
     )
@@ -94,7 +93,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
       const sent = send(
         endpoint,
         toHttp(method, encoded.success),
-        deliberate === undefined ? timeout : Duration.sum(timeout, deliberate)
+        deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
       )
       const claim = limit(request)
       let departure: RateLimiter.Departure | undefined
@@ -107,15 +106,12 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
           return deliberate === undefined ? Effect.andThen(limiter.answered(departure!), read) : read
         })
       )
-      const attempt = Effect.matchEffect(
-        Effect.suspend(() => limiter.acquire(claim, departure)),
-        {
-          onFailure: (reason) => stopped(endpoint, reason),
-          onSuccess: (place) => {
-            departure = place
-            return exchange
-          }
-        }
+      const attempt = Effect.suspend(() => limiter.acquire(claim, departure)).pipe(
+        Effect.mapError((reason) => stopped(endpoint, reason)),
+        Effect.flatMap((place) => {
+          departure = place
+          return exchange
+        })
       )
       const refused = (asked: Duration.Duration | undefined) => limiter.refused(departure!, asked)
       return Effect.flatMap(retrying(attempt, repeatable, { refused, pause: limiter.pause }), ({ json, received }) => {

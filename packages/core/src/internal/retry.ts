@@ -5,21 +5,22 @@ import type * as ApiError from "../ApiError.ts"
 import type { RateLimiter } from "../RateLimiter.ts"
 import * as RetryPolicy from "../RetryPolicy.ts"
 
-/** The pause that the platform asked for. */
-const askedPause = (error: ApiError.ApiError): Duration.Duration | undefined =>
-  error._tag === "RateLimited"
-    ? error.retryAfter
-    : error._tag === "RequestFailed" && error.reason._tag === "UnexpectedStatus"
-      ? error.reason.retryAfter
-      : undefined
-
-const isPatient = ({ maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean => {
-  const asked = askedPause(error)
-  return asked === undefined || Duration.isLessThanOrEqualTo(asked, maxPause)
+/** The pause that the platform asked for, in milliseconds. */
+const askedPause = (error: ApiError.ApiError): number => {
+  const { retryAfter = 0 } =
+    error._tag === "RateLimited"
+      ? error
+      : error._tag === "RequestFailed" && error.reason._tag === "UnexpectedStatus"
+        ? error.reason
+        : {}
+  return Duration.toMillis(retryAfter)
 }
 
+const isPatient = ({ maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean =>
+  askedPause(error) <= Duration.toMillis(maxPause)
+
 const atLeastAsked = (duration: Duration.Duration, error: ApiError.ApiError): Duration.Duration =>
-  Duration.max(duration, askedPause(error) ?? Duration.zero)
+  Duration.millis(Math.max(Duration.toMillis(duration), askedPause(error)))
 
 const isTransient =
   (policy: RetryPolicy.Policy, repeatable: boolean) =>
@@ -70,10 +71,13 @@ export interface Limiter {
 /** The lesson of a 429, whether or not this call is repeated. */
 const telling =
   (policy: RetryPolicy.Policy, limiter: Limiter) =>
-  (error: ApiError.ApiError): Effect.Effect<void> =>
+  <E extends ApiError.ApiError>(error: E): Effect.Effect<never, E> =>
     isRefused(error)
-      ? limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxPause))
-      : Effect.void
+      ? Effect.andThen(
+          limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxPause)),
+          Effect.fail(error)
+        )
+      : Effect.fail(error)
 
 /**
  * Repeats an attempt by the policy in force. A success costs nothing: schedules are looked at after the first failure.
@@ -106,7 +110,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return after(error, attempt).pipe(
-        Effect.tapError(telling(policy, limiter)),
+        Effect.catch(telling(policy, limiter)),
         (self) => on(self, isTransient(policy, repeatable), transient),
         (self) => on(self, isBearable(policy), rateLimited),
         (self) => waiting(self, (after) => on(after, isNotReady, policy.notReady))
