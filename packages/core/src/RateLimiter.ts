@@ -314,7 +314,10 @@ export const withDeadline: {
 /** How many dialogs are remembered by their user. */
 const mostDialogs = 10_000
 
-const dialog = (user: number): string => `user:${user}`
+const dialogOf = (user: number): string => `user:${user}`
+
+/** What a line is called, in every process. */
+const lineOf = (scope: string, key: string | number): string => `${scope}:${key}`
 
 /**
  * The limiter on top of what lets requests depart.
@@ -336,9 +339,11 @@ export const fromDriver = (
       Effect.withFiber((fiber) => {
         const { key, lane, scope = "host", user } = claim ?? {}
         const own = fiber.getRef(Deadline)
+        const whose =
+          key ?? (user === undefined ? claim && fiber.getRef(CurrentChat) : (chats.get(user) ?? dialogOf(user)))
         return acquire({
           scope,
-          key: key ?? (user === undefined ? claim && fiber.getRef(CurrentChat) : (chats.get(user) ?? dialog(user))),
+          line: whose === undefined ? undefined : lineOf(scope, whose),
           rank: rankOf(fiber.getRef(CurrentLane), lane),
           patience: own === undefined ? patience : Duration.toMillis(own),
           backlog,
@@ -357,7 +362,7 @@ export const fromDriver = (
           if (chats.size <= mostDialogs) break
           chats.delete(oldest)
         }
-        return merge("messages", dialog(user_id), chat_id)
+        return merge(lineOf("messages", dialogOf(user_id)), lineOf("messages", chat_id))
       }),
     status: Effect.map(status, ({ waiting, lines, level }) => ({
       waiting: Object.fromEntries(lanes.map((lane, rank) => [lane, waiting[rank]])) as Status["waiting"],

@@ -153,19 +153,16 @@ export const make = Effect.fnUntraced(function* (
 
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-  const lineName = (scope: string, key: unknown) => `${scope}:${String(key)}`
-
   const wishOf = (line: Room.Line): Wish => {
-    const { key, scope } = line
-    const limit = limits[scope as RateLimiter.Scope]
+    const { name, scope } = line
     return {
-      line: key === undefined ? undefined : { ...limit, name: lineName(scope, key) },
+      line: name === undefined ? undefined : { ...limits[scope as RateLimiter.Scope], name },
       isPaced: Room.isPaced(room.rankOf(line))
     }
   }
 
-  const waitFor = ({ scope, key, rank }: Request) => {
-    const { ahead, inLine } = room.ahead(scope, key, rank)
+  const waitFor = ({ scope, line, rank }: Request) => {
+    const { ahead, inLine } = room.ahead(line, rank)
     const { count, window } = limits[scope as RateLimiter.Scope]
     const { host } = limits
     return Duration.millis(Math.ceil(Math.max((ahead + 1) * (host.window / host.count), (inLine / count) * window)))
@@ -185,9 +182,9 @@ export const make = Effect.fnUntraced(function* (
       if (hostWait > 0) alone.spreadFrom(at + hostWait)
       const millis = Math.max(hostWait, isPaced ? alone.paceWait(at) : 0)
       if (millis > 0) return { _tag: "HostFull", millis }
-      const lineWait = alone.lineWait(line.scope, line.key, at)
+      const lineWait = alone.lineWait(line.name, at)
       if (lineWait > 0) return { _tag: "LineFull", millis: lineWait }
-      return { _tag: "Departed", ...alone.depart(line.scope, line.key, isPaced, at) }
+      return { _tag: "Departed", ...alone.depart(line.scope, line.name, isPaced, at) }
     })
   }
 
@@ -249,7 +246,7 @@ export const make = Effect.fnUntraced(function* (
   const step = Effect.suspend(() => {
     isWanted.closeUnsafe()
     room.wake(now())
-    const lines = room.candidates(mostWishes)
+    const lines = Room.candidates(room, mostWishes)
     const turn = queue.nextTurn()
     return Effect.flatMap(lines.length === 0 ? Effect.succeed([]) : take(lines), (outcomes) => {
       const at = now()
@@ -280,11 +277,11 @@ export const make = Effect.fnUntraced(function* (
         alone.pause(now(), millis)
         return ignoringAway(store.pause(millis))
       }),
-    answered: ({ at, counted, key, left, scope }) =>
+    answered: ({ at, counted, left, line }) =>
       Effect.suspend(() => {
         const to = at + late(now() - left)
         if (isAway || to < counted + least) return Effect.void
-        return ignoringAway(store.postpone(key === undefined ? undefined : lineName(scope, key), counted, to))
+        return ignoringAway(store.postpone(line, counted, to))
       }),
     refused: (departure, pause = limits.host.window) =>
       Effect.suspend(() => {
@@ -295,11 +292,11 @@ export const make = Effect.fnUntraced(function* (
         const learnt = store.learn((lessons = none(limits.host.count), now) => learn(lessons, departure, now, pause))
         return ignoringAway(Effect.andThen(store.pause(pause), learnt))
       }),
-    merge: (scope, from, to) =>
+    merge: (from, to) =>
       Effect.suspend(() => {
-        alone.merge(scope, from, to)
-        room.merge(scope, from, to)
-        return ignoringAway(store.merge(lineName(scope, from), lineName(scope, to)))
+        alone.merge(from, to)
+        room.merge(from, to)
+        return ignoringAway(store.merge(from, to))
       }),
     status: Effect.sync(() => ({ waiting: [...room.waiting], lines: alone.lines, level: isAway ? alone.level : known }))
   }

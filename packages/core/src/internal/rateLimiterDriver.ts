@@ -36,7 +36,7 @@ export const lateness = (most: number) => {
 export interface Request {
   readonly scope: string
   /** Nothing where only the host's limit holds. */
-  readonly key: unknown
+  readonly line: string | undefined
   readonly rank: number
   readonly patience: number
   readonly backlog: number
@@ -47,8 +47,7 @@ export interface Request {
 export interface Departure extends Refused {
   readonly turn: number
   readonly left: number
-  readonly scope: string
-  readonly key: unknown
+  readonly line: string | undefined
 }
 
 /** It was not let go: `isFull` where too many wait already, otherwise it would take too long. Nothing was sent. */
@@ -70,7 +69,7 @@ export interface Driver {
   /** The departure was answered: how long that took tells whether it arrived late. */
   readonly answered: (departure: Departure) => Effect.Effect<void>
   readonly refused: (departure: Departure, pause: number | undefined) => Effect.Effect<void>
-  readonly merge: (scope: string, from: unknown, to: unknown) => Effect.Effect<void>
+  readonly merge: (from: string, to: string) => Effect.Effect<void>
   readonly status: Effect.Effect<Status>
 }
 

@@ -37,8 +37,8 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
     timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), pumping)) }
   }
 
-  const depart = (scope: string, key: unknown, rank: number, at: number) =>
-    ledger.depart(scope, key, Room.isPaced(rank), at)
+  const depart = (scope: string, line: string | undefined, rank: number, at: number) =>
+    ledger.depart(scope, line, Room.isPaced(rank), at)
 
   const pump = (): void => {
     const at = now()
@@ -54,9 +54,9 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
       const line = room.next(wait <= 0)
       if (line === undefined) break
       wait = Infinity
-      const lineWait = ledger.lineWait(line.scope, line.key, at)
+      const lineWait = ledger.lineWait(line.name, at)
       if (lineWait > 0) room.delay(line, at + lineWait)
-      else room.depart(line, depart(line.scope, line.key, room.rankOf(line), at))
+      else room.depart(line, depart(line.scope, line.name, room.rankOf(line), at))
     }
     room.expire(at)
     if (room.isEmpty()) return stop()
@@ -65,14 +65,14 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
   }
 
   /** How long it is at least until a call that comes now would depart. */
-  const waitFor = ({ scope, key, rank }: Request, at: number): Duration.Duration => {
-    const { ahead, inLine } = room.ahead(scope, key, rank)
+  const waitFor = ({ scope, line, rank }: Request, at: number): Duration.Duration => {
+    const { ahead, inLine } = room.ahead(line, rank)
     const { count = 1, window = 0 } = limits[scope] ?? {}
     return Duration.millis(
       Math.ceil(
         Math.max(
           ledger.hostWait(at) + ahead * ledger.spacing(),
-          ledger.lineWait(scope, key, at) + Math.floor(inLine / count) * window
+          ledger.lineWait(line, at) + Math.floor(inLine / count) * window
         )
       )
     )
@@ -83,17 +83,17 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
   const driver: Driver = {
     acquire: (request) =>
       Effect.suspend(() => {
-        const { scope, key, rank } = request
+        const { scope, line, rank } = request
         const at = now()
         if (
           !room.hasReady() &&
           ledger.hostWait(at) <= 0 &&
           (!Room.isPaced(rank) || ledger.paceWait(at) <= 0) &&
-          room.lineOf(scope, key) === undefined &&
-          ledger.lineWait(scope, key, at) <= 0
+          !room.has(line) &&
+          ledger.lineWait(line, at) <= 0
         ) {
           watcher?.departed(rank, 0)
-          return Effect.succeed({ ...depart(scope, key, rank, at), turn: queue.turnOf(request), left: at, scope, key })
+          return Effect.succeed({ ...depart(scope, line, rank, at), turn: queue.turnOf(request), left: at, line })
         }
         return queue.wait(request, at)
       }),
@@ -102,10 +102,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
         watcher?.paused(millis)
         ledger.pause(now(), millis)
       }),
-    answered: ({ at, counted, key, scope }) =>
+    answered: ({ at, counted, line }) =>
       Effect.sync(() => {
         const to = at + late(now() - at)
-        if (to > counted) ledger.postpone(scope, key, counted, to)
+        if (to > counted) ledger.postpone(line, counted, to)
       }),
     refused: (departure, pause = limits.host.window) =>
       Effect.sync(() => {
@@ -114,10 +114,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits, margin: number,
         ledger.refused(departure, now(), pause)
         ledger.pause(now(), pause)
       }),
-    merge: (scope, from, to) =>
+    merge: (from, to) =>
       Effect.sync(() => {
-        ledger.merge(scope, from, to)
-        room.merge(scope, from, to)
+        ledger.merge(from, to)
+        room.merge(from, to)
       }),
     status: Effect.sync(() => ({ waiting: [...room.waiting], lines: ledger.lines, level: ledger.level }))
   }

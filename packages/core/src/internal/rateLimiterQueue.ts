@@ -29,7 +29,7 @@ export const make = (room: Room, { now, moved, emptied, waitFor }: Driving, watc
     /** Whoever comes from now on has a later turn. */
     nextTurn: () => turns,
     wait: (request: Request, since: number): Effect.Effect<Departure, NotLetGo> => {
-      const { scope, key, rank, patience, backlog, again } = request
+      const { scope, line, rank, patience, backlog, again } = request
       if (again === undefined && room.waiting[rank] >= backlog) return notLetGo(request, true)
       return Effect.callback((resume) => {
         const turn = turnOf(request)
@@ -46,7 +46,7 @@ export const make = (room: Room, { now, moved, emptied, waitFor }: Driving, watc
           depart: (how) => {
             watcher?.waits(rank, -1)
             watcher?.departed(rank, now() - since)
-            resume(Effect.succeed({ ...how, turn, left: now(), scope, key: ticket.line!.key }))
+            resume(Effect.succeed({ ...how, turn, left: now(), line: ticket.line!.name }))
           },
           expire: () => {
             leave()
@@ -54,7 +54,7 @@ export const make = (room: Room, { now, moved, emptied, waitFor }: Driving, watc
           }
         }
         watcher?.waits(rank, 1)
-        room.enter(scope, key, ticket)
+        room.enter(scope, line, ticket)
         moved()
         return Effect.sync(leave)
       })

@@ -15,7 +15,7 @@ export interface Ticket {
 /** Those who wait for one limit of one chat, or one who only waits for the host, first come first served. */
 export interface Line {
   readonly scope: string
-  key: unknown
+  name: string | undefined
   readonly tickets: Set<Ticket>
   /** How many of them there are of each rank. */
   readonly ranks: Array<number>
@@ -51,7 +51,7 @@ export type Room = ReturnType<typeof make>
  * so that nobody waits behind less urgent ones for longer than their own line takes.
  */
 export const make = () => {
-  const lines = new Map<string, Map<unknown, Line>>()
+  const lines = new Map<string | undefined, Line>()
   const ready = Array.from({ length: lanes }, () => new Set<Line>())
   const passed = zeros()
   const waiting = zeros()
@@ -72,19 +72,16 @@ export const make = () => {
     })
   }
 
-  const name = (line: Line, key: unknown) => {
-    line.key = key
-    if (!lines.has(line.scope)) lines.set(line.scope, new Map())
-    lines.get(line.scope)!.set(key, line)
+  const call = (line: Line, name: string) => {
+    line.name = name
+    lines.set(name, line)
   }
 
   const forget = (line: Line) => {
     line.place?.delete(line)
     line.place = undefined
-    if (lines.get(line.scope)?.get(line.key) === line) lines.get(line.scope)!.delete(line.key)
+    if (lines.get(line.name) === line) lines.delete(line.name)
   }
-
-  const lineOf = (scope: string, key: unknown): Line | undefined => lines.get(scope)?.get(key)
 
   const count = (line: Line, { rank }: Ticket, by: 1 | -1) => {
     line.ranks[rank] += by
@@ -103,23 +100,24 @@ export const make = () => {
 
   return {
     waiting,
-    lineOf,
+    has: (name: string | undefined): boolean => lines.has(name),
+    ready,
     rankOf,
     hasReady: () => ready.some(({ size }) => size > 0),
     /** How many places in the lanes, and how many calls in its own line, come before one that comes now. */
-    ahead: (scope: string, key: unknown, rank: number) => ({
+    ahead: (name: string | undefined, rank: number) => ({
       ahead: ready.reduce((sum, { size }, other) => (other <= rank ? sum + size : sum), 0),
-      inLine: lineOf(scope, key)?.tickets.size ?? 0
+      inLine: lines.get(name)?.tickets.size ?? 0
     }),
     isEmpty: () => waiting.every((count) => count === 0),
     /** When something happens by itself: a line becomes ready, or somebody's patience ends. */
     nextAt: () => Math.min(delayedUntil, expiry),
 
-    enter: (scope: string, key: unknown, ticket: Ticket): void => {
-      let line = lineOf(scope, key)
+    enter: (scope: string, name: string | undefined, ticket: Ticket): void => {
+      let line = lines.get(name)
       if (line === undefined) {
-        line = { scope, key, tickets: new Set(), ranks: zeros(), place: undefined, readyAt: 0 }
-        if (key !== undefined) name(line, key)
+        line = { scope, name, tickets: new Set(), ranks: zeros(), place: undefined, readyAt: 0 }
+        if (name !== undefined) lines.set(name, line)
       }
       ticket.line = line
       if (ticket.isAgain) putFirst(line.tickets, ticket, ({ isAgain, turn }) => isAgain && turn < ticket.turn)
@@ -139,20 +137,6 @@ export const make = () => {
 
     next,
 
-    /** Those that are next, the first first. */
-    candidates: (most: number): ReadonlyArray<Line> => {
-      const candidates = new Set<Line>()
-      const head = next(true)
-      if (head !== undefined) candidates.add(head)
-      for (const lines of ready) {
-        for (const line of lines) {
-          if (candidates.size >= most) break
-          candidates.add(line)
-        }
-      }
-      return [...candidates]
-    },
-
     /** The first of a line departs. */
     depart: (line: Line, how: Refused): void => {
       const ticket = first(line.tickets)!
@@ -167,12 +151,12 @@ export const make = () => {
     },
 
     /** Two lines turn out to be one. */
-    merge: (scope: string, from: unknown, to: unknown): void => {
-      const line = lineOf(scope, from)
+    merge: (from: string, to: string): void => {
+      const line = lines.get(from)
       if (line === undefined) return
-      const other = lineOf(scope, to)
-      lines.get(scope)!.delete(from)
-      if (other === undefined) return name(line, to)
+      const other = lines.get(to)
+      lines.delete(from)
+      if (other === undefined) return call(line, to)
       const tickets = [...line.tickets, ...other.tickets].sort((a, b) => a.turn - b.turn)
       forget(line)
       other.tickets.clear()
@@ -214,4 +198,18 @@ export const make = () => {
       }
     }
   }
+}
+
+/** Those that are next, the first first. */
+export const candidates = ({ next, ready }: Room, most: number): ReadonlyArray<Line> => {
+  const candidates = new Set<Line>()
+  const head = next(true)
+  if (head !== undefined) candidates.add(head)
+  for (const lines of ready) {
+    for (const line of lines) {
+      if (candidates.size >= most) break
+      candidates.add(line)
+    }
+  }
+  return [...candidates]
 }
