@@ -13,6 +13,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as errorCodes from "./internal/errorCodes.ts"
+import { isRejected, member } from "./internal/rejected.ts"
 import { UserId } from "./User.ts"
 
 /**
@@ -175,11 +176,6 @@ export const FailedUsers = Schema.Struct({ error_code: Schema.String, user_ids: 
  */
 export interface FailedUsers extends Schema.Schema.Type<typeof FailedUsers> {}
 
-const isSuccess = (status: number): boolean => status >= 200 && status < 300
-
-const member = (body: unknown, key: string): unknown =>
-  typeof body === "object" && body !== null ? (body as Record<string, unknown>)[key] : undefined
-
 const elements = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 const readFailedUsers = (body: unknown) => {
@@ -235,7 +231,7 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
 export class OperationRejected extends Data.TaggedError("OperationRejected")<Answer> {
   static readonly rule: Rule = {
     codes: [],
-    matches: (body, status) => isSuccess(status) && member(body, "success") === false
+    matches: isRejected
   }
 
   override get message() {

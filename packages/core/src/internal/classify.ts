@@ -3,6 +3,7 @@ import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { parseMarked } from "./json.ts"
+import { isRejected, isSuccess, member } from "./rejected.ts"
 
 /** An answer as it came. */
 export interface Received {
@@ -16,13 +17,9 @@ const common = [ApiError.Unauthorized, ApiError.RateLimited] as const
 const parseJson = (text: string) => Result.try(() => parseMarked(text))
 
 const stringMember = (body: unknown, key: string): string | undefined => {
-  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[key] : undefined
+  const value = member(body, key)
   return typeof value === "string" && value !== "" ? value : undefined
 }
-
-// Endpoints that declare no OperationRejected must not take it for a success either.
-const isRejection = (body: unknown, status: number): boolean =>
-  ApiError.OperationRejected.rule.matches?.(body, status) === true
 
 /** The pause that `Retry-After` asks for, in seconds or as a date. */
 const retryAfter = ({ headers }: Received, now: number): Duration.Duration | undefined => {
@@ -54,9 +51,9 @@ export const classify = (
   const { status, text } = received
   const failed = (reason: ApiError.Reason) =>
     Result.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
-  const isSuccess = status >= 200 && status < 300
+  const isAccepted = isSuccess(status)
   const parsed = parseJson(text)
-  if (isSuccess && Result.isFailure(parsed)) {
+  if (isAccepted && Result.isFailure(parsed)) {
     const problem =
       text === "" ? "the body is empty" : `the body is not JSON, or is cut short (${text.length} characters)`
     return failed(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
@@ -67,10 +64,11 @@ export const classify = (
   const recognised =
     (code === undefined ? undefined : rules.find(({ rule }) => rule.codes.includes(code))) ??
     rules.find(({ rule }) => rule.matches?.(json, status) === true) ??
-    (isSuccess
+    (isAccepted
       ? undefined
       : rules.find(({ rule }) => rule.status === status || (code === undefined && rule.statusWithoutCode === status)))
-  if (isSuccess && recognised === undefined && !isRejection(json, status)) return Result.succeed({ json, received })
+  // Endpoints that declare no OperationRejected must not take it for a success either.
+  if (isAccepted && recognised === undefined && !isRejected(json, status)) return Result.succeed({ json, received })
   const detail = stringMember(json, "message") ?? stringMember(json, "error")
   const pause = retryAfter(received, now)
   const answer = {
