@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { keyboardLimits as limits } from "./internal/assumptions.ts"
+import * as limits from "./internal/keyboardLimits.ts"
 import { openList, openUnion, optional } from "./internal/wire.ts"
 
 /**
@@ -130,23 +130,27 @@ export interface Keyboard {
 
 const isWide = (button: Button): boolean => limits.wideKinds.includes(button.type)
 
-const lengthIssue = (value: string | null | undefined, min: number, max: number): string | undefined =>
-  value == null || (value.length >= min && value.length <= max)
-    ? undefined
-    : `must be ${min === 0 ? `at most ${max}` : `${min} to ${max}`} characters, is ${value.length}`
-
 type Issue = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
 
-const buttonIssues = function* (button: Button): Generator<Issue> {
-  if (button.type === "unknown") return
-  const check = (field: string, issue: string | undefined): Array<Issue> =>
-    issue === undefined ? [] : [{ path: [field], issue }]
-  yield* check("text", lengthIssue(button.text, 1, limits.text))
-  if (button.type === "callback") yield* check("payload", lengthIssue(button.payload, 0, limits.callbackPayload))
-  if (button.type === "clipboard") yield* check("payload", lengthIssue(button.payload, 0, limits.clipboardPayload))
-  if (button.type === "open_app") yield* check("payload", lengthIssue(button.payload, 0, limits.appPayload))
-  if (button.type === "link") yield* check("url", lengthIssue(button.url, 1, limits.url))
+type Length = readonly [field: string, min: number, max: number]
+
+const text: Length = ["text", 1, limits.text]
+
+/** The lengths of what buttons hold, by their kind. */
+const lengths: { readonly [Kind in Button["type"]]?: ReadonlyArray<Length> } = {
+  callback: [text, ["payload", 0, limits.callbackPayload]],
+  link: [text, ["url", 1, limits.url]],
+  open_app: [text, ["payload", 0, limits.appPayload]],
+  clipboard: [text, ["payload", 0, limits.clipboardPayload]],
+  unknown: []
 }
+
+const buttonIssues = (button: Button): ReadonlyArray<Issue> =>
+  (lengths[button.type] ?? [text]).flatMap(([field, min, max]) => {
+    const { length } = (button as { readonly [key: string]: string | null | undefined })[field] ?? { length: min }
+    if (length >= min && length <= max) return []
+    return { path: [field], issue: `must be ${min === 0 ? "at most" : `${min} to`} ${max} characters, is ${length}` }
+  })
 
 const rowIssue = (row: ReadonlyArray<Button>): string | undefined =>
   row.length === 0
@@ -157,24 +161,20 @@ const rowIssue = (row: ReadonlyArray<Button>): string | undefined =>
         ? `must hold at most ${limits.inWideRow} buttons where one is ${limits.wideKinds.join(", ")}; holds ${row.length}`
         : undefined
 
-const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArray<Issue> => {
-  const issues: Array<Issue> = []
-  const total = rows.reduce((sum, row) => sum + row.length, 0)
-  if (rows.length > limits.rows) {
-    issues.push({ path: [], issue: `must hold at most ${limits.rows} rows, holds ${rows.length}` })
-  }
-  if (total > limits.buttons) {
-    issues.push({ path: [], issue: `must hold at most ${limits.buttons} buttons, holds ${total}` })
-  }
-  rows.forEach((row, y) => {
-    const issue = rowIssue(row)
-    if (issue !== undefined) issues.push({ path: [y], issue })
-    row.forEach((button, x) => {
-      for (const { path, issue } of buttonIssues(button)) issues.push({ path: [y, x, ...path], issue })
-    })
-  })
-  return issues
-}
+const at = (path: ReadonlyArray<PropertyKey>, issue: string | undefined): ReadonlyArray<Issue> =>
+  issue === undefined ? [] : [{ path, issue }]
+
+const atMost = (most: number, what: string, count: number): ReadonlyArray<Issue> =>
+  at([], count > most ? `must hold at most ${most} ${what}, holds ${count}` : undefined)
+
+const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArray<Issue> => [
+  ...atMost(limits.rows, "rows", rows.length),
+  ...atMost(limits.buttons, "buttons", rows.flat().length),
+  ...rows.flatMap((row, y) => [
+    ...at([y], rowIssue(row)),
+    ...row.flatMap((button, x) => buttonIssues(button).flatMap(({ path, issue }) => at([y, x, ...path], issue)))
+  ])
+]
 
 /**
  * A keyboard within the platform's limits: at most 210 buttons in at most 30 rows, 7 in a row, 3 in a row with a

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Handler from "./Handler.ts"
 import { andHandle } from "./internal/andHandle.ts"
-import { keyboardLimits } from "./internal/assumptions.ts"
+import { callbackPayload } from "./internal/keyboardLimits.ts"
 import * as payloadText from "./internal/payloadText.ts"
 import * as Keyboard from "./Keyboard.ts"
 import type * as Update from "./Update.ts"
@@ -72,7 +72,7 @@ export interface Payload<in out A, out Malformed = never, out RD = never, out RE
 }
 
 const form: payloadText.Form = {
-  limit: keyboardLimits.callbackPayload,
+  limit: callbackPayload,
   separator: ":",
   write: (json) => json,
   read: Result.succeed

@@ -4,20 +4,6 @@
  * every other `@assumption` in the sources.
  */
 
-/** @assumption A The limits of a keyboard: buttons in all, rows, buttons in a row, lengths of texts and payloads. */
-export const keyboardLimits = {
-  buttons: 210,
-  rows: 30,
-  inRow: 7,
-  inWideRow: 3,
-  wideKinds: ["link", "open_app", "request_geo_location", "request_contact"] as ReadonlyArray<string>,
-  text: 128,
-  callbackPayload: 1024,
-  clipboardPayload: 1024,
-  appPayload: 512,
-  url: 2048
-}
-
 /** @assumption A These attachments must be the only one of a message, apart from a keyboard. */
 export const soleAttachments: ReadonlyArray<string> = ["audio", "file", "contact", "sticker"]
 
