@@ -14,7 +14,11 @@ export interface Received {
 
 const common = [ApiError.Unauthorized, ApiError.RateLimited] as const
 
-const parseJson = (text: string) => Result.try(() => parseMarked(text))
+/** The JSON of a text, nothing where it is none. */
+const parseJson = (text: string): { readonly json?: unknown } => {
+  const parsed = Result.try(() => parseMarked(text))
+  return Result.isSuccess(parsed) ? { json: parsed.success } : {}
+}
 
 const stringMember = (body: unknown, key: string): string | undefined => {
   const value = member(body, key)
@@ -53,12 +57,12 @@ export const classify = (
     Result.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
   const isAccepted = isSuccess(status)
   const parsed = parseJson(text)
-  if (isAccepted && Result.isFailure(parsed)) {
+  if (isAccepted && !("json" in parsed)) {
     const problem =
       text === "" ? "the body is empty" : `the body is not JSON, or is cut short (${text.length} characters)`
     return failed(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
   }
-  const json = Result.isSuccess(parsed) ? parsed.success : undefined
+  const { json } = parsed
   const rules: ReadonlyArray<ApiError.Recognised<ApiError.ApiError>> = [...endpoint.declaration.errors, ...common]
   const code = stringMember(json, "code")
   const recognised =
@@ -84,7 +88,7 @@ export const classify = (
       endpoint: endpoint.endpoint,
       ...answer,
       ...(recognised === ApiError.RateLimited ? given("retryAfter", pause) : {}),
-      ...recognised.rule.read?.(Result.getOrUndefined(parseJson(redact(text))))
+      ...recognised.rule.read?.(parseJson(redact(text)).json)
     } as never)
   )
 }

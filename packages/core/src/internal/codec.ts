@@ -3,7 +3,7 @@ import * as Schema from "effect/Schema"
 import type * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import { stringifyPlain } from "./json.ts"
-import { fieldIssues, tell } from "./issues.ts"
+import { fieldIssues } from "./issues.ts"
 
 /** The three parts of a request on the wire. */
 export interface Wire {
@@ -14,7 +14,7 @@ export interface Wire {
 
 export interface Codec {
   readonly encode: (request: unknown) => Result.Result<Wire, ReadonlyArray<ApiError.FieldIssue>>
-  readonly decode: (json: unknown) => Result.Result<unknown, string>
+  readonly decode: (json: unknown) => Result.Result<unknown, Schema.SchemaError>
 }
 
 /** The request's key for a `{chatId}` of the path. */
@@ -86,7 +86,6 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
   const encodeRequest = Schema.encodeUnknownResult(schema, { onExcessProperty: "error" })
   // To name every issue costs more, so it waits until there is one.
   const explain = Schema.encodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
-  const decodeSuccess = Schema.decodeUnknownResult(declaration.success)
   const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
   const path = writePath(declaration)
@@ -118,7 +117,7 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
         ? Result.fail(issues)
         : Result.succeed({ path: path(parts), query: query(parts), body: body(parts) })
     },
-    decode: (json) => Result.mapError(decodeSuccess(json), ({ issue }) => tell(issue))
+    decode: Schema.decodeUnknownResult(declaration.success)
   }
 }
 

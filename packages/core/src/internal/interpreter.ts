@@ -15,6 +15,7 @@ import type * as RateLimiter from "../RateLimiter.ts"
 import * as claims from "./claims.ts"
 import { classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
+import { tell } from "./issues.ts"
 import { redacting } from "./redact.ts"
 import { retrying } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -122,7 +123,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
           return dialog === undefined ? success : Effect.andThen(limiter.teach(dialog), success)
         }
         const { status, text } = received
-        const problem = redact.text(decoded.failure)
+        const problem = redact.text(tell(decoded.failure.issue))
         return failed(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
       })
     }) as Effect.Effect<Success, E | ApiError.Common>

@@ -136,8 +136,7 @@ export const stringify = (value: unknown): string => JSON.stringify(value, write
  * The same for a value that hardly ever holds a bigint: JSON refuses them, and the replacer, which costs more than the
  * rest, is needed only then.
  */
-export const stringifyPlain = (value: unknown): string =>
-  Result.getOrElse(
-    Result.try(() => JSON.stringify(value)),
-    () => stringify(value)
-  )
+export const stringifyPlain = (value: unknown): string => {
+  const plain = Result.try(() => JSON.stringify(value))
+  return Result.isSuccess(plain) ? plain.success : stringify(value)
+}
