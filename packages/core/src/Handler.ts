@@ -74,6 +74,10 @@ type Given<O> = Outcome<Effect.Error<O>, Effect.Services<O>>
  */
 export const unhandled: Effect.Effect<unknown> = Effect.succeed(Unhandled)
 
+const notHandled = Effect.succeed(false)
+
+const isHandled = (result: unknown): boolean => result !== Unhandled
+
 /**
  * Handles updates of one type or of several. The update is narrowed to them.
  *
@@ -342,7 +346,7 @@ export const transform: {
  * @since 0.1.0
  */
 export const run = <E, R, U>(handler: Handler<E, R, U>, update: U): Effect.Effect<boolean, E, R> =>
-  Effect.map(
-    Effect.suspend(() => handler(update) ?? unhandled),
-    (result) => result !== Unhandled
-  )
+  Effect.suspend(() => {
+    const handling = handler(update)
+    return handling === undefined ? notHandled : Effect.map(handling, isHandled)
+  })

@@ -6,9 +6,8 @@ import { makeHeap } from "./heap.ts"
 /** A window of a day may hold more fingerprints than memory should: the latest ones count, one or two generations. */
 const generation = 50_000
 
-interface Waiting {
+interface Waiting extends Letter.Stored {
   readonly seq: number
-  readonly letter: Letter.Letter
 }
 
 /** The letters of one key. `first` is the place of the first one that is not settled. */
@@ -49,7 +48,7 @@ export const makeMemory = (): InboxStore["Service"] => {
 
   const append = (letter: Letter.Letter): void => {
     waiting++
-    const stored = { seq: ++seq, letter }
+    const stored = { id: String(++seq), letter, seq }
     const box = boxes.get(letter.key)
     if (box !== undefined) {
       box.letters.push(stored)
@@ -103,15 +102,14 @@ export const makeMemory = (): InboxStore["Service"] => {
       box.leaseUntil = leaseUntil
       firstLease = Math.min(firstLease, leaseUntil)
       held.add(box)
-      const first = box.letters.slice(box.first, box.first + letters)
-      claimed.push({ key: box.key, letters: first.map(({ seq, letter }) => ({ id: String(seq), letter })) })
+      claimed.push({ key: box.key, letters: box.letters.slice(box.first, box.first + letters) })
     }
     return claimed
   }
 
   const settleLetter = (box: Box, { id, death }: NonNullable<Settlement["letter"]>): void => {
     const head = box.letters[box.first]
-    if (head === undefined || String(head.seq) !== id) return
+    if (head === undefined || head.id !== id) return
     waiting--
     box.first++
     if (death !== undefined) {

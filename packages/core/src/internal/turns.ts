@@ -36,6 +36,8 @@ interface Turn {
   attempts: number
   step: Step | undefined
   since: number
+  /** Whether the mailbox is given back with the letter that is handled. */
+  isLast: boolean
   isLate: boolean
   /** A handler that runs, and then tells the inbox. */
   fiber: Fiber.Fiber<unknown, unknown> | undefined
@@ -142,11 +144,11 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     })
   }
 
-  const ended = (turn: Turn, update: Update, exit: Exit.Exit<boolean, unknown>): void => {
+  const ended = (turn: Turn, update: Update, exit: Exit.Exit<void, unknown>): void => {
     active--
     turn.fiber = undefined
     if (Exit.isSuccess(exit)) {
-      settled(turn, exit.value)
+      settled(turn, turn.isLast)
     } else if (isAborted) {
       release(turn)
     } else {
@@ -163,16 +165,13 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   // A handler keeps its place until its letter is settled, so that a process that is killed has at most `concurrency`
   // letters whose handler succeeded and that come again.
-  const handlingOnce = (turn: Turn, update: Update): Effect.Effect<boolean, E, R> =>
+  const handlingOnce = (turn: Turn, update: Update): Effect.Effect<void, E, R> =>
     Effect.flatMap(handling(update), (isHandled) => {
       running.delete(turn)
       if (!isHandled) metrics.unhandled()
       metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
-      const last = isLast(turn)
-      return Effect.as(
-        options.settle({ key: turn.mailbox.key, letter: { id: letterOf(turn).id }, release: last }),
-        last
-      )
+      turn.isLast = isLast(turn)
+      return options.settle({ key: turn.mailbox.key, letter: { id: letterOf(turn).id }, release: turn.isLast })
     })
 
   const start = (turn: Turn): void => {
@@ -249,6 +248,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         attempts: 0,
         step: undefined,
         since: 0,
+        isLast: false,
         isLate: false,
         fiber: undefined,
         pause: undefined
