@@ -9,6 +9,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import type * as Tracer from "effect/Tracer"
 import * as ApiError from "../ApiError.ts"
 import type * as Endpoint from "../Endpoint.ts"
 import type * as RateLimiter from "../RateLimiter.ts"
@@ -91,27 +92,23 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
       if (Result.isFailure(encoded)) return failed(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
 
       const deliberate = waits(request)
-      const sent = send(
-        endpoint,
-        toHttp(method, encoded.success),
-        deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
-      )
+      const within = deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
       const claim = limit(request)
       let departure: RateLimiter.Departure | undefined
-      const exchange = Effect.useSpan(endpoint.endpoint, spanOptions, (span) =>
-        Effect.flatMap(sent, (received) => {
+      // Made when it may depart: many calls may wait until then.
+      const exchange = (span: Tracer.Span) =>
+        Effect.flatMap(send(endpoint, toHttp(method, encoded.success), within), (received) => {
           span.attribute("http.response.status_code", received.status)
           const read = Effect.clockWith((clock) =>
             Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
           )
           return deliberate === undefined ? Effect.andThen(limiter.answered(departure!), read) : read
         })
-      )
       const attempt = Effect.suspend(() => limiter.acquire(claim, departure)).pipe(
         Effect.mapError((reason) => stopped(endpoint, reason)),
         Effect.flatMap((place) => {
           departure = place
-          return exchange
+          return Effect.useSpan(endpoint.endpoint, spanOptions, exchange)
         })
       )
       const refused = (asked: Duration.Duration | undefined) => limiter.refused(departure!, asked)
