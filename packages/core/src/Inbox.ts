@@ -141,24 +141,27 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   /** How long ago something was. A clock that was set back does not put off what is due. */
   const since = (now: number, then: number) => Math.abs(now - then)
 
-  /** How many wait, about: each process knows of what the others have stored when it looks. */
-  const count = (arriving: number) =>
-    Effect.suspend(() => {
-      const now = clock.currentTimeMillisUnsafe()
-      const every = waiting + arriving > capacity ? recountAfter : countEvery
-      if (since(now, countedAt) < every) return Effect.succeed(waiting)
-      // One looks for all who come meanwhile.
-      countedAt = now
-      return Effect.matchEffect(store.stats, {
-        onFailure: (error) => {
-          countedAt = -Infinity
-          return Effect.fail(error)
-        },
-        onSuccess: (stats) => Effect.succeed((waiting = stats.waiting))
-      })
+  /** How many wait, about: each process knows of what the others have stored when it looks. One looks for all. */
+  const count = Effect.suspend(() => {
+    countedAt = clock.currentTimeMillisUnsafe()
+    return Effect.matchEffect(store.stats, {
+      onFailure: (error) => {
+        countedAt = -Infinity
+        return Effect.fail(error)
+      },
+      onSuccess: (stats) => Effect.sync(() => void (waiting = stats.waiting))
     })
+  })
 
-  const put = (updates: ReadonlyArray<Received>, marker: { source: string; value: bigint } | undefined) => {
+  const put = (
+    updates: ReadonlyArray<Received>,
+    marker: { source: string; value: bigint } | undefined,
+    context: Context.Context<never>
+  ): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+    // A page that is larger than the inbox has to get in somehow.
+    if (waiting > 0 && updates.length > 0 && waiting + updates.length > capacity) {
+      return new InboxClosed({ reason: "full" })
+    }
     const now = clock.currentTimeMillisUnsafe()
     const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - duplicates)
     const letters: Array<Letter.Letter> = []
@@ -179,31 +182,26 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         unreadable.push({ letter: Letter.fromStored(letter), problem })
       }
     }
-    return Effect.map(store.put({ letters, unreadable, marker, now, duplicatesSince }), (accepted) => {
+    return Effect.flatMap(store.put({ letters, unreadable, marker, now, duplicatesSince }), (accepted) => {
       waiting += accepted
       wakeUp.openUnsafe()
-      return updates.length - accepted
+      metrics.receivedNow(accepted, updates.length - accepted, context)
+      return since(now, sweptAt) < sweepEvery ? Effect.void : sweep
     })
   }
 
+  // Updates of a webhook come one by one: what is known without an effect takes none.
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
-    Effect.suspend(() => {
+    Effect.contextWith((context: Context.Context<never>): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
       if (!isOpen) return new InboxClosed({ reason: "stopping" })
-      return Effect.flatMap(count(updates.length), (before): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
-        // A page that is larger than the inbox has to get in somehow.
-        if (before > 0 && updates.length > 0 && before + updates.length > capacity) {
-          return new InboxClosed({ reason: "full" })
-        }
-        return Effect.flatMap(put(updates, marker), (repeated) =>
-          Effect.andThen(metrics.receivedNow(updates.length - repeated, repeated), sweep)
-        )
-      })
+      const every = waiting + updates.length > capacity ? recountAfter : countEvery
+      if (since(clock.currentTimeMillisUnsafe(), countedAt) < every) return put(updates, marker, context)
+      return Effect.flatMap(count, () => put(updates, marker, context))
     })
 
   // With what arrives, so that an inbox that nothing comes to does nothing. Whoever brought it does not wait.
   const sweep = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
-    if (since(now, sweptAt) < sweepEvery) return Effect.void
     sweptAt = now
     const limits = { seenBefore: Math.max(0, now - duplicates), diedBefore: Math.max(0, now - keepDead) }
     const sweeping = Effect.catch(store.sweep(limits), (error) => Effect.logWarning(error.message))

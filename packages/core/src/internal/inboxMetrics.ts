@@ -1,3 +1,4 @@
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Stats } from "../InboxStore.ts"
@@ -8,10 +9,10 @@ const backlog = Metric.gauge("colloquy_inbox_backlog", { description: "letters t
 const age = Metric.gauge("colloquy_inbox_age_ms", { description: "how long the oldest letter has been waiting" })
 const dead = Metric.gauge("colloquy_inbox_dead", { description: "letters that were put aside" })
 
-export const receivedNow = (fresh: number, repeated: number): Effect.Effect<void> =>
-  repeated === 0
-    ? Metric.update(received, fresh)
-    : Effect.andThen(Metric.update(received, fresh), Metric.update(duplicate, repeated))
+export const receivedNow = (fresh: number, repeated: number, context: Context.Context<never>): void => {
+  received.updateUnsafe(fresh, context)
+  if (repeated > 0) duplicate.updateUnsafe(repeated, context)
+}
 
 export const backlogNow = (stats: Stats, now: number): Effect.Effect<void> =>
   Effect.all(

@@ -39,7 +39,7 @@ const makeSeldom = (message: string, url: string) => {
 }
 
 const isJson = (type: string | undefined): boolean =>
-  type === undefined || /^\s*[\w.+-]+\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
+  type === undefined || type === "application/json" || /^\s*[\w.+-]+\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
 
 /**
  * Answers what need not be read: `undefined` lets a delivery in. Whoever does not know the secret learns the path, the
@@ -73,7 +73,7 @@ export const makeGate = ({ beside, path, secret, secretHeader, url }: Options) =
   }
 
   return (head: Head): Effect.Effect<Answer> | undefined => {
-    const asked = pathOf(head.url)
+    const asked = head.url === path ? path : pathOf(head.url)
     const given = head.header(header)
     if (asked !== path) {
       return (

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { type Deadlines, makeDeadlines } from "./deadlines.ts"
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -17,26 +18,23 @@ interface Passed {
 const bytesOf = (value: unknown): Uint8Array | undefined =>
   value instanceof Uint8Array ? value : typeof value === "string" ? Buffer.from(value) : undefined
 
-/** Looks where the parser put them: `headers` would make an object of all of them. */
-const headerOf = ({ rawHeaders }: IncomingMessage, name: string): string | undefined => {
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const given = rawHeaders[at]
-    if (given.length === name.length && given.toLowerCase() === name) return rawHeaders[at + 1]
-  }
-  return undefined
+const headerOf = ({ headers }: IncomingMessage, name: string): string | undefined => {
+  const given = headers[name]
+  return typeof given === "string" ? given : given?.join(", ")
 }
 
 const none = () => undefined
 
 const empty = { "content-length": 0 }
 
-const respond = (response: ServerResponse, { body, headers, status }: Answer): void => {
+const failed: Answer = { status: 500, headers: {}, body: "" }
+
+const respond = (response: ServerResponse, exit: Exit.Exit<Answer>): void => {
   if (response.destroyed || response.headersSent) return
+  const { body, headers, status } = Exit.isSuccess(exit) ? exit.value : failed
   const isPlain = status === 200 && body === ""
   response.writeHead(status, isPlain ? empty : { ...headers, "content-length": Buffer.byteLength(body) }).end(body)
 }
-
-const failed: Answer = { status: 500, headers: {}, body: "" }
 
 /** A timer beyond this fires at once. */
 const longestTimer = 2 ** 31 - 1
@@ -46,7 +44,7 @@ const timerOf = (duration: Duration.Duration): number => Math.min(Duration.toMil
 /** Reads the bytes of a body and gives them, or why not. Calls back once. */
 const collect = (
   request: IncomingMessage,
-  millis: number,
+  deadlines: Deadlines,
   done: (body: Uint8Array | BodyRefused["reason"]) => void
 ): void => {
   let chunks: Array<Uint8Array> | undefined = []
@@ -54,10 +52,10 @@ const collect = (
   const end = (body: Uint8Array | BodyRefused["reason"]) => {
     if (chunks === undefined) return
     chunks = undefined
-    clearTimeout(timer)
+    deadlines.clear(deadline)
     done(body)
   }
-  const timer = setTimeout(end, millis, "TooSlow" as const)
+  const deadline = deadlines.set(() => end("TooSlow"))
   request.on("data", (chunk: Buffer) => {
     size += chunk.length
     if (size > bodyLimit) end("TooLarge")
@@ -70,13 +68,12 @@ const collect = (
 /** Answers requests in the context given. Nothing that a client does interrupts what has begun. */
 export const makeHandler = (webhook: Webhook["Service"], context: Context.Context<never>): Handler => {
   const fork = Effect.runForkWith(context)
-  const millis = timerOf(webhook.bodyTimeout)
+  const deadlines = makeDeadlines(timerOf(webhook.bodyTimeout))
 
   const answer = (response: ServerResponse, answering: Effect.Effect<Answer>) => {
-    const settle = (exit: Exit.Exit<Answer>) => respond(response, Exit.isSuccess(exit) ? exit.value : failed)
     // What is known already needs no fiber.
-    if (Exit.isExit(answering)) settle(answering as Exit.Exit<Answer>)
-    else fork(answering).addObserver(settle)
+    if (Exit.isExit(answering)) respond(response, answering as Exit.Exit<Answer>)
+    else fork(answering).addObserver((exit) => respond(response, exit))
   }
 
   return (request, response) => {
@@ -96,7 +93,7 @@ export const makeHandler = (webhook: Webhook["Service"], context: Context.Contex
       return answer(response, webhook.accept({ ...head, header: none }, read))
     }
     if (request.readableEnded || request.destroyed) return refuse("AlreadyRead")
-    collect(request, millis, (body) => {
+    collect(request, deadlines, (body) => {
       if (typeof body === "string") refuse(body)
       else answer(response, webhook.accept(head, body))
     })
