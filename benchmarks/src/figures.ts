@@ -8,7 +8,7 @@ import { concurrency } from "./kill9-stores.ts"
 import { fourProcesses, needless, replyLatency, unknownLimit } from "./outbound.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
-import { millionGrowth, webhookCost } from "./webhooks.ts"
+import { millionGrowth, sqliteRate, webhookCost } from "./webhooks.ts"
 
 const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
   let made: Promise<A> | undefined
@@ -115,6 +115,7 @@ export const figures: ReadonlyArray<Figure> = [
   { figure: "upload-cpu-over-undici", unit: "ratio", toReach: 1.3, measure: uploadCost },
   { figure: "upload-resume-bytes", unit: "ratio", toReach: 1.02, measure: bytesOverFile },
   { figure: "webhook-cpu-over-bare", unit: "ratio", toReach: 2, measure: webhookCost },
+  { figure: "webhook-sqlite-rate", unit: "per second", toReach: 5000, isLeast: true, measure: sqliteRate },
   { figure: "memory-after-1m", unit: "MB", toReach: 50, measure: millionGrowth },
   {
     figure: "broadcast-over-limit",

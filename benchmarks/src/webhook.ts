@@ -1,15 +1,18 @@
 /**
- * A server that takes deliveries, in a process of its own: `bare` by node:http and JSON.parse, `memory` by the webhook
- * over an inbox in memory, whose updates nobody handles. It tells its parent where it is, and whenever it is asked the CPU
- * that it took; then it empties its inbox.
+ * A server that takes deliveries, in a process of its own: `bare` by node:http and JSON.parse, `memory` and `sqlite` by
+ * the webhook over such an inbox, whose updates nobody handles. It tells its parent where it is, and whenever it is asked
+ * the CPU that it took; then the inbox in memory is emptied.
  */
 import { Inbox, Webhook } from "@colloquy/core"
-import { NodeWebhook } from "@colloquy/node"
+import { NodeInbox, NodeWebhook } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { secret } from "./deliveries.ts"
 
 const bare = Effect.callback<{ readonly port: number }>((resume) => {
@@ -28,6 +31,16 @@ const silent = Logger.layer([])
 
 const webhook = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1" }).pipe(
   Layer.provide(Webhook.layerReceiver({ url: "https://bot.example/updates", secret }))
+)
+
+const inFile = Layer.unwrap(
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-"))),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+    ),
+    (folder) => NodeInbox.layer({ filename: join(folder, "inbox.sqlite"), capacity: 10_000_000 })
+  )
 )
 
 /** Empties the inbox: what handling takes is no part of the figures. */
@@ -70,7 +83,11 @@ const programs: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
     const { port } = yield* NodeWebhook.NodeWebhook
     const inbox = yield* Inbox.Inbox
     yield* serve(port, Effect.orDie(Effect.provideService(drain, Inbox.Inbox, inbox)))
-  }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory()).pipe(Layer.provideMerge(silent))))
+  }).pipe(Effect.provide(Layer.provideMerge(webhook, Inbox.layerMemory()).pipe(Layer.provideMerge(silent)))),
+  sqlite: Effect.gen(function* () {
+    const { port } = yield* NodeWebhook.NodeWebhook
+    yield* serve(port, Effect.void)
+  }).pipe(Effect.provide(Layer.provide(webhook, inFile).pipe(Layer.provideMerge(silent))))
 }
 
 await Effect.runPromise(programs[process.argv[2]])

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { costsOf } from "./child.ts"
 import { delivery, secret } from "./deliveries.ts"
-import { compare, type Measured } from "./figure.ts"
+import { compare, type Measured, median } from "./figure.ts"
 
 const path = fileURLToPath(new URL("webhook.ts", import.meta.url))
 
@@ -29,14 +29,27 @@ const headers = { "content-type": "application/json", "x-svc-bot-api-secret": se
 
 let sent = 0
 
-/** Delivers updates, each of them new. They are made beforehand, so that the server is what is waited for. */
-const deliver = async (url: string, connections: number, amount: number): Promise<void> => {
+/**
+ * Delivers updates, each of them new, and gives how many milliseconds it took. They are made beforehand, so that the
+ * server is what is waited for.
+ */
+const deliver = async (url: string, connections: number, amount: number): Promise<number> => {
+  let began: number | undefined
+  let ended = 0
   const setupClient = (client: autocannon.Client) => {
     const bodies = Array.from({ length: Math.ceil(amount / connections) }, () => delivery(sent++))
     client.setRequests(bodies.map((body) => ({ method: "POST", path: "/updates", headers, body })))
+    client.on("response", () => {
+      ended = performance.now()
+    })
   }
-  const { errors, non2xx } = await autocannon({ url, connections, amount, setupClient })
+  const load = autocannon({ url, connections, amount, setupClient })
+  load.on("start", () => {
+    began = performance.now()
+  })
+  const { errors, non2xx } = await load
   if (non2xx + errors > 0) throw new Error(`${non2xx} deliveries were refused, ${errors} broke off`)
+  return ended - began!
 }
 
 const cpuOf = async ({ child }: Started): Promise<number> => {
@@ -67,6 +80,18 @@ export const webhookCost = async (): Promise<Measured> => {
   }
   await Promise.all(Object.values(servers).map(stop))
   return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
+}
+
+/** How many updates a second stand in a SQLite file when they are answered. The median of several rounds. */
+export const sqliteRate = async (): Promise<Measured> => {
+  const server = await start("sqlite")
+  const rates: Array<number> = []
+  for (let round = -1; round < 5; round++) {
+    const millis = await deliver(server.url, 200, 20_000)
+    if (round >= 0) rates.push((20_000 * 1000) / millis)
+  }
+  await stop(server)
+  return { value: median(rates), detail: rates.map((rate) => rate.toFixed(0)).join(", ") }
 }
 
 /** How much the webhook and the driver grow over a million updates. */
