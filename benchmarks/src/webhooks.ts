@@ -34,7 +34,7 @@ let sent = 0
  * server is what is waited for.
  */
 const deliver = async (url: string, connections: number, amount: number): Promise<number> => {
-  let began: number | undefined
+  let began = 0
   let ended = 0
   const setupClient = (client: autocannon.Client) => {
     const bodies = Array.from({ length: Math.ceil(amount / connections) }, () => delivery(sent++))
@@ -42,14 +42,11 @@ const deliver = async (url: string, connections: number, amount: number): Promis
     client.on("response", () => {
       ended = performance.now()
     })
-  }
-  const load = autocannon({ url, connections, amount, setupClient })
-  load.on("start", () => {
     began = performance.now()
-  })
-  const { errors, non2xx } = await load
+  }
+  const { errors, non2xx } = await autocannon({ url, connections, amount, setupClient })
   if (non2xx + errors > 0) throw new Error(`${non2xx} deliveries were refused, ${errors} broke off`)
-  return ended - began!
+  return ended - began
 }
 
 const cpuOf = async ({ child }: Started): Promise<number> => {
