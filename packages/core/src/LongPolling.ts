@@ -15,8 +15,8 @@ import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
 import type { InboxUnavailable } from "./InboxStore.ts"
 import { pollingLimits } from "./internal/assumptions.ts"
+import { growing, patiently } from "./internal/patience.ts"
 import { wholeNumber } from "./internal/wholeNumber.ts"
-import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Updates from "./Updates.ts"
 
 /**
@@ -43,31 +43,12 @@ export interface Options {
 
 type Failure = Endpoint.Errors<typeof Updates.list>
 
-const isPassing = (error: Failure): boolean =>
-  error._tag === "RateLimited" ||
-  (error._tag === "RequestFailed" && (error.isRetryable || error.reason._tag === "InvalidResponse"))
-
-// Polling has its own pauses, which say so from the first one on.
-const withoutRetries = RetryPolicy.override({ transient: Schedule.recurs(0) })
-
-const growing = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
-  Schedule.jittered
-)
-
-const untilItWorks = growing.pipe(
-  Schedule.setInputType<Failure>(),
-  // A schedule is asked before `while` is.
-  Schedule.tap(({ input }) =>
-    isPassing(input) ? Effect.logWarning(`Polling goes on after a pause. ${input.message}`) : Effect.void
-  )
-)
-
 const untilTaken = growing.pipe(
   Schedule.setInputType<InboxClosed | InboxUnavailable>(),
   Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
 )
 
-const patiently = <A>(effect: Effect.Effect<A, InboxClosed | InboxUnavailable>): Effect.Effect<A> =>
+const untilStored = <A>(effect: Effect.Effect<A, InboxClosed | InboxUnavailable>): Effect.Effect<A> =>
   Effect.retry(effect, untilTaken) as Effect.Effect<A>
 
 const source = "updates"
@@ -90,12 +71,10 @@ const make = Effect.fnUntraced(function* (options: Options) {
   yield* wholeNumber("LongPolling.layer", "ahead", ahead)
 
   const poll = (request: Updates.ListRequest) =>
-    api
-      .execute(Updates.list, { types, ...request })
-      .pipe(withoutRetries, Effect.retry({ schedule: untilItWorks, while: isPassing }))
+    patiently("Polling goes on after a pause.")(api.execute(Updates.list, { types, ...request }))
 
   const room = Effect.suspend(() => inbox.stats).pipe(
-    patiently,
+    untilStored,
     Effect.repeat({ until: ({ waiting }) => waiting < ahead, schedule: Schedule.spaced("250 millis") })
   )
 
@@ -109,7 +88,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const intake = Effect.gen(function* () {
     yield* warnInProduction
-    let marker = options.marker ?? (yield* patiently(inbox.marker(source)))
+    let marker = options.marker ?? (yield* untilStored(inbox.marker(source)))
     if (options.skipPending === true) marker = yield* skip(marker)
     for (;;) {
       yield* room
@@ -117,7 +96,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
       const next = page.marker ?? marker
       if (page.updates.length > 0 || next !== marker) {
         const updates = page.updates.map((read) => ({ read }))
-        yield* patiently(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
+        yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
       }
       marker = next
     }

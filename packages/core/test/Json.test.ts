@@ -181,6 +181,8 @@ const leaf = Arbitrary.map(
   }
 )
 
+const unescaped = (name: string): string => (JSON.stringify(name) === `"${name}"` ? name : "")
+
 const tree = Arbitrary.map(
   Arbitrary.all({
     leaves: Arbitrary.array(leaf, { maxLength: 6 }),
@@ -189,8 +191,8 @@ const tree = Arbitrary.map(
   }),
   ({ leaves, names, nested }) => ({
     leaves,
-    // V8 takes one name for another where both are a single escaped character, so a name is longer here.
-    members: Object.fromEntries(leaves.map((value, index) => [`k${index}${names[index] ?? ""}`, value])),
+    // V8 of Node 24 takes one name for another where both hold an escaped character, so no name here does.
+    members: Object.fromEntries(leaves.map((value, index) => [`k${index}${unescaped(names[index] ?? "")}`, value])),
     nested: [{ nested, deeper: [[nested]] }]
   })
 )

@@ -7,11 +7,11 @@ import * as Schema from "effect/Schema"
 import * as ApiError from "../ApiError.ts"
 import type { BotApi } from "../BotApi.ts"
 import * as Endpoint from "../Endpoint.ts"
-import * as RetryPolicy from "../RetryPolicy.ts"
 import type { Subscription } from "../Subscription.ts"
 import * as Subscriptions from "../Subscriptions.ts"
-import type { Subscribed } from "./webhookHealth.ts"
+import { patiently, withoutRetries } from "./patience.ts"
 import { done } from "./success.ts"
+import type { Subscribed } from "./webhookHealth.ts"
 import { resubscribedOnce, subscribedNow } from "./webhookMetrics.ts"
 import { loopbackUrl } from "./webhookUrl.ts"
 
@@ -23,8 +23,6 @@ export interface Options {
   readonly unsubscribeAtStop: boolean
   readonly tell: (subscribed: Subscribed) => void
 }
-
-type Failure = Endpoint.Errors<typeof Subscriptions.subscribe>
 
 /** The same endpoint for an emulator on this machine. */
 const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subscriptions.subscribe", () => ({
@@ -39,22 +37,6 @@ const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subsc
   errors: [ApiError.OperationRejected],
   repeatable: true
 }))
-
-const isPassing = (error: Failure): boolean =>
-  error._tag === "RateLimited" ||
-  (error._tag === "RequestFailed" && (error.isRetryable || error.reason._tag === "InvalidResponse"))
-
-// The care has its own pauses, which say so from the first one on.
-const withoutRetries = RetryPolicy.override({ transient: Schedule.recurs(0) })
-
-const untilItWorks = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
-  Schedule.jittered,
-  Schedule.setInputType<Failure>(),
-  // A schedule is asked before `while` is.
-  Schedule.tap(({ input }) =>
-    isPassing(input) ? Effect.logWarning(`The webhook is subscribed after a pause. ${input.message}`) : Effect.void
-  )
-)
 
 const canonical = (url: string): string => {
   const origin = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? ""
@@ -84,13 +66,11 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
     )
 
   const subscribe = Effect.suspend(() =>
-    api
-      .execute(url.startsWith("https:") ? Subscriptions.subscribe : subscribeInsecurely, {
-        url,
-        update_types,
-        secret: Redacted.value(secret)
-      })
-      .pipe(withoutRetries)
+    api.execute(url.startsWith("https:") ? Subscriptions.subscribe : subscribeInsecurely, {
+      url,
+      update_types,
+      secret: Redacted.value(secret)
+    })
   )
 
   const problemOf = (held: Subscription | undefined): string | undefined => {
@@ -111,7 +91,7 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
     if (problem !== undefined) {
       yield* subscribed("missing")
       yield* Effect.logWarning(`${problem}: it is subscribed again.`)
-      yield* subscribe
+      yield* withoutRetries(subscribe)
       yield* resubscribedOnce
     }
     yield* subscribed("present")
@@ -127,7 +107,7 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
     Effect.catch((error) => Effect.logWarning(`The webhook stays subscribed. ${error.message}`))
   )
 
-  yield* Effect.retry(subscribe, { schedule: untilItWorks, while: isPassing })
+  yield* patiently("The webhook is subscribed after a pause.")(subscribe)
   if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
   yield* subscribed("present")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
