@@ -86,6 +86,33 @@ describe("what is claimed", () => {
     }).pipe(Effect.provide(storeOver(() => ({ isShared: true }))))
   )
 
+  it.effect("may be an empty mailbox, where somebody took its letters out of the database", () => {
+    let isFirst = true
+    const emptied = inboxOver((store) => ({
+      claim: (asked) =>
+        Effect.map(store.claim(asked), (mailboxes) => {
+          if (mailboxes.length === 0 || !isFirst) return mailboxes
+          isFirst = false
+          return mailboxes.map((mailbox) => ({ ...mailbox, letters: [] }))
+        })
+    }))
+    const bringing = (inbox: Inbox.Inbox["Service"], time: number) =>
+      Updates.Updates.of({ inbox, intake: Effect.orDie(inbox.receive([started(1, time)])) })
+    return Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const times: Array<number> = []
+      yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+        Effect.provideService(Updates.Updates, bringing(inbox, 1))
+      )
+      assert.deepStrictEqual(times, [1])
+      isFirst = true
+      const updates = yield* Stream.runCollect(Updates.stream).pipe(
+        Effect.provideService(Updates.Updates, bringing(inbox, 2))
+      )
+      assert.deepStrictEqual(updates.map(timeOf), [2])
+    }).pipe(Effect.provide(emptied))
+  })
+
   const late = inboxOver((store) => ({
     // What arrives after the look is not in the answer.
     claim: (asked) => Effect.tap(store.claim(asked), () => Effect.sleep("2 seconds"))

@@ -79,7 +79,6 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
     settle,
     onEnd: wake
   })
-  yield* inbox.open
   const source = yield* start(intake)
   yield* Effect.forkScoped(watch(inbox))
 

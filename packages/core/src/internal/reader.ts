@@ -22,11 +22,12 @@ const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (pa
 )
 
 /**
- * Takes letters out of an inbox in a name of its own; the leases of what it holds are prolonged until the scope closes.
- * A store that cannot be reached is waited for.
+ * Opens an inbox and takes letters out of it in a name of its own; the leases of what it holds are prolonged until the
+ * scope closes. A store that cannot be reached is waited for.
  */
 export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const { store, lease, wakeUp } = inbox
+  yield* inbox.open
   const clock = yield* Clock.Clock
   // Nobody else waits for what this process holds where the store is its own.
   const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity

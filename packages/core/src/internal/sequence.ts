@@ -34,7 +34,13 @@ export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"],
         if (source.pollUnsafe() === undefined) yield* reader.more
         continue
       }
-      const { id, letter } = mailbox.letters[0]
+      const [first] = mailbox.letters
+      // Somebody may have taken its letters out of the database.
+      if (first === undefined) {
+        yield* reader.settle({ key: mailbox.key, release: true })
+        continue
+      }
+      const { id, letter } = first
       if (Result.isSuccess(letter.read)) return [[letter.read.success], Option.some({ key: mailbox.key, id })]
       const death = { problem: letter.read.failure.message, attempts: 0, at: clock.currentTimeMillisUnsafe() }
       yield* reader.settle({ key: mailbox.key, letter: { id, death }, release: true })

@@ -256,7 +256,9 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       turns.add(turn)
       letters += mailbox.letters.length
       idle.closeUnsafe()
-      ready(turn)
+      // Somebody may have taken its letters out of the database.
+      if (mailbox.letters.length === 0) release(turn)
+      else ready(turn)
     },
     /**
      * Begins nothing more, waits for the running handlers until the deadline, and then interrupts them. It does not wait
