@@ -162,7 +162,7 @@ describe("Updates.run", () => {
       const logger = Logger.make(({ cause, fiber, message }) => {
         logs.push([String(message), fiber.getRef(References.CurrentLogAnnotations), Cause.pretty(cause)])
       })
-      yield* inTime(Updates.run(() => Effect.fail(new Error("no such luck")), quick)).pipe(
+      yield* inTime(Updates.run(() => Effect.fail("no such luck"), quick)).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), Logger.layer([logger])))
       )
       assert.deepStrictEqual(
