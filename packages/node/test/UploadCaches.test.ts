@@ -1,5 +1,5 @@
 import { UploadCache } from "@colloquy/core"
-import { RedisUploadCache, SqlUploadCache } from "@colloquy/node"
+import { NodeSqlite, RedisUploadCache, SqlUploadCache } from "@colloquy/node"
 import { UploadCacheSuite } from "@colloquy/testing"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { PgClient } from "@effect/sql-pg"
@@ -32,6 +32,11 @@ const hasPostgres = await isThere("PostgreSQL", postgres)
 const hasRedis = await isThere("Redis", redis)
 
 const unique = (name: string) => `test_${name}_${randomUUID().replaceAll("-", "")}`
+
+describe("the cache of uploads in SQLite", () => {
+  const cache = SqlUploadCache.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  for (const { effect, name } of UploadCacheSuite.cases) it.live(name, () => Effect.provide(effect, cache))
+})
 
 describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
   const onNewTable = <A, E>(
