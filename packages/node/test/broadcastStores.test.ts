@@ -13,30 +13,14 @@ import * as Redis from "effect/persistence/Redis"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import { execFile } from "node:child_process"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { stores } from "./support/broadcastStores.ts"
 import * as Databases from "./support/databases.ts"
 
-const missing = {
-  SQLite: false,
-  PostgreSQL: await Databases.isMissing("PostgreSQL", 5432),
-  Redis: await Databases.isMissing("Redis", 6379)
-}
+const missing = await Databases.missing()
 
-/** Places for a store that are its own, and removed in the end. */
-const places: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> = {
-  SQLite: Effect.map(Databases.temporaryFolder, (folder) => join(folder, "bot.sqlite")),
-  PostgreSQL: Effect.suspend(() => {
-    const schema = Databases.uniqueName("broadcasts")
-    return Effect.as(Layer.build(Databases.postgresSchema(schema)), `${schema}.broadcasts`)
-  }),
-  Redis: Effect.suspend(() => {
-    const prefix = `${Databases.uniqueName("broadcasts")}:`
-    return Effect.as(Layer.build(Databases.redisPrefix(prefix)), prefix)
-  })
-}
+const places = Databases.places("broadcasts")
 
 const suite = (store: Effect.Effect<Layer.Layer<BroadcastStore.BroadcastStore, unknown>, unknown, Scope.Scope>) =>
   it.effect.each(BroadcastSuite.cases)("$name", ({ effect }) => Effect.provide(effect, Layer.unwrap(store)))

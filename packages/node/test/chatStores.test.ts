@@ -13,30 +13,14 @@ import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { execFile } from "node:child_process"
-import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { stores } from "./support/chatStores.ts"
 import * as Databases from "./support/databases.ts"
 
-const missing = {
-  SQLite: false,
-  PostgreSQL: await Databases.isMissing("PostgreSQL", 5432),
-  Redis: await Databases.isMissing("Redis", 6379)
-}
+const missing = await Databases.missing()
 
-/** Places for a store that are its own, and removed in the end. */
-const places: Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> = {
-  SQLite: Effect.map(Databases.temporaryFolder, (folder) => join(folder, "bot.sqlite")),
-  PostgreSQL: Effect.suspend(() => {
-    const schema = Databases.uniqueName("chats")
-    return Effect.as(Layer.build(Databases.postgresSchema(schema)), `${schema}.chats`)
-  }),
-  Redis: Effect.suspend(() => {
-    const prefix = `${Databases.uniqueName("chats")}:`
-    return Effect.as(Layer.build(Databases.redisPrefix(prefix)), prefix)
-  })
-}
+const places = Databases.places("chats")
 
 const added = (chat_id: ChatId) =>
   ({ update_type: "bot_added", timestamp: Fixtures.timestamp, chat_id, user: Fixtures.user() }) as const

@@ -3,6 +3,7 @@ import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
+import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import { mkdtemp, rm } from "node:fs/promises"
 import { connect } from "node:net"
@@ -82,3 +83,23 @@ export const pgTables = (prefix: string) =>
 
 /** The same without waiting for the disk, on which others write too. */
 export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
+
+/** Which databases are missing, by the name of their stores. */
+export const missing = async () => ({
+  SQLite: false,
+  PostgreSQL: await isMissing("PostgreSQL", 5432),
+  Redis: await isMissing("Redis", 6379)
+})
+
+/** Places for a store of `what` that are its own, and removed in the end. */
+export const places = (what: string): Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> => ({
+  SQLite: Effect.map(temporaryFolder, (folder) => join(folder, "bot.sqlite")),
+  PostgreSQL: Effect.suspend(() => {
+    const schema = uniqueName(what)
+    return Effect.as(Layer.build(postgresSchema(schema)), `${schema}.${what}`)
+  }),
+  Redis: Effect.suspend(() => {
+    const prefix = `${uniqueName(what)}:`
+    return Effect.as(Layer.build(redisPrefix(prefix)), prefix)
+  })
+})
