@@ -316,6 +316,12 @@ export class Transport extends Data.TaggedError("Transport")<{
   readonly hint: string
   readonly cause?: unknown
 }> {
+  /** Whether it may pass: what is not trusted or not set up right does not. */
+  get isRetryable(): boolean {
+    const { kind } = this
+    return kind !== "Untrusted" && kind !== "Proxy" && kind !== "Invalid"
+  }
+
   override get message() {
     const code = this.code === undefined ? "" : ` (${this.code})`
     return `no answer${code}: ${this.detail}. ${this.hint}`
@@ -403,7 +409,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
     const { reason } = this
     switch (reason._tag) {
       case "Transport":
-        return reason.kind !== "Untrusted" && reason.kind !== "Proxy" && reason.kind !== "Invalid"
+        return reason.isRetryable
       case "UnexpectedStatus":
         return reason.status >= 500 || reason.status === 408
       default:

@@ -131,7 +131,7 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
     const { reason } = this
     switch (reason._tag) {
       case "Transport":
-        return reason.kind !== "Untrusted" && reason.kind !== "Proxy" && reason.kind !== "Invalid"
+        return reason.isRetryable
       case "HostRefused":
         return reason.status >= 500 || passing.includes(reason.status)
       default:
