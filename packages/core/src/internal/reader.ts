@@ -38,14 +38,14 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
 
   // A success costs nothing: the schedule is looked at after the first failure.
   const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
-    Effect.catch(effect, (error) => {
+    Effect.catchCause(effect, (cause) => {
       let isFirst = true
       const again = Effect.suspend(() => {
         // Nobody is there any more to wait for the store.
         if (isClosed) return Effect.interrupt
         if (!isFirst) return effect
         isFirst = false
-        return Effect.fail(error)
+        return Effect.failCause(cause)
       })
       return Effect.retry(again, untilAvailable) as Effect.Effect<A>
     })
@@ -95,9 +95,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
           )
         })
       ),
-    settle: (settlement: Omit<Settlement, "owner">): Effect.Effect<void> => {
-      const { key, release } = settlement
-      const settling = store.settle([{ ...settlement, owner: held.get(key) ?? owner }])
+    settle: (key: string, letter: Settlement["letter"], release: boolean): Effect.Effect<void> => {
+      const settling = store.settle([{ owner: held.get(key) ?? owner, key, letter, release }])
       // Before it is given back: it may be claimed again as soon as it is.
       if (release) held.delete(key)
       return patiently(settling)

@@ -14,7 +14,7 @@ interface Given {
   readonly id: string
 }
 
-const settle = (reader: Reader, { key, id }: Given) => reader.settle({ key, letter: { id }, release: true })
+const settle = (reader: Reader, { key, id }: Given) => reader.settle(key, { id }, true)
 
 /** The updates of an inbox one after the other, the oldest first. */
 export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], intake: Effect.Effect<void, E>) {
@@ -37,13 +37,13 @@ export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"],
       const [first] = mailbox.letters
       // Somebody may have taken its letters out of the database.
       if (first === undefined) {
-        yield* reader.settle({ key: mailbox.key, release: true })
+        yield* reader.settle(mailbox.key, undefined, true)
         continue
       }
       const { id, letter } = first
       if (Result.isSuccess(letter.read)) return [[letter.read.success], Option.some({ key: mailbox.key, id })]
       const death = { problem: letter.read.failure.message, attempts: 0, at: clock.currentTimeMillisUnsafe() }
-      yield* reader.settle({ key: mailbox.key, letter: { id, death }, release: true })
+      yield* reader.settle(mailbox.key, { id, death }, true)
     }
   })
 

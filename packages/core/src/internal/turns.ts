@@ -10,39 +10,46 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
 import * as Handler from "../Handler.ts"
-import type { Death, Mailbox, Settlement } from "../InboxStore.ts"
+import type { Death, Mailbox } from "../InboxStore.ts"
 import type * as Letter from "../Letter.ts"
 import * as RateLimiter from "../RateLimiter.ts"
+import type { ChatId } from "../Recipient.ts"
 import { chatOf, type Update } from "../Update.ts"
 import * as handlerMetrics from "./handlerMetrics.ts"
 import { originOf } from "./origin.ts"
+import type { Reader } from "./reader.ts"
 
 export interface Options<E, R> {
   readonly handler: Handler.Handler<E, R>
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
-  readonly settle: (settlement: Omit<Settlement, "owner">) => Effect.Effect<void>
+  readonly settle: Reader["settle"]
   /** Told when a turn has ended. */
   readonly onEnd: () => void
 }
 
+type Fork<R> = ReturnType<typeof Effect.runForkWith<R>>
+
 type Step = (cause: Cause.Cause<unknown>) => Effect.Effect<unknown, Cause.Done<unknown>>
 
 /** A mailbox whose letters are handled one after the other. */
-interface Turn {
+interface Turn<R> {
   readonly mailbox: Mailbox
   index: number
   attempts: number
   step: Step | undefined
   since: number
+  /** Whether the handler has succeeded: then the inbox is told. */
+  isHandled: boolean
   /** Whether the mailbox is given back with the letter that is handled. */
   isLast: boolean
   isLate: boolean
+  /** The chat of the letter before, which is mostly that of the next one too, and what runs its handler there. */
+  chat_id: ChatId | undefined
+  fork: Fork<R>
   /** A handler that runs, and then tells the inbox. */
   fiber: Fiber.Fiber<unknown, unknown> | undefined
-  /** A pause before the next attempt. */
-  pause: Fiber.Fiber<unknown, unknown> | undefined
 }
 
 /** For handlers that were interrupted, and for a store that has not answered yet. */
@@ -59,29 +66,39 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   // What a handler sends goes before what nobody waits for, and answers count in the chat of their update.
   const context = Context.add(yield* Effect.context<R>(), RateLimiter.CurrentLane, "reply")
   const clock = yield* Clock.Clock
-  const fork = Effect.runForkWith(context)
+  const fork: Fork<R> = Effect.runForkWith(context)
   const metrics = handlerMetrics.make(context)
   const timeout = Duration.toMillis(options.timeout)
   const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
   const tooLate = () =>
     Cause.fail(new Cause.TimeoutError(`the handler took longer than ${Duration.format(options.timeout)}`))
 
-  const turns = new Set<Turn>()
-  const waiting: Array<Turn> = []
-  const running = new Set<Turn>()
+  const waiting: Array<Turn<R>> = []
+  /** Those whose handler did not end at once: it may be late, or be interrupted. */
+  const running = new Set<Turn<R>>()
+  /** Until the next attempt. */
+  const pauses = new Set<Fiber.Fiber<unknown, unknown>>()
   const idle = Latch.makeUnsafe(true)
+  let held = 0
   let active = 0
   let letters = 0
   let isPumping = false
   let isStopping = false
   let isAborted = false
 
-  const forkFor = (update: Update): typeof fork => {
+  const forkIn = (chat_id: ChatId): Fork<R> =>
+    Effect.runForkWith(Context.add(context, RateLimiter.CurrentChat, chat_id))
+
+  const forkFor = (turn: Turn<R>, update: Update): Fork<R> => {
     const chat_id = chatOf(update)
-    return chat_id === undefined ? fork : Effect.runForkWith(Context.add(context, RateLimiter.CurrentChat, chat_id))
+    if (chat_id !== turn.chat_id) {
+      turn.chat_id = chat_id
+      turn.fork = chat_id === undefined ? fork : forkIn(chat_id)
+    }
+    return turn.fork
   }
 
-  const letterOf = ({ index, mailbox }: Turn): Letter.Stored => mailbox.letters[index]
+  const letterOf = ({ index, mailbox }: Turn<R>): Letter.Stored => mailbox.letters[index]
 
   const perform = (effect: Effect.Effect<void>, then: () => void): void => {
     const fiber = fork(effect)
@@ -89,19 +106,17 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     else then()
   }
 
-  const end = (turn: Turn): void => {
-    turns.delete(turn)
+  const end = (turn: Turn<R>): void => {
     letters -= turn.mailbox.letters.length
-    if (turns.size === 0) idle.openUnsafe()
+    if (--held === 0) idle.openUnsafe()
     options.onEnd()
   }
 
-  const release = (turn: Turn): void =>
-    perform(options.settle({ key: turn.mailbox.key, release: true }), () => end(turn))
+  const release = (turn: Turn<R>): void => perform(options.settle(turn.mailbox.key, undefined, true), () => end(turn))
 
-  const isLast = ({ index, mailbox }: Turn): boolean => isStopping || index === mailbox.letters.length - 1
+  const isLast = ({ index, mailbox }: Turn<R>): boolean => isStopping || index === mailbox.letters.length - 1
 
-  const settled = (turn: Turn, wasLast: boolean): void => {
+  const settled = (turn: Turn<R>, wasLast: boolean): void => {
     if (wasLast) return end(turn)
     turn.index++
     turn.attempts = 0
@@ -109,13 +124,13 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     ready(turn)
   }
 
-  const putAside = (turn: Turn, death: Death): void => {
+  const putAside = (turn: Turn<R>, death: Death): void => {
     const last = isLast(turn)
     const letter = { id: letterOf(turn).id, death }
-    perform(options.settle({ key: turn.mailbox.key, letter, release: last }), () => settled(turn, last))
+    perform(options.settle(turn.mailbox.key, letter, last), () => settled(turn, last))
   }
 
-  const bury = (turn: Turn, update: Update, cause: Cause.Cause<unknown>): void => {
+  const bury = (turn: Turn<R>, update: Update, cause: Cause.Cause<unknown>): void => {
     const { attempts } = turn
     metrics.died()
     fork(
@@ -127,7 +142,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     putAside(turn, { problem: Cause.pretty(cause), attempts, at: clock.currentTimeMillisUnsafe() })
   }
 
-  const pause = (turn: Turn, update: Update, cause: Cause.Cause<unknown>): void => {
+  const pause = (turn: Turn<R>, update: Update, cause: Cause.Cause<unknown>): void => {
     const pausing = Effect.gen(function* () {
       yield* Effect.annotateLogs(Effect.logWarning(`A handler failed, attempt ${turn.attempts}.`, cause), about(update))
       if (isStopping) return
@@ -135,16 +150,16 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       yield* turn.step(cause)
     })
     const fiber = fork(pausing)
-    turn.pause = fiber
+    pauses.add(fiber)
     fiber.addObserver((exit) => {
-      turn.pause = undefined
+      pauses.delete(fiber)
       if (isStopping) release(turn)
       else if (Exit.isSuccess(exit)) ready(turn)
       else bury(turn, update, cause)
     })
   }
 
-  const ended = (turn: Turn, update: Update, exit: Exit.Exit<void, unknown>): void => {
+  const ended = (turn: Turn<R>, update: Update, exit: Exit.Exit<void, unknown>): void => {
     active--
     turn.fiber = undefined
     if (Exit.isSuccess(exit)) {
@@ -165,16 +180,17 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   // A handler keeps its place until its letter is settled, so that a process that is killed has at most `concurrency`
   // letters whose handler succeeded and that come again.
-  const handlingOnce = (turn: Turn, update: Update): Effect.Effect<void, E, R> =>
+  const handlingOnce = (turn: Turn<R>, update: Update): Effect.Effect<void, E, R> =>
     Effect.flatMap(handling(update), (isHandled) => {
       running.delete(turn)
+      turn.isHandled = true
       if (!isHandled) metrics.unhandled()
       metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
       turn.isLast = isLast(turn)
-      return options.settle({ key: turn.mailbox.key, letter: { id: letterOf(turn).id }, release: turn.isLast })
+      return options.settle(turn.mailbox.key, { id: letterOf(turn).id }, turn.isLast)
     })
 
-  const start = (turn: Turn): void => {
+  const start = (turn: Turn<R>): void => {
     const { read } = letterOf(turn).letter
     const now = clock.currentTimeMillisUnsafe()
     if (Result.isFailure(read)) return putAside(turn, { problem: read.failure.message, attempts: 0, at: now })
@@ -182,14 +198,12 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     active++
     turn.since = now
     turn.isLate = false
-    running.add(turn)
-    const fiber = forkFor(update)(handlingOnce(turn, update))
+    turn.isHandled = false
+    const fiber = forkFor(turn, update)(handlingOnce(turn, update))
     const exit = fiber.pollUnsafe()
-    if (exit !== undefined) {
-      running.delete(turn)
-      return ended(turn, update, exit)
-    }
+    if (exit !== undefined) return ended(turn, update, exit)
     turn.fiber = fiber
+    if (!turn.isHandled) running.add(turn)
     fiber.addObserver((exit) => {
       running.delete(turn)
       ended(turn, update, exit)
@@ -209,7 +223,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     isPumping = false
   }
 
-  const ready = (turn: Turn): void => {
+  const ready = (turn: Turn<R>): void => {
     waiting.push(turn)
     pump()
   }
@@ -233,7 +247,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   const leave = Effect.suspend(() =>
     Effect.logWarning(
-      `${turns.size} chats are left as they are: a handler cannot be interrupted, or the inbox cannot be reached. ` +
+      `${held} chats are left as they are: a handler cannot be interrupted, or the inbox cannot be reached. ` +
         "What they were at comes again."
     )
   )
@@ -242,18 +256,20 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     /** How many letters are held. */
     size: (): number => letters,
     begin: (mailbox: Mailbox): void => {
-      const turn: Turn = {
+      const turn: Turn<R> = {
         mailbox,
         index: 0,
         attempts: 0,
         step: undefined,
         since: 0,
+        isHandled: false,
         isLast: false,
         isLate: false,
-        fiber: undefined,
-        pause: undefined
+        chat_id: undefined,
+        fork,
+        fiber: undefined
       }
-      turns.add(turn)
+      held++
       letters += mailbox.letters.length
       idle.closeUnsafe()
       // Somebody may have taken its letters out of the database.
@@ -267,7 +283,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     stop: (deadline: Duration.Input): Effect.Effect<void> =>
       Effect.suspend(() => {
         isStopping = true
-        for (const turn of turns) turn.pause?.interruptUnsafe()
+        for (const pause of pauses) pause.interruptUnsafe()
         pump()
         return Effect.timeoutOption(idle.await, deadline)
       }).pipe(
