@@ -56,7 +56,8 @@ export const of = (update: Update): string => {
     case "bot_admin_permissions_changed":
       return `${type}:${update.chat_id}:${update.bot_id ?? ""}:${update.user_id ?? ""}:${update.timestamp}`
     default:
-      return `${type}:${update.chat_id}:${update.user.user_id}:${update.timestamp}`
+      // Joined: where a text is added up, V8 keeps every step of it for as long as the text.
+      return [type, update.chat_id, update.user.user_id, update.timestamp].join(":")
   }
 }
 

@@ -2,9 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Arrival, Claim, InboxStore, Mailbox, Settlement } from "../InboxStore.ts"
 import type * as Letter from "../Letter.ts"
 import { makeHeap } from "./heap.ts"
-
-/** A window of a day may hold more fingerprints than memory should: the latest ones count, one or two generations. */
-const generation = 50_000
+import { Recent } from "./recent.ts"
 
 interface Waiting extends Letter.Stored {
   readonly seq: number
@@ -26,25 +24,15 @@ const headOf = (box: Box): number => box.letters[box.first]?.seq ?? Infinity
 export const makeMemory = (): InboxStore["Service"] => {
   const boxes = new Map<string, Box>()
   const ready = makeHeap<Box>((a, b) => headOf(a) < headOf(b))
-  const held = new Set<Box>()
-  let recent = new Map<string, number>()
-  let former: ReadonlyMap<string, number> = new Map()
+  const recent = new Recent()
   const dead = new Map<string, Letter.Dead>()
   const markers = new Map<string, bigint>()
   let seq = 0
   let waiting = 0
   let firstLease = Infinity
 
-  const isNew = (fingerprint: string, { now, duplicatesSince }: Arrival): boolean => {
-    const at = recent.get(fingerprint) ?? former.get(fingerprint)
-    if (at !== undefined && at >= duplicatesSince) return false
-    if (recent.size >= generation) {
-      former = recent
-      recent = new Map()
-    }
-    recent.set(fingerprint, now)
-    return true
-  }
+  const isNew = ({ fingerprint }: Letter.Letter, { now, duplicatesSince }: Arrival): boolean =>
+    recent.note(fingerprint, now, duplicatesSince)
 
   const append = (letter: Letter.Letter): void => {
     waiting++
@@ -62,12 +50,12 @@ export const makeMemory = (): InboxStore["Service"] => {
   const put = (arrival: Arrival): number => {
     let accepted = 0
     for (const letter of arrival.letters) {
-      if (!isNew(letter.fingerprint, arrival)) continue
+      if (!isNew(letter, arrival)) continue
       accepted++
       append(letter)
     }
     for (const { letter, problem } of arrival.unreadable) {
-      if (!isNew(letter.fingerprint, arrival)) continue
+      if (!isNew(letter, arrival)) continue
       accepted++
       const id = String(++seq)
       dead.set(id, { id, letter, problem, attempts: 0, diedAt: arrival.now })
@@ -77,7 +65,6 @@ export const makeMemory = (): InboxStore["Service"] => {
   }
 
   const giveBack = (box: Box): void => {
-    held.delete(box)
     box.owner = undefined
     if (box.first === box.letters.length) boxes.delete(box.key)
     else ready.push(box)
@@ -86,7 +73,8 @@ export const makeMemory = (): InboxStore["Service"] => {
   const endLeases = (now: number): void => {
     if (now < firstLease) return
     firstLease = Infinity
-    for (const box of held) {
+    for (const box of boxes.values()) {
+      if (box.owner === undefined) continue
       if (box.leaseUntil <= now) giveBack(box)
       else firstLease = Math.min(firstLease, box.leaseUntil)
     }
@@ -101,7 +89,6 @@ export const makeMemory = (): InboxStore["Service"] => {
       box.owner = owner
       box.leaseUntil = leaseUntil
       firstLease = Math.min(firstLease, leaseUntil)
-      held.add(box)
       claimed.push({ key: box.key, letters: box.letters.slice(box.first, box.first + letters) })
     }
     return claimed
@@ -132,7 +119,7 @@ export const makeMemory = (): InboxStore["Service"] => {
   }
 
   const extend = (owner: string, leaseUntil: number): void => {
-    for (const box of held) if (box.owner === owner) box.leaseUntil = leaseUntil
+    for (const box of boxes.values()) if (box.owner === owner) box.leaseUntil = leaseUntil
     firstLease = Math.min(firstLease, leaseUntil)
   }
 
@@ -176,8 +163,7 @@ export const makeMemory = (): InboxStore["Service"] => {
     drop: (ids) => Effect.sync(() => take(ids).length),
     sweep: ({ seenBefore, diedBefore }) =>
       Effect.sync(() => {
-        for (const [fingerprint, at] of recent) if (at < seenBefore) recent.delete(fingerprint)
-        if ([...former.values()].every((at) => at < seenBefore)) former = new Map()
+        recent.forget(seenBefore)
         for (const [id, { diedAt }] of dead) if (diedAt < diedBefore) dead.delete(id)
       })
   }
