@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
-import * as metrics from "./internal/inboxMetrics.ts"
+import * as inboxMetrics from "./internal/inboxMetrics.ts"
 import * as json from "./internal/json.ts"
 import { InboxStore, type InboxUnavailable, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
 import * as Letter from "./Letter.ts"
@@ -125,6 +125,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const store = yield* InboxStore
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
+  const metrics = inboxMetrics.make(yield* Effect.context<never>())
   const { capacity = defaults.capacity, key } = options
   const duplicates = Duration.toMillis(options.duplicates ?? defaults.duplicates)
   const keepDead = Duration.toMillis(options.keepDead ?? defaults.keepDead)
@@ -155,8 +156,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   const put = (
     updates: ReadonlyArray<Received>,
-    marker: { source: string; value: bigint } | undefined,
-    context: Context.Context<never>
+    marker: { source: string; value: bigint } | undefined
   ): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
     // A page that is larger than the inbox has to get in somehow.
     if (waiting > 0 && updates.length > 0 && waiting + updates.length > capacity) {
@@ -185,18 +185,18 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return Effect.flatMap(store.put({ letters, unreadable, marker, now, duplicatesSince }), (accepted) => {
       waiting += accepted
       wakeUp.openUnsafe()
-      metrics.receivedNow(accepted, updates.length - accepted, context)
+      metrics.received(accepted, updates.length - accepted)
       return since(now, sweptAt) < sweepEvery ? Effect.void : sweep
     })
   }
 
-  // Updates of a webhook come one by one: what is known without an effect takes none.
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
-    Effect.contextWith((context: Context.Context<never>): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+    Effect.suspend((): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
       if (!isOpen) return new InboxClosed({ reason: "stopping" })
       const every = waiting + updates.length > capacity ? recountAfter : countEvery
-      if (since(clock.currentTimeMillisUnsafe(), countedAt) < every) return put(updates, marker, context)
-      return Effect.flatMap(count, () => put(updates, marker, context))
+      // Updates of a webhook come one by one: what is known without an effect takes none.
+      if (since(clock.currentTimeMillisUnsafe(), countedAt) < every) return put(updates, marker)
+      return Effect.flatMap(count, () => put(updates, marker))
     })
 
   // With what arrives, so that an inbox that nothing comes to does nothing. Whoever brought it does not wait.
@@ -216,7 +216,10 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         return count > 0
       }),
     marker: store.marker,
-    stats: Effect.tap(store.stats, (stats) => metrics.backlogNow(stats, clock.currentTimeMillisUnsafe())),
+    stats: Effect.map(store.stats, (stats) => {
+      metrics.waiting(stats, clock.currentTimeMillisUnsafe())
+      return stats
+    }),
     open: Effect.sync(() => {
       isOpen = true
     }),

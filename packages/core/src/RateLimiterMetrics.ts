@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import { metricContext } from "./internal/metricContext.ts"
 import { lanes, Watcher } from "./RateLimiter.ts"
 
 /**
@@ -88,7 +89,8 @@ export const pauses = Metric.counter("colloquy_limiter_pauses", {
  */
 export const layer: Layer.Layer<never> = Layer.effect(
   Watcher,
-  Effect.map(Effect.context<never>(), (context) => {
+  Effect.map(Effect.context<never>(), (program) => {
+    const context = metricContext(program)
     const byLane = <Input, State>(metric: Metric.Metric<Input, State>) =>
       lanes.map((lane) => Metric.withAttributes(metric, { lane }))
     const [gauges, counters, histograms, failures] = [

@@ -1,5 +1,6 @@
 import type * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import { metricContext } from "./metricContext.ts"
 
 const handled = Metric.counter("colloquy_updates_handled", { description: "updates whose handler succeeded" })
 const unhandled = Metric.counter("colloquy_updates_unhandled", { description: "updates that no handler took" })
@@ -10,12 +11,15 @@ const time = Metric.histogram("colloquy_update_ms", {
   boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 16 })
 })
 
-export const make = (context: Context.Context<never>) => ({
-  handled: (millis: number): void => {
-    handled.updateUnsafe(1, context)
-    time.updateUnsafe(millis, context)
-  },
-  unhandled: (): void => unhandled.updateUnsafe(1, context),
-  failed: (): void => failed.updateUnsafe(1, context),
-  died: (): void => dead.updateUnsafe(1, context)
-})
+export const make = (program: Context.Context<never>) => {
+  const context = metricContext(program)
+  return {
+    handled: (millis: number): void => {
+      handled.updateUnsafe(1, context)
+      time.updateUnsafe(millis, context)
+    },
+    unhandled: (): void => unhandled.updateUnsafe(1, context),
+    failed: (): void => failed.updateUnsafe(1, context),
+    died: (): void => dead.updateUnsafe(1, context)
+  }
+}
