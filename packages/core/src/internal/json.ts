@@ -117,12 +117,16 @@ export const thaw = (value: unknown, depth = 0): unknown => {
   return digits === undefined ? value.map((item) => thaw(item, depth + 1)) : BigInt(digits)
 }
 
+const longNumber = /\d{16}/
+
 // A string that looks like a marked integer: the reviver tells it apart.
 const likeMarked = /"(?:\x80|\\u0080)/
 
 /** `JSON.parse` with every integer that a double cannot hold as a bigint. */
-export const parseExactly = (text: string): unknown =>
-  likeMarked.test(text) ? parseSlowly(text, reviveLong) : thaw(parseMarked(text))
+export const parseExactly = (text: string): unknown => {
+  if (!longNumber.test(text)) return JSON.parse(text)
+  return likeMarked.test(text) ? parseSlowly(text, reviveLong) : thaw(parseMarked(text))
+}
 
 const rawJSON = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
 
