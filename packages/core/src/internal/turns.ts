@@ -40,8 +40,8 @@ interface Turn<R> {
   attempts: number
   step: Step | undefined
   since: number
-  /** Whether the handler has succeeded: then the inbox is told. */
-  isHandled: boolean
+  /** Whether the handler has succeeded, and the inbox is told: that is neither late nor to be interrupted. */
+  isSettling: boolean
   /** Whether the mailbox is given back with the letter that is handled. */
   isLast: boolean
   isLate: boolean
@@ -183,7 +183,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const handlingOnce = (turn: Turn<R>, update: Update): Effect.Effect<void, E, R> =>
     Effect.flatMap(handling(update), (isHandled) => {
       running.delete(turn)
-      turn.isHandled = true
+      turn.isSettling = true
       if (!isHandled) metrics.unhandled()
       metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
       turn.isLast = isLast(turn)
@@ -198,12 +198,12 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     active++
     turn.since = now
     turn.isLate = false
-    turn.isHandled = false
+    turn.isSettling = false
     const fiber = forkFor(turn, update)(handlingOnce(turn, update))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return ended(turn, update, exit)
     turn.fiber = fiber
-    if (!turn.isHandled) running.add(turn)
+    if (!turn.isSettling) running.add(turn)
     fiber.addObserver((exit) => {
       running.delete(turn)
       ended(turn, update, exit)
@@ -262,7 +262,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         attempts: 0,
         step: undefined,
         since: 0,
-        isHandled: false,
+        isSettling: false,
         isLast: false,
         isLate: false,
         chat_id: undefined,
