@@ -117,7 +117,7 @@ export const thaw = (value: unknown, depth = 0): unknown => {
   return digits === undefined ? value.map((item) => thaw(item, depth + 1)) : BigInt(digits)
 }
 
-const longNumber = /\d{16}/
+const longNumber = new RegExp(`\\d{${longDigits}}`)
 
 // A string that looks like a marked integer: the reviver tells it apart.
 const likeMarked = /"(?:\x80|\\u0080)/
