@@ -80,22 +80,23 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
       Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const redis = yield* Redis.Redis
-        const messages = [1, 2, 3].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
+        const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
         yield* inbox.receive(messages.map((update) => ({ read: Result.succeed(update) })))
         yield* redis.send("HDEL", `{${prefix}}:letters`, "1")
         yield* redis.send("HSET", `{${prefix}}:letters`, "2", "no letter")
+        yield* redis.send("HSET", `{${prefix}}:letters`, "3", "[1,2,3,4]")
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
         yield* Updates.run(handle).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake: Effect.void }))
         )
-        assert.deepStrictEqual(handled, [3])
+        assert.deepStrictEqual(handled, [4])
         const { dead, waiting } = yield* inbox.stats
-        assert.deepStrictEqual({ dead, waiting }, { dead: 2, waiting: 0 })
+        assert.deepStrictEqual({ dead, waiting }, { dead: 3, waiting: 0 })
         const letters = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
           letters.map(({ letter }) => letter.text),
-          ["", "no letter"]
+          ["", "no letter", "[1,2,3,4]"]
         )
         for (const { id } of letters) assert.isTrue(yield* Inbox.drop(id))
       }).pipe(

@@ -2,24 +2,23 @@ import { type Arrival, type Claim, InboxUnavailable, type Joinable, type Settlem
 import * as Letter from "@colloquy/core/Letter"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
+import * as Schema from "effect/Schema"
 import { fromPlain, isId, toName, toPlain } from "./plain.ts"
 import * as Scripts from "./redisScripts.ts"
 
-/** The script of the stats reads the time of arrival, so it stands first. */
-type Packed = readonly [receivedAt: number, fingerprint: string, key: string, text: string]
+/** Time of arrival, fingerprint, key and text. The script of the stats reads the time, so it stands first. */
+const Packed = Schema.Tuple([Schema.Number, Schema.String, Schema.String, Schema.String])
 
 const pack = ({ receivedAt, fingerprint, key, text }: Letter.Letter): string =>
-  JSON.stringify([receivedAt, toName(fingerprint), toName(key), toPlain(text)] satisfies Packed)
+  JSON.stringify([receivedAt, toName(fingerprint), toName(key), toPlain(text)] satisfies typeof Packed.Type)
+
+const readPacked = Schema.decodeUnknownOption(Schema.fromJsonString(Packed))
 
 /** What is gone or is no letter is given as one that cannot be read, so that it is put aside. */
-const unpack = (packed: string | null): Packed => {
-  const parts = Result.try(() => JSON.parse(packed ?? "") as unknown)
-  return Result.isSuccess(parts) && Array.isArray(parts.success) && parts.success.length === 4
-    ? (parts.success as unknown as Packed)
-    : [0, "", "", packed ?? ""]
-}
+const unpack = (packed: string | null): typeof Packed.Type =>
+  Option.getOrElse(readPacked(packed), () => [0, "", "", packed ?? ""] as const)
 
 const toStored = (id: string, packed: string | null): Letter.Stored => {
   const [receivedAt, fingerprint, key, text] = unpack(packed)
