@@ -71,7 +71,9 @@ const Contact = Schema.Struct({
   vcf_phone: optional(Schema.String)
 })
 
-const Share = Schema.Struct({ url: optional(Schema.String), token: optional(Schema.String) })
+const Share = Schema.Struct({ url: optional(Schema.String), token: optional(Schema.String) }).check(
+  Schema.makeFilter(({ url, token }) => given(url) || given(token) || "must have a url or a token")
+)
 
 const attached = <const Type extends string, Payload extends Schema.Top>(type: Type, payload: Payload) =>
   Schema.Struct({ type: Schema.Literal(type), payload })
@@ -96,16 +98,22 @@ export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schem
 
 const maxAttachments = 12
 
+const besideImages = new Set(["image", "video"])
+
 const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>): string | undefined => {
   if (attachments.length > maxAttachments) {
     return `must hold at most ${maxAttachments} attachments, holds ${attachments.length}`
   }
-  const keyboards = attachments.filter(({ type }) => type === "inline_keyboard").length
+  const others = attachments.filter(({ type }) => type !== "inline_keyboard")
+  const keyboards = attachments.length - others.length
   if (keyboards > 1) return `must hold at most one inline_keyboard, holds ${keyboards}`
-  const others = attachments.length - keyboards
-  const sole = attachments.find(({ type }) => soleAttachments.includes(type))
-  return others > 1 && sole !== undefined
-    ? `${sole.type} must be the only attachment apart from an inline_keyboard`
+  const sole = others.find(({ type }) => soleAttachments.includes(type))
+  if (others.length > 1 && sole !== undefined) {
+    return `${sole.type} must be the only attachment apart from an inline_keyboard`
+  }
+  const odd = others.find(({ type }) => !besideImages.has(type))
+  return odd !== undefined && others.some(({ type }) => type === "image")
+    ? `${odd.type} cannot stand beside an image: only video and an inline_keyboard can`
     : undefined
 }
 

@@ -35,7 +35,7 @@ export interface CommentsPage extends Schema.Schema.Type<typeof CommentsPage> {}
 
 /**
  * What {@link list} takes. `message_id` is the post. With `comment_ids` just these are given. `after` and `before` are
- * Unix milliseconds: later than, earlier than.
+ * Unix milliseconds: later than, earlier than. `marker` is that of the page before.
  *
  * @category models
  * @since 0.1.0
@@ -46,6 +46,7 @@ export interface ListRequest {
   readonly after?: number | undefined
   readonly before?: number | undefined
   readonly count?: number | undefined
+  readonly marker?: bigint | undefined
 }
 
 /**
@@ -65,6 +66,7 @@ export interface ListRequest {
  * API: GET /messages/{messageId}/comments.
  *
  * @assumption A Of GET comments, `after` means later than, `before` earlier than.
+ * @assumption C GET comments takes `marker` as the other lists do: the one of the page before.
  * @category endpoints
  * @since 0.1.0
  */
@@ -78,7 +80,8 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
       comment_ids: Schema.optional(rules.list(rules.messageId, 1)),
       after: Schema.optional(rules.natural),
       before: Schema.optional(rules.natural),
-      count: Schema.optional(rules.between(1, 100))
+      count: Schema.optional(rules.between(1, 100)),
+      marker: Schema.optional(Int64)
     },
     success: CommentsPage,
     errors: [ApiError.Forbidden, ApiError.NotFound]

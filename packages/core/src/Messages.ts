@@ -15,6 +15,7 @@ import * as claims from "./internal/claims.ts"
 import * as page from "./internal/page.ts"
 import * as rules from "./internal/rules.ts"
 import { done, envelope } from "./internal/success.ts"
+import { Millis } from "./internal/wire.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
@@ -137,8 +138,8 @@ export const list: Endpoint.Endpoint<
   query: {
     chat_id: Schema.optional(ChatId),
     message_ids: Schema.optional(rules.list(rules.messageId, 1)),
-    from: Schema.optional(rules.natural),
-    to: Schema.optional(rules.natural),
+    from: Schema.optional(Millis),
+    to: Schema.optional(Millis),
     before: Schema.optional(rules.natural),
     after: Schema.optional(rules.natural),
     count: Schema.optional(rules.between(1, 100))

@@ -1,6 +1,8 @@
 // Plain names arrive as they are at every host; a percent sign would be taken for the beginning of a code.
 const plain = /^[ !#$&'()+,.0-9;=@A-Z[\]^_`a-z{}~-]*$/
 
+const looksEncoded = /%[\da-f]{2}/i
+
 const percentEncoded = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replace(
     /['()*!]/g,
@@ -12,7 +14,9 @@ const percentEncoded = (name: string): string =>
  *
  * @assumption B A name beyond plain ASCII stands percent-encoded in the content disposition of a form and of a part.
  */
-export const fileNameOf = (name: string): string =>
-  plain.test(name)
-    ? `filename="${name}"`
-    : `filename="${percentEncoded(name)}"; filename*=UTF-8''${percentEncoded(name)}`
+export const fileNameOf = (name: string): string => {
+  if (plain.test(name)) return `filename="${name}"`
+  const encoded = percentEncoded(name)
+  // A host that reads both forms as it reads the plain one would decode a name like "a%20b" twice.
+  return looksEncoded.test(name) ? `filename="${encoded}"` : `filename="${encoded}"; filename*=UTF-8''${encoded}`
+}
