@@ -107,8 +107,8 @@ export const serving = (world: World): Serve => {
     if (world.limiter !== undefined) {
       yield* world.limiter.admit(endpoint, bot, targetOf(world, bot, params, query), world.now)
     }
-    const hasBody = Object.keys(endpoint.declaration.body).length > 0
-    const body = hasBody ? (exchange.body = yield* readText(request, maxBody)) : undefined
+    const isRead = world.isStrict || Object.keys(endpoint.declaration.body).length > 0
+    const body = isRead ? (exchange.body = yield* readText(request, maxBody)) : undefined
     return yield* answerers.get(endpoint)!({ params, query, body, isStrict: world.isStrict }, { world, bot, entrance })
   })
 
