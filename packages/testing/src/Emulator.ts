@@ -114,6 +114,8 @@ export const documentedLimits: Limits = limits.documentedLimits
 
 /**
  * A person to be made. `isPrivate`: others may not add them to chats. `locale` comes with what they do in the dialog.
+ * `location` in degrees is what they send where a button asks for it, 0 and 0 unless told. Without `last_activity_time`
+ * (null) they hide when they were online.
  *
  * @category models
  * @since 0.1.0
@@ -122,6 +124,7 @@ export interface UserOptions extends Partial<Omit<UserWithPhoto, "first_name" | 
   readonly first_name: string
   readonly isPrivate?: boolean | undefined
   readonly locale?: string | undefined
+  readonly location?: { readonly latitude: number; readonly longitude: number } | undefined
 }
 
 /**

@@ -103,7 +103,8 @@ export interface Person {
   readonly remove: (message: MessageRef) => Doing
   /**
    * Presses a button by its text or its place [row, column], counted from 0. A `callback` button gives the callback's
-   * id; `message` and `request_contact` buttons make the person say something, and give nothing. Of a message that was
+   * id; `message`, `request_contact` and `request_geo_location` buttons make the person say something, and give
+   * nothing. Of a message that was
    * removed since, the callback comes without `message`.
    */
   readonly press: (

@@ -1,4 +1,5 @@
 import type { Attachment } from "@colloquy/core/Attachment"
+import * as Json from "@colloquy/core/Json"
 import type { AttachmentRequest } from "@colloquy/core/AttachmentRequest"
 import type { MarkupElement } from "@colloquy/core/Markup"
 import type { LinkedMessage } from "@colloquy/core/Message"
@@ -6,10 +7,10 @@ import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import { type Call, visiblePost } from "./call.ts"
-import { toAttachment, useMedia } from "./media.ts"
+import { takeOver, useMedia } from "./media.ts"
 import { parseHtml, parseMarkdown } from "./markup.ts"
-import type { Room } from "./model.ts"
-import { linkTo } from "./posts.ts"
+import type { Post, Room } from "./model.ts"
+import { contentOf, linkTo } from "./posts.ts"
 import * as refusal from "./refusal.ts"
 
 export const maxAttachments = 12
@@ -62,7 +63,7 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
   switch (request.type) {
     case "image": {
       const { photos, token, url } = request.payload
-      if (url != null) return Effect.succeed([toAttachment(call.world, { url })])
+      if (url != null) return Effect.map(takeOver(call.world, url), (attachment) => [attachment])
       const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
       if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
       return Effect.forEach(tokens, (token) => useMedia(call.world, "image", token))
@@ -81,7 +82,12 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
       const { token, url } = request.payload
       return Effect.succeed([{ type: "share", payload: { url: url ?? null, token: token ?? null } }])
     }
-    case "inline_keyboard":
+    case "inline_keyboard": {
+      const unknown = request.payload.buttons.flat().find((button) => button.type === "unknown")
+      return unknown === undefined
+        ? Effect.succeed([request])
+        : refusal.invalidPayload(`attachments: there is no such button: ${Json.stringify(unknown.raw)}`)
+    }
     case "location":
       return Effect.succeed([request])
   }
@@ -97,15 +103,20 @@ const readLink = Effect.fnUntraced(function* (call: Call, room: Room, { mid, typ
 })
 
 /**
- * What a message says after a request. What the request leaves out stays as it is in `before`; an empty list of
- * attachments removes them all.
+ * What a message says after a request. What the request leaves out stays as it is in the message that it edits; an empty
+ * list of attachments removes them all.
  */
 export const readContent = Effect.fnUntraced(function* (
   call: Call,
   room: Room,
-  { attachments, format, link, text }: NewMessageBody,
-  before: Content = nothing
+  { attachments, format, link, notify, text }: NewMessageBody,
+  edited?: Post
 ) {
+  const before = edited === undefined ? nothing : contentOf(edited)
+  if (room.type === "channel" && notify === false) {
+    return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
+  }
+  if (link != null && link.mid === edited?.mid) return yield* refusal.replyToItself()
   const attached =
     attachments == null
       ? before.attachments

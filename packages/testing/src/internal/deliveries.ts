@@ -31,6 +31,12 @@ export const forgetOld = (world: World, bot: Bot): void => {
 const botsIn = (world: World, room: Room): ReadonlyArray<Bot> =>
   [...world.bots.values()].filter(({ account }) => room.members.has(idOf(account)))
 
+/** Tells one bot what happened in a chat. */
+export const report = (world: World, room: Room, bot: Bot, update: Update): void => {
+  room.lastEventAt = world.now
+  deliver(world, bot, update)
+}
+
 /** Tells the bots in a chat what happened there, except the one that did it. */
 export const announce = (world: World, room: Room, update: Update, except?: Account): void => {
   room.lastEventAt = world.now

@@ -15,7 +15,7 @@ import { documentedLimits, Limiter } from "./limits.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import type { Account, Bot, Room } from "./model.ts"
 import { makePerson } from "./person.ts"
-import { admit, allRights, appoint, openRoom, settle } from "./rooms.ts"
+import { admit, allRights, appoint, closeRoom, openRoom, settle } from "./rooms.ts"
 import { serving } from "./serve.ts"
 import { present, toChat } from "./views.ts"
 import { listen, makeOutlet } from "./webhook/outlet.ts"
@@ -35,20 +35,27 @@ const openChat = (world: World, bot: Bot, options: ChatOptions): Chat => {
       : accountOf(world, options.owner)
   const link = isPublic ? `https://emulator.test/${world.nextName("c")}` : null
   const chat_id = options.chat_id === undefined ? {} : { chat_id: options.chat_id }
-  const room = openRoom(world, { ...chat_id, type, title: title ?? null, link, owner: idOf(owner), hasComments })
+  const room = openRoom(world, {
+    ...chat_id,
+    type,
+    ...(title === undefined ? {} : { title }),
+    link,
+    owner: idOf(owner),
+    hasComments
+  })
   for (const account of new Set([owner, ...people])) settle(world, room, account)
   if (role !== false) {
     admit(world, room, bot.account, owner)
     const isAdmin = role.admin ?? role.permissions !== undefined
     const member = room.members.get(idOf(bot.account))!
-    if (isAdmin) appoint(world, room, member, role.permissions ?? allRights, idOf(owner))
+    if (isAdmin) appoint(world, room, member, role.permissions ?? allRights, owner)
   }
-  return toChat(room, bot)
+  return toChat(world, room, bot)
 }
 
 const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
   if (typeof options === "string") return { first_name: options }
-  const { isPrivate: _, locale: __, ...profile } = options
+  const { isPrivate: _, locale: __, location: ___, ...profile } = options
   return profile
 }
 
@@ -96,10 +103,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     bot: bot.account.user,
     user: (options) =>
       Effect.suspend(() => {
-        const { isPrivate = false, locale } = typeof options === "string" ? {} : options
+        const { isPrivate, locale, location } = typeof options === "string" ? {} : options
         const profile = profileOf(options)
         return orDefect("user", problemOfUser(world, profile), () =>
-          makePerson(world, bot, world.addAccount(profile, { isPrivate, locale }))
+          makePerson(world, bot, world.addAccount(profile, { isPrivate, locale, location }))
         )
       }),
     chat: (options = {}) =>
@@ -107,13 +114,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     revoke: (token = bot.token, as = "revoked") => Effect.sync(() => void world.revoked.set(token, as)),
     closeChat: (ref) =>
       changing("closeChat", ref, (room) => {
-        room.isClosed = true
+        closeRoom(world, room)
       }),
     allowComments: (ref, allowed) =>
       changing("allowComments", ref, (room) => {
         room.hasComments = allowed
       }),
-    messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map(present) ?? []),
+    messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map((post) => present(world, post)) ?? []),
     comments: (ref) =>
       Effect.sync(() => {
         const mid = typeof ref === "string" ? ref : ref.body?.mid

@@ -24,7 +24,11 @@ type Scope = "host" | "messages" | "answers" | "polling"
 
 type Claim = readonly [scope: Scope, key: string]
 
-/** What a call takes besides its place at the host. A chat's messages are one lane, however they are named. */
+/**
+ * What a call takes besides its place at the host. A chat's messages are one lane, however they are named.
+ *
+ * @assumption C An edit of a message, a comment and its edit count as a message of their chat.
+ */
 const scopes: Readonly<Record<string, Exclude<Scope, "host">>> = {
   "Messages.send": "messages",
   "Messages.edit": "messages",

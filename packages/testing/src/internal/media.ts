@@ -1,5 +1,5 @@
 import type { Attachment } from "@colloquy/core/Attachment"
-import type { Message } from "@colloquy/core/Message"
+import type { Message, MessageBody } from "@colloquy/core/Message"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
 import type { Media } from "./model.ts"
@@ -29,10 +29,14 @@ export const defaultMediaSettings: MediaSettings = {
 export const processingTime = ({ mediaSettings }: World, size: number): number =>
   Math.max(mediaSettings.leastProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
 
-export const expectMedia = (world: World, type: UploadType, sourceUrl?: string): Media => {
+export const expectMedia = (
+  world: World,
+  type: UploadType,
+  { token = world.nextName(type), sourceUrl }: Partial<Pick<Media, "token" | "sourceUrl">> = {}
+): Media => {
   const media: Media = {
     type,
-    token: world.nextName(type),
+    token,
     photo_id: world.nextPhotoId(),
     filename: undefined,
     size: 0,
@@ -40,37 +44,42 @@ export const expectMedia = (world: World, type: UploadType, sourceUrl?: string):
     sourceUrl,
     film: undefined
   }
-  world.media.set(media.token, media)
+  world.media.set(token, media)
+  if (type === "image" && sourceUrl !== undefined) world.pictures.refer(media, sourceUrl)
   return media
 }
 
 export const isReady = (world: World, { readyAt }: Media): boolean => readyAt !== undefined && readyAt <= world.now
 
 export const urlOf = (world: World, media: Media): string => {
-  if (media.sourceUrl !== undefined) return media.sourceUrl
-  return media.type === "image" ? linkTo(world, media) : `${host}/${media.type}s/${encodeURIComponent(media.token)}`
+  if (media.type === "image") return linkTo(world, media)
+  return media.sourceUrl ?? `${host}/${media.type}s/${encodeURIComponent(media.token)}`
 }
 
-const freshAttachments = (world: World, attachments: ReadonlyArray<Attachment>): ReadonlyArray<Attachment> =>
-  attachments.map((attachment) => {
-    if (attachment.type !== "image") return attachment
-    const media = world.media.get(attachment.payload.token)
-    return media === undefined
-      ? attachment
-      : { ...attachment, payload: { ...attachment.payload, url: urlOf(world, media) } }
-  })
+const hasImages = (body: MessageBody | null | undefined): boolean =>
+  body?.attachments?.some(({ type }) => type === "image") === true
 
-const freshBody = <Body extends { readonly attachments?: ReadonlyArray<Attachment> | null | undefined }>(
-  world: World,
-  body: Body
-): Body => (body.attachments == null ? body : { ...body, attachments: freshAttachments(world, body.attachments) })
+const renew = (world: World, attachment: Attachment): Attachment => {
+  if (attachment.type !== "image") return attachment
+  const media = world.media.get(attachment.payload.token)
+  return media === undefined
+    ? attachment
+    : { ...attachment, payload: { ...attachment.payload, url: urlOf(world, media) } }
+}
 
-/** A message that is requested again has new links to its pictures. */
-export const withFreshLinks = (world: World, message: Message): Message => ({
-  ...message,
-  ...(message.body == null ? {} : { body: freshBody(world, message.body) }),
-  ...(message.link == null ? {} : { link: { ...message.link, message: freshBody(world, message.link.message) } })
-})
+const renewBody = (world: World, body: MessageBody): MessageBody =>
+  body.attachments == null ? body : { ...body, attachments: body.attachments.map((each) => renew(world, each)) }
+
+/** A message with links to its pictures that last from now on. */
+export const withFreshLinks = (world: World, message: Message): Message => {
+  const { body, link } = message
+  if (!hasImages(body) && !hasImages(link?.message)) return message
+  return {
+    ...message,
+    ...(body == null ? {} : { body: renewBody(world, body) }),
+    ...(link == null ? {} : { link: { ...link, message: renewBody(world, link.message) } })
+  }
+}
 
 /** @assumption C A video whose beginning does not tell its sides and length is 1280 x 720 px and plays a second. */
 export const lookOf = ({ film }: Media) => {
@@ -94,11 +103,15 @@ const describe = (world: World, media: Media): Attachment => {
 }
 
 /** A picture from elsewhere: the platform takes it over at once. */
-export const toAttachment = (world: World, { url }: { readonly url: string }): Attachment => {
-  const media = expectMedia(world, "image", url)
-  media.readyAt = world.now
-  return describe(world, media)
-}
+export const takeOver = (world: World, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
+  Effect.suspend(() => {
+    if (!/^https?:/i.test(url) || !URL.canParse(url)) {
+      return refusal.invalidPayload(`url: must be the address of a picture, is ${JSON.stringify(url)}`)
+    }
+    const media = expectMedia(world, "image", { sourceUrl: url })
+    media.readyAt = world.now
+    return Effect.succeed(describe(world, media))
+  })
 
 /** An uploaded file as an attachment; its token works again and again. */
 export const useMedia = (world: World, type: UploadType, token: string): Effect.Effect<Attachment, refusal.Refusal> =>

@@ -12,12 +12,20 @@ import type * as Scope from "effect/Scope"
 import type { Log } from "./log.ts"
 import type { Film } from "./mp4.ts"
 
+/** In degrees. */
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+}
+
 /** A person or a bot. */
 export interface Account {
   user: UserWithPhoto
   readonly locale: string | undefined
   /** Whether they forbid others to add them to chats. */
   readonly isPrivate: boolean
+  /** What they send where a button asks for it. */
+  readonly location: Location
 }
 
 /** An update as it waits for the bot. */
@@ -72,7 +80,7 @@ export interface Room {
   readonly type: "chat" | "channel" | "dialog"
   title: string | null
   description: string | null
-  icon: string | null
+  icon: Media | undefined
   readonly link: string | null
   owner: UserId | undefined
   readonly members: Map<UserId, Membership>
@@ -132,6 +140,8 @@ export interface UploadProgress {
 /** An address for one upload. */
 export interface UploadSlot {
   readonly id: string
+  /** Path and query. */
+  readonly address: string
   readonly media: Media
   progress: UploadProgress | undefined
   /** The parts of a picture so far. */

@@ -16,7 +16,7 @@ import {
 } from "../Person.ts"
 import { problemOfTitle } from "./checks.ts"
 import { type Content, isEmpty, maxAttachments, nothing } from "./content.ts"
-import { deliver } from "./deliveries.ts"
+import { report } from "./deliveries.ts"
 import type { Account, Bot, Hearing, Post, Remark, Room } from "./model.ts"
 import { contentOf, linkTo, publish, rewrite, withdraw } from "./posts.ts"
 import { pressing } from "./presses.ts"
@@ -109,7 +109,8 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
     const { chat_id } = room
     const deepLink = payload === undefined ? {} : { payload }
     const { now: timestamp } = world
-    deliver(world, bot, { update_type: "bot_started", timestamp, chat_id, user: self.user, ...deepLink, ...locale })
+    const started = { timestamp, chat_id, user: self.user, ...deepLink, ...locale }
+    report(world, room, bot, { update_type: "bot_started", ...started })
     return room
   }
 
@@ -120,8 +121,9 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
 
   const toDialog = (update_type: DialogUpdate, change: (room: Room) => object = () => ({})) =>
     Effect.map(dialog, (room) => {
+      markActive(world, room, self)
       const update = { update_type, timestamp: world.now, chat_id: room.chat_id, user: self.user, ...locale }
-      deliver(world, bot, { ...update, ...change(room) })
+      report(world, room, bot, { ...update, ...change(room) })
     })
 
   const readContent = (room: Room | undefined, text: string, options: SayOptions = {}) =>
@@ -138,7 +140,9 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
     })
 
   const sayIn = (room: Room, text: string, options?: SayOptions) =>
-    Effect.map(readContent(room, text, options), (content): Message => present(publish(world, room, self, content)))
+    Effect.map(readContent(room, text, options), (content): Message =>
+      present(world, publish(world, room, self, content))
+    )
 
   const say = ((...args: Parameters<Person["say"]> | [string, SayOptions?]) =>
     doing(() => {
@@ -148,7 +152,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
       }
       const known = findDialog(world, self, bot)
       return Effect.map(readContent(known, first, second as SayOptions), (content) =>
-        present(publish(world, known === undefined || known.isSuspended ? start() : known, self, content))
+        present(world, publish(world, known === undefined || known.isSuspended ? start() : known, self, content))
       )
     })) as Person["say"]
 
@@ -169,12 +173,12 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
   return {
     user: self.user,
     user_id: idOf(self),
-    dialog: Effect.map(dialog, (room) => toChat(room, bot)),
+    dialog: Effect.map(dialog, (room) => toChat(world, room, bot)),
     start: (payload) =>
       doing(() =>
         payload !== undefined && payload.length > maxPayload
           ? cannot(`the payload of a deep link has at most ${maxPayload} characters`)
-          : Effect.sync(() => toChat(start(payload), bot))
+          : Effect.sync(() => toChat(world, start(payload), bot))
       ),
     stop: toDialog("bot_stopped", (room) => {
       room.isSuspended = true
@@ -189,7 +193,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         const content: Content = { ...contentOf(post), text: text === "" ? null : text, markup: [] }
         if (isEmpty(content)) return yield* cannot("a message has a text, attachments or a link")
         rewrite(world, post, content, self)
-        return present(post)
+        return present(world, post)
       }),
     remove: (ref) =>
       Effect.gen(function* () {
@@ -226,7 +230,7 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         const room = yield* ownRoom(ref)
         const member = room.members.get(idOf(bot.account))
         if (member === undefined || room.type === "dialog") return yield* cannot("the bot is no member there")
-        appoint(world, room, member, permissions, idOf(self))
+        appoint(world, room, member, permissions, self)
       }),
     rename: (ref, title) =>
       Effect.gen(function* () {
@@ -253,7 +257,11 @@ export const makePerson = (world: World, bot: Bot, self: Account): Person => {
         return found.comment
       }),
     removeComment: (ref) => Effect.map(ownRemark(ref), (found) => withdrawRemark(world, found, self)),
-    view: (ref) => Effect.map(postOf(ref), (post) => void post.viewers?.add(idOf(self))),
+    view: (ref) =>
+      Effect.map(postOf(ref), ({ room, viewers }) => {
+        viewers?.add(idOf(self))
+        markActive(world, room, self)
+      }),
     clearDialog: toDialog("dialog_cleared"),
     removeDialog: toDialog("dialog_removed"),
     muteDialog: (muted_until) => toDialog("dialog_muted", () => ({ muted_until })),

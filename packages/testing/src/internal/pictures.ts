@@ -18,7 +18,17 @@ const budget = 64 * 2 ** 20
 /** The pictures that can be looked at. */
 export class Pictures {
   readonly #byId = new Map<string, Picture>()
+  readonly #elsewhere = new Map<string, string>()
   #size = 0
+
+  /** A picture that was not uploaded: its link leads on to where it stands. */
+  refer({ photo_id }: Media, url: string): void {
+    this.#elsewhere.set(String(photo_id), url)
+  }
+
+  sourceOf(id: string): string | undefined {
+    return this.#elsewhere.get(id)
+  }
 
   add(id: string, picture: Picture): void {
     this.#byId.set(id, picture)
@@ -36,6 +46,7 @@ export class Pictures {
 
   clear(): void {
     this.#byId.clear()
+    this.#elsewhere.clear()
     this.#size = 0
   }
 }
@@ -70,10 +81,13 @@ export const linkTo = ({ imageOrigin, mediaSettings, now }: World, { photo_id }:
 
 /** @assumption C A link to a picture that has expired is answered with 410. */
 export const show = ({ now, pictures }: World, { path, query }: Request): Response | Refusal => {
-  const picture = pictures.get(path.slice("/images/".length))
+  const id = path.slice("/images/".length)
+  const source = pictures.sourceOf(id)
+  const picture = pictures.get(id)
   const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
   if (Number.isNaN(expires)) return failure(403, "image.denied", "The link has no `expires`")
   if (expires <= now) return failure(410, "image.expired", "The link has expired: request the message again")
+  if (source !== undefined) return { status: 302, headers: { location: source }, body: "" }
   if (picture === undefined) return failure(404, "image.not.found", "There is no such picture")
   return { ...respond(200, "", { "content-type": picture.contentType }), bytes: picture.bytes }
 }

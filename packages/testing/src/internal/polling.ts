@@ -44,7 +44,9 @@ export const poll = (world: World, bot: Bot, request: ListRequest): Effect.Effec
   const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
   const isWanted = wanted(types)
   const isFresh = marker == null && bot.polledTo === undefined
-  const from = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)
+  const told = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)
+  // A marker from before a restart may be ahead of all that there is.
+  const from = Math.min(told, bot.updates.end)
 
   const take = (): Found => {
     forgetOld(world, bot)

@@ -44,7 +44,7 @@ export const publish = (world: World, room: Room, author: Account, content: Cont
   const post: Post = { mid, room, author, message, viewers: isChannel ? new Set() : undefined, remarks: [] }
   room.posts.push(post)
   world.posts.set(mid, post)
-  const shown = present(post)
+  const shown = present(world, post)
   announce(
     world,
     room,
@@ -57,6 +57,7 @@ export const publish = (world: World, room: Room, author: Account, content: Cont
 
 /** Changes what a message says. */
 export const rewrite = (world: World, post: Post, content: Content, by: Account): void => {
+  markActive(world, post.room, by)
   const { mid, seq } = post.message.body!
   const { link: _, ...kept } = post.message
   post.message = {
@@ -64,13 +65,14 @@ export const rewrite = (world: World, post: Post, content: Content, by: Account)
     ...(content.link === undefined ? {} : { link: content.link }),
     body: bodyOf(content, { mid, seq })
   }
-  const message = present(post)
+  const message = present(world, post)
   announce(world, post.room, { update_type: "message_edited", timestamp: world.now, message }, by)
   hear(world, post.room, by, { _tag: "Edited", chat_id: post.room.chat_id, message })
 }
 
 export const withdraw = (world: World, post: Post, by: Account): void => {
   const { room, mid } = post
+  markActive(world, room, by)
   room.posts.splice(room.posts.indexOf(post), 1)
   world.posts.delete(mid)
   world.removed.set(mid, post)

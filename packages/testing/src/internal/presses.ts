@@ -3,7 +3,7 @@ import type { Button } from "@colloquy/core/Keyboard"
 import type { Message } from "@colloquy/core/Message"
 import * as Effect from "effect/Effect"
 import type { CannotDo, Person } from "../Person.ts"
-import { deliver } from "./deliveries.ts"
+import { report } from "./deliveries.ts"
 import type { Account, Post, Room } from "./model.ts"
 import { markActive } from "./rooms.ts"
 import { present } from "./views.ts"
@@ -39,11 +39,11 @@ const call = ({ cannot, self, world }: Presser, post: Post, payload: string | nu
   const callback_id = world.nextName("callback")
   const timestamp = world.now
   bot.presses.set(callback_id, { post, by: self, isAnswered: false })
-  deliver(world, bot, {
+  report(world, post.room, bot, {
     update_type: "message_callback",
     timestamp,
     callback: { timestamp, callback_id, user: self.user, ...(payload == null ? {} : { payload }) },
-    ...(world.posts.has(post.mid) ? { message: present(post) } : {}),
+    ...(world.posts.has(post.mid) ? { message: present(world, post) } : {}),
     ...(self.locale === undefined ? {} : { user_locale: self.locale })
   })
   return Effect.succeed(callback_id)
@@ -69,6 +69,8 @@ export const pressing =
         return Effect.as(sayIn(post.room, found.text), undefined)
       case "request_contact":
         return Effect.as(sayIn(post.room, "", { attachments: [ownCard(self)] }), undefined)
+      case "request_geo_location":
+        return Effect.as(sayIn(post.room, "", { attachments: [{ type: "location", ...self.location }] }), undefined)
       default:
         return cannot(`pressing a button of the type ${found.type} tells the bot nothing`)
     }

@@ -35,6 +35,8 @@ export const notFound = (what: string) => refusal(404, "not.found", `${what} not
 
 export const invalidPayload = (problem: string) => refusal(400, "proto.payload", problem)
 
+export const replyToItself = () => invalidPayload("link: a message cannot reply to itself")
+
 export const unreadable = () => invalidPayload("The body could not be read to its end")
 
 /** The rest of the body is not read, so the connection is of no more use. */

@@ -32,7 +32,8 @@ const announceRemark = (
   { comment, post }: Remark,
   by: Account
 ): void => {
-  const message: Message = comment
+  const { sender, ...rest } = comment
+  const message: Message = sender == null ? rest : { ...rest, sender }
   const update: Update = { update_type, timestamp: world.now, message }
   announce(world, post.room, update, by)
 }
@@ -47,7 +48,7 @@ export const remark = (world: World, post: Post, author: Account, content: Remar
   markActive(world, post.room, author)
   const { mid, seq } = world.nextPosition(chat_id)
   const comment: Comment = {
-    ...(onBehalf ? {} : { sender: author.user }),
+    sender: onBehalf ? null : author.user,
     recipient: { chat_id, chat_type: "channel", post_id: post.mid },
     timestamp: world.now,
     ...linkOf(content),
@@ -62,6 +63,7 @@ export const remark = (world: World, post: Post, author: Account, content: Remar
 }
 
 export const rewriteRemark = (world: World, changed: Remark, content: RemarkContent, by: Account): void => {
+  markActive(world, changed.post.room, by)
   const { mid, seq } = changed.comment.body
   changed.comment = { ...changed.comment, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
   announceRemark(world, "comment_edited", changed, by)
@@ -69,6 +71,7 @@ export const rewriteRemark = (world: World, changed: Remark, content: RemarkCont
 }
 
 export const withdrawRemark = (world: World, { mid, post }: Remark, by: Account): void => {
+  markActive(world, post.room, by)
   post.remarks.splice(
     post.remarks.findIndex((remark) => remark.mid === mid),
     1

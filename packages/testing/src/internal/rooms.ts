@@ -1,12 +1,14 @@
 import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions } from "@colloquy/core/Member"
-import type { UserId } from "@colloquy/core/User"
-import { announce, deliver } from "./deliveries.ts"
+import { announce, report } from "./deliveries.ts"
 import type { Account, Bot, Membership, Room } from "./model.ts"
 import { idOf, type World } from "./world.ts"
 
 /** The rights that an administrator has unless told. */
 export const allRights: ReadonlyArray<Permission> = permissions
+
+/** What a chat is called unless told: only dialogs have no title. */
+const titles = { chat: "Group chat", channel: "Channel", dialog: null }
 
 export const openRoom = (
   world: World,
@@ -15,9 +17,9 @@ export const openRoom = (
   const room: Room = {
     chat_id: options.chat_id ?? world.nextChatId(options.type),
     type: options.type,
-    title: options.title ?? null,
+    title: options.title ?? titles[options.type],
     description: null,
-    icon: null,
+    icon: undefined,
     link: options.link ?? null,
     owner: options.owner,
     members: new Map(),
@@ -55,7 +57,8 @@ export const markActive = ({ now }: World, room: Room, account: Account): void =
   const membership = room.members.get(idOf(account))
   if (membership !== undefined) membership.lastAccessAt = now
   const { user } = account
-  if (!user.is_bot && user.last_activity_time !== undefined) account.user = { ...user, last_activity_time: now }
+  if (user.last_activity_time === undefined || user.last_activity_time === now) return
+  account.user = { ...user, last_activity_time: now }
 }
 
 const dialogKey = (person: Account, bot: Bot): string => `${idOf(person)} ${idOf(bot.account)}`
@@ -96,8 +99,9 @@ export const admit = (world: World, room: Room, account: Account, by: Account = 
   const at = { timestamp: world.now, ...place(room) }
   const bot = botOf(world, account)
   const inviter = by === account ? {} : { inviter_id: idOf(by) }
+  markActive(world, room, by)
   settle(world, room, account)
-  if (bot !== undefined) deliver(world, bot, { update_type: "bot_added", ...at, user: by.user })
+  if (bot !== undefined) report(world, room, bot, { update_type: "bot_added", ...at, user: by.user })
   announce(world, room, { update_type: "user_added", ...at, user: account.user, ...inviter }, account)
 }
 
@@ -106,10 +110,12 @@ export const dismiss = (world: World, room: Room, account: Account, by: Account 
   const at = { timestamp: world.now, ...place(room) }
   const bot = botOf(world, account)
   const admin = by === account ? {} : { admin_id: idOf(by) }
+  markActive(world, room, by)
+  if (room.owner === idOf(account)) room.owner = undefined
   room.members.delete(idOf(account))
   room.people = new Set(room.members.keys())
   room.former.set(idOf(account), by === account ? "left" : "removed")
-  if (bot !== undefined) deliver(world, bot, { update_type: "bot_removed", ...at, user: by.user })
+  if (bot !== undefined) report(world, room, bot, { update_type: "bot_removed", ...at, user: by.user })
   announce(world, room, { update_type: "user_removed", ...at, user: account.user, ...admin }, account)
 }
 
@@ -119,24 +125,31 @@ export const appoint = (
   room: Room,
   member: Membership,
   rights: ReadonlyArray<Permission> | undefined,
-  by: UserId | undefined
+  by: Account | undefined
 ): void => {
+  if (by !== undefined) markActive(world, room, by)
   member.rights = rights === undefined ? undefined : new Set(rights)
   const bot = botOf(world, member.account)
   if (bot === undefined) return
-  deliver(world, bot, {
+  report(world, room, bot, {
     update_type: "bot_admin_permissions_changed",
     timestamp: world.now,
     ...place(room),
-    ...(by === undefined ? {} : { user_id: by }),
+    ...(by === undefined ? {} : { user_id: idOf(by) }),
     bot_id: idOf(member.account),
     is_admin: rights !== undefined,
     ...(rights === undefined ? {} : { permissions: rights })
   })
 }
 
+export const closeRoom = (world: World, room: Room): void => {
+  room.isClosed = true
+  room.lastEventAt = world.now
+}
+
 export const rename = (world: World, room: Room, title: string, by: Account): void => {
   room.title = title
+  markActive(world, room, by)
   const { chat_id } = room
   announce(world, room, { update_type: "chat_title_changed", timestamp: world.now, chat_id, user: by.user, title })
 }

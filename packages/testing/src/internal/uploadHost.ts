@@ -54,6 +54,9 @@ const takeFile = (
     return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, size, pieces }))
   })
 
+/** @assumption B Names of files are percent-encoded where they hold more than ASCII. */
+const decodeName = (name: string): string => decodePercent(name) ?? name
+
 /** The file in the form field `data`. */
 const receiveForm = (type: UploadType, request: Request): Effect.Effect<Received, Refusal> =>
   request.body.bytes.pipe(
@@ -62,23 +65,24 @@ const receiveForm = (type: UploadType, request: Request): Effect.Effect<Received
       !Multipart.isFile(part)
         ? Effect.succeed(undefined)
         : part.key === "data"
-          ? takeFile(type, part.name, part.content, request.body.release)
+          ? takeFile(type, decodeName(part.name), part.content, request.body.release)
           : Effect.as(Stream.runDrain(part.content), undefined)
     ),
     Stream.runCollect,
     Effect.mapError(unreadable),
     Effect.flatMap((parts) => {
-      const file = parts.find((part) => part !== undefined)
-      return file === undefined
-        ? failure(400, "upload.no.data", "The form has no file in the field `data`")
+      const [file, ...others] = parts.filter((part) => part !== undefined)
+      if (file === undefined) return failure(400, "upload.no.data", "The form has no file in the field `data`")
+      return others.length > 0
+        ? failure(400, "upload.more.files", "An address takes one file, the form has more")
         : Effect.succeed(file)
     })
   )
 
 const dispositionName = (header: string | undefined): string | undefined => {
-  const [, quoted, bare] = /\bfilename=(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []
+  const [, quoted, bare] = /\bfilename(?:=|\*=UTF-8'[^']*')(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []
   const name = quoted ?? bare
-  return name === undefined ? undefined : (decodePercent(name) ?? name)
+  return name === undefined ? undefined : decodeName(name)
 }
 
 const receiveRaw = (type: UploadType, { body, headers }: Request, start = 0): Effect.Effect<Received, Refusal> =>
@@ -175,8 +179,8 @@ export const receive = (world: World, request: Request): Effect.Effect<Response,
     }
     const id = /^\/upload\/([^/]+)$/.exec(request.path)?.[1]
     const slot = id === undefined ? undefined : world.slots.get(id)
-    if (slot === undefined || slot.media.type !== request.entrance.at) {
-      return failure(404, "upload.not.found", "There is no such upload address")
+    if (slot?.media.type !== request.entrance.at || slot.address !== request.path + request.query) {
+      return failure(404, "upload.not.found", "There is no such upload address: it must be used as it was given")
     }
     if (slot.isUsed) return failure(400, "upload.used", "The address has taken its one file already")
     if (request.method === "GET") return Effect.succeed(tellProgress(slot))

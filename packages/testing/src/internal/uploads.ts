@@ -5,13 +5,16 @@ import type { World } from "./world.ts"
 
 /** An address that takes one file. */
 export const openSlot = (world: World, type: UploadType): UploadSlot => {
+  const id = world.nextName("slot")
+  const media = expectMedia(world, type)
   const slot: UploadSlot = {
-    id: world.nextName("slot"),
-    media: expectMedia(world, type),
+    id,
+    address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
+    media,
     progress: undefined,
     pieces: [],
     isUsed: false
   }
-  world.slots.set(slot.id, slot)
+  world.slots.set(id, slot)
   return slot
 }

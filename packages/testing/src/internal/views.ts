@@ -2,15 +2,18 @@ import type { Chat } from "@colloquy/core/Chat"
 import type { ChatMember } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
 import type { Bot, Membership, Post, Room } from "./model.ts"
+import { linkTo } from "./pictures.ts"
 import { counterpart } from "./rooms.ts"
-import { idOf } from "./world.ts"
+import { withFreshLinks } from "./media.ts"
+import { idOf, type World } from "./world.ts"
 
 const isPureForward = ({ body, link }: Message): boolean =>
   link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
 
-/** A message as it is given out: a pure forward has no body of its own, a post has its views. */
-export const present = ({ message, viewers }: Post): Message => {
-  const shown = isPureForward(message) ? { ...message, body: null } : message
+/** A message as it is given out: a pure forward has no body of its own, a post has its views, links to pictures last. */
+export const present = (world: World, { message, viewers }: Post): Message => {
+  const fresh = withFreshLinks(world, message)
+  const shown = isPureForward(fresh) ? { ...fresh, body: null } : fresh
   return viewers === undefined ? shown : { ...shown, stat: { views: viewers.size } }
 }
 
@@ -21,7 +24,7 @@ const statusFor = (room: Room, bot: Bot): Chat["status"] => {
 }
 
 /** A chat as a bot sees it. */
-export const toChat = (room: Room, bot: Bot): Chat => {
+export const toChat = (world: World, room: Room, bot: Bot): Chat => {
   const person = room.type === "dialog" ? counterpart(room, bot.account) : undefined
   const seen = [...room.members].map(([id, { lastAccessAt }]) => [String(id), lastAccessAt] as const)
   return {
@@ -29,7 +32,7 @@ export const toChat = (room: Room, bot: Bot): Chat => {
     type: room.type,
     status: statusFor(room, bot),
     title: room.title,
-    icon: room.icon === null ? null : { url: room.icon },
+    icon: room.icon === undefined ? null : { url: linkTo(world, room.icon) },
     last_event_time: room.lastEventAt,
     participants_count: room.members.size,
     ...(room.owner === undefined ? {} : { owner_id: room.owner }),
@@ -39,7 +42,7 @@ export const toChat = (room: Room, bot: Bot): Chat => {
     description: room.description,
     ...(person === undefined ? {} : { dialog_with_user: person.user }),
     ...(room.type === "dialog" ? {} : { messages_count: room.posts.length }),
-    ...(room.pinned === undefined ? {} : { pinned_message: present(room.pinned) })
+    ...(room.pinned === undefined ? {} : { pinned_message: present(world, room.pinned) })
   }
 }
 

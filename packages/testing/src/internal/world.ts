@@ -8,7 +8,7 @@ import type { Limiter } from "./limits.ts"
 import { Log } from "./log.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import { Pictures } from "./pictures.ts"
-import type { Account, Bot, Hearing, Media, Post, Remark, Revocation, Room, UploadSlot } from "./model.ts"
+import type { Account, Bot, Hearing, Location, Media, Post, Remark, Revocation, Room, UploadSlot } from "./model.ts"
 import type { Delivery } from "../Webhooks.ts"
 import type { Outlet } from "./webhook/outlet.ts"
 import type { Exchange, Intercept } from "./wire.ts"
@@ -131,7 +131,11 @@ export class World {
 
   addAccount(
     profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
-    options: { readonly isPrivate?: boolean; readonly locale?: string | undefined } = {}
+    options: {
+      readonly isPrivate?: boolean | undefined
+      readonly locale?: string | undefined
+      readonly location?: Location | undefined
+    } = {}
   ): Account {
     const { last_activity_time = this.now, user_id = this.#nextUserId(), ...rest } = profile
     const user: UserWithPhoto = {
@@ -141,7 +145,8 @@ export class World {
       ...(last_activity_time === null ? {} : { last_activity_time }),
       ...rest
     }
-    const account: Account = { user, isPrivate: options.isPrivate ?? false, locale: options.locale }
+    const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
+    const account: Account = { user, isPrivate, locale, location }
     this.accounts.set(user_id, account)
     return account
   }

@@ -2,6 +2,7 @@ import { Members, Messages } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
 import { DELETE, denied, GET, invalid, noMessage, PATCH, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
@@ -82,6 +83,61 @@ says(
     yield* visitor.say(group, "hi")
     yield* TestClock.setTime(9000)
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("last_event_time"), 7000)
+  })
+)
+
+says(
+  "Chat",
+  "last_event_time moves with whatever happens in the chat",
+  Effect.gen(function* () {
+    const { asked, channel, dialog, group, message, owner, visitor } = yield* Scene.make
+    const pin = { message_id: Scene.midOf(message) }
+    const events = [
+      [dialog, visitor.press(asked, "Yes")],
+      [dialog, visitor.stop],
+      [dialog, visitor.start()],
+      [dialog, visitor.clearDialog],
+      [dialog, visitor.muteDialog(1)],
+      [dialog, visitor.unmuteDialog],
+      [dialog, visitor.removeDialog],
+      [channel, owner.appointBot(channel, ["write"])],
+      [group, succeeds(PATCH(`/chats/${group.chat_id}`, { description: "We read" }))],
+      [group, succeeds(PUT(`/chats/${group.chat_id}/pin`, pin))],
+      [group, succeeds(DELETE(`/chats/${group.chat_id}/pin`))],
+      [group, Emulator.closeChat(group)]
+    ] as const
+    for (const [index, [{ chat_id }, event]] of events.entries()) {
+      const time = (index + 1) * 1000
+      yield* TestClock.setTime(time)
+      yield* event
+      assert.strictEqual((yield* GET(`/chats/${chat_id}`)).at("last_event_time"), time, `event ${index}`)
+    }
+  })
+)
+
+says(
+  "Chat",
+  "The icon's link is a new one whenever the chat is requested",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const path = `/chats/${group.chat_id}`
+    const token = yield* Scene.uploadImage
+    yield* succeeds(PATCH(path, { icon: { token } }))
+    yield* TestClock.adjust("2 days")
+    const icon = String((yield* GET(path)).at("icon.url"))
+    assert.strictEqual((yield* HttpClient.get(icon)).status, 200)
+  })
+)
+
+assumes(
+  "C",
+  "Chat",
+  "A group chat or a channel that was given no title has one",
+  Effect.gen(function* () {
+    for (const type of ["chat", "channel"] as const) {
+      const { chat_id } = yield* Emulator.chat({ type })
+      assert.match(String((yield* GET(`/chats/${chat_id}`)).at("title")), /\w/)
+    }
   })
 )
 
@@ -279,13 +335,14 @@ says(
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
     const url = "https://pictures.example/1.png"
-    assert.strictEqual((yield* succeeds(PATCH(path, { icon: { url } }))).at("icon.url"), url)
-    assert.strictEqual((yield* succeeds(PATCH(path, { title: "kept" }))).at("icon.url"), url)
+    const link = (yield* succeeds(PATCH(path, { icon: { url } }))).at("icon.url")
+    assert.strictEqual((yield* HttpClient.get(String(link))).headers["location"], url)
+    assert.strictEqual((yield* succeeds(PATCH(path, { title: "kept" }))).at("icon.url"), link)
     const token = yield* Scene.uploadImage
     for (const icon of [{ token }, { photos: { main: { token } } }]) {
       assert.match(String((yield* succeeds(PATCH(path, { icon }))).at("icon.url")), /^https:\/\//)
     }
-    for (const icon of [{}, { url: "" }, { url, token }, { token: "unknown" }, { photos: {} }, url]) {
+    for (const icon of [{}, { url: "" }, { url: "1.png" }, { url, token }, { token: "unknown" }, { photos: {} }, url]) {
       yield* invalid(PATCH(path, { icon }))
     }
   })
@@ -316,7 +373,8 @@ says(
     const changes = { title: "Writing club", description: "We write", pin: Scene.midOf(message) }
     yield* succeeds(PATCH(path, { ...changes, notify: false }))
     assert.deepStrictEqual(yield* notices, [])
-    yield* succeeds(PATCH(path, changes))
+    yield* succeeds(PATCH(path, { ...changes, title: "Chess club" }))
+    yield* succeeds(PATCH(path, { title: "Chess club" }))
     yield* succeeds(PATCH(path, { icon: { url: "https://p.example/1" }, notify: true }))
     yield* succeeds(PATCH(path, {}))
     assert.deepStrictEqual(yield* notices, [["title", "description", "pin"], ["icon"]])
@@ -537,11 +595,49 @@ says(
     const seen = Effect.map(GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`), ({ at }) =>
       at("members.0.last_activity_time")
     )
-    const doings = [visitor.say(group, "hi"), visitor.press(asked, "Yes"), visitor.comment(post, "hi"), visitor.start()]
+    const said = yield* visitor.say(group, "hello")
+    const doings = [
+      visitor.say(group, "hi"),
+      visitor.edit(said, "hello!"),
+      visitor.remove(said),
+      visitor.rename(group, "Writing club"),
+      visitor.press(asked, "Yes"),
+      visitor.comment(post, "hi"),
+      visitor.view(post),
+      visitor.stop,
+      visitor.start()
+    ]
     for (const [index, doing] of doings.entries()) {
       yield* TestClock.setTime((index + 1) * 1000)
       yield* doing
       assert.strictEqual(yield* seen, (index + 1) * 1000)
+    }
+  })
+)
+
+says(
+  "User (sender) and UserWithPhoto",
+  "last_activity_time of a bot is the time at which it did something last",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const path = `/chats/${group.chat_id}`
+    const message_id = (yield* POST(`/messages?chat_id=${group.chat_id}`, { text: "a" })).at("message.body.mid")
+    const doings = [
+      POST(`/messages?chat_id=${group.chat_id}`, { text: "hi" }),
+      PUT(`/messages?message_id=${message_id}`, { text: "b" }),
+      PATCH(path, { title: "Writing club" }),
+      PUT(`${path}/pin`, { message_id }),
+      DELETE(`${path}/pin`),
+      DELETE(`/messages?message_id=${message_id}`)
+    ]
+    for (const [index, doing] of doings.entries()) {
+      yield* TestClock.setTime((index + 1) * 1000)
+      yield* succeeds(doing)
+      const me = yield* GET(`${path}/members/me`)
+      assert.deepStrictEqual(
+        [me.at("last_activity_time"), me.at("last_access_time")],
+        [(index + 1) * 1000, (index + 1) * 1000]
+      )
     }
   })
 )
@@ -735,6 +831,8 @@ assumes(
     const { group, owner } = yield* Scene.make
     yield* denied(DELETE(`/chats/${group.chat_id}/members?user_id=${owner.user_id}`))
     yield* denied(DELETE(`/chats/${group.chat_id}/members/admins/${owner.user_id}`))
+    const admins = [{ user_id: owner.user_id, permissions: ["write"] }]
+    yield* denied(POST(`/chats/${group.chat_id}/members/admins`, { admins }))
   })
 )
 

@@ -30,7 +30,7 @@ says(
   Effect.gen(function* () {
     const { owner, path, post } = yield* scene
     const { body } = yield* owner.comment(post, "We", { onBehalf: true })
-    assert.isTrue((yield* succeeds(GET(`${path}/${body.mid}`))).at("sender") == null)
+    assert.isNull((yield* succeeds(GET(`${path}/${body.mid}`))).at("sender"))
   })
 )
 
@@ -126,6 +126,9 @@ says(
     const { comment, path, texts } = yield* talk
     const mids = each(yield* GET(path), "messages", "body.mid")
     assert.strictEqual(yield* texts(`comment_ids=${mids[1]},${comment.body.mid},mid.0&count=1&before=1`), "b,First")
+    for (const wrong of ["count=0", "count=101", "before=-1"]) {
+      assert.strictEqual(yield* texts(`comment_ids=${comment.body.mid}&${wrong}`), "First", wrong)
+    }
   })
 )
 
@@ -161,6 +164,21 @@ assumes(
     assert.deepStrictEqual(each(first, "messages", "timestamp"), [3000, 2000])
     assert.strictEqual(yield* texts("count=2&before=2000"), "a,First")
     assert.isTrue((yield* GET(path)).at("marker") == null)
+  })
+)
+
+assumes(
+  "C",
+  "GET /messages/{messageId}/comments",
+  "The marker leads on to the next page, also within a millisecond",
+  Effect.gen(function* () {
+    const { path, post, visitor } = yield* scene
+    for (const text of ["a", "b", "c"]) yield* visitor.comment(post, text)
+    const first = yield* GET(`${path}?count=2`)
+    const second = yield* GET(`${path}?count=2&marker=${first.at("marker")}`)
+    const texts = [first, second].flatMap((page) => each(page, "messages", "body.text"))
+    assert.deepStrictEqual(texts, ["c", "b", "a", "First"])
+    assert.isTrue(second.at("marker") == null)
   })
 )
 

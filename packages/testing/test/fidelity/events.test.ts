@@ -77,9 +77,9 @@ assumes(
 )
 
 assumes(
-  "A",
+  "C",
   "Events",
-  "What the bot itself writes, changes or removes causes no update to it",
+  "A message that the bot itself writes, edits or removes causes no update to it",
   Effect.gen(function* () {
     const { asked } = yield* Scene.make
     yield* Messages.edit({ message_id: midOf(asked), text: "b" })
@@ -494,10 +494,28 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates: a limit out of 1 to 1000, a timeout out of 0 to 90, or a marker that is no integer is 400",
+  "GET /updates: a limit out of 1 to 1000, a timeout out of 0 to 90, or a marker that is no 64-bit integer is 400",
   Effect.gen(function* () {
     for (const query of ["limit=0", "limit=1001", "limit=x"]) yield* invalid(GET(`/updates?timeout=0&${query}`))
-    for (const query of ["timeout=-1", "timeout=91", "timeout=0&marker=x"]) yield* invalid(GET(`/updates?${query}`))
+    for (const query of ["timeout=-1", "timeout=91"]) yield* invalid(GET(`/updates?${query}`))
+    for (const marker of ["x", "1.0", String(2n ** 63n), String(-(2n ** 63n) - 1n)]) {
+      yield* invalid(GET(`/updates?timeout=0&marker=${marker}`))
+    }
+  })
+)
+
+assumes(
+  "C",
+  "Events",
+  "GET /updates with a marker from the future gives what comes from now on",
+  Effect.gen(function* () {
+    const visitor = yield* Emulator.user("Victor")
+    yield* visitor.say("a")
+    const late = yield* succeeds(GET(`/updates?timeout=0&marker=${2n ** 63n - 1n}`))
+    assert.deepStrictEqual(late.at("updates"), [])
+    yield* visitor.say("b")
+    const next = yield* succeeds(GET(`/updates?timeout=0&marker=${late.at("marker")}`))
+    assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
   })
 )
 

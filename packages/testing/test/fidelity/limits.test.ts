@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { each, GET, invalid, PATCH, POST, refused, succeeds } from "../support/http.ts"
+import { each, GET, invalid, PATCH, POST, PUT, refused, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const limited = Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits }))
@@ -43,6 +43,23 @@ says(
     }
     yield* TestClock.adjust("1 second")
     for (const { chat_id } of chats) yield* succeeds(POST(`/messages?chat_id=${chat_id}`, { text: "hi" }))
+  }).pipe(limited)
+)
+
+assumes(
+  "C",
+  "Limits",
+  "An edit of a message, a comment and its edit count as a message of their chat",
+  Effect.gen(function* () {
+    const channel = yield* Emulator.chat({ type: "channel", bot: { admin: true } })
+    const send = POST(`/messages?chat_id=${channel.chat_id}`, { text: "News" })
+    const mid = (yield* succeeds(send)).at("message.body.mid")
+    yield* succeeds(PUT(`/messages?message_id=${mid}`, { text: "Old news" }))
+    yield* tooMany(POST(`/messages/${mid}/comments`, { text: "First" }))
+    yield* TestClock.adjust("1 second")
+    const comment = (yield* succeeds(POST(`/messages/${mid}/comments`, { text: "First" }))).at("body.mid")
+    yield* succeeds(PUT(`/messages/${mid}/comments?comment_id=${comment}`, { text: "First!" }))
+    yield* tooMany(send)
   }).pipe(limited)
 )
 

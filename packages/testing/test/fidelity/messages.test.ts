@@ -414,6 +414,20 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
+  "For channels notify must be true or left out in an edit and in an answer too",
+  Effect.gen(function* () {
+    const { channel, visitor } = yield* Scene.make
+    const keyboard = Keyboard.make([Keyboard.callback("Yes", "yes")])
+    const post = yield* Messages.send({ chat_id: channel.chat_id, text: "News", attachments: [keyboard] })
+    const callback = yield* visitor.press(post, "Yes")
+    const body = { text: "a", notify: false }
+    yield* invalid(PUT(`/messages?message_id=${midOf(post)}`, body))
+    yield* invalid(POST(`/answers?callback_id=${callback}`, { message: body }))
+  })
+)
+
+says(
+  "Request-side message body (NewMessageBody)",
   "format is markdown or html; without it the text stays as it is",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
@@ -437,7 +451,17 @@ says(
     for (const payload of payloads) {
       assert.strictEqual((yield* succeeds(send(payload))).at("message.body.attachments.0.type"), "image")
     }
-    const wrong = [{}, { url: "" }, { url, token }, { token, photos: {} }, { photos: {} }, { token: 5 }, null]
+    const wrong = [
+      {},
+      { url: "" },
+      { url: "1.png" },
+      { url: " " },
+      { url, token },
+      { token, photos: {} },
+      { photos: {} },
+      { token: 5 },
+      null
+    ]
     for (const payload of wrong) yield* invalid(send(payload))
     const withText = { text: "a", attachments: [{ type: "image", payload: { photos: {} } }] }
     yield* invalid(POST(`/messages?chat_id=${group.chat_id}`, withText))
@@ -488,6 +512,38 @@ says(
       ["image", "video", "inline_keyboard"]
     )
     yield* invalid(send(picture, keyboard, keyboard))
+    const location = { type: "location", latitude: 1, longitude: 2 }
+    for (const other of [location, { type: "share", payload: { url: "https://e.example" } }]) {
+      yield* invalid(send(picture, other))
+      yield* succeeds(send(other, keyboard))
+    }
+  })
+)
+
+assumes(
+  "C",
+  "Request-side message body (NewMessageBody)",
+  "A button of a type that the platform does not know, and a share of nothing, are 400",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const send = (attachment: unknown) => POST(`/messages?chat_id=${group.chat_id}`, { attachments: [attachment] })
+    const buttons = [[{ type: "calback", text: "Yes", payload: "y" }]]
+    const { at } = yield* invalid(send({ type: "inline_keyboard", payload: { buttons } }))
+    assert.include(String(at("message")), "calback")
+    yield* invalid(send({ type: "share", payload: {} }))
+  })
+)
+
+assumes(
+  "C",
+  "Request-side message body (NewMessageBody)",
+  "No message, and no comment, can be edited into a reply to itself",
+  Effect.gen(function* () {
+    const { comment, message, post } = yield* Scene.make
+    const replyTo = (mid: string) => ({ text: "a", link: { type: "reply", mid } })
+    yield* invalid(PUT(`/messages?message_id=${midOf(message)}`, replyTo(midOf(message))))
+    const path = `/messages/${midOf(post)}/comments?comment_id=${comment.body.mid}`
+    yield* invalid(PUT(path, replyTo(comment.body.mid)))
   })
 )
 
@@ -707,12 +763,43 @@ says(
 
 says(
   "GET /messages",
-  "message_ids gives these messages; those that are not there, or not for the bot, are left out",
+  "message_ids gives these messages",
   Effect.gen(function* () {
-    const { asked, message, post, visitor } = yield* Scene.make
+    const { asked, channel, group, message, post } = yield* Scene.make
+    const mids = [post, asked, message].map(midOf).join(",")
+    assert.strictEqual(yield* listed(`message_ids=${mids}`), "NewsShall we?Hello")
+    const posts = yield* Effect.forEach(Array.from({ length: 101 }), (_, index) =>
+      Messages.send({ chat_id: channel.chat_id, text: String(index) })
+    )
+    const { at } = yield* succeeds(GET(`/messages?message_ids=${posts.map(midOf).join(",")}`))
+    assert.lengthOf(at("messages") as Array<unknown>, 101)
+    for (const beside of [`chat_id=${group.chat_id}`, "count=1", "count=0", "from=0"]) {
+      assert.strictEqual(yield* listed(`message_ids=${mids}&${beside}`), "NewsShall we?Hello", beside)
+    }
+  })
+)
+
+assumes(
+  "C",
+  "GET /messages",
+  "Of message_ids, those that are not there are left out",
+  Effect.gen(function* () {
+    const { message } = yield* Scene.make
+    assert.strictEqual(yield* listed(`message_ids=mid.0,${midOf(message)}`), "Hello")
+  })
+)
+
+says(
+  "Errors",
+  "GET /messages is 403 where the user suspended the bot or the bot has no access to the chat",
+  Effect.gen(function* () {
+    const { asked, dialog, visitor } = yield* Scene.make
     const secret = yield* visitor.say(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
-    const mids = [post, secret, asked, message].map(midOf)
-    assert.strictEqual(yield* listed(`message_ids=${mids.join(",")},mid.0`), "NewsShall we?Hello")
+    yield* denied(GET(`/messages?message_ids=${midOf(secret)}`))
+    yield* visitor.stop
+    for (const query of [`chat_id=${dialog.chat_id}`, `message_ids=${midOf(asked)}`]) {
+      yield* denied(GET(`/messages?${query}`))
+    }
   })
 )
 
@@ -725,7 +812,12 @@ says(
     assert.strictEqual(yield* listed(`${path}&from=2000`), "baHello")
     assert.strictEqual(yield* listed(`${path}&to=2000`), "cb")
     assert.strictEqual(yield* listed(`${path}&from=2000&to=1000`), "ba")
-    yield* invalid(GET(`/messages?${path}&from=yesterday`))
+    for (const past of ["to=-1", "from=9223372036854775807"]) {
+      assert.strictEqual(yield* listed(`${path}&${past}`), "cbaHello", past)
+    }
+    assert.strictEqual(yield* listed(`${path}&from=-1`), "")
+    for (const from of ["yesterday", "1.0", "9223372036854775808"])
+      yield* invalid(GET(`/messages?${path}&from=${from}`))
   })
 )
 

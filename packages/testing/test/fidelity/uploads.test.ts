@@ -183,6 +183,31 @@ says(
 )
 
 says(
+  "POST /uploads",
+  "One url accepts one file: a form with two is refused",
+  Effect.gen(function* () {
+    const url = String((yield* opened("file")).at("url"))
+    const form = new FormData()
+    for (const name of ["a.txt", "b.txt"]) form.append("data", new Blob(["content"]), name)
+    const { status } = yield* HttpClientRequest.post(url).pipe(HttpClientRequest.bodyFormData(form), HttpClient.execute)
+    assert.strictEqual(status, 400)
+    assert.strictEqual((yield* Scene.upload({ url }, "a.txt", "content")).status, 200)
+  })
+)
+
+says(
+  "POST /uploads",
+  "The returned url is used unchanged: without its token, or with another, it is none",
+  Effect.gen(function* () {
+    const url = String((yield* opened("image")).at("url"))
+    for (const other of [url.replace(/\?.*/, ""), `${url}0`]) {
+      assert.strictEqual((yield* Scene.upload({ url: other }, "a.png", "content")).status, 404)
+    }
+    assert.strictEqual((yield* Scene.upload({ url }, "a.png", "content")).status, 200)
+  })
+)
+
+says(
   "Upload result",
   "The lifetime of the upload address is unlimited",
   Effect.gen(function* () {
@@ -304,6 +329,38 @@ assumes(
     yield* TestClock.adjust("1 minute")
     const { at } = yield* attach(group.chat_id, "file", JSON.parse(text).token)
     assert.strictEqual(at("message.body.attachments.0.filename"), "отчёт.txt")
+  })
+)
+
+assumes(
+  "B",
+  "POST /uploads",
+  "A form and a part name a file alike",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const names = {
+      'filename="%D0%B4%20b.txt"': "д b.txt",
+      "filename*=UTF-8''%D0%B4.txt": "д.txt",
+      "filename=c.txt": "c.txt"
+    }
+    for (const [parameter, name] of Object.entries(names)) {
+      const form = `--b\r\ncontent-disposition: form-data; name="data"; ${parameter}\r\n\r\ncontent\r\n--b--\r\n`
+      const ways = [
+        HttpClientRequest.bodyText(form, "multipart/form-data; boundary=b"),
+        (request: HttpClientRequest.HttpClientRequest) =>
+          request.pipe(
+            HttpClientRequest.bodyText("content", "application/octet-stream"),
+            HttpClientRequest.setHeader("content-disposition", `attachment; ${parameter}`)
+          )
+      ]
+      for (const way of ways) {
+        const url = String((yield* opened("file")).at("url"))
+        const response = yield* HttpClient.execute(way(HttpClientRequest.post(url)))
+        yield* TestClock.adjust("1 minute")
+        const { at } = yield* attach(group.chat_id, "file", JSON.parse(yield* response.text).token)
+        assert.strictEqual(at("message.body.attachments.0.filename"), name)
+      }
+    }
   })
 )
 

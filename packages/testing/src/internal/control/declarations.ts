@@ -63,6 +63,8 @@ const user = {
   avatar_url: maybe(Schema.String),
   full_avatar_url: maybe(Schema.String),
   is_private: maybe(Schema.Boolean),
+  hides_activity: maybe(Schema.Boolean),
+  location: maybe(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })),
   locale: maybe(Schema.String)
 }
 

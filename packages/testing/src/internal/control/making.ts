@@ -15,15 +15,14 @@ const defined = <O extends object>(options: O) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as Given<O>
 
 export const makeUser = (
-  { is_private, locale, ...profile }: Endpoint.Request<typeof declarations.users>,
+  { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,
   { world }: Control
 ): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
   Effect.suspend(() => {
-    const given = defined(profile)
+    const given = { ...defined(profile), ...(hides_activity === true ? { last_activity_time: null } : {}) }
     const problem = problemOfUser(world, given)
     if (problem !== undefined) return Effect.fail(refusal.invalidPayload(problem))
-    const options = { isPrivate: is_private ?? false, locale: locale ?? undefined }
-    return Effect.succeed(world.addAccount(given, options).user)
+    return Effect.succeed(world.addAccount(given, defined({ isPrivate: is_private, locale, location })).user)
   })
 
 export const makeChat = (

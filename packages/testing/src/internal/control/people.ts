@@ -121,7 +121,7 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(declarations.listChats, (request, control) =>
     Effect.map(botOf(control, request), (bot) => ({
-      chats: [...control.world.rooms.values()].map((room) => toChat(room, bot))
+      chats: [...control.world.rooms.values()].map((room) => toChat(control.world, room, bot))
     }))
   )
 ]

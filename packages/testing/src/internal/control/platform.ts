@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import { deliver } from "../deliveries.ts"
 import { setFaults } from "../faults.ts"
+import { closeRoom } from "../rooms.ts"
 import * as refusal from "../refusal.ts"
 import { describe } from "../requestReader.ts"
 import { present } from "../views.ts"
@@ -67,7 +68,9 @@ export const platform: ReadonlyArray<Handled> = [
     Effect.sync(() => ({ bots: [...world.bots.values()].map(({ account, token }) => ({ token, user: account.user })) }))
   ),
   on(declarations.listMessages, ({ chat_id }, control) =>
-    Effect.map(roomOf(control, chat_id), ({ posts }) => ({ messages: posts.map(present) }))
+    Effect.map(roomOf(control, chat_id), ({ posts }) => ({
+      messages: posts.map((post) => present(control.world, post))
+    }))
   ),
   on(declarations.listComments, ({ message_id }, { world }) =>
     Effect.suspend(() => {
@@ -85,7 +88,7 @@ export const platform: ReadonlyArray<Handled> = [
   ),
   on(declarations.closeChat, ({ chat_id }, control) =>
     Effect.map(roomOf(control, chat_id), (room) => {
-      room.isClosed = true
+      closeRoom(control.world, room)
       return done
     })
   ),

@@ -18,14 +18,17 @@ const isMedia = (type: unknown): type is Media["type"] =>
 const complete = (world: World, given: unknown): unknown => {
   if (!isObject(given) || !isMedia(given["type"])) return given
   const payload = isObject(given["payload"]) ? given["payload"] : {}
-  const { url } = payload
-  if (typeof payload["token"] === "string" && world.media.has(payload["token"])) return given
-  const media = expectMedia(world, given["type"], typeof url === "string" ? url : undefined)
+  const { token, url } = payload
+  if (typeof token === "string" && world.media.has(token)) return given
+  const media = expectMedia(world, given["type"], {
+    ...(typeof token === "string" ? { token } : {}),
+    sourceUrl: typeof url === "string" ? url : undefined
+  })
   media.readyAt = world.now
   if (typeof given["filename"] === "string") media.filename = given["filename"]
   if (typeof given["size"] === "number") media.size = given["size"]
   const own = { token: media.token, url: urlOf(world, media) }
-  return { ...given, payload: { ...(media.type === "image" ? { photo_id: media.photo_id } : {}), ...own, ...payload } }
+  return { ...given, payload: { ...(media.type === "image" ? { photo_id: media.photo_id } : {}), ...payload, ...own } }
 }
 
 const decode = Schema.decodeUnknownEffect(Attachment, { errors: "all" })

@@ -64,10 +64,11 @@ const makeSeedChat = (call: ControlCall, { admins, messages, ...chat }: declarat
     const bot = yield* botOf(call, chat)
     const { chat_id } = yield* makeChat(chat, call)
     const room = yield* roomOf(call, chat_id)
+    const owner = room.owner === undefined ? undefined : call.world.accounts.get(room.owner)
     for (const { permissions, user_id } of admins ?? []) {
       const member = room.members.get(user_id)
       if (member === undefined) return yield* refusal.invalidPayload(`admins: user ${user_id} is no member`)
-      appoint(call.world, room, member, permissions ?? allRights, room.owner)
+      appoint(call.world, room, member, permissions ?? allRights, owner)
     }
     yield* Effect.forEach(messages ?? [], (said, index) => at(`messages.${index}`)(say(call, bot, room, said)))
     return room
@@ -81,7 +82,7 @@ export const seeding: ReadonlyArray<Handled> = [
       const rooms = yield* Effect.forEach(chats ?? [], (chat, index) => at(`chats.${index}`)(makeSeedChat(call, chat)))
       const bots = [...call.world.bots.values()]
       if (silent === true) for (const { updates } of bots) updates.clear()
-      return { users: made, chats: rooms.map((room) => toChat(room, bots[0])) }
+      return { users: made, chats: rooms.map((room) => toChat(call.world, room, bots[0])) }
     })
   )
 ]

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { roomOf } from "../call.ts"
 import { readContent } from "../content.ts"
 import { tell } from "../hearing.ts"
-import { contentOf, rewrite } from "../posts.ts"
+import { rewrite } from "../posts.ts"
 import * as refusal from "../refusal.ts"
 import { idOf } from "../world.ts"
 import type { Handlers } from "./handler.ts"
@@ -21,7 +21,7 @@ export const answers: Handlers<typeof Answers> = {
     const room = yield* roomOf(call, post.room.chat_id)
     if (message != null) {
       if (!world.posts.has(post.mid)) return yield* refusal.methodNotAllowed("The message is gone")
-      rewrite(world, post, yield* readContent(call, room, message, contentOf(post)), bot.account)
+      rewrite(world, post, yield* readContent(call, room, message, post), bot.account)
     }
     press.isAnswered = true
     if (notification != null) {

@@ -6,10 +6,9 @@ import * as Option from "effect/Option"
 import { administered, type Call, knownRoom, requireOpen, requireRight, roomOf, roomWithRight } from "../call.ts"
 import { readContent } from "../content.ts"
 import { tell } from "../hearing.ts"
-import { withFreshLinks } from "../media.ts"
 import type { ChatChange, Room } from "../model.ts"
 import * as refusal from "../refusal.ts"
-import { rename } from "../rooms.ts"
+import { markActive, rename } from "../rooms.ts"
 import { present, toChat } from "../views.ts"
 import type { Handlers } from "./handler.ts"
 
@@ -19,14 +18,22 @@ const postIn = ({ world }: Call, room: Room, mid: MessageId) =>
     return post?.room === room ? Effect.succeed(post) : refusal.messageNotFound(mid)
   })
 
-const iconUrl = (call: Call, room: Room, payload: PhotoAttachmentRequestPayload) =>
+const readIcon = (call: Call, room: Room, payload: PhotoAttachmentRequestPayload) =>
   Effect.map(readContent(call, room, { attachments: [{ type: "image", payload }] }), ({ attachments: [image] }) =>
-    image.type === "image" ? image.payload.url : null
+    image.type === "image" ? call.world.media.get(image.payload.token) : undefined
   )
 
 /** @assumption C The notice that members get is no message of the chat, and bots are sent no update of it. */
-const giveNotice = ({ world }: Call, room: Room, changed: ReadonlyArray<ChatChange>): void => {
-  if (changed.length > 0) tell(world, room, { _tag: "Notice", chat_id: room.chat_id, changed })
+const announceChange = (
+  { bot, world }: Call,
+  room: Room,
+  changed: ReadonlyArray<ChatChange>,
+  notify: boolean | null | undefined
+): void => {
+  if (changed.length === 0) return
+  room.lastEventAt = world.now
+  markActive(world, room, bot.account)
+  if (notify !== false) tell(world, room, { _tag: "Notice", chat_id: room.chat_id, changed })
 }
 
 /** A dialog lets the bot pin by itself. */
@@ -38,7 +45,7 @@ const pinnable = (call: Call, { chat_id }: { readonly chat_id: Room["chat_id"] }
 const changeable = ["icon", "title", "description", "pin"] as const
 
 export const chats: Handlers<typeof Chats> = {
-  get: ({ chat_id }, call) => Effect.map(knownRoom(call, chat_id), (room) => toChat(room, call.bot)),
+  get: ({ chat_id }, call) => Effect.map(knownRoom(call, chat_id), (room) => toChat(call.world, room, call.bot)),
 
   edit: Effect.fnUntraced(function* ({ chat_id, notify, ...changes }, call) {
     const { description, icon, pin, title } = changes
@@ -48,14 +55,15 @@ export const chats: Handlers<typeof Chats> = {
     if (pin != null) yield* requireRight(call, room, "pin_message")
     yield* requireOpen(room)
     const post = pin == null ? room.pinned : yield* postIn(call, room, pin)
-    const url = icon == null ? room.icon : yield* iconUrl(call, room, icon)
+    const media = icon == null ? room.icon : yield* readIcon(call, room, icon)
+    const isRenamed = title != null && title !== room.title
     room.pinned = post
-    room.icon = url
+    room.icon = media
     if (description != null) room.description = description === "" ? null : description
-    if (title != null && title !== room.title) rename(call.world, room, title, call.bot.account)
-    const changed = changeable.filter((key) => changes[key] != null)
-    if (notify !== false) giveNotice(call, room, changed)
-    return toChat(room, call.bot)
+    if (isRenamed) rename(call.world, room, title, call.bot.account)
+    const changed = changeable.filter((key) => (key === "title" ? isRenamed : changes[key] != null))
+    announceChange(call, room, changed, notify)
+    return toChat(call.world, room, call.bot)
   }),
 
   sendAction: ({ action, chat_id }, call) =>
@@ -66,17 +74,18 @@ export const chats: Handlers<typeof Chats> = {
 
   getPin: ({ chat_id }, call) =>
     Effect.map(roomOf(call, chat_id), ({ pinned }) =>
-      Option.map(Option.fromUndefinedOr(pinned), (post) => withFreshLinks(call.world, present(post)))
+      Option.map(Option.fromUndefinedOr(pinned), (post) => present(call.world, post))
     ),
 
   pin: Effect.fnUntraced(function* ({ chat_id, message_id, notify }, call) {
     const room = yield* pinnable(call, { chat_id })
     room.pinned = yield* postIn(call, room, message_id)
-    if (notify !== false) giveNotice(call, room, ["pin"])
+    announceChange(call, room, ["pin"], notify)
   }),
 
   unpin: ({ chat_id }, call) =>
     Effect.map(pinnable(call, { chat_id }), (room) => {
       room.pinned = undefined
+      announceChange(call, room, ["pin"], false)
     })
 }

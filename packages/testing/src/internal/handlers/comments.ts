@@ -34,9 +34,11 @@ const remarkUnder = ({ world }: Call, post: Post, mid: MessageId): Effect.Effect
 const readRemark = Effect.fnUntraced(function* (
   call: Call,
   post: Post,
-  { format, link, text }: Pick<Comments.SendRequest, "format" | "link" | "text">
+  { format, link, text }: Pick<Comments.SendRequest, "format" | "link" | "text">,
+  self?: MessageId
 ) {
   const replyTo = link == null ? undefined : yield* remarkUnder(call, post, link.mid)
+  if (replyTo !== undefined && replyTo.mid === self) return yield* refusal.replyToItself()
   if (text === "") return yield* refusal.invalidPayload("text: a comment must have one")
   return { ...readText(text, format), replyTo }
 })
@@ -54,16 +56,18 @@ const mayChange = (
 }
 
 export const comments: Handlers<typeof Comments> = {
-  list: ({ after = -Infinity, before = Infinity, comment_ids, count = defaultCount, message_id }, call) =>
+  list: ({ after = -Infinity, before = Infinity, comment_ids, count = defaultCount, marker, message_id }, call) =>
     Effect.map(readablePost(call, message_id), ({ remarks }) => {
       const newestFirst = remarks.map(({ comment }) => comment).reverse()
       if (comment_ids !== undefined) {
         return { messages: newestFirst.filter(({ body }) => comment_ids.includes(body.mid)) }
       }
-      const matching = newestFirst.filter(({ timestamp }) => timestamp > after && timestamp < before)
+      const matching = newestFirst.filter(
+        ({ body, timestamp }) => timestamp > after && timestamp < before && (marker == null || body.seq < marker)
+      )
       const messages = matching.slice(0, count)
       const last = messages.at(-1)
-      return { messages, ...(last && matching.length > count ? { marker: BigInt(last.timestamp) } : {}) }
+      return { messages, ...(last && matching.length > count ? { marker: last.body.seq } : {}) }
     }),
 
   get: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {
@@ -85,7 +89,7 @@ export const comments: Handlers<typeof Comments> = {
     const found = yield* remarkUnder(call, post, comment_id)
     yield* mayChange(call, found, "edit")
     if (call.world.now - found.comment.timestamp > editableFor) return yield* refusal.commentTooOld()
-    rewriteRemark(call.world, found, yield* readRemark(call, post, body), call.bot.account)
+    rewriteRemark(call.world, found, yield* readRemark(call, post, body, comment_id), call.bot.account)
   }),
 
   remove: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {

@@ -107,9 +107,12 @@ export const members: Handlers<typeof Members> = {
     if (new Set([...others, ...chosen]).size > maxAdmins) {
       return yield* refusal.rejected(`A chat has at most ${maxAdmins} administrators`)
     }
+    if (admins.some(({ user_id }) => user_id === room.owner)) {
+      return yield* refusal.chatDenied("The owner has all rights")
+    }
     admins.forEach(({ alias, permissions }, index) => {
       chosen[index].alias = alias ?? undefined
-      appoint(call.world, room, chosen[index], permissions, idOf(call.bot.account))
+      appoint(call.world, room, chosen[index], permissions, call.bot.account)
     })
   }),
 
@@ -118,6 +121,6 @@ export const members: Handlers<typeof Members> = {
     const member = yield* memberOf(room, user_id)
     if (member.rights === undefined) return yield* refusal.notFound(`Administrator ${user_id}`)
     if (room.owner === user_id) return yield* refusal.chatDenied("The owner stays an administrator")
-    appoint(call.world, room, member, undefined, idOf(call.bot.account))
+    appoint(call.world, room, member, undefined, call.bot.account)
   })
 }

@@ -2,9 +2,8 @@ import type * as Messages from "@colloquy/core/Messages"
 import * as Effect from "effect/Effect"
 import { type Call, requireOpen, roomOf, visiblePost } from "../call.ts"
 import { readContent } from "../content.ts"
-import { withFreshLinks } from "../media.ts"
 import type { Post, Room } from "../model.ts"
-import { contentOf, publish, rewrite, withdraw } from "../posts.ts"
+import { publish, rewrite, withdraw } from "../posts.ts"
 import * as refusal from "../refusal.ts"
 import { findDialog, hasRight, isAdmin } from "../rooms.ts"
 import { present } from "../views.ts"
@@ -35,47 +34,51 @@ const mayChange = (
 const readable = (call: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
   room.type === "dialog" || isAdmin(room, call.bot.account) ? Effect.void : refusal.notAdmin()
 
-/** An expired link must be requested again. */
-const presentAgain =
+const presenting =
   ({ world }: Call) =>
   (post: Post) =>
-    withFreshLinks(world, present(post))
+    present(world, post)
 
 export const messages: Handlers<typeof Messages> = {
   send: Effect.fnUntraced(function* (request, call) {
     const room = yield* destination(call, request)
     yield* mayWrite(call, room)
     yield* requireOpen(room)
-    if (room.type === "channel" && request.notify === false) {
-      return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
-    }
     const content = yield* readContent(call, room, request)
-    return present(publish(call.world, room, call.bot.account, content, request.notify))
+    return present(call.world, publish(call.world, room, call.bot.account, content, request.notify))
   }),
 
   list: Effect.fnUntraced(function* (
-    { after = -1, before = Infinity, chat_id, count = defaultCount, from = Infinity, message_ids, to = 0 },
+    {
+      after = -Infinity,
+      before = Infinity,
+      chat_id,
+      count = defaultCount,
+      from = Infinity,
+      message_ids,
+      to = -Infinity
+    },
     call
   ) {
+    if (chat_id === undefined) {
+      const posts = [...new Set(message_ids)].flatMap((mid) => call.world.posts.get(mid) ?? [])
+      yield* Effect.forEach(posts, ({ room }) => roomOf(call, room.chat_id))
+      return posts.map(presenting(call))
+    }
     const isWanted = ({ message: { timestamp } }: Post) =>
       timestamp <= from && timestamp >= to && timestamp < before && timestamp > after
-    if (chat_id === undefined) {
-      const found = yield* Effect.forEach(message_ids, (mid) => Effect.option(visiblePost(call, mid)))
-      const posts = found.flatMap((post) => (post._tag === "Some" ? [post.value] : []))
-      return posts.filter(isWanted).slice(0, count).map(presentAgain(call))
-    }
     const room = yield* roomOf(call, chat_id)
     yield* readable(call, room)
-    return room.posts.filter(isWanted).slice(-count).reverse().map(presentAgain(call))
+    return room.posts.filter(isWanted).slice(-count).reverse().map(presenting(call))
   }),
 
-  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), presentAgain(call)),
+  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), presenting(call)),
 
   edit: Effect.fnUntraced(function* ({ message_id, ...body }, call) {
     const post = yield* visiblePost(call, message_id)
     yield* roomOf(call, post.room.chat_id)
     yield* mayChange(call, post, "edit")
-    const content = yield* readContent(call, post.room, body, contentOf(post))
+    const content = yield* readContent(call, post.room, body, post)
     rewrite(call.world, post, content, call.bot.account)
   }),
 

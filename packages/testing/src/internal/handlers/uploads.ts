@@ -6,16 +6,8 @@ import type { Handlers } from "./handler.ts"
 export const uploads: Handlers<typeof Uploads> = {
   create: ({ type }, { entrance, world }) =>
     Effect.sync(() => {
-      const { id, media } = openSlot(world, type)
-      const url = `${entrance.uploads[type]}/upload/${id}`
-      switch (type) {
-        case "video":
-        case "audio":
-          return { url, token: media.token }
-        case "image":
-          return { url: `${url}?token=${encodeURIComponent(media.token)}` }
-        case "file":
-          return { url }
-      }
+      const { address, media } = openSlot(world, type)
+      const url = entrance.uploads[type] + address
+      return type === "video" || type === "audio" ? { url, token: media.token } : { url }
     })
 }
