@@ -213,7 +213,7 @@ describe("the command", () => {
         [["--token", "a", "--token", "a"], "--token"],
         [["--seed", join(files, "none")], "there is no such file"],
         [["--seed", broken], "The body is not JSON"],
-        [["--seed", wrong], "users.0.user_id: Expected number"],
+        [["--seed", wrong], "users[0].user_id: must be a number"],
         [["--webhook-root", join(files, "none")], "there is no such file"],
         [["--webhook-root", broken], "is no certificate in PEM"],
         [["--webhook-to", "8443"], "--webhook-to 8443: must be a host and a port"],

@@ -1,9 +1,8 @@
-import type * as Endpoint from "@colloquy/core/Endpoint"
+import * as Endpoint from "@colloquy/core/Endpoint"
 import * as Json from "@colloquy/core/Json"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import * as SchemaIssue from "effect/SchemaIssue"
 
 /** The parts of a request as text. */
 export interface Parts {
@@ -68,19 +67,16 @@ type TextReaders = ReadonlyArray<readonly [field: string, read: ReadText]>
 const textReaders = (fields: Endpoint.Fields): TextReaders =>
   Object.entries(fields).map(([key, { ast }]) => [key, readText(SchemaAST.toEncoded(ast))] as const)
 
-const toStandardIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const mostIssues = 10
 
 /** The issues, each with the field it is about; not all of them where there are many. */
 export const describe = (error: Schema.SchemaError): string => {
-  const { issues } = toStandardIssues(error.issue)
-  const told = issues.slice(0, mostIssues).map(({ path, message }) => {
-    const field = (path ?? []).map((part) => (typeof part === "object" ? part.key : part)).join(".")
-    return field === "" ? message : `${field}: ${message}`
-  })
+  const issues = Endpoint.fieldIssues(error.issue)
+  const told = issues
+    .slice(0, mostIssues)
+    .map(({ field, problem }) => (field === "" ? problem : `${field}: ${problem}`))
   const rest = issues.length - told.length
-  return [...told, ...(rest === 0 ? [] : [`and ${rest} more`])].join("; ").replaceAll("\n", " ")
+  return [...told, ...(rest === 0 ? [] : [`and ${rest} more`])].join("; ")
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -41,6 +41,6 @@ export const readAttachments = (
   Effect.forEach(given, (attachment, index) =>
     Effect.mapError(
       Effect.suspend(() => decode(complete(world, attachment))),
-      (error) => refusal.invalidPayload(`attachments.${index}: ${describe(error)}`)
+      (error) => refusal.invalidPayload(`attachments[${index}]: ${describe(error)}`)
     )
   )

@@ -70,7 +70,7 @@ const makeSeedChat = (call: ControlCall, { admins, messages, ...chat }: declarat
       if (member === undefined) return yield* refusal.invalidPayload(`admins: user ${user_id} is no member`)
       appoint(call.world, room, member, permissions ?? allRights, owner)
     }
-    yield* Effect.forEach(messages ?? [], (said, index) => at(`messages.${index}`)(say(call, bot, room, said)))
+    yield* Effect.forEach(messages ?? [], (said, index) => at(`messages[${index}]`)(say(call, bot, room, said)))
     return room
   })
 
@@ -78,8 +78,8 @@ const makeSeedChat = (call: ControlCall, { admins, messages, ...chat }: declarat
 export const seeding: ReadonlyArray<Handled> = [
   on(declarations.seed, ({ chats, silent, users }, call) =>
     Effect.gen(function* () {
-      const made = yield* Effect.forEach(users ?? [], (user, index) => at(`users.${index}`)(makeUser(user, call)))
-      const rooms = yield* Effect.forEach(chats ?? [], (chat, index) => at(`chats.${index}`)(makeSeedChat(call, chat)))
+      const made = yield* Effect.forEach(users ?? [], (user, index) => at(`users[${index}]`)(makeUser(user, call)))
+      const rooms = yield* Effect.forEach(chats ?? [], (chat, index) => at(`chats[${index}]`)(makeSeedChat(call, chat)))
       const bots = [...call.world.bots.values()]
       if (silent === true) for (const { updates } of bots) updates.clear()
       return { users: made, chats: rooms.map((room) => toChat(call.world, room, bots[0])) }
