@@ -1,4 +1,4 @@
-import { readMp4, textAt } from "./mp4.ts"
+import { textAt, viewOf } from "./mp4.ts"
 
 const ofWav = (view: DataView, size: number): number | undefined => {
   let bytesPerSecond: number | undefined
@@ -45,13 +45,8 @@ const ofMp3 = (view: DataView, size: number): number | undefined => {
   return isFirst ? (frames * 1152) / samples : (frames * 576) / (samples / (version === 2 ? 2 : 4))
 }
 
-/**
- * How many seconds an audio file of that size plays, as its beginning tells.
- *
- * @assumption C Audio whose beginning does not tell its length is taken, however long it plays.
- */
+/** How many seconds a WAV or an MP3 file of that size plays, as its beginning tells. */
 export const secondsOf = (head: Uint8Array, size: number): number | undefined => {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  if (textAt(view, 0) === "RIFF" && textAt(view, 8) === "WAVE") return ofWav(view, size)
-  return textAt(view, 4) === "ftyp" ? readMp4(view)?.seconds : ofMp3(view, size)
+  const view = viewOf(head)
+  return textAt(view, 0) === "RIFF" && textAt(view, 8) === "WAVE" ? ofWav(view, size) : ofMp3(view, size)
 }

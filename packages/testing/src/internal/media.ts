@@ -81,7 +81,7 @@ export const withFreshLinks = (world: World, message: Message): Message => {
   }
 }
 
-/** @assumption C A video whose beginning does not tell its sides and length is 1280 x 720 px and plays a second. */
+/** @assumption C A video whose header does not tell its sides and length is 1280 x 720 px and plays a second. */
 export const lookOf = ({ film }: Media) => {
   const { height, seconds, width } = film ?? { width: 1280, height: 720, seconds: 1 }
   return { width, height, duration: Math.round(seconds) }

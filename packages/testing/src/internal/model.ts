@@ -10,6 +10,7 @@ import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Log } from "./log.ts"
+import type { Look } from "./look.ts"
 import type { Film } from "./mp4.ts"
 
 /** In degrees. */
@@ -126,7 +127,7 @@ export interface Media {
   /** When its processing is done; absent until it is uploaded. */
   readyAt: number | undefined
   readonly sourceUrl: string | undefined
-  /** Of a video whose beginning tells. */
+  /** Of a video whose header tells. */
   film: Film | undefined
 }
 
@@ -144,8 +145,8 @@ export interface UploadSlot {
   readonly address: string
   readonly media: Media
   progress: UploadProgress | undefined
-  /** The parts of a picture so far. */
-  pieces: ReadonlyArray<Uint8Array>
+  /** What was seen of the parts so far. */
+  seen: Look
   isUsed: boolean
 }
 

@@ -5,6 +5,9 @@ export interface Film {
   readonly height: number
 }
 
+export const viewOf = ({ buffer, byteLength, byteOffset }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength)
+
 export const textAt = (view: DataView, at: number): string =>
   at + 4 > view.byteLength ? "" : String.fromCharCode(...[0, 1, 2, 3].map((index) => view.getUint8(at + index)))
 
@@ -23,14 +26,8 @@ const sidesIn = (view: DataView, at: number): readonly [width: number, height: n
   return place + 8 > view.byteLength ? [0, 0] : [view.getUint16(place), view.getUint16(place + 4)]
 }
 
-const containers = new Set(["moov", "trak"])
-
-/**
- * The boxes `mvhd` and `tkhd` in the box `moov`; in a file made for playing at once `moov` is in front. Of several
- * tracks the largest picture counts.
- */
-export const readMp4 = (view: DataView): Film | undefined => {
-  if (textAt(view, 4) !== "ftyp") return undefined
+/** The boxes `mvhd` and `tkhd` inside the box `moov`. Of several tracks the largest picture counts. */
+export const readMoov = (view: DataView): Film | undefined => {
   let seconds: number | undefined
   let [width, height] = [0, 0]
   for (let at = 0; at + 8 <= view.byteLength;) {
@@ -41,8 +38,8 @@ export const readMp4 = (view: DataView): Film | undefined => {
       const sides = sidesIn(view, at)
       if (sides[0] * sides[1] > width * height) [width, height] = sides
     }
-    if (!containers.has(box) && size < 8) break
-    at += containers.has(box) ? 8 : size
+    if (box !== "trak" && size < 8) break
+    at += box === "trak" ? 8 : size
   }
   return seconds === undefined ? undefined : { seconds, width, height }
 }

@@ -1,71 +1,55 @@
 import * as Multipart from "effect/http/Multipart"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { secondsOf } from "./audioLength.ts"
+import { Look } from "./look.ts"
 import { processingTime } from "./media.ts"
 import type { UploadSlot } from "./model.ts"
-import { type Film, readMp4 } from "./mp4.ts"
 import { decodePercent } from "./percent.ts"
 import { readPicture, show } from "./pictures.ts"
 import { Refusal } from "./refusal.ts"
-import { join } from "./readText.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
 import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
 import { type Body, headersIn, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
-type UploadType = UploadSlot["media"]["type"]
-
 interface Received {
   readonly filename: string | undefined
-  readonly size: number
-  readonly pieces: ReadonlyArray<Uint8Array>
+  readonly look: Look
 }
 
 const unreadable = (error: unknown): Refusal =>
   error instanceof Refusal ? error : failure(400, "upload.unreadable", "The body could not be read to its end")
 
-/** How much of the beginning of audio and videos is looked at. */
-const headLength = 2 ** 18
-
-/** Whether the bytes at a place of a file are looked at later: all of a picture, the beginning of what is played. */
-const isKept = (type: UploadType, at: number): boolean => type === "image" || (type !== "file" && at < headLength)
-
-/** Takes a file, or the part of it from `start` on, for as long as it is not too large. */
+/** Takes a file, or the part of it that comes next, for as long as it is not too large. */
 const takeFile = (
-  type: UploadType,
+  { media, seen }: UploadSlot,
   filename: string | undefined,
   bytes: Stream.Stream<Uint8Array, unknown>,
-  release: Body["release"],
-  start = 0
+  release: Body["release"]
 ): Effect.Effect<Received, unknown> =>
   Effect.suspend((): Effect.Effect<Received, unknown> => {
-    const refused = refuseName(type, filename)
+    const refused = refuseName(media.type, filename)
     if (refused !== undefined) return refused
-    const pieces: Array<Uint8Array> = []
-    let size = 0
+    const look = seen.fork()
     const take = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
-      const at = start + size
-      size += chunk.byteLength
-      if (isKept(type, at)) pieces.push(chunk)
-      else release?.(chunk)
-      return refuseSize(type, size) ?? Effect.void
+      if (!look.take(chunk)) release?.(chunk)
+      return refuseSize(media.type, look.size) ?? Effect.void
     }
-    return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, size, pieces }))
+    return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, look }))
   })
 
 /** @assumption B Names of files are percent-encoded where they hold more than ASCII. */
 const decodeName = (name: string): string => decodePercent(name) ?? name
 
 /** The file in the form field `data`. */
-const receiveForm = (type: UploadType, request: Request): Effect.Effect<Received, Refusal> =>
+const receiveForm = (slot: UploadSlot, request: Request): Effect.Effect<Received, Refusal> =>
   request.body.bytes.pipe(
     Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
     Stream.mapEffect((part) =>
       !Multipart.isFile(part)
         ? Effect.succeed(undefined)
         : part.key === "data"
-          ? takeFile(type, decodeName(part.name), part.content, request.body.release)
+          ? takeFile(slot, decodeName(part.name), part.content, request.body.release)
           : Effect.as(Stream.runDrain(part.content), undefined)
     ),
     Stream.runCollect,
@@ -85,11 +69,8 @@ const dispositionName = (header: string | undefined): string | undefined => {
   return name === undefined ? undefined : decodeName(name)
 }
 
-const receiveRaw = (type: UploadType, { body, headers }: Request, start = 0): Effect.Effect<Received, Refusal> =>
-  Effect.mapError(
-    takeFile(type, dispositionName(headers["content-disposition"]), body.bytes, body.release, start),
-    unreadable
-  )
+const receiveRaw = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<Received, Refusal> =>
+  Effect.mapError(takeFile(slot, dispositionName(headers["content-disposition"]), body.bytes, body.release), unreadable)
 
 const plain = { "content-type": "text/plain" }
 
@@ -105,35 +86,36 @@ const answer = ({ id, media }: UploadSlot): Response => {
   }
 }
 
-const filmIn = ({ buffer, byteLength, byteOffset }: Uint8Array): Film | undefined =>
-  readMp4(new DataView(buffer, byteOffset, byteLength))
-
-const complete = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, pieces, size }: Received) {
+const complete = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, look }: Received) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(join(pieces)))
-  if (media.type === "video") media.film = filmIn(join(pieces))
-  if (media.type === "audio" && (secondsOf(join(pieces), size) ?? 0) > longestAudio) {
+  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(look.bytes))
+  if (media.type === "video") media.film = look.film
+  if (media.type === "audio" && (look.seconds ?? 0) > longestAudio) {
     return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
   }
   media.filename = filename
-  media.size = size
-  media.readyAt = world.now + processingTime(world, size)
+  media.size = look.size
+  media.readyAt = world.now + processingTime(world, look.size)
 })
+
+const forget = (slot: UploadSlot): void => {
+  slot.progress = undefined
+  slot.seen = new Look(slot.media.type)
+}
 
 /** Takes nothing of a file that was refused: the address stands open for another one. */
 const reopen = (slot: UploadSlot): Effect.Effect<void> =>
   Effect.sync(() => {
     slot.isUsed = false
-    slot.progress = undefined
-    slot.pieces = []
+    forget(slot)
   })
 
 const receiveWhole = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request) {
   slot.isUsed = true
+  forget(slot)
   const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
-  const { type } = slot.media
-  yield* (isForm ? receiveForm(type, request) : receiveRaw(type, request)).pipe(
+  yield* (isForm ? receiveForm(slot, request) : receiveRaw(slot, request)).pipe(
     Effect.flatMap((received) => complete(world, slot, received)),
     Effect.onError(() => reopen(slot))
   )
@@ -146,18 +128,17 @@ const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot,
   const tooLarge = refuseSize(type, range.size)
   if (tooLarge !== undefined) return yield* tooLarge
   if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
-  const { filename, pieces, size } = yield* receiveRaw(type, request, range.first)
-  if (size !== range.last - range.first + 1 || !continues(range, slot.progress)) {
+  const received = yield* receiveRaw(slot, request)
+  if (received.look.size !== range.last + 1 || !continues(range, slot.progress)) {
     return yield* failure(416, "upload.range", "The part is not as long as its range")
   }
   slot.progress = after(range, slot.progress)
-  slot.pieces = [...slot.pieces, ...pieces]
+  slot.seen = received.look
   const { progress } = slot
   const isLast = progress.received === range.size
   if (isLast) {
-    const whole = { filename, size: range.size, pieces: slot.pieces }
-    yield* Effect.onError(complete(world, slot, whole), () => reopen(slot))
-    slot.pieces = []
+    yield* Effect.onError(complete(world, slot, received), () => reopen(slot))
+    forget(slot)
   }
   return isLast && (type === "image" || type === "file")
     ? answer(slot)

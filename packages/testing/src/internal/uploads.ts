@@ -1,4 +1,5 @@
 import type { UploadType } from "@colloquy/core/Uploads"
+import { Look } from "./look.ts"
 import { expectMedia } from "./media.ts"
 import type { UploadSlot } from "./model.ts"
 import type { World } from "./world.ts"
@@ -12,7 +13,7 @@ export const openSlot = (world: World, type: UploadType): UploadSlot => {
     address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
     media,
     progress: undefined,
-    pieces: [],
+    seen: new Look(type),
     isUsed: false
   }
   world.slots.set(id, slot)

@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { film, m4a, mp3, png, variableMp3, wav } from "../support/media.ts"
+import { film, m4a, moovLast, mp3, png, variableMp3, wav } from "../support/media.ts"
 import { GET, POST, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -88,7 +88,8 @@ says(
       ["a.wav", wav(3601), wav(3600)],
       ["a.mp3", mp3(3601), mp3(3600)],
       ["b.mp3", variableMp3(137_813), variableMp3(137_812)],
-      ["a.m4a", m4a(3601), m4a(3600)]
+      ["a.m4a", m4a(3601), m4a(3600)],
+      ["b.m4a", moovLast(film(0, 0, 3601), 300_000), moovLast(film(0, 0, 3600), 300_000)]
     ] as const
     for (const [name, long, fitting] of files) {
       const tried = yield* refusals("audio", [
@@ -218,9 +219,42 @@ assumes(
 )
 
 assumes(
+  "A",
+  "Other operations",
+  "A video has width, height and duration wherever in the file they stand, in one piece or in parts",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const whole = moovLast(film(640, 360, 95), 300_000)
+    assert.deepStrictEqual(lookOf((yield* video(whole)).attached), [640, 360, 95])
+    for (const first of [10, 30, 45, 300_044, whole.byteLength - 1]) {
+      const { token, url } = yield* Uploads.create({ type: "video" })
+      const parts = [
+        [0, first],
+        [first, whole.byteLength]
+      ] as const
+      for (const [from, to] of parts) {
+        yield* HttpClientRequest.post(url).pipe(
+          HttpClientRequest.bodyUint8Array(whole.slice(from, to), "application/octet-stream"),
+          HttpClientRequest.setHeader("content-range", `bytes ${from}-${to - 1}/${whole.byteLength}`),
+          HttpClient.execute
+        )
+      }
+      yield* TestClock.adjust("1 minute")
+      const attachments = [{ type: "video", payload: { token } }]
+      const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { attachments }))
+      assert.deepStrictEqual(
+        lookOf((key) => at(`message.body.attachments.0.${key}`)),
+        [640, 360, 95],
+        `in parts from ${first} on`
+      )
+    }
+  })
+)
+
+assumes(
   "C",
   "Other operations",
-  "A video whose beginning does not tell is 1280 x 720 px and a second long in GET /videos/{token}",
+  "A video whose header does not tell is 1280 x 720 px and a second long in GET /videos/{token}",
   Effect.gen(function* () {
     const { attached, path } = yield* video("no header")
     assert.deepStrictEqual(lookOf(attached), [undefined, undefined, undefined])

@@ -64,6 +64,19 @@ export const m4a = (seconds: number) =>
     view.setUint32(56, seconds * 1000)
   })
 
+/** The same film as cameras write it: what it says of itself stands behind the pictures. */
+export const moovLast = (film: Uint8Array<ArrayBuffer>, pictures: number) => {
+  const moov = film.subarray(24, 348)
+  const bytes = new Uint8Array(24 + 16 + pictures + moov.byteLength)
+  bytes.set(film.subarray(0, 24))
+  const view = new DataView(bytes.buffer)
+  view.setUint32(24, 1)
+  bytes.set(new TextEncoder().encode("mdat"), 28)
+  view.setBigUint64(32, BigInt(16 + pictures))
+  bytes.set(moov, 40 + pictures)
+  return bytes
+}
+
 /** A film of that size and length, with a track of sound besides the picture. */
 export const film = (width: number, height: number, seconds: number) =>
   fileOf(400, (view, put) => {
