@@ -14,7 +14,8 @@ import { apiOrigin } from "./httpClient.ts"
 import { documentedLimits, Limiter } from "./limits.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import type { Account, Bot, Room } from "./model.ts"
-import { makePerson } from "./person.ts"
+import { makePerson } from "./person/person.ts"
+import { chatIdOf, midOf } from "./refs.ts"
 import { admit, allRights, appoint, closeRoom, openRoom, settle } from "./rooms.ts"
 import { serving } from "./serve.ts"
 import { present, toChat } from "./views.ts"
@@ -84,7 +85,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   if (options.limits) world.limiter = new Limiter({ ...documentedLimits, ...options.limits })
   world.mediaSettings = mediaSettingsOf(options)
 
-  const chatIdOf = (ref: ChatRef) => (typeof ref === "number" ? ref : ref.chat_id)
   const roomOf = (ref: ChatRef): Room | undefined => world.rooms.get(chatIdOf(ref))
 
   const changing = (what: string, ref: ChatRef, change: (room: Room) => void) =>
@@ -123,7 +123,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map((post) => present(world, post)) ?? []),
     comments: (ref) =>
       Effect.sync(() => {
-        const mid = typeof ref === "string" ? ref : ref.body?.mid
+        const mid = midOf(ref)
         return (mid === undefined ? undefined : world.posts.get(mid))?.remarks.map(({ comment }) => comment) ?? []
       }),
     updates: Effect.sync(() => bot.updates.from(0).map(({ update }) => update)),

@@ -85,9 +85,6 @@ export const hasRight = (room: Room, account: Account, right: Permission): boole
 
 export const isAdmin = (room: Room, account: Account): boolean => room.members.get(idOf(account))?.rights !== undefined
 
-const botOf = (world: World, account: Account): Bot | undefined =>
-  [...world.bots.values()].find((bot) => bot.account === account)
-
 const place = (room: Room) => ({ chat_id: room.chat_id, is_channel: room.type === "channel" })
 
 /**
@@ -97,7 +94,7 @@ const place = (room: Room) => ({ chat_id: room.chat_id, is_channel: room.type ==
  */
 export const admit = (world: World, room: Room, account: Account, by: Account = account): void => {
   const at = { timestamp: world.now, ...place(room) }
-  const bot = botOf(world, account)
+  const bot = world.botOf(idOf(account))
   const inviter = by === account ? {} : { inviter_id: idOf(by) }
   markActive(world, room, by)
   settle(world, room, account)
@@ -108,7 +105,7 @@ export const admit = (world: World, room: Room, account: Account, by: Account = 
 /** Somebody goes, by themselves or removed by `by`. */
 export const dismiss = (world: World, room: Room, account: Account, by: Account = account): void => {
   const at = { timestamp: world.now, ...place(room) }
-  const bot = botOf(world, account)
+  const bot = world.botOf(idOf(account))
   const admin = by === account ? {} : { admin_id: idOf(by) }
   markActive(world, room, by)
   if (room.owner === idOf(account)) room.owner = undefined
@@ -129,7 +126,7 @@ export const appoint = (
 ): void => {
   if (by !== undefined) markActive(world, room, by)
   member.rights = rights === undefined ? undefined : new Set(rights)
-  const bot = botOf(world, member.account)
+  const bot = world.botOf(idOf(member.account))
   if (bot === undefined) return
   report(world, room, bot, {
     update_type: "bot_admin_permissions_changed",

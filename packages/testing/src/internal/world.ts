@@ -167,6 +167,11 @@ export class World {
     this.bots.set(token, bot)
     return bot
   }
+
+  botOf(user_id: UserId): Bot | undefined {
+    for (const bot of this.bots.values()) if (idOf(bot.account) === user_id) return bot
+    return undefined
+  }
 }
 
 export const idOf = ({ user }: Account): UserId => user.user_id

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { ChatOptions } from "../../Emulator.ts"
 import type { CannotDo, Person } from "../../Person.ts"
 import type { Account, Bot, Room } from "../model.ts"
-import { makePerson } from "../person.ts"
+import { makePerson } from "../person/person.ts"
 import type { Entrance } from "../wire.ts"
 import * as refusal from "../refusal.ts"
 import type { World } from "../world.ts"
@@ -47,8 +47,7 @@ export interface ToBot {
 
 export const botOf = ({ world }: Control, { bot_id }: ToBot): Refusable<Bot> =>
   Effect.suspend((): Refusable<Bot> => {
-    const bots = [...world.bots.values()]
-    const bot = bot_id == null ? bots[0] : bots.find(({ account }) => account.user.user_id === bot_id)
+    const bot = bot_id == null ? [...world.bots.values()][0] : world.botOf(bot_id)
     return bot === undefined ? refusal.notFound(`bot_id: Bot ${bot_id}`) : Effect.succeed(bot)
   })
 

@@ -1,0 +1,43 @@
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Heard, Person } from "../../Person.ts"
+import type { Account, Hearing } from "../model.ts"
+import { idOf, type World } from "../world.ts"
+
+/** What a person hears of bots: of all of them, from now on. */
+export type Ear = Pick<Person, "reply" | "notification" | "hears">
+
+type Kind = Heard["_tag"]
+
+type OfKind<K extends Kind> = Extract<Heard, { readonly _tag: K }>
+
+export const makeEar = (world: World, self: Account): Ear => {
+  const start = world.heard.end
+  let readTo = start
+  const unread: Array<Heard> = []
+
+  const isNear = ({ audience }: Hearing): boolean => audience.has(idOf(self))
+
+  const listen = (): void => {
+    for (const hearing of world.heard.from(readTo)) if (isNear(hearing)) unread.push(hearing.heard)
+    readTo = world.heard.end
+  }
+
+  const take = (isWanted: (heard: Heard) => boolean): Effect.Effect<Heard> =>
+    Effect.suspend(() => {
+      listen()
+      const at = unread.findIndex(isWanted)
+      return at < 0 ? Effect.andThen(world.heard.arrival, take(isWanted)) : Effect.succeed(unread.splice(at, 1)[0])
+    })
+
+  const takeOf = <K extends Kind>(kind: K) => take(({ _tag }) => _tag === kind) as Effect.Effect<OfKind<K>>
+
+  return {
+    reply: Effect.map(takeOf("Message"), ({ message }) => message),
+    notification: Effect.map(takeOf("Notification"), ({ text }) => text),
+    hears: world.heard.stream(start).pipe(
+      Stream.filter(isNear),
+      Stream.map(({ heard }) => heard)
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import type { Attachment } from "@colloquy/core/Attachment"
+import type { Button } from "@colloquy/core/Keyboard"
+import * as Effect from "effect/Effect"
+import type { Person } from "../../Person.ts"
+import { report } from "../deliveries.ts"
+import type { Account, Post } from "../model.ts"
+import { markActive } from "../rooms.ts"
+import { present } from "../views.ts"
+import { idOf } from "../world.ts"
+import { type Actor, cannot, type Doing, localeOf } from "./actor.ts"
+import { sayIn } from "./saying.ts"
+
+type ButtonRef = Parameters<Person["press"]>[1]
+
+type Rows = ReadonlyArray<ReadonlyArray<Button>>
+
+const rowsOf = ({ message }: Post): Rows =>
+  (message.body?.attachments ?? []).flatMap((attachment) =>
+    attachment.type === "inline_keyboard" ? attachment.payload.buttons : []
+  )
+
+const textOf = (button: Button): string | undefined => (button.type === "unknown" ? undefined : button.text)
+
+const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Doing<Button> => {
+  const found = typeof ref === "string" ? rows.flat().find((button) => textOf(button) === ref) : rows[ref[0]]?.[ref[1]]
+  if (found !== undefined) return Effect.succeed(found)
+  const there = rows.flat().map((button) => `"${textOf(button) ?? "of an unknown type"}"`)
+  const wanted = typeof ref === "string" ? `"${ref}"` : `at row ${ref[0]}, column ${ref[1]}`
+  return cannot(actor, `there is no button ${wanted}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
+}
+
+const ownCard = ({ user }: Account): Attachment => ({
+  type: "contact",
+  payload: { vcf_info: `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${user.first_name}\r\nEND:VCARD`, user }
+})
+
+const call = (actor: Actor, post: Post, payload: string | null | undefined): Doing<string> => {
+  const { self, world } = actor
+  const bot = world.botOf(idOf(post.author))
+  if (bot === undefined) return cannot(actor, "the keyboard is not a bot's")
+  markActive(world, post.room, self)
+  const callback_id = world.nextName("callback")
+  const timestamp = world.now
+  bot.presses.set(callback_id, { post, by: self, isAnswered: false })
+  report(world, post.room, bot, {
+    update_type: "message_callback",
+    timestamp,
+    callback: { timestamp, callback_id, user: self.user, ...(payload == null ? {} : { payload }) },
+    ...(world.posts.has(post.mid) ? { message: present(world, post) } : {}),
+    ...localeOf(actor)
+  })
+  return Effect.succeed(callback_id)
+}
+
+/** Presses a button under a message. */
+export const pressing =
+  (actor: Actor, ref: ButtonRef) =>
+  (post: Post): Doing<string | undefined> =>
+    Effect.flatMap(pick(actor, rowsOf(post), ref), (button): Doing<string | undefined> => {
+      const say = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
+        Effect.as(sayIn(actor, post.room, text, { attachments }), undefined)
+      switch (button.type) {
+        case "callback":
+          return call(actor, post, button.payload)
+        case "message":
+          return say(button.text)
+        case "request_contact":
+          return say("", [ownCard(actor.self)])
+        case "request_geo_location":
+          return say("", [{ type: "location", ...actor.self.location }])
+        default:
+          return cannot(actor, `pressing a button of the type ${button.type} tells the bot nothing`)
+      }
+    })
