@@ -65,6 +65,14 @@ export type MessageRef = MessageId | Message
 export type CommentRef = MessageId | Comment
 
 /**
+ * A user (another person, or a bot), or their id.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UserRef = UserId | { readonly user_id: UserId }
+
+/**
  * What a person says besides text: attachments as others see them, a reply or a forward.
  *
  * @category models
@@ -104,22 +112,36 @@ export interface Person {
   /**
    * Presses a button by its text or its place [row, column], counted from 0. A `callback` button gives the callback's
    * id; `message`, `request_contact` and `request_geo_location` buttons make the person say something, and give
-   * nothing. Of a message that was
-   * removed since, the callback comes without `message`.
+   * nothing. Of a message that was removed since, the callback comes without `message`.
    */
   readonly press: (
     message: MessageRef,
     button: string | readonly [row: number, column: number]
   ) => Doing<string | undefined>
-  /** Joins a group chat or a channel: `user_added`. */
+  /** Joins a group chat or a channel where they are not yet: `user_added`. */
   readonly join: (chat: ChatRef) => Doing
   /** Leaves a group chat or a channel: `user_removed`. */
   readonly leave: (chat: ChatRef) => Doing
-  /** Adds the bot to a chat: `bot_added`. */
+  /** Adds another person to a chat: `user_added` with `inviter_id`. In a channel it needs the right `add_remove_members`. */
+  readonly add: (chat: ChatRef, person: UserRef) => Doing
+  /**
+   * Removes another person from a chat: `user_removed` with `admin_id`. It needs the right `add_remove_members`;
+   * `block` keeps them from joining again.
+   */
+  readonly kick: (chat: ChatRef, person: UserRef, options?: { readonly block?: boolean | undefined }) => Doing
+  /**
+   * Makes another person an administrator with these rights, or a plain member; no bot is told of it. It needs the
+   * right `add_admins`.
+   */
+  readonly appoint: (chat: ChatRef, person: UserRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
+  /** Adds the bot to a chat where it is not yet: `bot_added`. */
   readonly addBot: (chat: ChatRef) => Doing
   /** Removes the bot from a chat: `bot_removed`. */
   readonly removeBot: (chat: ChatRef) => Doing
-  /** Makes the bot an administrator with these rights, or a plain member: `bot_admin_permissions_changed`. */
+  /**
+   * Makes the bot an administrator with these rights, or a plain member: `bot_admin_permissions_changed`. It needs the
+   * right `add_admins`.
+   */
   readonly appointBot: (chat: ChatRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
   /** Gives a chat another title: `chat_title_changed`. */
   readonly rename: (chat: ChatRef, title: string) => Doing
@@ -131,7 +153,7 @@ export interface Person {
   ) => Doing<Comment>
   /** Edits an own comment: `comment_edited`. */
   readonly editComment: (comment: CommentRef, text: string) => Doing<Comment>
-  /** Removes an own comment: `comment_removed`. */
+  /** Removes an own comment, or any comment with the right `delete`: `comment_removed`. */
   readonly removeComment: (comment: CommentRef) => Doing
   /** Sees a post: it counts one view for each person. */
   readonly view: (post: MessageRef) => Doing

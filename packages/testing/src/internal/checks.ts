@@ -1,5 +1,7 @@
 import type { ChatId } from "@colloquy/core/Chat"
+import { type Permission, permissions as rights } from "@colloquy/core/Member"
 import type { UserId } from "@colloquy/core/User"
+import type { ChatOptions } from "../Emulator.ts"
 import type { Room } from "./model.ts"
 import type { World } from "./world.ts"
 
@@ -22,6 +24,22 @@ export const problemOfUser = (
     : undefined
 }
 
+/** Why an administrator cannot have these rights. */
+export const problemOfRights = (permissions: ReadonlyArray<Permission> = []): string | undefined => {
+  const unknown = permissions.find((right) => !rights.some((known) => known === right))
+  return unknown === undefined
+    ? undefined
+    : `permissions: there is no right "${unknown}"; there are ${rights.join(", ")}`
+}
+
+const problemOfRole = (bot: ChatOptions["bot"]): string | undefined => {
+  if (bot === undefined || bot === false) return undefined
+  const { admin, permissions } = bot
+  const hasNone = admin === false && permissions !== undefined
+  const problem = hasNone ? "permissions: a plain member has none" : problemOfRights(permissions)
+  return problem === undefined ? undefined : `bot.${problem}`
+}
+
 /** Why there cannot be such a chat. */
 export const problemOfChat = (
   { rooms }: World,
@@ -29,11 +47,12 @@ export const problemOfChat = (
     readonly type?: Room["type"] | undefined
     readonly chat_id?: ChatId | undefined
     readonly title?: string | undefined
+    readonly bot?: ChatOptions["bot"]
   }
 ): string | undefined => {
-  const { chat_id, title, type = "chat" } = options
+  const { bot, chat_id, title, type = "chat" } = options
   if (chat_id !== undefined && rooms.has(chat_id)) return `chat_id: there is a chat ${chat_id} already`
   if (type === "dialog" && chat_id !== undefined && chat_id <= 0) return "chat_id: must be greater than 0 for a dialog"
   if (type !== "dialog" && chat_id !== undefined && chat_id >= 0) return `chat_id: must be less than 0 for a ${type}`
-  return title === undefined ? undefined : problemOfTitle(title)
+  return (title === undefined ? undefined : problemOfTitle(title)) ?? problemOfRole(bot)
 }

@@ -10,3 +10,7 @@ export const codeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     const { _tag, code } = error as { readonly _tag: string; readonly code?: string }
     return code === undefined ? _tag : `${_tag} ${code}`
   })
+
+/** Why a person cannot do something. */
+export const problemOf = <A, R>(effect: Effect.Effect<A, { readonly problem: string }, R>) =>
+  Effect.map(Effect.flip(effect), ({ problem }) => problem)

@@ -37,6 +37,13 @@ export const roomWithRight = (actor: Actor, ref: ChatRef, right: Permission): Do
 export const openRoom = (actor: Actor, ref: ChatRef, right: Permission): Doing<Room> =>
   Effect.tap(roomWithRight(actor, ref, right), (room) => requireOpen(actor, room))
 
+/** An open chat in which they are an administrator with a right. */
+export const administered = (actor: Actor, ref: ChatRef, right: Permission): Doing<Room> =>
+  ownRoom(actor, ref).pipe(
+    Effect.tap((room) => (hasRight(room, actor.self, right) ? Effect.void : lacking(actor, right))),
+    Effect.tap((room) => requireOpen(actor, room))
+  )
+
 /** A message that they see. */
 export const postOf = (actor: Actor, ref: MessageRef): Doing<Post> =>
   Effect.suspend((): Doing<Post> => {
@@ -54,8 +61,11 @@ export const shownPost = (actor: Actor, ref: MessageRef): Doing<Post> =>
     return removed !== undefined && isIn(actor, removed.room) ? Effect.succeed(removed) : postOf(actor, ref)
   })
 
+/** A comment that they see. */
 export const remarkOf = (actor: Actor, ref: CommentRef): Doing<Remark> =>
   Effect.suspend((): Doing<Remark> => {
     const found = actor.world.remarks.get(midOf(ref)!)
-    return found === undefined ? cannot(actor, `there is no comment ${midOf(ref)}`) : Effect.succeed(found)
+    return found !== undefined && isIn(actor, found.post.room)
+      ? Effect.succeed(found)
+      : cannot(actor, `they see no comment ${midOf(ref)}`)
   })

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
 import { remark, rewriteRemark, withdrawRemark } from "../remarks.ts"
-import { isAdmin } from "../rooms.ts"
+import { hasRight, isAdmin } from "../rooms.ts"
 import { postOf, remarkOf } from "./access.ts"
 import { type Actor, cannot, type Doing } from "./actor.ts"
 import { speakable } from "./saying.ts"
@@ -34,7 +34,7 @@ export const commenting = (actor: Actor): Pick<Person, "comment" | "editComment"
   }),
   removeComment: Effect.fnUntraced(function* (ref) {
     const found = yield* remarkOf(actor, ref)
-    if (found.author !== actor.self) return yield* notTheirs(actor)
+    if (found.author !== actor.self && !hasRight(found.post.room, actor.self, "delete")) return yield* notTheirs(actor)
     withdrawRemark(actor.world, found, actor.self)
   })
 })

@@ -1,0 +1,172 @@
+import { Member } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { problemOf } from "./support/look.ts"
+import * as Scene from "./support/scene.ts"
+
+const layer = Emulator.layerBot()
+
+const last = Effect.map(Emulator.updates, (updates) => updates.at(-1)!)
+
+const set = Effect.gen(function* () {
+  const scene = yield* Scene.make
+  const { channel, group, owner, visitor } = scene
+  const admin = yield* Emulator.user("Ada")
+  for (const chat of [group, channel]) {
+    yield* owner.add(chat, admin)
+    yield* owner.appoint(chat, admin, ["add_remove_members", "delete"])
+  }
+  return { ...scene, admin, plain: visitor }
+})
+
+describe("people among each other", () => {
+  it.effect("add another one: the update tells who invited them", () =>
+    Effect.gen(function* () {
+      const { channel, friend, group, owner, plain } = yield* set
+      for (const [by, chat] of [
+        [plain, group],
+        [owner, channel]
+      ] as const) {
+        yield* by.add(chat, friend)
+        const is_channel = chat === channel
+        assert.deepStrictEqual<object>(yield* last, {
+          update_type: "user_added",
+          timestamp: 0,
+          chat_id: chat.chat_id,
+          is_channel,
+          user: friend.user,
+          inviter_id: by.user_id
+        })
+      }
+      yield* friend.say(group, "I am here")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("add nobody who is there, forbids it or is blocked, and nobody to a channel without the right", () =>
+    Effect.gen(function* () {
+      const { admin, channel, friend, group, owner, plain } = yield* set
+      const shy = yield* Emulator.user({ first_name: "Shy", isPrivate: true })
+      const { bot } = yield* Emulator.Emulator
+      yield* plain.add(group, friend)
+      yield* admin.kick(group, friend, { block: true })
+      const problems = [
+        yield* problemOf(plain.add(group, admin)),
+        yield* problemOf(plain.add(group, shy)),
+        yield* problemOf(plain.add(group, friend)),
+        yield* problemOf(plain.add(channel, friend)),
+        yield* problemOf(plain.add(group, bot)),
+        yield* problemOf(friend.add(group, shy))
+      ]
+      assert.deepStrictEqual(problems, [
+        "Ada is in the chat already",
+        "Shy lets nobody add them",
+        "Fred is blocked there",
+        "they lack the right add_remove_members",
+        "Bot is a bot",
+        `they are not in chat ${group.chat_id}`
+      ])
+      yield* owner.add(group, friend)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("remove another one with the right to, and block them: the update tells who did it", () =>
+    Effect.gen(function* () {
+      const { admin, channel, friend, group, owner, plain } = yield* set
+      for (const chat of [group, channel]) {
+        yield* admin.kick(chat, plain.user_id)
+        assert.deepStrictEqual<object>(yield* last, {
+          update_type: "user_removed",
+          timestamp: 0,
+          chat_id: chat.chat_id,
+          is_channel: chat === channel,
+          user: plain.user,
+          admin_id: admin.user_id
+        })
+      }
+      yield* plain.join(group)
+      yield* admin.kick(group, plain, { block: true })
+      assert.strictEqual(yield* problemOf(plain.join(group)), "they are blocked there")
+      yield* friend.join(group)
+      const problems = [
+        yield* problemOf(friend.kick(group, admin)),
+        yield* problemOf(admin.kick(group, owner)),
+        yield* problemOf(admin.kick(group, admin)),
+        yield* problemOf(admin.kick(group, plain))
+      ]
+      assert.deepStrictEqual(problems, [
+        "they lack the right add_remove_members",
+        "the owner cannot be removed",
+        "they cannot remove themselves: use leave",
+        "Victor is not in the chat"
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("appoint another one, who then may more; no bot is told", () =>
+    Effect.gen(function* () {
+      const { admin, channel, friend, owner, plain } = yield* set
+      const before = (yield* Emulator.updates).length
+      yield* owner.appoint(channel, plain, ["write"])
+      yield* plain.say(channel, "A post of mine")
+      yield* owner.appoint(channel, plain, undefined)
+      assert.strictEqual(yield* problemOf(plain.say(channel, "Another one")), "they lack the right write")
+      assert.deepStrictEqual(
+        (yield* Emulator.updates).slice(before).map(({ update_type }) => update_type),
+        ["message_created"]
+      )
+      const problems = [
+        yield* problemOf(admin.appoint(channel, plain, ["write"])),
+        yield* problemOf(owner.appoint(channel, owner, undefined)),
+        yield* problemOf(owner.appoint(channel, friend, ["write"])),
+        yield* problemOf(owner.appoint(channel, plain, ["nonsense"]))
+      ]
+      assert.deepStrictEqual(problems, [
+        "they lack the right add_admins",
+        "the owner has all rights",
+        "Fred is not in the chat",
+        `permissions: there is no right "nonsense"; there are ${Member.permissions.join(", ")}`
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("remove somebody else's comment with the right to", () =>
+    Effect.gen(function* () {
+      const { admin, channel, comment, owner, plain, post } = yield* set
+      yield* owner.appoint(channel, plain, ["write", "edit"])
+      const said = yield* owner.comment(post, "Well said")
+      assert.strictEqual(yield* problemOf(plain.removeComment(said)), "the comment is not theirs")
+      assert.strictEqual(yield* problemOf(admin.editComment(said, "Badly said")), "the comment is not theirs")
+      yield* admin.removeComment(said)
+      assert.deepInclude(yield* last, {
+        update_type: "comment_removed",
+        message_id: said.body.mid,
+        user_id: admin.user_id
+      })
+      yield* admin.removeComment(comment)
+      assert.deepStrictEqual(yield* Emulator.comments(post), [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("make the bot an administrator only with the right to", () =>
+    Effect.gen(function* () {
+      const { admin, channel, group, owner, plain } = yield* set
+      for (const chat of [channel, group]) {
+        for (const by of [plain, admin]) {
+          assert.strictEqual(yield* problemOf(by.appointBot(chat, ["write"])), "they lack the right add_admins")
+        }
+      }
+      yield* owner.appoint(group, plain, ["add_admins"])
+      yield* plain.appointBot(group, ["write"])
+      assert.deepInclude(yield* last, { user_id: plain.user_id, permissions: ["write"] })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are told what is so already, as nothing would come of it", () =>
+    Effect.gen(function* () {
+      const { group, owner, visitor } = yield* Scene.make
+      assert.strictEqual(yield* problemOf(visitor.join(group)), "they are in the chat already")
+      assert.strictEqual(yield* problemOf(owner.addBot(group)), "the bot is there already")
+    }).pipe(Effect.provide(layer))
+  )
+})
