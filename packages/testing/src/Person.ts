@@ -73,13 +73,50 @@ export type CommentRef = MessageId | Comment
 export type UserRef = UserId | { readonly user_id: UserId }
 
 /**
- * What a person says besides text: attachments as others see them, a reply or a forward.
+ * A button under a message: by its text, by its place counted from 0, or by the payload of a `callback` button.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ButtonRef = string | readonly [row: number, column: number] | { readonly payload: string }
+
+/**
+ * A picture, film, sound or file of a person's own. What is left out of the payload, the platform adds; a bot can send
+ * the media on by the token.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OwnMedia {
+  readonly type: "image" | "video" | "audio" | "file"
+  readonly payload?:
+    | {
+        readonly url?: string | null | undefined
+        readonly token?: string | null | undefined
+        readonly photo_id?: bigint | null | undefined
+      }
+    | null
+    | undefined
+  readonly filename?: string | null | undefined
+  readonly size?: number | null | undefined
+}
+
+/**
+ * An attachment as a person sends it: as others see it, or media of their own in short.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SaidAttachment = Attachment | OwnMedia
+
+/**
+ * What a person says besides text: attachments, a reply or a forward.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SayOptions {
-  readonly attachments?: ReadonlyArray<Attachment> | undefined
+  readonly attachments?: ReadonlyArray<SaidAttachment> | undefined
   readonly link?: NewMessageLink | undefined
 }
 
@@ -110,14 +147,11 @@ export interface Person {
   /** Removes an own message, or any message as an administrator: `message_removed`. */
   readonly remove: (message: MessageRef) => Doing
   /**
-   * Presses a button by its text or its place [row, column], counted from 0. A `callback` button gives the callback's
+   * Presses a button by its text, its place [row, column] or its `payload`. A `callback` button gives the callback's
    * id; `message`, `request_contact` and `request_geo_location` buttons make the person say something, and give
    * nothing. Of a message that was removed since, the callback comes without `message`.
    */
-  readonly press: (
-    message: MessageRef,
-    button: string | readonly [row: number, column: number]
-  ) => Doing<string | undefined>
+  readonly press: (message: MessageRef, button: ButtonRef) => Doing<string | undefined>
   /** Joins a group chat or a channel where they are not yet: `user_added`. */
   readonly join: (chat: ChatRef) => Doing
   /** Leaves a group chat or a channel: `user_removed`. */
@@ -169,6 +203,19 @@ export interface Person {
   readonly reply: Effect.Effect<Message>
   /** Waits for the next notification that answers a press of this person; each one is given once. */
   readonly notification: Effect.Effect<string>
+  /**
+   * Waits for the next thing of a kind that a bot does where this person is, or for the next one that fits: `Edited`,
+   * `Removed`, `Comment` and so on. What {@link reply}, {@link notification} or this gave once, none of them gives again.
+   */
+  readonly next: {
+    <K extends Heard["_tag"]>(kind: K): Effect.Effect<Extract<Heard, { readonly _tag: K }>>
+    (fits: (heard: Heard) => boolean): Effect.Effect<Heard>
+  }
+  /**
+   * What they heard and {@link reply}, {@link notification} and {@link next} did not give yet: nothing, where the bot
+   * kept silent. Actions, such as typing, pass by.
+   */
+  readonly unread: Effect.Effect<ReadonlyArray<Heard>>
   /** What bots did where this person is, from the making of the person on. */
   readonly hears: Stream.Stream<Heard>
 }

@@ -1,17 +1,15 @@
-import { Chat, Comments, Messages, User } from "@colloquy/core"
+import { Chat, Chats, Comments, Keyboard, Member, Messages, User } from "@colloquy/core"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
-import { updateTypes } from "./support/look.ts"
+import * as TestClock from "effect/testing/TestClock"
+import { problemOf, updateTypes } from "./support/look.ts"
 import * as Scene from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
-
-const problemOf = <A, R>(effect: Effect.Effect<A, { readonly problem: string }, R>) =>
-  Effect.map(Effect.flip(effect), ({ problem }) => problem)
 
 describe("a person", () => {
   it.effect("begins a dialog by writing, again after stopping the bot", () =>
@@ -46,6 +44,65 @@ describe("a person", () => {
       const forward = yield* visitor.say(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
       assert.isNull(forward.body)
       assert.strictEqual(yield* problemOf(visitor.say(group, "")), "a message has a text, attachments or a link")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("sends a photo of their own, which the bot sends back", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const { body } = yield* ann.say("", {
+        attachments: [{ type: "image", payload: { url: "https://a.test/cat.png" } }]
+      })
+      const [photo] = body?.attachments ?? []
+      if (photo?.type !== "image") return assert.fail("no photo")
+      const { token } = photo.payload
+      yield* Messages.send({ user_id: ann.user_id, attachments: [{ type: "image", payload: { token } }] })
+      assert.deepStrictEqual((yield* ann.reply).body?.attachments, [photo])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("sends media with as much as they know of them, and each token works for the bot", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const url = "https://a.test/media"
+      const { body } = yield* ann.say("", {
+        attachments: [
+          { type: "image", payload: { url, token: "photo", photo_id: 5n } },
+          { type: "video", payload: { url, token: "film" }, width: 640, height: 480, duration: 2 },
+          { type: "audio" },
+          { type: "file", filename: "a.txt", size: 3 },
+          { type: "sticker", payload: { code: "smile" } },
+          { type: "location", latitude: 1, longitude: 2 }
+        ]
+      })
+      const [photo, film, sound, file, ...rest] = body?.attachments ?? []
+      assert.deepInclude(photo, { type: "image" })
+      assert.deepStrictEqual(film, {
+        type: "video",
+        payload: { url, token: "film" },
+        width: 640,
+        height: 480,
+        duration: 2
+      })
+      assert.deepInclude(file, { filename: "a.txt", size: 3 })
+      assert.deepStrictEqual(rest, [
+        { type: "sticker", payload: { code: "smile" } },
+        { type: "location", latitude: 1, longitude: 2 }
+      ])
+      for (const media of [photo, film, sound, file]) {
+        if (media?.type !== "image" && media?.type !== "video" && media?.type !== "audio" && media?.type !== "file") {
+          return assert.fail("no media")
+        }
+        const { payload, type } = media
+        if (type === "image") assert.deepInclude(payload, { token: "photo", photo_id: 5n })
+        const attachments = [{ type, payload: { token: payload.token } }]
+        yield* Messages.send({ user_id: ann.user_id, attachments })
+        assert.strictEqual((yield* ann.reply).body?.attachments?.[0]?.type, type)
+      }
+      assert.strictEqual(
+        yield* problemOf(ann.say("", { attachments: [{ type: "file", payload: { token: "photo" } }] })),
+        "no file has the token photo"
+      )
     }).pipe(Effect.provide(layer))
   )
 
@@ -95,9 +152,12 @@ describe("a person", () => {
         Emulator.chat({ chat_id: group.chat_id, owner }),
         Emulator.chat({ chat_id: Chat.ChatId.make(5) }),
         Emulator.chat({ title: "" }),
+        Emulator.chat({ bot: { permissions: ["nonsense"] } }),
+        Emulator.chat({ bot: { admin: false, permissions: ["write"] } }),
         Emulator.closeChat(Chat.ChatId.make(5)),
         Emulator.allowComments(Chat.ChatId.make(5), true)
       ]
+      const rights = Member.permissions.join(", ")
       const problems = yield* Effect.forEach(defects, (making) =>
         Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(making), (exit) =>
           exit._tag === "Failure" ? String(Cause.squash(exit.cause)) : "made"
@@ -110,6 +170,8 @@ describe("a person", () => {
         `RangeError: Emulator.chat: chat_id: there is a chat ${group.chat_id} already`,
         "RangeError: Emulator.chat: chat_id: must be less than 0 for a chat",
         "RangeError: Emulator.chat: title: must be 1 to 200 characters",
+        `RangeError: Emulator.chat: bot.permissions: there is no right "nonsense"; there are ${rights}`,
+        "RangeError: Emulator.chat: bot.permissions: a plain member has none",
         "RangeError: Emulator.closeChat: there is no chat 5",
         "RangeError: Emulator.allowComments: there is no chat 5"
       ])
@@ -134,6 +196,72 @@ describe("a person", () => {
         heard.map(({ _tag }) => _tag),
         ["Message", "Message", "Message", "Edited", "Removed"]
       )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("presses a button by its text, its place or its payload, and never one of several", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      const keyboard = Keyboard.make(
+        [Keyboard.callback("Buy", "apple"), Keyboard.callback("Buy", "pear")],
+        [Keyboard.callback("Help", "help"), Keyboard.callback("Help me", "help")]
+      )
+      const shop = yield* Messages.send({ user_id: ann.user_id, text: "Shop", attachments: [keyboard] })
+      yield* ann.press(shop, [0, 0])
+      yield* ann.press(shop, { payload: "pear" })
+      yield* ann.press(shop, "Help")
+      const payloads = (yield* Emulator.updates).flatMap((update) =>
+        update.update_type === "message_callback" ? [update.callback.payload] : []
+      )
+      assert.deepStrictEqual(payloads, ["apple", "pear", "help"])
+      const problems = yield* Effect.forEach(
+        ["Buy", { payload: "help" }, { payload: "plum" }, [0, 2]] as const,
+        (button) => problemOf(ann.press(shop, button))
+      )
+      const there = `there are "Buy", "Buy", "Help", "Help me"`
+      assert.deepStrictEqual(problems, [
+        `there are 2 buttons "Buy": press one by its [row, column]`,
+        `there are 2 buttons with the payload "help": press one by its [row, column]`,
+        `there is no button with the payload "plum"; ${there}`,
+        `there is no button at row 0, column 2; ${there}`
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("waits for an edit, a removal, a comment, or whatever fits, each once and beside replies", () =>
+    Effect.gen(function* () {
+      const { friend, group, message, post, visitor } = yield* Scene.make
+      yield* friend.join(group)
+      const editing = yield* Effect.forkChild(friend.next("Edited"))
+      yield* Messages.edit({ message_id: Scene.midOf(message), text: "Hello, all" })
+      assert.strictEqual((yield* Fiber.join(editing)).message.body?.text, "Hello, all")
+      yield* Messages.remove({ message_id: Scene.midOf(message) })
+      assert.strictEqual((yield* friend.next("Removed")).message_id, Scene.midOf(message))
+      assert.strictEqual((yield* visitor.next("Comment")).comment.body.text, "First")
+      const second = yield* Comments.send({ message_id: Scene.midOf(post), text: "Second" })
+      assert.deepStrictEqual((yield* visitor.next("Comment")).comment, second)
+      const news = yield* visitor.next((heard) => heard._tag === "Message" && heard.message.body?.text === "News")
+      assert.strictEqual(news.chat_id, post.recipient.chat_id)
+      const texts = [yield* visitor.reply, yield* visitor.reply].map(({ body }) => body?.text)
+      assert.deepStrictEqual(texts, ["Shall we?", "Hello"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("knows that the bot kept silent", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const { chat_id } = yield* ann.start()
+      const { user_id } = ann
+      yield* Chats.sendAction({ chat_id, action: "typing_on" })
+      yield* Messages.send({ user_id, text: "Hello" })
+      yield* ann.reply
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* ann.unread, [])
+      const message = yield* Messages.send({ user_id, text: "Are you there?" })
+      assert.deepStrictEqual(yield* ann.unread, [{ _tag: "Message", chat_id, message, notify: true }])
+      yield* ann.reply
+      assert.deepStrictEqual(yield* ann.unread, [])
     }).pipe(Effect.provide(layer))
   )
 

@@ -32,12 +32,16 @@ export const processingTime = ({ mediaSettings }: World, size: number): number =
 export const expectMedia = (
   world: World,
   type: UploadType,
-  { token = world.nextName(type), sourceUrl }: Partial<Pick<Media, "token" | "sourceUrl">> = {}
+  {
+    token = world.nextName(type),
+    photo_id = world.nextPhotoId(),
+    sourceUrl
+  }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: Media[K] | undefined } = {}
 ): Media => {
   const media: Media = {
     type,
     token,
-    photo_id: world.nextPhotoId(),
+    photo_id,
     filename: undefined,
     size: 0,
     readyAt: undefined,
@@ -87,7 +91,8 @@ export const lookOf = ({ film }: Media) => {
   return { width, height, duration: Math.round(seconds) }
 }
 
-const describe = (world: World, media: Media): Attachment => {
+/** Media as an attachment. */
+export const describe = (world: World, media: Media): Attachment => {
   const { photo_id, token, type } = media
   const url = urlOf(world, media)
   switch (type) {

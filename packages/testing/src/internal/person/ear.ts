@@ -5,7 +5,7 @@ import type { Account, Hearing } from "../model.ts"
 import { idOf, type World } from "../world.ts"
 
 /** What a person hears of bots: of all of them, from now on. */
-export type Ear = Pick<Person, "reply" | "notification" | "hears">
+export type Ear = Pick<Person, "reply" | "notification" | "next" | "unread" | "hears">
 
 type Kind = Heard["_tag"]
 
@@ -35,6 +35,12 @@ export const makeEar = (world: World, self: Account): Ear => {
   return {
     reply: Effect.map(takeOf("Message"), ({ message }) => message),
     notification: Effect.map(takeOf("Notification"), ({ text }) => text),
+    next: ((wanted: Kind | ((heard: Heard) => boolean)) =>
+      typeof wanted === "string" ? takeOf(wanted) : take(wanted)) as Person["next"],
+    unread: Effect.sync(() => {
+      listen()
+      return unread.filter(({ _tag }) => _tag !== "Action")
+    }),
     hears: world.heard.stream(start).pipe(
       Stream.filter(isNear),
       Stream.map(({ heard }) => heard)

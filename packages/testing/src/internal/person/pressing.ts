@@ -1,7 +1,7 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
-import type { Person } from "../../Person.ts"
+import type { ButtonRef } from "../../Person.ts"
 import { report } from "../deliveries.ts"
 import type { Account, Post } from "../model.ts"
 import { markActive } from "../rooms.ts"
@@ -9,8 +9,6 @@ import { present } from "../views.ts"
 import { idOf } from "../world.ts"
 import { type Actor, cannot, type Doing, localeOf } from "./actor.ts"
 import { sayIn } from "./saying.ts"
-
-type ButtonRef = Parameters<Person["press"]>[1]
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
@@ -21,12 +19,28 @@ const rowsOf = ({ message }: Post): Rows =>
 
 const textOf = (button: Button): string | undefined => (button.type === "unknown" ? undefined : button.text)
 
+const payloadOf = (button: Button) => (button.type === "callback" ? button.payload : undefined)
+
+const matching = (rows: Rows, ref: ButtonRef): ReadonlyArray<Button> => {
+  if (typeof ref === "string") return rows.flat().filter((button) => textOf(button) === ref)
+  if ("payload" in ref) return rows.flat().filter((button) => payloadOf(button) === ref.payload)
+  const [row, column] = ref
+  return (rows[row] ?? []).slice(column, column + 1)
+}
+
+const nameOf = (ref: ButtonRef): string => {
+  if (typeof ref === "string") return `"${ref}"`
+  return "payload" in ref ? `with the payload "${ref.payload}"` : `at row ${ref[0]}, column ${ref[1]}`
+}
+
 const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Doing<Button> => {
-  const found = typeof ref === "string" ? rows.flat().find((button) => textOf(button) === ref) : rows[ref[0]]?.[ref[1]]
-  if (found !== undefined) return Effect.succeed(found)
+  const found = matching(rows, ref)
+  if (found.length === 1) return Effect.succeed(found[0])
+  if (found.length > 1) {
+    return cannot(actor, `there are ${found.length} buttons ${nameOf(ref)}: press one by its [row, column]`)
+  }
   const there = rows.flat().map((button) => `"${textOf(button) ?? "of an unknown type"}"`)
-  const wanted = typeof ref === "string" ? `"${ref}"` : `at row ${ref[0]}, column ${ref[1]}`
-  return cannot(actor, `there is no button ${wanted}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
+  return cannot(actor, `there is no button ${nameOf(ref)}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
 }
 
 const ownCard = ({ user }: Account): Attachment => ({

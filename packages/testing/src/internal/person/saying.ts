@@ -10,6 +10,7 @@ import { present } from "../views.ts"
 import { idOf } from "../world.ts"
 import { openRoom, postOf } from "./access.ts"
 import { type Actor, cannot, type Doing } from "./actor.ts"
+import { attach } from "./attaching.ts"
 import { begin } from "./dialogs.ts"
 
 /** What the platform lets nobody say. */
@@ -36,7 +37,7 @@ const readContent = Effect.fnUntraced(function* (
   return yield* unlessEmpty(actor, {
     ...nothing,
     text: text === "" ? null : text,
-    attachments,
+    attachments: yield* Effect.forEach(attachments, (said) => attach(actor, said)),
     link: linked === undefined ? undefined : linkTo(link!.type, linked)
   })
 })
