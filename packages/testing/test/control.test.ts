@@ -1,4 +1,4 @@
-import { Chat, Comment, Json as Exact, Message, User } from "@colloquy/core"
+import { Chat, Comment, Message, User } from "@colloquy/core"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,34 +8,9 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
-import { call, type Json } from "./support/control.ts"
-
-const token = "emulator-token"
-
-const inEmulator = <A, E, R>(effect: Effect.Effect<A, E, R>, options: Emulator.Options = {}) =>
-  Effect.provide(effect, Emulator.layer(options))
-
-const post = (path: string, body: unknown) => call("POST", `/_emulator${path}`, body)
-const look = (path: string) => call("GET", `/_emulator${path}`)
-
-/** The body of a call that has to work. */
-const made = (path: string, body: unknown = {}) =>
-  Effect.map(post(path, body), ({ body, status }): Json => {
-    assert.strictEqual(status, 200, Exact.stringify(body))
-    return body
-  })
-
-const seen = (path: string) =>
-  Effect.map(look(path), ({ body, status }): Json => {
-    assert.strictEqual(status, 200, Exact.stringify(body))
-    return body
-  })
-
-const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown) => call(method, path, body, { token })
+import { asBot, call, inEmulator, type Json, kinds, look, made, post, seen, token } from "./support/control.ts"
 
 const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes", payload: "y" }]] } }
-
-const kinds = ({ updates }: Json): ReadonlyArray<string> => updates.map(({ update_type }: Json) => update_type)
 
 describe("the calls under /_emulator", () => {
   it.effect("a whole conversation goes over HTTP without a token", () =>

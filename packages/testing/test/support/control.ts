@@ -1,5 +1,6 @@
 import { Json as Exact } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -30,3 +31,31 @@ export const call = (
     Effect.orDie
   )
 }
+
+export const inEmulator = <A, E, R>(effect: Effect.Effect<A, E, R>, options: Emulator.Options = {}) =>
+  Effect.provide(effect, Emulator.layer(options))
+
+export const token = "emulator-token"
+
+export const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown) =>
+  call(method, path, body, { token })
+
+export const post = (path: string, body: unknown) => call("POST", `/_emulator${path}`, body)
+
+export const look = (path: string) => call("GET", `/_emulator${path}`)
+
+const worked = ({ body, status }: { readonly status: number; readonly body: Json }): Json => {
+  assert.strictEqual(status, 200, Exact.stringify(body))
+  return body
+}
+
+/** The body of a call that has to work. */
+export const made = (path: string, body: unknown = {}) => Effect.map(post(path, body), worked)
+
+export const seen = (path: string) => Effect.map(look(path), worked)
+
+/** Status, code and message of a call that is refused. */
+export const refusal = (path: string, body: unknown) =>
+  Effect.map(post(path, body), ({ body, status }) => [status, body.code, body.message] as const)
+
+export const kinds = ({ updates }: Json): ReadonlyArray<string> => updates.map(({ update_type }: Json) => update_type)

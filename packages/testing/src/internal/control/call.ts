@@ -1,5 +1,6 @@
 import type { Chat, ChatId } from "@colloquy/core/Chat"
 import type * as Endpoint from "@colloquy/core/Endpoint"
+import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { ChatOptions } from "../../Emulator.ts"
@@ -62,6 +63,19 @@ export const roomOf = ({ world }: Control, chat_id: ChatId): Refusable<Room> =>
     const room = world.rooms.get(chat_id)
     return room === undefined ? refusal.chatNotFound(chat_id) : Effect.succeed(room)
   })
+
+const notFoundUnless = (isThere: boolean, mid: MessageId): Refusable<void> =>
+  isThere ? Effect.void : refusal.messageNotFound(mid)
+
+export const requireMessage = ({ world }: Control, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(world.posts.has(mid), mid))
+
+/** A message that people may have on their screens, though it was removed. */
+export const requireShown = ({ world }: Control, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(world.posts.has(mid) || world.removed.has(mid), mid))
+
+export const requireComment = ({ world }: Control, mid: MessageId): Refusable<void> =>
+  Effect.suspend(() => notFoundUnless(world.remarks.has(mid), mid))
 
 export const personOf = (
   control: Control,

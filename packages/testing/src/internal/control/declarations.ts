@@ -9,8 +9,7 @@ import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
 import { HeardOnWire } from "./heard.ts"
 import { Delivered, Journaled } from "./journal.ts"
-
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+import { maybe } from "./maybe.ts"
 
 const Natural = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" }))
 
@@ -151,7 +150,10 @@ export const remove = declare("POST", "/remove", Done, { body: atMessage })
 export const view = declare("POST", "/view", Done, { body: atMessage })
 
 export const press = declare("POST", "/press", Schema.Struct({ callback_id: Schema.optionalKey(Schema.String) }), {
-  body: { ...atMessage, button: Schema.Union([Schema.String, Schema.Tuple([Natural, Natural])]) }
+  body: {
+    ...atMessage,
+    button: Schema.Union([Schema.String, Schema.Tuple([Natural, Natural]), Schema.Struct({ payload: Schema.String })])
+  }
 })
 
 export const comments = declare("POST", "/comments", Comment, {
@@ -186,6 +188,16 @@ export const unmuteDialog = declare("POST", "/unmute_dialog", Done, { body: who 
 export const join = declare("POST", "/join", Done, { body: inChat })
 
 export const leave = declare("POST", "/leave", Done, { body: inChat })
+
+const aboutMember = { ...inChat, member_id: UserId }
+
+export const add = declare("POST", "/add", Done, { body: aboutMember })
+
+export const kick = declare("POST", "/kick", Done, { body: { ...aboutMember, block: maybe(Schema.Boolean) } })
+
+export const appoint = declare("POST", "/appoint", Done, {
+  body: { ...aboutMember, permissions: maybe(Schema.Array(Permission)) }
+})
 
 export const addBot = declare("POST", "/add_bot", Done, { body: inChat })
 

@@ -31,9 +31,10 @@ export const makeChat = (
 ): Effect.Effect<Chat, refusal.Refusal | CannotDo> =>
   Effect.gen(function* () {
     const { world } = control
-    const { bot: role, bot_id, chat_id, has_comments, is_public, owner_id, title, type } = request
+    const { bot: given, bot_id, chat_id, has_comments, is_public, owner_id, title, type } = request
     const bot = yield* botOf(control, { bot_id })
-    const problem = problemOfChat(world, defined({ type, chat_id, title }))
+    const role = given == null || given === false ? given : defined(given)
+    const problem = problemOfChat(world, defined({ type, chat_id, title, bot: role }))
     if (problem !== undefined) return yield* refusal.invalidPayload(problem)
     const members = yield* Effect.forEach(request.members ?? [], (user_id) =>
       personOf(control, { user_id, bot_id }, "members")
@@ -56,8 +57,7 @@ export const makeChat = (
     }
     const owner = owner_id == null ? undefined : yield* personOf(control, { user_id: owner_id, bot_id }, "owner_id")
     return control.openChat(bot, {
-      ...defined({ type, chat_id, title, owner, isPublic: is_public, hasComments: has_comments }),
-      members,
-      ...(role == null ? {} : { bot: role === false ? false : defined(role) })
+      ...defined({ type, chat_id, title, owner, bot: role, isPublic: is_public, hasComments: has_comments }),
+      members
     })
   })

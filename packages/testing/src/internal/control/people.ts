@@ -1,29 +1,69 @@
 import type { ChatId } from "@colloquy/core/Chat"
+import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { CannotDo, Person } from "../../Person.ts"
+import type * as refusal from "../refusal.ts"
 import { toChat } from "../views.ts"
-import { type Control, botOf, done, type Handled, on, personOf, roomOf, type ToBot } from "./call.ts"
+import {
+  botOf,
+  type Control,
+  done,
+  type Handled,
+  on,
+  personOf,
+  requireComment,
+  requireMessage,
+  requireShown,
+  roomOf,
+  type ToBot
+} from "./call.ts"
 import * as declarations from "./declarations.ts"
 import { makeChat, makeUser } from "./making.ts"
 import { readAttachments } from "./saying.ts"
 
 type Who = ToBot & { readonly user_id: UserId }
 
+type Doing<R extends Who, A> = (request: R, control: Control) => Effect.Effect<A, refusal.Refusal | CannotDo>
+
 const doing =
-  <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, CannotDo>) =>
-  (request: R, control: Control) =>
+  <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, CannotDo>): Doing<R, A> =>
+  (request, control) =>
     Effect.flatMap(personOf(control, request), (person) => body(person, request))
 
 const todo = <R extends Who>(body: (person: Person, request: R) => Effect.Effect<unknown, CannotDo>) =>
   doing<R, typeof done>((person, request) => Effect.as(body(person, request), done))
 
-const inKnownChat =
-  <R extends Who & { readonly chat_id: ChatId }>(
-    body: (person: Person, request: R) => Effect.Effect<unknown, CannotDo>
-  ) =>
-  (request: R, control: Control) =>
-    Effect.andThen(roomOf(control, request.chat_id), todo(body)(request, control))
+/** What is not there is told as such, and not as something that a person cannot do. */
+const after =
+  <R extends Who, A>(
+    require: (control: Control, request: R) => Effect.Effect<unknown, refusal.Refusal>,
+    doing: Doing<R, A>
+  ): Doing<R, A> =>
+  (request, control) =>
+    Effect.andThen(require(control, request), doing(request, control))
+
+type InChat = Who & { readonly chat_id: ChatId }
+
+const inChat = <R extends InChat>(body: (person: Person, request: R) => Effect.Effect<unknown, CannotDo>) =>
+  after<R, typeof done>((control, { chat_id }) => roomOf(control, chat_id), todo(body))
+
+const toMember =
+  <R extends InChat & { readonly member_id: UserId }>(
+    body: (person: Person, member: Person, request: R) => Effect.Effect<unknown, CannotDo>
+  ): Doing<R, typeof done> =>
+  (request, control) =>
+    Effect.flatMap(personOf(control, { ...request, user_id: request.member_id }, "member_id"), (member) =>
+      inChat<R>((person) => body(person, member, request))(request, control)
+    )
+
+type AtMessage = Who & { readonly message_id: MessageId }
+
+const atMessage = <R extends AtMessage, A>(doing: Doing<R, A>) =>
+  after<R, A>((control, { message_id }) => requireMessage(control, message_id), doing)
+
+const atComment = <R extends Who & { readonly comment_id: MessageId }, A>(doing: Doing<R, A>) =>
+  after<R, A>((control, { comment_id }) => requireComment(control, comment_id), doing)
 
 /** What people do. */
 export const people: ReadonlyArray<Handled> = [
@@ -34,43 +74,42 @@ export const people: ReadonlyArray<Handled> = [
       const { chat_id, link, text } = request
       const person = yield* personOf(control, request)
       if (chat_id != null) yield* roomOf(control, chat_id)
-      const attachments = yield* readAttachments(control.world, request.attachments ?? [])
+      if (link != null) yield* requireMessage(control, link.mid)
+      const attachments = yield* readAttachments(request.attachments ?? [])
       const options = { attachments, ...(link == null ? {} : { link }) }
       return yield* chat_id == null ? person.say(text ?? "", options) : person.say(chat_id, text ?? "", options)
     })
   ),
-  on(
-    declarations.edit,
-    doing((person, { message_id, text }) => person.edit(message_id, text))
-  ),
-  on(
-    declarations.remove,
-    todo((person, { message_id }) => person.remove(message_id))
-  ),
-  on(
-    declarations.view,
-    todo((person, { message_id }) => person.view(message_id))
-  ),
+  on(declarations.edit, atMessage(doing((person, { message_id, text }) => person.edit(message_id, text)))),
+  on(declarations.remove, atMessage(todo((person, { message_id }) => person.remove(message_id)))),
+  on(declarations.view, atMessage(todo((person, { message_id }) => person.view(message_id)))),
   on(
     declarations.press,
-    doing((person, { button, message_id }) =>
-      Effect.map(person.press(message_id, button), (callback_id) => (callback_id === undefined ? {} : { callback_id }))
+    after(
+      (control, { message_id }) => requireShown(control, message_id),
+      doing((person, { button, message_id }) =>
+        Effect.map(person.press(message_id, button), (callback_id) =>
+          callback_id === undefined ? {} : { callback_id }
+        )
+      )
     )
   ),
   on(
     declarations.comments,
-    doing((person, { message_id, on_behalf, reply_to, text }) =>
-      person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })
+    after(
+      (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),
+      atMessage(
+        doing((person, { message_id, on_behalf, reply_to, text }) =>
+          person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })
+        )
+      )
     )
   ),
   on(
     declarations.editComment,
-    doing((person, { comment_id, text }) => person.editComment(comment_id, text))
+    atComment(doing((person, { comment_id, text }) => person.editComment(comment_id, text)))
   ),
-  on(
-    declarations.removeComment,
-    todo((person, { comment_id }) => person.removeComment(comment_id))
-  ),
+  on(declarations.removeComment, atComment(todo((person, { comment_id }) => person.removeComment(comment_id)))),
   on(
     declarations.start,
     doing((person, { payload }) => person.start(payload ?? undefined))
@@ -97,27 +136,39 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(
     declarations.join,
-    inKnownChat((person, { chat_id }) => person.join(chat_id))
+    inChat((person, { chat_id }) => person.join(chat_id))
   ),
   on(
     declarations.leave,
-    inKnownChat((person, { chat_id }) => person.leave(chat_id))
+    inChat((person, { chat_id }) => person.leave(chat_id))
+  ),
+  on(
+    declarations.add,
+    toMember((person, member, { chat_id }) => person.add(chat_id, member))
+  ),
+  on(
+    declarations.kick,
+    toMember((person, member, { block, chat_id }) => person.kick(chat_id, member, { block: block ?? false }))
+  ),
+  on(
+    declarations.appoint,
+    toMember((person, member, { chat_id, permissions }) => person.appoint(chat_id, member, permissions ?? undefined))
   ),
   on(
     declarations.addBot,
-    inKnownChat((person, { chat_id }) => person.addBot(chat_id))
+    inChat((person, { chat_id }) => person.addBot(chat_id))
   ),
   on(
     declarations.removeBot,
-    inKnownChat((person, { chat_id }) => person.removeBot(chat_id))
+    inChat((person, { chat_id }) => person.removeBot(chat_id))
   ),
   on(
     declarations.appointBot,
-    inKnownChat((person, { chat_id, permissions }) => person.appointBot(chat_id, permissions ?? undefined))
+    inChat((person, { chat_id, permissions }) => person.appointBot(chat_id, permissions ?? undefined))
   ),
   on(
     declarations.rename,
-    inKnownChat((person, { chat_id, title }) => person.rename(chat_id, title))
+    inChat((person, { chat_id, title }) => person.rename(chat_id, title))
   ),
   on(declarations.listChats, (request, control) =>
     Effect.map(botOf(control, request), (bot) => ({

@@ -1,46 +1,48 @@
-import { Attachment } from "@colloquy/core/Attachment"
+import {
+  Attachment,
+  AudioAttachment,
+  FileAttachment,
+  ImageAttachment,
+  VideoAttachment
+} from "@colloquy/core/Attachment"
 import * as Effect from "effect/Effect"
+import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { expectMedia, urlOf } from "../media.ts"
-import type { Media } from "../model.ts"
+import type { SaidAttachment } from "../../Person.ts"
 import * as refusal from "../refusal.ts"
 import { describe } from "../requestReader.ts"
-import type { World } from "../world.ts"
+import { maybe } from "./maybe.ts"
 
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const isMedia = (type: unknown): type is Media["type"] =>
-  type === "image" || type === "video" || type === "audio" || type === "file"
-
-/** A file that a person has of their own: the platform has taken it over already, so the token works for bots. */
-const complete = (world: World, given: unknown): unknown => {
-  if (!isObject(given) || !isMedia(given["type"])) return given
-  const payload = isObject(given["payload"]) ? given["payload"] : {}
-  const { token, url } = payload
-  if (typeof token === "string" && world.media.has(token)) return given
-  const media = expectMedia(world, given["type"], {
-    ...(typeof token === "string" ? { token } : {}),
-    sourceUrl: typeof url === "string" ? url : undefined
+const payload = maybe(
+  Schema.Struct({
+    url: maybe(Schema.String),
+    token: maybe(Schema.String),
+    photo_id: maybe(ImageAttachment.fields.payload.fields.photo_id)
   })
-  media.readyAt = world.now
-  if (typeof given["filename"] === "string") media.filename = given["filename"]
-  if (typeof given["size"] === "number") media.size = given["size"]
-  const own = { token: media.token, url: urlOf(world, media) }
-  return { ...given, payload: { ...(media.type === "image" ? { photo_id: media.photo_id } : {}), ...payload, ...own } }
+)
+
+const own = {
+  image: Schema.Struct({ ...ImageAttachment.fields, payload }),
+  video: Schema.Struct({ ...VideoAttachment.fields, payload }),
+  audio: Schema.Struct({ ...AudioAttachment.fields, payload }),
+  file: Schema.Struct({ ...FileAttachment.fields, payload })
 }
 
-const decode = Schema.decodeUnknownEffect(Attachment, { errors: "all" })
+const decodeOwn = Schema.decodeUnknownEffect(Schema.Union(Object.values(own)), { errors: "all" })
+
+const decodeAny = Schema.decodeUnknownEffect(Attachment, { errors: "all" })
+
+const isOwn = (given: unknown): boolean => hasProperty(given, "type") && Object.hasOwn(own, String(given.type))
 
 /** The attachments of a person's message: as others see them, or as short as `{type, payload: {url}}`. */
 export const readAttachments = (
-  world: World,
   given: ReadonlyArray<unknown>
-): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> =>
+): Effect.Effect<ReadonlyArray<SaidAttachment>, refusal.Refusal> =>
   Effect.forEach(given, (attachment, index) =>
     Effect.mapError(
-      Effect.suspend(() => decode(complete(world, attachment))),
+      Effect.suspend((): Effect.Effect<SaidAttachment, Schema.SchemaError> =>
+        isOwn(attachment) ? decodeOwn(attachment) : decodeAny(attachment)
+      ),
       (error) => refusal.invalidPayload(`attachments[${index}]: ${describe(error)}`)
     )
   )

@@ -2,6 +2,7 @@ import { AttachmentRequests } from "@colloquy/core/AttachmentRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { CannotDo } from "../../Person.ts"
+import { problemOfRights } from "../checks.ts"
 import { readContent } from "../content.ts"
 import type { Bot, Room } from "../model.ts"
 import { publish } from "../posts.ts"
@@ -49,7 +50,7 @@ const say = (call: ControlCall, bot: Bot, room: Room, said: declarations.SeedMes
     if (user_id == null) yield* sayAsBot(call, bot, room, said)
     else {
       const person = yield* personOf(call, { user_id, bot_id })
-      const attachments = yield* readAttachments(call.world, said.attachments ?? [])
+      const attachments = yield* readAttachments(said.attachments ?? [])
       yield* person.say(room.chat_id, said.text ?? "", { attachments })
     }
     const post = room.posts.at(-1)!
@@ -68,6 +69,8 @@ const makeSeedChat = (call: ControlCall, { admins, messages, ...chat }: declarat
     for (const { permissions, user_id } of admins ?? []) {
       const member = room.members.get(user_id)
       if (member === undefined) return yield* refusal.invalidPayload(`admins: user ${user_id} is no member`)
+      const problem = problemOfRights(permissions ?? allRights)
+      if (problem !== undefined) return yield* refusal.invalidPayload(`admins: ${problem}`)
       appoint(call.world, room, member, permissions ?? allRights, owner)
     }
     yield* Effect.forEach(messages ?? [], (said, index) => at(`messages[${index}]`)(say(call, bot, room, said)))
