@@ -15,7 +15,7 @@ import type { Permission } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import type { Update } from "@colloquy/core/Update"
-import type { UserWithPhoto } from "@colloquy/core/User"
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -30,7 +30,7 @@ import { apiOrigin, makeClient } from "./internal/httpClient.ts"
 import * as limits from "./internal/limits.ts"
 import type { Revocation } from "./internal/model.ts"
 import * as wire from "./internal/wire.ts"
-import type { ChatRef, Heard, MessageRef, Person } from "./Person.ts"
+import type { ChatRef, Heard, MessageRef, Person, UserRef } from "./Person.ts"
 import type * as Webhooks from "./Webhooks.ts"
 
 /**
@@ -53,7 +53,7 @@ export interface Options {
     | undefined
   /** How long a link to a picture lives: a day unless told. */
   readonly imageLinkLifetime?: Duration.Input | undefined
-  /** More bots on the same platform, by their tokens. */
+  /** More bots on the same platform, by their tokens: {@link bots} tells of them. */
   readonly moreTokens?: ReadonlyArray<string> | undefined
   /** Refuses fields that the document does not know, which the platform ignores: a misspelt one is noticed. */
   readonly strict?: boolean | undefined
@@ -128,6 +128,18 @@ export interface UserOptions extends Partial<Omit<UserWithPhoto, "first_name" | 
 }
 
 /**
+ * A bot on the platform: what its client calls with, and who it is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Bot {
+  readonly token: Redacted.Redacted
+  readonly user: UserWithPhoto
+  readonly user_id: UserId
+}
+
+/**
  * A chat to be made. The owner is the first member unless told. The bot is added as a plain member; `bot` makes it an
  * administrator (with all rights, or with `permissions`), or leaves it out.
  *
@@ -183,6 +195,7 @@ export class Emulator extends Context.Service<
     /** Where the API stands in process. */
     readonly baseUrl: string
     readonly bot: UserWithPhoto
+    readonly bots: Effect.Effect<ReadonlyArray<Bot>>
     readonly user: (options: string | UserOptions) => Effect.Effect<Person>
     readonly chat: (options?: ChatOptions) => Effect.Effect<Chat>
     readonly revoke: (token?: string, as?: Revocation) => Effect.Effect<void>
@@ -191,7 +204,8 @@ export class Emulator extends Context.Service<
     readonly messages: (chat: ChatRef) => Effect.Effect<ReadonlyArray<Message>>
     readonly comments: (post: MessageRef) => Effect.Effect<ReadonlyArray<Comment>>
     readonly updates: Effect.Effect<ReadonlyArray<Update>>
-    readonly deliver: (raw: unknown) => Effect.Effect<void>
+    readonly updatesOf: (bot: UserRef) => Effect.Effect<ReadonlyArray<Update>>
+    readonly deliver: (raw: unknown, bot?: UserRef) => Effect.Effect<void>
     readonly requests: Effect.Effect<ReadonlyArray<wire.Exchange>>
     /** Takes the deliveries to an address until the scope closes. */
     readonly receive: (url: string, receiver: Webhooks.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
@@ -342,13 +356,40 @@ export const allowComments = (chat: ChatRef, allowed: boolean): Effect.Effect<vo
   Emulator.use((emulator) => emulator.allowComments(chat, allowed))
 
 /**
- * Delivers any update as it is, of unknown types too.
+ * Delivers any update as it is, of unknown types too: to the bot under test unless told.
  *
  * @category driving
  * @since 0.1.0
  */
-export const deliver = (raw: unknown): Effect.Effect<void, never, Emulator> =>
-  Emulator.use((emulator) => emulator.deliver(raw))
+export const deliver = (raw: unknown, bot?: UserRef): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.deliver(raw, bot))
+
+/**
+ * The bots on the platform: the bot under test, then those of `moreTokens`. A person faces another one by `with`.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { BotApi, Messages, RateLimiter } from "@colloquy/core"
+ * import { Emulator } from "@colloquy/testing"
+ * import { Effect, Layer } from "effect"
+ *
+ * const test = Effect.gen(function* () {
+ *   const [, second] = yield* Emulator.bots
+ *   const client = BotApi.layer({ token: second.token, baseUrl: Emulator.baseUrl }).pipe(
+ *     Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited))
+ *   )
+ *   const ann = (yield* Emulator.user("Ann")).with(second)
+ *   yield* ann.say("hi")
+ *   yield* Messages.send({ user_id: ann.user_id, text: "I am two" }).pipe(Effect.provide(client))
+ *   return (yield* ann.reply).body?.text // => "I am two"
+ * }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
+ * ```
+ *
+ * @category looking
+ * @since 0.1.0
+ */
+export const bots: Effect.Effect<ReadonlyArray<Bot>, never, Emulator> = Emulator.use(({ bots }) => bots)
 
 /**
  * What stands in a chat, in order, with edits applied.
@@ -369,12 +410,21 @@ export const comments = (post: MessageRef): Effect.Effect<ReadonlyArray<Comment>
   Emulator.use((emulator) => emulator.comments(post))
 
 /**
- * The updates of the last day, read or not, those that come by webhook only included.
+ * The updates of the bot under test in the last day, read or not, those that come by webhook only included.
  *
  * @category looking
  * @since 0.1.0
  */
 export const updates: Effect.Effect<ReadonlyArray<Update>, never, Emulator> = Emulator.use(({ updates }) => updates)
+
+/**
+ * The updates of any bot, as {@link updates} gives those of the bot under test.
+ *
+ * @category looking
+ * @since 0.1.0
+ */
+export const updatesOf = (bot: UserRef): Effect.Effect<ReadonlyArray<Update>, never, Emulator> =>
+  Emulator.use((emulator) => emulator.updatesOf(bot))
 
 /**
  * The journal of what the bot called and what it was answered.

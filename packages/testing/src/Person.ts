@@ -131,6 +131,11 @@ type Doing<A = void> = Effect.Effect<A, CannotDo>
 export interface Person {
   readonly user: UserWithPhoto
   readonly user_id: UserId
+  /**
+   * The same person, facing another bot of the platform: what they do in the dialog, and what they do to the bot, is
+   * then about that one. They hear all bots.
+   */
+  readonly with: (bot: UserRef) => Person
   /** The dialog with the bot, opened by {@link start} or by the first message. */
   readonly dialog: Doing<Chat>
   /** Opens the dialog, or starts a stopped one again: `bot_started`, with a deep link's payload of up to 128 characters. */

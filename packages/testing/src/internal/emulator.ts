@@ -1,11 +1,12 @@
 import type { Chat } from "@colloquy/core/Chat"
+import type { Update } from "@colloquy/core/Update"
 import type { UserWithPhoto } from "@colloquy/core/User"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { ChatOptions, Emulator, Options, UserOptions } from "../Emulator.ts"
-import type { ChatRef, Person } from "../Person.ts"
+import type { ChatRef, Person, UserRef } from "../Person.ts"
 import { problemOfChat, problemOfUser } from "./checks.ts"
 import { controlling, isControl } from "./control/control.ts"
 import { deliver } from "./deliveries.ts"
@@ -15,7 +16,7 @@ import { documentedLimits, Limiter } from "./limits.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import type { Account, Bot, Room } from "./model.ts"
 import { makePerson } from "./person/person.ts"
-import { chatIdOf, midOf } from "./refs.ts"
+import { chatIdOf, midOf, userIdOf } from "./refs.ts"
 import { admit, allRights, appoint, closeRoom, openRoom, settle } from "./rooms.ts"
 import { serving } from "./serve.ts"
 import { present, toChat } from "./views.ts"
@@ -94,6 +95,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       return orDefect(what, problem, () => change(room!))
     })
 
+  const atBot = <A>(what: string, ref: UserRef, act: (bot: Bot) => A): Effect.Effect<A> =>
+    Effect.suspend(() => {
+      const found = world.botOf(userIdOf(ref))
+      const problem = found === undefined ? `there is no bot ${userIdOf(ref)}` : undefined
+      return orDefect(what, problem, () => act(found!))
+    })
+
+  const updatesOf = ({ updates }: Bot): ReadonlyArray<Update> => updates.from(0).map(({ update }) => update)
+
   const serve = serving(world)
   const control = controlling({ world, openChat: (bot, options) => openChat(world, bot, options) })
 
@@ -101,6 +111,13 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     token: Redacted.make(token),
     baseUrl: apiOrigin,
     bot: bot.account.user,
+    bots: Effect.sync(() =>
+      [...world.bots.values()].map(({ account, token }) => ({
+        token: Redacted.make(token),
+        user: account.user,
+        user_id: idOf(account)
+      }))
+    ),
     user: (options) =>
       Effect.suspend(() => {
         const { isPrivate, locale, location } = typeof options === "string" ? {} : options
@@ -126,8 +143,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         const mid = midOf(ref)
         return (mid === undefined ? undefined : world.posts.get(mid))?.remarks.map(({ comment }) => comment) ?? []
       }),
-    updates: Effect.sync(() => bot.updates.from(0).map(({ update }) => update)),
-    deliver: (raw) => Effect.sync(() => deliver(world, bot, { update_type: "unknown", raw })),
+    updates: Effect.sync(() => updatesOf(bot)),
+    updatesOf: (ref) => atBot("updatesOf", ref, updatesOf),
+    deliver: (raw, ref = bot.account.user) =>
+      atBot("deliver", ref, (bot) => deliver(world, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => world.exchanges.from(0)),
     receive: (url, receiver) => listen(outlet, url, receiver),
     deliveries: Effect.sync(() => world.deliveries.from(0)),

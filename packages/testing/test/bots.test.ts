@@ -1,0 +1,95 @@
+import { BotApi, Keyboard, Messages, RateLimiter, User } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+
+const typesOf = (bot: Emulator.Bot) =>
+  Effect.map(Emulator.updatesOf(bot), (updates) => updates.map(({ update_type }) => update_type))
+
+const as = ({ token }: Emulator.Bot) =>
+  Effect.provide(
+    BotApi.layer({ token, baseUrl: Emulator.baseUrl }).pipe(
+      Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited))
+    )
+  )
+
+describe("several bots on a platform", () => {
+  it.effect("a person faces each of them, and hears them all", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* Emulator.bots
+      const ann = yield* Emulator.user("Ann")
+      const other = ann.with(second)
+      const { user_id } = ann
+      yield* ann.start()
+      yield* other.say("hi")
+      assert.notStrictEqual((yield* ann.dialog).chat_id, (yield* other.dialog).chat_id)
+      yield* Messages.send({ user_id, text: "I am one" })
+      const attachments = [Keyboard.make([Keyboard.callback("Yes", "yes")])]
+      yield* Messages.send({ user_id, text: "I am two", attachments }).pipe(as(second))
+      assert.strictEqual((yield* ann.reply).body?.text, "I am one")
+      const answer = yield* other.reply
+      assert.strictEqual(answer.body?.text, "I am two")
+      yield* ann.press(answer, "Yes")
+      yield* other.stop
+      assert.deepStrictEqual(yield* typesOf(first), ["bot_started"])
+      assert.deepStrictEqual(yield* typesOf(second), [
+        "bot_started",
+        "message_created",
+        "message_callback",
+        "bot_stopped"
+      ])
+    }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
+  )
+
+  it.effect("each is added, made an administrator and removed by itself, and is told of it", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* Emulator.bots
+      const ann = yield* Emulator.user("Ann")
+      const other = ann.with(second.user_id)
+      const chat = yield* Emulator.chat({ members: [ann] })
+      yield* other.addBot(chat)
+      yield* other.appointBot(chat, ["write"])
+      yield* Messages.send({ chat_id: chat.chat_id, text: "I am two" }).pipe(as(second))
+      yield* other.removeBot(chat)
+      assert.deepStrictEqual(yield* typesOf(first), ["bot_added", "user_added", "message_created", "user_removed"])
+      assert.deepStrictEqual(yield* typesOf(second), ["bot_added", "bot_admin_permissions_changed", "bot_removed"])
+      assert.deepStrictEqual(yield* Emulator.updates, yield* Emulator.updatesOf(first))
+    }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
+  )
+
+  it.effect("an update is delivered to the one that is told", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* Emulator.bots
+      assert.deepStrictEqual(
+        [first, second].map(({ token }) => Redacted.value(token)),
+        ["emulator-token", "second"]
+      )
+      yield* Emulator.deliver({ update_type: "strange" }, second)
+      yield* Emulator.deliver({ update_type: "stranger" })
+      const raws = (bot: Emulator.Bot) =>
+        Effect.map(Emulator.updatesOf(bot), (updates) => updates.map((update) => (update as { raw?: unknown }).raw))
+      assert.deepStrictEqual(yield* raws(first), [{ update_type: "stranger" }])
+      assert.deepStrictEqual(yield* raws(second), [{ update_type: "strange" }])
+    }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
+  )
+
+  it.effect("one that is not there is a defect of the test", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const nobody = User.UserId.make(5)
+      const facing = Effect.sync(() => ann.with(nobody))
+      const problems = yield* Effect.forEach([Emulator.updatesOf(nobody), facing], (doing) =>
+        Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(doing), (exit) =>
+          exit._tag === "Failure" ? String(Cause.squash(exit.cause)) : "done"
+        )
+      )
+      assert.deepStrictEqual(problems, [
+        "RangeError: Emulator.updatesOf: there is no bot 5",
+        "RangeError: Person.with: there is no bot 5"
+      ])
+    }).pipe(Effect.provide(Emulator.layerBot()))
+  )
+})
