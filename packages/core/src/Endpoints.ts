@@ -15,7 +15,21 @@ import * as Updates from "./Updates.ts"
 import * as Uploads from "./Uploads.ts"
 import * as Videos from "./Videos.ts"
 
-const modules = [Answers, Chats, Comments, Me, Members, Messages, Subscriptions, Updates, Uploads, Videos]
+const modules = { Answers, Chats, Comments, Me, Members, Messages, Subscriptions, Updates, Uploads, Videos }
+
+type NameIn<Module extends keyof typeof modules> = {
+  [Key in keyof (typeof modules)[Module] & string]: (typeof modules)[Module][Key] extends { readonly endpoint: string }
+    ? `${Module}.${Key}`
+    : never
+}[keyof (typeof modules)[Module] & string]
+
+/**
+ * The name of an endpoint, such as `Messages.send`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Name = { [Module in keyof typeof modules]: NameIn<Module> }[keyof typeof modules]
 
 /**
  * All endpoints.
@@ -23,6 +37,6 @@ const modules = [Answers, Chats, Comments, Me, Members, Messages, Subscriptions,
  * @category collections
  * @since 0.1.0
  */
-export const all: ReadonlyArray<Endpoint.Any> = modules.flatMap((module) =>
+export const all: ReadonlyArray<Endpoint.Any> = Object.values(modules).flatMap((module) =>
   Object.values<unknown>(module).filter(Endpoint.isEndpoint)
 )
