@@ -9,6 +9,20 @@ import { pipeArguments } from "effect/Pipeable"
 import { headersOf, mayHaveBody, type Response } from "./wire.ts"
 
 const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** A body that ends with its connection. */
+const breaking = (beginning: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const bytes = typeof beginning === "string" ? encoder.encode(beginning) : beginning
+  const pieces = bytes.byteLength === 0 ? [] : [bytes]
+  return new ReadableStream({
+    pull: (controller) => {
+      const piece = pieces.pop()
+      if (piece === undefined) controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" }))
+      else controller.enqueue(piece)
+    }
+  })
+}
 
 /** An answer as an HTTP client gives it. What is hardly ever asked for is asked of a `Response` of the web. */
 export class ClientResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
@@ -29,8 +43,9 @@ export class ClientResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
-    const { body, bytes, status } = this.#response
+    const { body, bytes, promised, status } = this.#response
     if (!mayHaveBody(status)) return Effect.succeed("")
+    if (promised !== undefined) return this.#ofWeb.text
     return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
   }
 
@@ -79,10 +94,11 @@ export class ClientResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   get #ofWeb(): HttpClientResponse.HttpClientResponse {
-    const { body, bytes, status } = this.#response
+    const { body, bytes = body, promised, status } = this.#response
+    const content = promised === undefined ? bytes : breaking(bytes)
     return (this.#web ??= HttpClientResponse.fromWeb(
       this.request,
-      new globalThis.Response(mayHaveBody(status) ? (bytes ?? body) : null, { status, headers: this.headers })
+      new globalThis.Response(mayHaveBody(status) ? content : null, { status, headers: this.headers })
     ))
   }
 }

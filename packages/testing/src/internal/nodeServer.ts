@@ -65,11 +65,12 @@ const send = (incoming: IncomingMessage, outgoing: ServerResponse, response: Res
   const content = mayHaveBody(response.status) ? (response.bytes ?? response.body) : undefined
   const headers: Record<string, string | number> = { ...headersOf(response) }
   const isTold = incoming.method === "HEAD" && headers["content-length"] !== undefined
-  if (content !== undefined && !isTold) headers["content-length"] = Buffer.byteLength(content)
+  if (content !== undefined && !isTold) headers["content-length"] = response.promised ?? Buffer.byteLength(content)
   const unread = isUnread(incoming)
   const isLong = Number(incoming.headers["content-length"]) > mostReadPast
   if (unread && (isWaiting || isLong)) headers["connection"] = "close"
   outgoing.writeHead(response.status, headers)
+  if (response.promised !== undefined) return void outgoing.write(content ?? "", () => incoming.socket.destroy())
   if (!unread) return void outgoing.end(content)
   if (headers["connection"] !== "close") {
     outgoing.end(content)

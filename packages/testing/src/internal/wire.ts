@@ -47,6 +47,8 @@ export interface Response {
   readonly body: string
   /** The body where it is no text. */
   readonly bytes?: Uint8Array<ArrayBuffer>
+  /** How many bytes are promised, where the connection breaks after the body: it is only the beginning. */
+  readonly promised?: number
 }
 
 /** An answer: a text as it is, anything else as JSON. */
@@ -60,11 +62,13 @@ const withoutBody = new Set([204, 205, 304])
 
 export const mayHaveBody = (status: number): boolean => !withoutBody.has(status)
 
-/** The headers of an answer: a text that does not say what it is is plain. */
-export const headersOf = ({ body, bytes, headers, status }: Response): Response["headers"] =>
-  bytes !== undefined || body === "" || headers["content-type"] !== undefined || !mayHaveBody(status)
+/** The headers of an answer, by their names in lower case: a text that does not say what it is is plain. */
+export const headersOf = ({ body, bytes, headers: given, status }: Response): Response["headers"] => {
+  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  return bytes !== undefined || body === "" || headers["content-type"] !== undefined || !mayHaveBody(status)
     ? headers
     : { "content-type": "text/plain; charset=utf-8", ...headers }
+}
 
 /** What can stand in a request's way before it is answered: `next` answers it. */
 export type Intercept = (request: Request, next: Effect.Effect<Response, Lost>) => Effect.Effect<Response, Lost>
