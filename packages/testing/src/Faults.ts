@@ -5,25 +5,29 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import {
+  EndpointName,
+  problemOfHeaders,
+  problemOfMethod,
+  problemOfPath,
+  problemOfRule,
+  problemOfUpdateType
+} from "./internal/ruleChecks.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
-const problemOfHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
-  const bad = Object.entries(headers).find(
-    ([name, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)
-  )
-  return bad === undefined ? undefined : `${JSON.stringify(bad.join(": "))} is no header`
-}
-
 const fields = {
   /** Of requests: the method. */
-  method: Schema.optionalKey(Schema.String),
-  /** Of requests: the path; `*` stands for anything. Addresses of uploads begin with `/upload/`, images with `/images/`. */
-  path: Schema.optionalKey(Schema.String),
+  method: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfMethod))),
+  /**
+   * Of requests: the path; `*` stands for anything, `{chatId}` for one part of it. Addresses of uploads begin with
+   * `/upload/`, images with `/images/`.
+   */
+  path: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfPath))),
   /** Of requests: the endpoint by the name of its function, as `Messages.send`. */
-  endpoint: Schema.optionalKey(Schema.String),
+  endpoint: Schema.optionalKey(EndpointName),
   /** Of deliveries: the type of the update. */
-  update_type: Schema.optionalKey(Schema.String),
+  update_type: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfUpdateType))),
   /** The chat that the request or the update is about; a dialog counts by its chat, however it was named. */
   chat_id: Schema.optionalKey(Schema.Int),
 
@@ -44,39 +48,19 @@ const fields = {
   message: Schema.optionalKey(Schema.String),
   /** The whole body: a text as it is, anything else as JSON. With the status 200 unless told. */
   body: Schema.optionalKey(Schema.Unknown),
+  /** Headers of the answer, whosever it is. Those that tell where it ends are the server's. */
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(problemOfHeaders))),
   /** Milliseconds that the answer comes late. The request is carried out at once, even if the caller gives up. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
   /** The connection breaks: `before` the request is carried out, or `after`. */
   reset: Schema.optionalKey(Schema.Literals(["before", "after"])),
-  /** How much of the answer's body is sent: this many characters, or bytes of a picture. */
+  /**
+   * How much of the answer's body is sent: this many characters, or bytes of a picture. The answer ends there, as if that
+   * were all; with `reset: "after"` the whole is promised, and the connection breaks there.
+   */
   truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /** What becomes of the delivery of an update. */
   delivery: Schema.optionalKey(Schema.Literals(["drop", "duplicate"]))
-}
-
-const ofRequests = ["method", "path", "endpoint", "headers"] as const
-const actions = ["status", "code", "message", "body", "delay", "reset", "truncate"] as const
-
-type Given = { readonly [K in keyof typeof fields]?: unknown }
-
-const present = (rule: Given, keys: ReadonlyArray<keyof typeof fields>) => keys.filter((key) => rule[key] !== undefined)
-
-const problemOf = (rule: Given): string | undefined => {
-  const acting = present(rule, actions)
-  if (rule.delivery !== undefined) {
-    const [other] = present(rule, [...ofRequests, ...actions])
-    return other === undefined
-      ? undefined
-      : `\`${other}\` is for requests and \`delivery\` for deliveries: use two rules`
-  }
-  if (acting.length === 0) return `a rule needs one of ${actions.join(", ")}, delivery`
-  if (rule.update_type !== undefined) return "`update_type` is for deliveries: it needs `delivery`"
-  if (present(rule, ["nth", "every", "probability"]).length > 1) return "only one of nth, every, probability"
-  const answers = present(rule, ["status", "code", "message", "body"]).length > 0
-  if (rule.body !== undefined && present(rule, ["code", "message"]).length > 0)
-    return "`body` is the whole body already"
-  return answers && rule.reset !== undefined ? "a connection that breaks has no answer" : undefined
 }
 
 /**
@@ -92,6 +76,7 @@ const problemOf = (rule: Given): string | undefined => {
  *   { endpoint: "Messages.send", nth: 1, status: 503 },
  *   { path: "/chats/*", every: 3, status: 429, code: "too.many.requests", headers: { "retry-after": "1" } },
  *   { method: "POST", path: "/upload/*", reset: "after", times: 1 },
+ *   { path: "/chats/{chatId}", truncate: 10, reset: "after" },
  *   { probability: 0.1, seed: 7, delay: 3000 },
  *   { update_type: "message_created", delivery: "duplicate" }
  * ]
@@ -100,7 +85,7 @@ const problemOf = (rule: Given): string | undefined => {
  * @category models
  * @since 0.1.0
  */
-export const Rule = Schema.Struct(fields).check(Schema.makeFilter((rule) => problemOf(rule)))
+export const Rule = Schema.Struct(fields).check(Schema.makeFilter((rule) => problemOfRule(rule)))
 
 /**
  * @category models

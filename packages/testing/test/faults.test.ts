@@ -7,11 +7,12 @@ import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { arm, onDelivery } from "../src/internal/faults.ts"
 import { codeOf } from "./support/look.ts"
 import { raw } from "./support/raw.ts"
-import { upload } from "./support/scene.ts"
+import { midOf, upload } from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
 
@@ -64,6 +65,20 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("have headers whose case makes no difference", () =>
+    Effect.gen(function* () {
+      const typed = { "Content-Type": "text/html", "X-Trace": "7" }
+      yield* Emulator.faults([
+        { nth: 1, status: 500, body: "<html>", headers: typed },
+        { nth: 2, status: 500, headers: typed },
+        { nth: 3, headers: typed }
+      ])
+      for (const answer of yield* times(3, raw("GET", "/me"))) {
+        assert.deepInclude(answer.headers, { "content-type": "text/html", "x-trace": "7" })
+      }
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("strike the nth, each nth, or only so many times", () =>
     Effect.gen(function* () {
       const pattern = (rule: Faults.Rule) =>
@@ -111,6 +126,7 @@ describe("faults", () => {
       assert.isFalse(yield* isStruck({ path: "/message", status: 500 }, send))
       assert.isTrue(yield* isStruck({ path: "/mess*s", status: 500 }, send))
       assert.isFalse(yield* isStruck({ path: "/m.ssages", status: 500 }, send))
+      assert.isTrue(yield* isStruck({ path: "*", status: 500 }, send))
       assert.isFalse(yield* isStruck({ endpoint: "Messages.list", status: 500 }, send))
       assert.isTrue(yield* isStruck({ chat_id, status: 500 }, send))
       assert.isFalse(yield* isStruck({ chat_id, status: 500 }, toGroup))
@@ -118,6 +134,23 @@ describe("faults", () => {
       assert.isTrue(yield* isStruck({ chat_id, status: 500 }, byUser))
       const get = Effect.filterOrFail(raw("GET", `/chats/${chat_id}`), ({ status }) => status === 200)
       assert.isTrue(yield* isStruck({ chat_id, status: 500 }, get))
+      assert.isTrue(yield* isStruck({ path: "/chats/{chatId}", status: 500 }, get))
+      assert.isFalse(yield* isStruck({ path: "/chats/{chatId}/pin", status: 500 }, get))
+      assert.isFalse(yield* isStruck({ path: "/{name}", status: 500 }, get))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("match lists of messages by the chats that these are of", () =>
+    Effect.gen(function* () {
+      const { chat_id, send, visitor } = yield* talk
+      const group = yield* Emulator.chat({ members: [visitor] })
+      const ours = midOf(yield* send)
+      const theirs = midOf(yield* Messages.send({ chat_id: group.chat_id, text: "all" }))
+      yield* Emulator.faults([{ chat_id, status: 500 }])
+      const look = (...mids: ReadonlyArray<string>) =>
+        Effect.map(raw("GET", `/messages?message_ids=${mids.join(",")}`), ({ status }) => status)
+      assert.deepStrictEqual([yield* look(ours), yield* look(theirs), yield* look(theirs, ours)], [500, 200, 500])
+      assert.strictEqual(yield* look("mid.none"), 200)
     }).pipe(Effect.provide(layer))
   )
 
@@ -155,6 +188,38 @@ describe("faults", () => {
       const { send } = yield* talk
       const error = yield* Effect.flip(send)
       assert.strictEqual(error._tag === "RequestFailed" ? error.reason._tag : error._tag, "InvalidResponse")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("break the connection in the middle of an answer", () =>
+    Effect.gen(function* () {
+      const { chat_id, send } = yield* talk
+      yield* Emulator.faults([
+        { endpoint: "Messages.send", truncate: 10, reset: "after" },
+        { path: "/me", nth: 1, truncate: 0, reset: "after" },
+        { path: "/me", nth: 2, status: 502, body: "<html>", truncate: 3, reset: "after" },
+        { path: "/me", nth: 3, truncate: 10_000, reset: "after" }
+      ])
+      const error = yield* Effect.flip(send)
+      assert.deepInclude(error._tag === "RequestFailed" ? error.reason : {}, { _tag: "Transport", kind: "Reset" })
+      assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
+      yield* Effect.flip(raw("GET", "/me"))
+      const response = yield* HttpClient.get(`${Emulator.baseUrl}/me`)
+      assert.strictEqual(response.status, 502)
+      const pieces: Array<string> = []
+      yield* Effect.flip(
+        Stream.runForEach(Stream.decodeText(response.stream), (piece) => Effect.sync(() => pieces.push(piece)))
+      )
+      assert.deepStrictEqual(pieces, ["<ht"])
+      yield* raw("GET", "/me")
+      assert.deepStrictEqual(
+        (yield* Emulator.requests).map(({ status, answer }) => [status, answer?.length]).slice(0, 3),
+        [
+          [200, 10],
+          [200, 0],
+          [502, 3]
+        ]
+      )
     }).pipe(Effect.provide(layer))
   )
 
@@ -197,6 +262,9 @@ describe("faults", () => {
       yield* Emulator.faults([{ path: "/images/*", truncate: 5 }])
       const response = yield* HttpClient.get(image?.type === "image" ? image.payload.url : "")
       assert.strictEqual(yield* response.text, "a pic")
+      yield* Emulator.faults([{ path: "/images/{name}", truncate: 5, reset: "after" }])
+      const broken = yield* HttpClient.get(image?.type === "image" ? image.payload.url : "")
+      yield* Effect.flip(broken.arrayBuffer)
     }).pipe(Effect.provide(layer))
   )
 
@@ -251,7 +319,14 @@ describe("faults", () => {
   it("are read from JSON, and explained where they make no sense", () => {
     const read = (rule: unknown) => Result.map(Schema.decodeUnknownResult(Faults.Rule)(rule), () => "fine")
     const good = JSON.parse('{"method":"POST","path":"/chats/*","chat_id":-7,"nth":1,"status":500,"body":null}')
-    assert.deepStrictEqual(read(good), Result.succeed("fine"))
+    for (const rule of [
+      good,
+      { method: "head", endpoint: "Me.get", delay: 1 },
+      { update_type: "from_the_future", delivery: "drop" },
+      { path: "/me", headers: { "retry-after": "1" } }
+    ]) {
+      assert.deepStrictEqual(read(rule), Result.succeed("fine"))
+    }
     const bad: ReadonlyArray<readonly [unknown, string]> = [
       [{}, "needs one of"],
       [{ method: "GET" }, "needs one of"],
@@ -264,7 +339,22 @@ describe("faults", () => {
       [{ update_type: "bot_added", status: 500 }, "delivery"],
       [{ body: "a", code: "b" }, "whole body"],
       [{ status: 500, headers: { "a b": "c" } }, "is no header"],
-      [{ status: 500, headers: { a: "b\nc" } }, "is no header"]
+      [{ status: 500, headers: { a: "b\nc" } }, "is no header"],
+      [{ status: 500, headers: { "Content-Length": "3" } }, "Content-Length is the server's to say"],
+      [{ status: 500, headers: { "transfer-encoding": "chunked" } }, "transfer-encoding is the server's to say"],
+      [{ status: 500, headers: { "X-A": "1", "x-a": "2" } }, "x-a is there twice"],
+      [{ endpoint: "Message.send", status: 500 }, 'no endpoint "Message.send": did you mean Messages.send?'],
+      [{ endpoint: "send", status: 500 }, "it is one of "],
+      [{ endpoint: "Messages.send", method: "PUT", status: 500 }, "Messages.send has another method"],
+      [{ method: "PSOT", status: 500 }, 'no method "PSOT": did you mean POST?'],
+      [{ path: "messages", status: 500 }, "begins with `/`"],
+      [{ path: "/messages?chat_id=1", status: 500 }, "without its query"],
+      [{ path: "/_emulator/users", status: 500 }, "do not strike the calls under /_emulator"],
+      [{ update_type: "mesage_created", delivery: "drop" }, "did you mean message_created?"],
+      [{ delivery: "drop", nth: 1, every: 2 }, "only one of"],
+      [{ seed: 1, status: 500 }, "`seed` needs `probability`"],
+      [{ reset: "before", truncate: 3 }, "`truncate` needs an answer"],
+      [{ reset: "after", headers: { a: "b" } }, "breaks"]
     ]
     for (const [rule, problem] of bad) {
       const result = read(rule)
@@ -280,6 +370,8 @@ describe("faults", () => {
       assert.include(yield* problem({ method: "GET" }), "needs one of")
       const misspelt = { pth: "/updates", status: 500 }
       assert.include(yield* problem(misspelt), "pth")
+      // @ts-expect-error There is no such endpoint.
+      assert.include(yield* problem({ endpoint: "Message.send", status: 500 }), "did you mean Messages.send?")
       assert.strictEqual(yield* me, 200)
     }).pipe(Effect.provide(layer))
   )

@@ -292,10 +292,9 @@ describe("the subscription", () => {
   it.effect("fails at the start on what does not pass: a wrong token, an address that is refused, a wrong option", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refused({ url: "http://bot.example/" }), "InvalidWebhook")
-      const rejected = { endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } }
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Emulator.fault(rejected)
+          yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } })
           assert.strictEqual(yield* refused(), "OperationRejected")
         })
       )

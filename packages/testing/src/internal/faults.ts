@@ -4,8 +4,8 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Rule } from "../Faults.ts"
-import { targetOf } from "./target.ts"
-import { Lost, type Request, respond, type Response } from "./wire.ts"
+import { targetsOf } from "./target.ts"
+import { Lost, mayHaveBody, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
 /** A rule and how far it has come. */
@@ -23,9 +23,13 @@ export interface Found {
   readonly params: Readonly<Record<string, string>>
 }
 
+/** What a `*`, a `{chatId}` and any other sign of a path stand for. */
 const patternOf = (path: string): RegExp => {
-  const parts = path.split("*").map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"))
-  return new RegExp(`^${parts.join(".*")}$`, "s")
+  const pattern = path.replace(/\*|\{[^{}/]*\}|[\\^$.+?()[\]{}|]/g, (found) => {
+    if (found === "*") return ".*"
+    return found.length > 1 ? "[^/]+" : `\\${found}`
+  })
+  return new RegExp(`^${pattern}$`, "s")
 }
 
 const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessProperty: "error" })
@@ -92,7 +96,7 @@ const answerOf = ({ entrance }: Request, rule: Rule): Response | undefined => {
   const code = rule.code ?? codes[status] ?? "internal.error"
   const message = rule.message ?? "A scripted fault"
   const body = entrance.at === "api" ? { code, message } : { error_code: code, error_data: message }
-  return respond(status, status === 204 ? "" : body, rule.headers)
+  return respond(status, mayHaveBody(status) ? body : "", rule.headers)
 }
 
 const lost = Effect.fail(new Lost({ kind: "reset" }))
@@ -113,17 +117,28 @@ const cut = (response: Response, length: number): Response => ({
   ...(response.bytes === undefined ? {} : { bytes: response.bytes.slice(0, length) })
 })
 
+const encoder = new TextEncoder()
+
+/** The beginning of an answer, then the connection breaks; a shorter one comes whole. */
+const breakOff = (response: Response, length: number): Response => {
+  const { body, bytes } = response
+  if ((bytes ?? body).length <= length) return response
+  return { ...cut(response, length), promised: response.promised ?? (bytes ?? encoder.encode(body)).length }
+}
+
 const act = (request: Request, rule: Rule, next: Answering): Answering => {
   const answer = answerOf(request, rule)
-  let answering: Answering = rule.reset === "before" ? lost : answer === undefined ? next : Effect.succeed(answer)
-  const { delay, headers, truncate } = rule
+  const { delay, headers, reset, truncate } = rule
+  let answering: Answering = reset === "before" ? lost : answer === undefined ? next : Effect.succeed(answer)
   if (answer === undefined && headers !== undefined) {
     answering = Effect.map(answering, (response) => ({ ...response, headers: { ...response.headers, ...headers } }))
   }
   if (truncate !== undefined) {
-    answering = Effect.map(answering, (response) => cut(response, truncate))
+    const shorten = reset === "after" ? breakOff : cut
+    answering = Effect.map(answering, (response) => shorten(response, truncate))
+  } else if (reset === "after") {
+    answering = Effect.andThen(answering, lost)
   }
-  if (rule.reset === "after") answering = Effect.andThen(answering, lost)
   return delay === undefined ? answering : late(answering, delay)
 }
 
@@ -137,13 +152,13 @@ export const faulty = (
   if (world.faults.length === 0) return next
   const { endpoint, params } = find(request)
   const bot = world.bots.get(request.headers["authorization"] ?? "")
-  const chat_id = targetOf(world, bot, params, request.query)?.chat_id
+  const chats = targetsOf(world, bot, params, request.query).map(({ chat_id }) => chat_id)
   const matches = ({ path, rule }: Fault): boolean =>
     rule.delivery === undefined &&
     (rule.method === undefined || rule.method.toUpperCase() === request.method) &&
     (path === undefined || path.test(request.path)) &&
     (rule.endpoint === undefined || rule.endpoint === endpoint) &&
-    (rule.chat_id === undefined || rule.chat_id === chat_id)
+    (rule.chat_id === undefined || chats.some((chat_id) => chat_id === rule.chat_id))
   return world.faults
     .filter((fault) => matches(fault) && strikes(fault))
     .reduceRight((inner, { rule }) => act(request, rule, inner), next)

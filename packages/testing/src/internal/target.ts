@@ -26,3 +26,11 @@ export const targetOf = (
   const person = user_id === undefined ? undefined : world.accounts.get(Number(user_id) as UserId)
   return person === undefined ? undefined : findDialog(world, person, bot)
 }
+
+/** All chats that a request is about: a list of messages may be of several. */
+export const targetsOf = (...request: Parameters<typeof targetOf>): ReadonlyArray<Room> => {
+  const [world, , , query] = request
+  const mids = new URLSearchParams(query).get("message_ids")?.split(",") ?? []
+  const rooms = mids.map((mid) => world.posts.get(mid as MessageId)?.room)
+  return [targetOf(...request), ...rooms].filter((room) => room !== undefined)
+}
