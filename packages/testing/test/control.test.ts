@@ -180,6 +180,26 @@ describe("the calls under /_emulator", () => {
     )
   )
 
+  it.effect("faults tell which rules stand and how often each has struck", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* seen("/faults"), { faults: [] })
+        const often = { path: "/me", every: 2, status: 503, body: null }
+        const never = { update_type: "bot_started", delivery: "drop" }
+        yield* call("PUT", "/_emulator/faults", [often, never])
+        yield* Effect.replicateEffect(asBot("GET", "/me"), 5)
+        assert.deepStrictEqual(yield* seen("/faults"), {
+          faults: [
+            { rule: often, matched: 5, struck: 2 },
+            { rule: never, matched: 0, struck: 0 }
+          ]
+        })
+        yield* made("/reset")
+        assert.deepStrictEqual(yield* seen("/faults"), { faults: [] })
+      })
+    )
+  )
+
   it.effect("deliveries are in a journal, and reset ends their subscription", () =>
     inEmulator(
       Effect.gen(function* () {
@@ -449,6 +469,11 @@ describe("the calls under /_emulator", () => {
         const misspelt = yield* call("PUT", "/_emulator/faults", [{ status: 500 }, { pth: "/me", status: 500 }])
         assert.strictEqual(misspelt.status, 400)
         assert.match(misspelt.body.message, /^rules\[1\]\.pth: /)
+        const noSuch = yield* call("PUT", "/_emulator/faults", [{ endpoint: "Message.send", status: 500 }])
+        assert.deepStrictEqual(
+          [noSuch.status, noSuch.body.message],
+          [400, 'rules[0].endpoint: there is no endpoint "Message.send": did you mean Messages.send?']
+        )
         assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
         assert.match((yield* post("/clock", { advance_ms: 2 ** 52 })).body.message, /^advance_ms: time goes no further/)
         assert.strictEqual((yield* look("/openapi.json")).body.openapi, "3.1.0")
@@ -519,6 +544,7 @@ const plain = (agent: Agent, url: string, options: { readonly method?: string; r
       const port = response.socket.localPort
       response.setEncoding("utf8")
       response.on("data", (chunk: string) => (text += chunk))
+      response.on("error", (error) => resume(Effect.fail(error)))
       response.on("end", () => resume(Effect.succeed({ status: response.statusCode ?? 0, text, port })))
     })
     request.on("error", (error) => resume(Effect.fail(error)))
@@ -564,6 +590,38 @@ layer(server, { excludeTestServices: true })("on a real port", (it) => {
       const stuffed = yield* plain(agent, `${url}/_emulator/users`, { method: "POST", body: "x".repeat(17 * 2 ** 20) })
       assert.strictEqual(stuffed.status, 413)
       assert.strictEqual((yield* plain(agent, `${url}/me`)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a fault breaks an answer off before it has the length that it promised, or says what it is once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* EmulatorServer.EmulatorServer
+      const { hostname, port } = new URL(url)
+      /** All that comes until the connection breaks. */
+      const read = Effect.callback<string>((resume) => {
+        let text = ""
+        const socket = connect(Number(port), hostname, () => {
+          socket.write(`GET /me HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\nconnection: close\r\n\r\n`)
+        })
+        socket.setEncoding("utf8")
+        socket.on("data", (chunk: string) => (text += chunk))
+        socket.on("close", () => resume(Effect.succeed(text)))
+        return Effect.sync(() => socket.destroy())
+      })
+      const agent = yield* agents
+      const whole = yield* plain(agent, `${url}/me`)
+      yield* Emulator.fault({ path: "/me", truncate: 10, reset: "after", times: 2 })
+      const [head, body] = (yield* read).split("\r\n\r\n")
+      assert.include(head, `content-length: ${whole.text.length}\r\n`)
+      assert.strictEqual(body, whole.text.slice(0, 10))
+      assert.instanceOf(yield* Effect.flip(plain(agent, `${url}/me`)), Error)
+      yield* Emulator.fault({ path: "/me", truncate: 0, reset: "after", times: 1 })
+      assert.match(yield* read, /content-length: \d+\r\n[^{]+\r\n\r\n$/)
+      assert.strictEqual((yield* plain(agent, `${url}/me`)).status, 200)
+      yield* Emulator.fault({ path: "/me", status: 500, body: "<html>", headers: { "Content-Type": "text/html" } })
+      const [ended, page] = (yield* read).split("\r\n\r\n")
+      assert.deepStrictEqual(ended.match(/content-type.*/gi), ["content-type: text/html"])
+      assert.strictEqual(page, "<html>")
     }).pipe(Effect.scoped)
   )
 

@@ -7,6 +7,7 @@ import { NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
 import { Update } from "@colloquy/core/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
+import { Rule } from "../../Faults.ts"
 import { HeardOnWire } from "./heard.ts"
 import { Delivered, Journaled } from "./journal.ts"
 import { maybe } from "./maybe.ts"
@@ -237,6 +238,10 @@ export const requests = declare(
 )
 
 export const deliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(Delivered) }))
+
+const Standing = Schema.Struct({ rule: Rule, matched: Schema.Int, struck: Schema.Int })
+
+export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(Standing) }))
 
 export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Schema.Unknown) } })
 

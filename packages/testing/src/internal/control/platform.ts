@@ -133,6 +133,9 @@ export const platform: ReadonlyArray<Handled> = [
   on(declarations.deliveries, (_, { world }) =>
     Effect.sync(() => ({ deliveries: world.deliveries.from(0).map(toDelivered) }))
   ),
+  on(declarations.listFaults, (_, { world }) =>
+    Effect.sync(() => ({ faults: world.faults.map(({ matched, rule, struck }) => ({ rule, matched, struck })) }))
+  ),
   on(declarations.setFaults, (request, { world }) =>
     readRules(request).pipe(
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
