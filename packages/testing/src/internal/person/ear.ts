@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Heard, Person } from "../../Person.ts"
 import type { Account, Hearing } from "../model.ts"
+import { telling } from "../telling.ts"
 import { idOf, type World } from "../world.ts"
 
 /** What a person hears of bots: of all of them, from now on. */
@@ -23,20 +24,25 @@ export const makeEar = (world: World, self: Account): Ear => {
     readTo = world.heard.end
   }
 
-  const take = (isWanted: (heard: Heard) => boolean): Effect.Effect<Heard> =>
-    Effect.suspend(() => {
-      listen()
-      const at = unread.findIndex(isWanted)
-      return at < 0 ? Effect.andThen(world.heard.arrival, take(isWanted)) : Effect.succeed(unread.splice(at, 1)[0])
-    })
+  const take = (what: string, isWanted: (heard: Heard) => boolean): Effect.Effect<Heard> => {
+    const takeOr = (otherwise: () => Effect.Effect<Heard>): Effect.Effect<Heard> =>
+      Effect.suspend(() => {
+        listen()
+        const at = unread.findIndex(isWanted)
+        return at < 0 ? otherwise() : Effect.succeed(unread.splice(at, 1)[0])
+      })
+    const wait = (): Effect.Effect<Heard> => Effect.andThen(world.heard.arrival, takeOr(wait))
+    return takeOr(() => telling(world, self, what, wait()))
+  }
 
-  const takeOf = <K extends Kind>(kind: K) => take(({ _tag }) => _tag === kind) as Effect.Effect<OfKind<K>>
+  const takeOf = <K extends Kind>(what: string, kind: K) =>
+    take(what, ({ _tag }) => _tag === kind) as Effect.Effect<OfKind<K>>
 
   return {
-    reply: Effect.map(takeOf("Message"), ({ message }) => message),
-    notification: Effect.map(takeOf("Notification"), ({ text }) => text),
+    reply: Effect.map(takeOf("reply", "Message"), ({ message }) => message),
+    notification: Effect.map(takeOf("notification", "Notification"), ({ text }) => text),
     next: ((wanted: Kind | ((heard: Heard) => boolean)) =>
-      typeof wanted === "string" ? takeOf(wanted) : take(wanted)) as Person["next"],
+      typeof wanted === "string" ? takeOf(`next("${wanted}")`, wanted) : take("next", wanted)) as Person["next"],
     unread: Effect.sync(() => {
       listen()
       return unread.filter(({ _tag }) => _tag !== "Action")

@@ -1,0 +1,92 @@
+import { Messages, Updates } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
+import { afterEach, beforeEach, vi } from "vitest"
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
+
+afterEach(() => void vi.useRealTimers())
+
+/** With what is logged meanwhile. */
+const withLog = <A, E, R>(body: (lines: ReadonlyArray<string>) => Effect.Effect<A, E, R>) => {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${String(message)}`))
+  return body(lines).pipe(Effect.provide(Emulator.layerBot()), Effect.provide(Logger.layer([logger])))
+}
+
+/** Time passes by the clock on the wall. */
+const pass = (milliseconds: number) => Effect.promise(() => vi.advanceTimersByTimeAsync(milliseconds))
+
+const waitFor = <A>(what: Effect.Effect<A>) => Effect.forkChild(what, { startImmediately: true })
+
+describe("a person who waits", () => {
+  it.effect("says once for what, when it takes long, what the bot called, and what was heard", () =>
+    withLog((lines) =>
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        const ben = yield* Emulator.user("Ben")
+        const { chat_id } = yield* ann.start()
+        const other = yield* ben.start()
+        yield* waitFor(ann.notification)
+        yield* pass(2000)
+        yield* Messages.send({ chat_id, text: "Welcome" })
+        yield* Messages.send({ chat_id: other.chat_id, text: "Not for Ann" })
+        yield* Emulator.faults([{ endpoint: "Messages.send", status: 403, message: "No" }])
+        yield* Effect.flip(Messages.send({ chat_id, text: "?" }))
+        yield* pass(999)
+        assert.deepStrictEqual(lines, [])
+        yield* pass(1)
+        const calls = [
+          `POST /messages?chat_id=${chat_id} 200`,
+          `POST /messages?chat_id=${other.chat_id} 200`,
+          `POST /messages?chat_id=${chat_id} 403 {"code":"access.denied","message":"No"}`
+        ]
+        const told = [
+          "Warn: Ann has waited for `notification` for 3 s.",
+          `The last calls of the bot: ${calls.join(", ")}.`,
+          'Ann has heard: Message "Welcome".'
+        ]
+        assert.deepStrictEqual(lines, [told.join(" ")])
+        yield* pass(60_000)
+        assert.strictEqual(lines.length, 1)
+      })
+    )
+  )
+
+  it.effect("says too that nothing came, and leaves out the polls of a bot", () =>
+    withLog((lines) =>
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        yield* waitFor(ann.reply)
+        yield* Effect.replicateEffect(Updates.list({ timeout: 0 }), 2)
+        yield* pass(3000)
+        assert.deepStrictEqual(lines, [
+          "Warn: Ann has waited for `reply` for 3 s. The last calls of the bot: nothing. Ann has heard: nothing."
+        ])
+      })
+    )
+  )
+
+  it.effect("says nothing when the reply comes, when it is there already, or when nobody waits any more", () =>
+    withLog((lines) =>
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        const { chat_id } = yield* ann.start()
+        const waiting = yield* waitFor(ann.reply)
+        assert.strictEqual(vi.getTimerCount(), 1)
+        yield* Messages.send({ chat_id, text: "one" })
+        yield* Fiber.join(waiting)
+        assert.strictEqual(vi.getTimerCount(), 0)
+        yield* Messages.send({ chat_id, text: "two" })
+        assert.strictEqual((yield* ann.reply).body?.text, "two")
+        yield* Fiber.interrupt(yield* waitFor(ann.reply))
+        assert.strictEqual(vi.getTimerCount(), 0)
+        yield* pass(10_000)
+        assert.deepStrictEqual(lines, [])
+      })
+    )
+  )
+})
