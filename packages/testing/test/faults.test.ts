@@ -1,4 +1,4 @@
-import { AttachmentRequest, Messages, RetryPolicy } from "@colloquy/core"
+import { AttachmentRequest, Messages, RetryPolicy, Update, Updates } from "@colloquy/core"
 import { Emulator, Faults, Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -298,6 +298,33 @@ describe("faults", () => {
         ["drop", deliver, "drop", deliver]
       )
     })
+  )
+
+  it.effect("let polls have an update twice or not at all", () =>
+    Effect.gen(function* () {
+      const { visitor } = yield* talk
+      yield* Updates.list({ timeout: 0 })
+      yield* Emulator.faults([
+        { update_type: "message_created", nth: 1, delivery: "duplicate" },
+        { update_type: "message_created", nth: 2, delivery: "drop" }
+      ])
+      for (const text of ["one", "two", "three"]) yield* visitor.say(text)
+      const { updates } = yield* Updates.list({ marker: 0n, timeout: 0 })
+      const said = updates.map((update) => (Result.isSuccess(update) ? Update.textOf(update.success) : undefined))
+      assert.deepStrictEqual(said, [undefined, "one", "one", "three"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("have no body where the request is HEAD, or the status has none", () =>
+    Effect.gen(function* () {
+      yield* Emulator.faults([
+        { method: "HEAD", status: 500 },
+        { method: "GET", status: 204 }
+      ])
+      const head = yield* raw("HEAD", "/me")
+      const get = yield* raw("GET", "/me")
+      assert.deepStrictEqual([head.status, head.text, get.status, get.text], [500, "", 204, ""])
+    }).pipe(Effect.provide(layer))
   )
 
   it.effect("are gone with their scope, and replaced all at once", () =>

@@ -43,8 +43,8 @@ export class ClientResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
-    const { body, bytes, promised, status } = this.#response
-    if (!mayHaveBody(status)) return Effect.succeed("")
+    const { body, bytes, promised } = this.#response
+    if (!this.#hasBody) return Effect.succeed("")
     if (promised !== undefined) return this.#ofWeb.text
     return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
   }
@@ -93,12 +93,16 @@ export class ClientResponse extends Inspectable.Class implements HttpClientRespo
     return this.#ofWeb.toJSON()
   }
 
+  get #hasBody(): boolean {
+    return this.request.method !== "HEAD" && mayHaveBody(this.status)
+  }
+
   get #ofWeb(): HttpClientResponse.HttpClientResponse {
     const { body, bytes = body, promised, status } = this.#response
     const content = promised === undefined ? bytes : breaking(bytes)
     return (this.#web ??= HttpClientResponse.fromWeb(
       this.request,
-      new globalThis.Response(mayHaveBody(status) ? content : null, { status, headers: this.headers })
+      new globalThis.Response(this.#hasBody ? content : null, { status, headers: this.headers })
     ))
   }
 }
