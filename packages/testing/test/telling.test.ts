@@ -3,6 +3,7 @@ import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { afterEach, beforeEach, vi } from "vitest"
 
@@ -14,7 +15,7 @@ afterEach(() => void vi.useRealTimers())
 const withLog = <A, E, R>(body: (lines: ReadonlyArray<string>) => Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${String(message)}`))
-  return body(lines).pipe(Effect.provide(Emulator.layerBot()), Effect.provide(Logger.layer([logger])))
+  return Effect.provide(body(lines), Layer.merge(Emulator.layerBot(), Logger.layer([logger])))
 }
 
 /** Time passes by the clock on the wall. */
