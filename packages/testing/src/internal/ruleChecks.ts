@@ -1,7 +1,7 @@
 import * as Endpoints from "@colloquy/core/Endpoints"
 import { cases } from "@colloquy/core/Update"
 import * as Schema from "effect/Schema"
-import { nearest } from "./nearest.ts"
+import { closestMatch } from "leven"
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -9,6 +9,10 @@ const updateTypes = Object.keys(cases)
 
 /** How the end of an answer is told is the server's to say. */
 const framing = new Set(["connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"])
+
+/** What was probably meant: two letters beside it are a slip of the hand. */
+const nearest = (given: string, names: ReadonlyArray<string>): string | undefined =>
+  closestMatch(given, names, { maxDistance: 2 })
 
 const noSuch = (what: string, given: string, names: ReadonlyArray<string>): string => {
   const meant = nearest(given, names)
