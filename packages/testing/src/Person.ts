@@ -157,7 +157,7 @@ export interface Person {
    * nothing. Of a message that was removed since, the callback comes without `message`.
    */
   readonly press: (message: MessageRef, button: ButtonRef) => Doing<string | undefined>
-  /** Joins a group chat or a channel where they are not yet: `user_added`. */
+  /** Joins a group chat or a channel: `user_added`. Nothing where they are in already. */
   readonly join: (chat: ChatRef) => Doing
   /** Leaves a group chat or a channel: `user_removed`. */
   readonly leave: (chat: ChatRef) => Doing
@@ -173,7 +173,7 @@ export interface Person {
    * right `add_admins`.
    */
   readonly appoint: (chat: ChatRef, person: UserRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
-  /** Adds the bot to a chat where it is not yet: `bot_added`. */
+  /** Adds the bot to a chat: `bot_added`. Nothing where it is in already. */
   readonly addBot: (chat: ChatRef) => Doing
   /** Removes the bot from a chat: `bot_removed`. */
   readonly removeBot: (chat: ChatRef) => Doing

@@ -77,22 +77,6 @@ describe("what people do over HTTP", () => {
     )
   )
 
-  it.effect("what is so already is refused, as no update would come", () =>
-    inEmulator(
-      Effect.gen(function* () {
-        const { ann, ben, chat_id } = yield* channel
-        assert.deepStrictEqual(
-          yield* refusal("/join", { user_id: ben, chat_id }),
-          cannot("Ben cannot do this: they are in the chat already")
-        )
-        assert.deepStrictEqual(
-          yield* refusal("/add_bot", { user_id: ann, chat_id }),
-          cannot("Ann cannot do this: the bot is there already")
-        )
-      })
-    )
-  )
-
   it.effect("rights are those that there are, and a plain member has none", () =>
     inEmulator(
       Effect.gen(function* () {

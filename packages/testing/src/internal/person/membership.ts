@@ -39,7 +39,7 @@ export const memberships = (
     join: Effect.fnUntraced(function* (ref) {
       const room = yield* roomOf(actor, ref)
       if (room.type === "dialog") return yield* cannot(actor, "a dialog cannot be joined")
-      if (room.members.has(idOf(self))) return yield* cannot(actor, "they are in the chat already")
+      if (room.members.has(idOf(self))) return
       if (room.blocked.has(idOf(self))) return yield* cannot(actor, "they are blocked there")
       if (room.isClosed) return yield* cannot(actor, "the chat is closed")
       admit(world, room, self)
@@ -77,8 +77,7 @@ export const memberships = (
     }),
     addBot: Effect.fnUntraced(function* (ref) {
       const room = yield* openRoom(actor, ref, "add_remove_members")
-      if (room.members.has(idOf(bot.account))) return yield* cannot(actor, "the bot is there already")
-      admit(world, room, bot.account, self)
+      if (!room.members.has(idOf(bot.account))) admit(world, room, bot.account, self)
     }),
     removeBot: Effect.fnUntraced(function* (ref) {
       const room = yield* roomWithRight(actor, ref, "add_remove_members")
