@@ -73,11 +73,18 @@ describe("the wire", () => {
       assert.deepStrictEqual(answer(yield* raw("GET", "/chats")), [404, "not.found"])
       const other = yield* raw("PATCH", "/messages")
       assert.deepStrictEqual(answer(other), [405, "method.not.allowed"])
-      assert.strictEqual(other.headers["allow"], "POST, GET, PUT, DELETE")
+      assert.strictEqual(other.headers["allow"], "POST, GET, HEAD, PUT, DELETE, OPTIONS")
       const options = yield* raw("OPTIONS", "/me", { token: null })
-      assert.deepStrictEqual([options.status, options.headers["allow"]], [204, "GET"])
+      assert.deepStrictEqual([options.status, options.headers["allow"]], [204, "GET, HEAD, OPTIONS"])
       const head = yield* raw("HEAD", "/me")
       assert.deepStrictEqual([head.status, head.text], [200, ""])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("takes a path for the same however it is encoded", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* raw("GET", "/%6de")).status, 200)
+      assert.deepStrictEqual(answer(yield* raw("GET", "/%zz")), [404, "not.found"])
     }).pipe(Effect.provide(layer))
   )
 

@@ -27,6 +27,10 @@ const child = (node: Node, segment: string): Node => {
   return made
 }
 
+/** What may be asked at a path. HEAD is answered wherever GET is, OPTIONS everywhere. */
+export const allowing = (methods: Iterable<string>): ReadonlyArray<string> =>
+  [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS")
+
 /** Finds the endpoint of a request by the methods and paths of the declarations. */
 export const make = (endpoints: ReadonlyArray<Endpoint.Any>) => {
   const root = makeNode()
@@ -42,12 +46,12 @@ export const make = (endpoints: ReadonlyArray<Endpoint.Any>) => {
     const params: Record<string, string> = {}
     let node = root
     for (const segment of path.slice(1).split("/")) {
-      const fixed = node.fixed.get(segment)
+      const value = segment.includes("%") ? decodePercent(segment) : segment
+      const fixed = value === undefined ? undefined : node.fixed.get(value)
       if (fixed !== undefined) {
         node = fixed
         continue
       }
-      const value = decodePercent(segment)
       if (node.parameter === undefined || value === undefined || value === "") return { _tag: "NoSuchPath" }
       params[node.parameter.name] = value
       node = node.parameter.node
@@ -56,6 +60,6 @@ export const make = (endpoints: ReadonlyArray<Endpoint.Any>) => {
     if (endpoint !== undefined) return { _tag: "Found", endpoint, params }
     return node.methods.size === 0
       ? { _tag: "NoSuchPath" }
-      : { _tag: "OtherMethods", methods: [...node.methods.keys()] }
+      : { _tag: "OtherMethods", methods: allowing(node.methods.keys()) }
   }
 }

@@ -13,9 +13,20 @@ import { readText } from "./readText.ts"
 import * as refusal from "./refusal.ts"
 import * as requestReader from "./requestReader.ts"
 import * as router from "./router.ts"
+import { atDoor } from "./shape.ts"
 import { targetOf } from "./target.ts"
 import { receive } from "./uploadHost.ts"
-import { type Exchange, type Lost, type Request, respond, type Response, type Serve } from "./wire.ts"
+import {
+  allow,
+  asHead,
+  type Door,
+  type Exchange,
+  type Lost,
+  type Request,
+  respond,
+  type Response,
+  type Serve
+} from "./wire.ts"
 import type { World } from "./world.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
@@ -24,14 +35,10 @@ type Answerer = (parts: requestReader.Parts, call: Call) => Refusable<Response>
 
 const refused = ({ body, headers, status }: refusal.Refusal): Response => respond(status, body, headers)
 
-const encoder = new TextEncoder()
-
-/** What HEAD is answered: all that GET is but the body. */
-const withoutBody = ({ body, bytes = encoder.encode(body), headers, status }: Response): Response => ({
-  status,
-  headers: { ...headers, "content-length": String(bytes.byteLength) },
-  body: ""
-})
+const defective = (door: Door): Response => {
+  const { body, status } = refusal.internalError()
+  return respond(status, atDoor(door, body))
+}
 
 /** Where the document wants a bad request answered with 200 and `success: false`. */
 const answersWithSuccessFalse = new Set(["Subscriptions.subscribe"])
@@ -91,14 +98,16 @@ const open = (world: World, { headers, method, path, query }: Request): Journale
 /** Answers requests from the state of the platform, by the declarations that the client is made of. */
 export const serving = (world: World): Serve => {
   const find = router.make(Endpoints.all)
+  const methods = router.allowing(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
 
   const answerApi = Effect.fnUntraced(function* (request: Request, exchange: Journaled) {
     const { entrance, method, path, query } = request
     const match = find(method, path)
+    if (method === "OPTIONS" && path === "*") return allow(methods)
     if (match._tag === "NoSuchPath") return yield* refusal.notFound(`Path ${path}`)
     if (match._tag === "OtherMethods") {
-      if (method === "OPTIONS") return { status: 204, headers: { allow: match.methods.join(", ") }, body: "" }
+      if (method === "OPTIONS") return allow(match.methods)
       return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
     }
     const { endpoint, params } = match
@@ -123,9 +132,9 @@ export const serving = (world: World): Serve => {
     (request.entrance.at === "api" ? answerApi(request, exchange) : receive(world, request)).pipe(
       Effect.catch((refusal) => Effect.succeed(refused(refusal))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The emulator could not answer", defect), refused(refusal.internalError()))
+        Effect.as(Effect.logError("The emulator could not answer", defect), defective(request.entrance.at))
       ),
-      request.method === "HEAD" ? Effect.map(withoutBody) : identity
+      request.method === "HEAD" ? Effect.map(asHead) : identity
     )
 
   return (request) =>

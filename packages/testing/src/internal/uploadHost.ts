@@ -7,9 +7,10 @@ import type { UploadSlot } from "./model.ts"
 import { decodePercent } from "./percent.ts"
 import { readPicture, show } from "./pictures.ts"
 import { Refusal } from "./refusal.ts"
+import { allowing } from "./router.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
 import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
-import { type Body, headersIn, type Request, respond, type Response } from "./wire.ts"
+import { allow, type Body, headersIn, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
 interface Received {
@@ -148,25 +149,38 @@ const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot,
 const tellProgress = ({ progress }: UploadSlot): Response =>
   progress === undefined ? respond(204, "") : respond(200, describe(progress), plain)
 
+const looks = allowing(["GET"])
+
+const takes = allowing(["GET", "POST"])
+
+const isLook = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
+
+const methodRefused = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
+  failure(405, code, advice, { allow: methods.join(", ") })
+
+const receivePicture = (world: World, request: Request): Effect.Effect<Response, Refusal> => {
+  if (request.method === "OPTIONS") return Effect.succeed(allow(looks))
+  if (!isLook(request)) return methodRefused("image.method", "Look at pictures with GET", looks)
+  const shown = show(world, request)
+  return shown instanceof Refusal ? shown : Effect.succeed(shown)
+}
+
 /** Takes a file at the address that POST /uploads gave, as a form, as raw bytes, or in parts. */
 export const receive = (world: World, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.suspend(() => {
-    if (request.entrance.at === "image" && request.path.startsWith("/images/")) {
-      if (request.method !== "GET" && request.method !== "HEAD") {
-        return failure(405, "image.method", "Look at pictures with GET")
-      }
-      const shown = show(world, request)
-      return shown instanceof Refusal ? shown : Effect.succeed(shown)
-    }
-    const id = /^\/upload\/([^/]+)$/.exec(request.path)?.[1]
+    const { entrance, headers, method, path, query } = request
+    if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(takes))
+    if (entrance.at === "image" && path.startsWith("/images/")) return receivePicture(world, request)
+    const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
     const slot = id === undefined ? undefined : world.slots.get(id)
-    if (slot?.media.type !== request.entrance.at || slot.address !== request.path + request.query) {
+    if (slot?.media.type !== entrance.at || slot.address !== path + query) {
       return failure(404, "upload.not.found", "There is no such upload address: it must be used as it was given")
     }
+    if (method === "OPTIONS") return Effect.succeed(allow(takes))
+    if (!isLook(request) && method !== "POST") return methodRefused("upload.method", "Send the file with POST", takes)
     if (slot.isUsed) return failure(400, "upload.used", "The address has taken its one file already")
-    if (request.method === "GET") return Effect.succeed(tellProgress(slot))
-    if (request.method !== "POST") return failure(405, "upload.method", "Send the file with POST")
-    const range = readRange(request.headers["content-range"])
+    if (isLook(request)) return Effect.succeed(tellProgress(slot))
+    const range = readRange(headers["content-range"])
     if (range === "malformed") return failure(416, "upload.range", "Content-Range must be `bytes a-b/size`")
     return range === undefined ? receiveWhole(world, slot, request) : receivePart(world, slot, request, range)
   })

@@ -21,9 +21,12 @@ export interface Body {
   readonly release?: ((piece: Uint8Array) => void) | undefined
 }
 
+/** Where a request comes in: each kind of media has a host of its own. */
+export type Door = "api" | UploadType
+
 /** The door a request came through, and the addresses of the doors for uploads as the caller can reach them. */
 export interface Entrance {
-  readonly at: "api" | UploadType
+  readonly at: Door
   readonly uploads: Readonly<Record<UploadType, string>>
 }
 
@@ -69,6 +72,22 @@ export const headersOf = ({ body, bytes, headers: given, status }: Response): Re
     ? headers
     : { "content-type": "text/plain; charset=utf-8", ...headers }
 }
+
+const encoder = new TextEncoder()
+
+/** What HEAD is answered: all that GET is but the body. */
+export const asHead = (response: Response): Response => {
+  const { body, bytes = encoder.encode(body), status } = response
+  const length = mayHaveBody(status) ? { "content-length": String(bytes.byteLength) } : {}
+  return { status, headers: { ...headersOf(response), ...length }, body: "" }
+}
+
+/** What OPTIONS is answered. */
+export const allow = (methods: ReadonlyArray<string>): Response => ({
+  status: 204,
+  headers: { allow: methods.join(", ") },
+  body: ""
+})
 
 /** What can stand in a request's way before it is answered: `next` answers it. */
 export type Intercept = (request: Request, next: Effect.Effect<Response, Lost>) => Effect.Effect<Response, Lost>

@@ -275,7 +275,7 @@ assumes(
   "A method that a path does not have is 405 with the header Allow",
   Effect.gen(function* () {
     const { headers } = yield* refused(PATCH("/messages"), 405, "method.not.allowed")
-    assert.strictEqual(headers["allow"], "POST, GET, PUT, DELETE")
+    assert.strictEqual(headers["allow"], "POST, GET, HEAD, PUT, DELETE, OPTIONS")
   })
 )
 
@@ -289,7 +289,7 @@ assumes(
     const unauthorized = yield* HEAD("/me", undefined, { token: null })
     assert.deepStrictEqual([unauthorized.status, unauthorized.text], [401, ""])
     const options = yield* OPTIONS("/messages", undefined, { token: null })
-    assert.deepStrictEqual([options.status, options.headers["allow"]], [204, "POST, GET, PUT, DELETE"])
+    assert.deepStrictEqual([options.status, options.headers["allow"]], [204, "POST, GET, HEAD, PUT, DELETE, OPTIONS"])
   })
 )
 

@@ -1,5 +1,6 @@
 import * as Json from "@colloquy/core/Json"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { CannotDo } from "../../Person.ts"
@@ -7,7 +8,7 @@ import { readText } from "../readText.ts"
 import * as refusal from "../refusal.ts"
 import * as requestReader from "../requestReader.ts"
 import * as router from "../router.ts"
-import { type Request, respond, type Response } from "../wire.ts"
+import { allow, asHead, type Request, respond, type Response } from "../wire.ts"
 import type { Control, Handled } from "./call.ts"
 import { people } from "./people.ts"
 import { platform } from "./platform.ts"
@@ -69,7 +70,7 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
     if (match._tag === "NoSuchPath") return refusal.notFound(`Path ${path}`)
     if (match._tag === "Found") return answerers.get(match.endpoint)!(match.params, request, control)
     return method === "OPTIONS"
-      ? Effect.succeed({ status: 204, headers: { allow: match.methods.join(", ") }, body: "" })
+      ? Effect.succeed(allow(match.methods))
       : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
   }
 
@@ -83,6 +84,6 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
           respond(500, refusal.internalError().body)
         )
       ),
-      Effect.map((response) => (request.method === "HEAD" ? { ...response, body: "" } : response))
+      request.method === "HEAD" ? Effect.map(asHead) : identity
     )
 }
