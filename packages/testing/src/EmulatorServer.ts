@@ -9,10 +9,12 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import { Emulator } from "./Emulator.ts"
+import { addressesOf, addressOf, greeting, type UploadHosts } from "./internal/greeting.ts"
 import { listen } from "./internal/nodeServer.ts"
 
 /**
- * Where to listen: `port` 0, which is the default, takes a free one. Uploads have a free port for each kind of media.
+ * Where to listen: `port` 0, which is the default, takes a free one. Uploads have a port for each kind of media, a free
+ * one unless told. On `0.0.0.0` or `::`, bots are told the upload hosts under the name that they call the API by.
  *
  * @category models
  * @since 0.1.0
@@ -20,10 +22,11 @@ import { listen } from "./internal/nodeServer.ts"
 export interface Options {
   readonly port?: number | undefined
   readonly host?: string | undefined
+  readonly uploadPorts?: Partial<Readonly<Record<UploadType, number>>> | undefined
 }
 
 /**
- * Where the emulator listens. `url` is the base URL for bots.
+ * Where the emulator listens. `url` is the base URL for bots on this machine.
  *
  * @category services
  * @since 0.1.0
@@ -33,19 +36,22 @@ export class EmulatorServer extends Context.Service<
   { readonly url: string; readonly uploads: Readonly<Record<UploadType, string>> }
 >()("@colloquy/testing/EmulatorServer") {}
 
-const kinds: ReadonlyArray<UploadType> = ["image", "video", "audio", "file"]
-
-const make = Effect.fnUntraced(function* ({ host = "127.0.0.1", port = 0 }: Options) {
+const make = Effect.fnUntraced(function* ({ host = "127.0.0.1", port = 0, uploadPorts = {} }: Options) {
   const { handle } = yield* Emulator
-  const hosts = yield* Effect.forEach(kinds, (kind) =>
-    Effect.map(listen(host, 0), (listening) => ({ kind, ...listening }))
-  )
-  const uploads = Object.fromEntries(hosts.map(({ address, kind }) => [kind, address])) as Record<UploadType, string>
-  for (const { answer, kind } of hosts) yield* answer({ at: kind, uploads }, handle)
+  const listenFor = (kind: UploadType) => listen(kind, host, uploadPorts[kind] ?? 0)
+  const hosts: UploadHosts = {
+    image: yield* listenFor("image"),
+    video: yield* listenFor("video"),
+    audio: yield* listenFor("audio"),
+    file: yield* listenFor("file")
+  }
+  for (const kind of ["image", "video", "audio", "file"] as const) {
+    yield* hosts[kind].answer(greeting(kind, hosts), handle)
+  }
   // The port that bots know beforehand comes last: who waits for it finds everything ready.
-  const api = yield* listen(host, port)
-  yield* api.answer({ at: "api", uploads }, handle)
-  return { url: api.address, uploads }
+  const api = yield* listen("api", host, port)
+  yield* api.answer(greeting("api", hosts), handle)
+  return { url: addressOf(api), uploads: addressesOf(hosts) }
 })
 
 /**

@@ -1,23 +1,41 @@
+import { type IncomingMessage, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as refusal from "./refusal.ts"
+import { atDoor } from "./shape.ts"
+import type { Door } from "./wire.ts"
 
-const statuses: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout"
+const encoder = new TextEncoder()
+
+/** Writes a "no" where there is no request to answer, and hangs up. */
+const hangUp = (socket: Duplex, door: Door, { body, status }: refusal.Refusal): void => {
+  const text = JSON.stringify(atDoor(door, body))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "connection: close",
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${encoder.encode(text).byteLength}`
+  ]
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`)
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408
 }
 
 /** What is no HTTP request, or never comes to its end, is answered in the platform's shape and hung up on. */
-export const answerNoHttp = ({ code = "", message }: Error & { readonly code?: string }, socket: Duplex): void => {
-  if (!socket.writable || code === "ECONNRESET") {
-    socket.destroy()
-    return
+export const answerNoHttp =
+  (door: Door) =>
+  ({ code = "", message }: Error & { readonly code?: string }, socket: Duplex): void => {
+    if (!socket.writable || code === "ECONNRESET") return void socket.destroy()
+    hangUp(socket, door, refusal.noRequest(statuses[code] ?? 400, message))
   }
-  const body = JSON.stringify(refusal.invalidPayload(`The request cannot be read: ${message}`).body)
-  const head = [
-    `HTTP/1.1 ${statuses[code] ?? "400 Bad Request"}`,
-    "connection: close",
-    "content-type: application/json; charset=utf-8",
-    `content-length: ${new TextEncoder().encode(body).byteLength}`
-  ]
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
-}
+
+/** The server is no proxy. */
+export const refuseTunnel =
+  (door: Door) =>
+  ({ url }: IncomingMessage, socket: Duplex): void => {
+    socket.on("error", () => socket.destroy())
+    socket.on("finish", () => socket.destroy())
+    hangUp(socket, door, refusal.methodNotAllowed(`CONNECT ${url} is not allowed`))
+  }

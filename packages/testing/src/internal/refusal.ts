@@ -35,6 +35,9 @@ export const notFound = (what: string) => refusal(404, "not.found", `${what} not
 
 export const invalidPayload = (problem: string) => refusal(400, "proto.payload", problem)
 
+export const noRequest = (status: number, problem: string) =>
+  refusal(status, "proto.payload", `The request cannot be read: ${problem}`)
+
 export const replyToItself = () => invalidPayload("link: a message cannot reply to itself")
 
 export const unreadable = () => invalidPayload("The body could not be read to its end")
@@ -53,6 +56,9 @@ export const tooManyRequests = (retryAfter?: number) =>
 
 export const attachmentNotReady = (kind: string) =>
   refusal(400, "attachment.not.ready", `Key: errors.process.attachment.${kind}.not.processed`)
+
+export const expectationFailed = (expectation: string) =>
+  refusal(417, "proto.payload", `Expect: ${expectation} cannot be met`)
 
 export const methodNotAllowed = (message: string, allow?: ReadonlyArray<string>) =>
   refusal(405, "method.not.allowed", message, allow === undefined ? undefined : { allow: allow.join(", ") })
