@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createServer as createSecure } from "node:https"
 import { join } from "node:path"
@@ -8,6 +8,8 @@ import { makeAuthority, makeLeaf } from "./support/certificates.ts"
 import { folder, live, open, runToEnd, start } from "./support/command.ts"
 import { call, type Json } from "./support/control.ts"
 import { listening } from "./support/listening.ts"
+
+const full = "/dev/full"
 
 describe("the command", () => {
   live(
@@ -49,6 +51,15 @@ describe("the command", () => {
       assert.notStrictEqual(ids[0], ids[1])
       assert.strictEqual((yield* asBot("GET", "/me", undefined, "emulator-token")).status, 401)
       assert.lengthOf((yield* seen("/bots")).bots, 2)
+    })
+  )
+
+  live(
+    "on every address of the machine it says one that can be called",
+    Effect.gen(function* () {
+      const { asBot, uploads, url } = yield* open("--host", "0.0.0.0")
+      for (const address of [url, ...Object.values(uploads)]) assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
+      assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
     })
   )
 
@@ -195,12 +206,17 @@ describe("the command", () => {
     "explains a bad flag or file in one line, and ends with 2",
     Effect.gen(function* () {
       const files = yield* folder
-      const broken = join(files, "broken.json")
-      writeFileSync(broken, "{")
-      const wrong = join(files, "wrong.json")
-      writeFileSync(wrong, `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
-      const journal = join(files, "journal.ndjson")
-      writeFileSync(journal, `{"journal":1,"started_at":1,"tokens":[]}\n{"n":0}\n`)
+      const written = (name: string, text: string) => {
+        const path = join(files, name)
+        writeFileSync(path, text)
+        return path
+      }
+      const broken = written("broken.json", `{\n  "users": }`)
+      const wrong = written("wrong.json", `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
+      const empty = written("empty.json", "")
+      const misspelt = written("misspelt.json", `{"user":[{"first_name":"Ann"}]}`)
+      const misspeltWithin = written("within.json", `{"chats":[{"type":"chat","mesages":[]}]}`)
+      const journal = written("journal.ndjson", `{"journal":1,"started_at":1,"tokens":[]}\n\n{"n":0}\n`)
       const taken = String(yield* listening(createServer()))
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [["--nonsense"], "--nonsense"],
@@ -212,14 +228,22 @@ describe("the command", () => {
         [["--strict", "--lenient"], "--strict and --lenient"],
         [["--token", "a", "--token", "a"], "--token"],
         [["--seed", join(files, "none")], "there is no such file"],
-        [["--seed", broken], "The body is not JSON"],
+        [["--upload-ports", "8081,8082"], "--upload-ports 8081,8082: must be four ports"],
+        [["--port", "8081", "--upload-ports", "8081,8082,8083,8084"], "each needs another one"],
+        [["--upload-ports", `${taken},8082,8083,8084`], `127.0.0.1:${taken}: it is in use`],
+        [["--seed", broken], `${broken}: line 2, column 12: is not JSON`],
         [["--seed", wrong], "users[0].user_id: must be a number"],
+        [["--seed", empty], `${empty}: is empty`],
+        [["--seed", misspelt], `${misspelt}: user: is not a field of this request`],
+        [["--seed", misspeltWithin], "chats[0].mesages: is not a field of this request"],
         [["--webhook-root", join(files, "none")], "there is no such file"],
         [["--webhook-root", broken], "is no certificate in PEM"],
         [["--webhook-to", "8443"], "--webhook-to 8443: must be a host and a port"],
         [["--webhook-to", "localhost:0"], "--webhook-to localhost:0"],
         [["--replay", wrong], "line 1"],
-        [["--replay", journal], "line 2"],
+        [["--replay", journal], "line 3"],
+        [["--replay", broken], "line 1: is not JSON"],
+        ...(existsSync(full) ? [[["--record", full], `--record ${full}: there is no space left`] as const] : []),
         [["--record", join(files, "no", "journal")], "there is no such file"]
       ]
       const ends = yield* Effect.forEach(cases, ([args]) => runToEnd(...args), { concurrency: 2 })

@@ -19,14 +19,14 @@ export const readCertificate = (flag: string, path: string): Effect.Effect<strin
   )
 
 /** Opens a file for lines, each of which is written at once: what was written stays, however the command ends. */
-export const openLines = (flag: string, path: string) =>
-  Effect.map(
+export const openLines = (flag: string, path: string) => {
+  const orProblem = <A>(attempt: () => A) =>
+    Effect.try({ try: attempt, catch: (cause) => problem(`${flag} ${path}: ${reasonOf(cause)}`) })
+  return Effect.map(
     Effect.acquireRelease(
-      Effect.try({
-        try: () => openSync(path, "w"),
-        catch: (cause) => problem(`${flag} ${path}: ${reasonOf(cause)}`)
-      }),
+      orProblem(() => openSync(path, "w")),
       (file) => Effect.sync(() => closeSync(file))
     ),
-    (file) => (line: string) => Effect.sync(() => void writeSync(file, `${line}\n`))
+    (file) => (line: string) => orProblem(() => void writeSync(file, `${line}\n`))
   )
+}

@@ -43,8 +43,7 @@ const readLine = <A>(schema: Schema.Codec<A, unknown>) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   return (line: string): Result.Result<A, string> => {
     const parsed = Result.try(() => Json.parse(line))
-    if (Result.isFailure(parsed)) return Result.fail("is not JSON")
-    return Result.mapError(decode(parsed.success), describe)
+    return Result.isFailure(parsed) ? Result.fail("is not JSON") : Result.mapError(decode(parsed.success), describe)
   }
 }
 
@@ -53,13 +52,12 @@ const readEntry = readLine(Entry)
 
 export const readJournal = (path: string, text: string): Effect.Effect<Journal, CommandProblem> =>
   Effect.gen(function* () {
-    const [first, ...lines] = text.split("\n").filter((line) => line.trim() !== "")
-    const line = <A>(number: number, read: Result.Result<A, string>) =>
-      Result.isSuccess(read)
-        ? Effect.succeed(read.success)
-        : Effect.fail(problem(`--replay ${path}: line ${number}: ${read.failure}`))
-    const header = yield* line(1, readHeader(first ?? ""))
-    const entries = yield* Effect.forEach(lines, (each, index) => line(index + 2, readEntry(each)))
+    const at = <A>(number: number, read: Result.Result<A, string>) =>
+      Effect.mapError(Effect.fromResult(read), (reason) => problem(`--replay ${path}: line ${number}: ${reason}`))
+    const [first = "", ...rest] = text.split("\n")
+    const header = yield* at(1, readHeader(first))
+    const lines = rest.map((line, index) => ({ line, number: index + 2 })).filter(({ line }) => line.trim() !== "")
+    const entries = yield* Effect.forEach(lines, ({ line, number }) => at(number, readEntry(line)))
     return { header, entries: entries.toSorted((a, b) => a.n - b.n) }
   })
 

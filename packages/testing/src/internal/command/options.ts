@@ -1,3 +1,4 @@
+import type { UploadType } from "@colloquy/core/Uploads"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,6 +17,10 @@ export const flags = {
     Flag.withDescription("The port of the API; 0, which is the default, takes a free one")
   ),
   host: Flag.String("host").pipe(Flag.withDefault("127.0.0.1"), Flag.withDescription("The address to listen on")),
+  uploadPorts: optional(Flag.String("upload-ports")).pipe(
+    Flag.withMetavar("8081,8082,8083,8084"),
+    Flag.withDescription("The ports for uploads of images, videos, audio and files; free ones unless told")
+  ),
   tokens: Flag.String("token").pipe(
     Flag.atLeast(0),
     Flag.withDescription("The token of a bot, again for each further one; emulator-token unless told")
@@ -58,10 +63,13 @@ export interface Rates {
   readonly answers: number
 }
 
+export type UploadPorts = Readonly<Record<UploadType, number>>
+
 /** What the command was told. */
 export interface Settings {
   readonly port: number
   readonly host: string
+  readonly uploadPorts: UploadPorts | undefined
   readonly tokens: ReadonlyArray<string>
   readonly seed: string | undefined
   readonly isVirtual: boolean
@@ -76,7 +84,8 @@ export interface Settings {
   readonly isJson: boolean
 }
 
-export type Given = Omit<Settings, "limits" | "webhookTo"> & {
+export type Given = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {
+  readonly uploadPorts: string | undefined
   readonly limits: string | undefined
   readonly webhookTo: string | undefined
 }
@@ -90,6 +99,20 @@ const readLimits = (text: string | undefined): Effect.Effect<Settings["limits"],
 }
 
 const isPort = (port: number): boolean => port >= 0 && port <= 65535
+
+const readUploadPorts = (
+  text: string | undefined,
+  api: number
+): Effect.Effect<UploadPorts | undefined, CommandProblem> => {
+  if (text === undefined) return Effect.undefined
+  const ports = text.split(",").map((port) => (/^\d+$/.test(port) ? Number(port) : Number.NaN))
+  if (ports.length !== 4 || !ports.every((port) => port > 0 && isPort(port))) {
+    return Effect.fail(problem(`--upload-ports ${text}: must be four ports, as 8081,8082,8083,8084`))
+  }
+  if (new Set([api, ...ports]).size < 5) return Effect.fail(problem(`--upload-ports ${text}: each needs another one`))
+  const [image, video, audio, file] = ports
+  return Effect.succeed({ image, video, audio, file })
+}
 
 const readDestination = (text: string | undefined): Effect.Effect<Destination | undefined, CommandProblem> => {
   if (text === undefined) return Effect.undefined
@@ -113,6 +136,7 @@ export const settle = (given: Given): Effect.Effect<Settings, CommandProblem> =>
     if (isLenient && isStrict) return yield* problem("--strict and --lenient: use one of them")
     return {
       ...given,
+      uploadPorts: yield* readUploadPorts(given.uploadPorts, port),
       limits: yield* readLimits(given.limits),
       webhookTo: yield* readDestination(given.webhookTo)
     }

@@ -11,6 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   EACCES: "it may not be opened",
   EISDIR: "it is a folder",
+  ENOSPC: "there is no space left",
   EADDRINUSE: "it is in use",
   EADDRNOTAVAIL: "there is no such address here",
   ENOTFOUND: "there is no such host"

@@ -57,7 +57,7 @@ export const recording = (
   handle: Serve,
   clock: SteppedClock,
   tick: Effect.Effect<void>,
-  write: (line: string) => Effect.Effect<void>
+  write: (line: string) => Effect.Effect<unknown>
 ): Serve => {
   let count = 0
   return (request) =>

@@ -1,16 +1,17 @@
-import * as Json from "@colloquy/core/Json"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Console from "effect/Console"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { hasProperty } from "effect/Predicate"
 import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
 import * as EmulatorServer from "../../EmulatorServer.ts"
 import * as NodeWebhooks from "../../NodeWebhooks.ts"
 import { WebhookSender } from "../../Webhooks.ts"
 import { defaultToken } from "../emulator.ts"
-import { type Entrance, type Request, respond, type Serve } from "../wire.ts"
-import { ofText } from "./bodies.ts"
+import { atDoor } from "../shape.ts"
+import { type Entrance, respond, type Serve } from "../wire.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
 import { openLines, readCertificate, readFile } from "./files.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
@@ -19,6 +20,7 @@ import { playBack } from "./playback.ts"
 import { type CommandProblem, problem, reasonOf } from "./problem.ts"
 import { platformOptions } from "./platformOptions.ts"
 import { recording } from "./recording.ts"
+import { plant } from "./seed.ts"
 
 const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandProblem> =>
   path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
@@ -63,25 +65,6 @@ const makeEmulator = Effect.fnUntraced(function* (
   return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
 })
 
-const plant = (path: string | undefined, handle: Serve, uploads: Entrance["uploads"]) =>
-  Effect.gen(function* () {
-    if (path === undefined) return
-    const text = yield* readFile("--seed", path)
-    const request: Request = {
-      method: "POST",
-      path: "/_emulator/seed",
-      query: "",
-      headers: {},
-      body: ofText(text),
-      entrance: { at: "api", uploads }
-    }
-    const { body, status } = yield* Effect.orDie(handle(request))
-    if (status !== 200) {
-      const { message } = Json.parse(body) as { readonly message: string }
-      return yield* problem(`--seed ${path}: ${message}`)
-    }
-  })
-
 const replay = (
   path: string | undefined,
   journal: Journal | undefined,
@@ -96,14 +79,20 @@ const replay = (
       yield* Effect.logWarning(`--replay ${path}: ${different} calls were answered with another status`)
   })
 
-const notReady: Serve = () =>
-  Effect.succeed(respond(503, { code: "service.unavailable", message: "The emulator is not ready yet" }))
+const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
 
-const listen = ({ host, port }: Settings, emulator: Emulator["Service"], handle: Serve) =>
+const notReady: Serve = ({ entrance }) => Effect.succeed(respond(503, atDoor(entrance.at, unavailable)))
+
+/** Which of the ports an error of the system is about. */
+const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
+
+const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Serve) =>
   Layer.build(
-    EmulatorServer.layer({ host, port }).pipe(Layer.provide(Layer.succeed(Emulator, { ...emulator, handle })))
+    EmulatorServer.layer({ host, port, uploadPorts }).pipe(
+      Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
+    )
   ).pipe(
-    Effect.mapError(({ cause }) => problem(`${host}:${port}: ${reasonOf(cause)}`)),
+    Effect.mapError(({ cause }) => problem(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`)),
     Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
@@ -119,12 +108,15 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const answer: Serve = (request) => onClock(clock)(emulator.handle(request))
   const write = record === undefined ? undefined : yield* openLines("--record", record)
   if (write !== undefined) yield* write(headerLine({ started_at: clock!.currentTimeMillisUnsafe(), tokens }))
+  const stopped = yield* Deferred.make<never, CommandProblem>()
   const handle: Serve =
     clock === undefined
       ? answer
       : write === undefined
         ? (request) => Effect.andThen(ticking(clock), answer(request))
-        : recording(answer, clock, ticking(clock), write)
+        : recording(answer, clock, ticking(clock), (line) =>
+            Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
+          )
 
   let answering = notReady
   const { uploads, url } = yield* listen(settings, emulator, (request) => answering(request))
@@ -137,5 +129,5 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   yield* Console.log(
     isJson ? JSON.stringify({ url, uploads, token }) : `The platform is at ${url} for the token ${token}`
   )
-  return yield* Effect.never
+  return yield* Deferred.await(stopped)
 }, Effect.scoped)
