@@ -3,7 +3,7 @@ import { Log } from "../src/internal/log.ts"
 
 describe("a log", () => {
   it("keeps at least its last entries, and their positions", () => {
-    const log = new Log<number>(100)
+    const log = new Log<number>({ entries: 100 })
     for (let entry = 0; entry < 1000; entry++) {
       log.append(entry)
       const kept = log.from(0)
@@ -14,5 +14,22 @@ describe("a log", () => {
       assert.strictEqual(log.start, kept[0])
     }
     assert.strictEqual(log.end, 1000)
+  })
+
+  it("keeps no more than it may weigh, though its last entry always", () => {
+    const log = new Log<string>({ entries: 5, weight: 1000, weigh: ({ length }) => length })
+    const kept = () => log.from(0).reduce((weight, { length }) => weight + length, 0)
+    for (let entry = 0; entry < 200; entry++) {
+      log.append("a".repeat(entry))
+      assert.strictEqual(log.from(0).at(-1)?.length, entry)
+      assert.strictEqual(log.start, log.end - log.from(0).length)
+      assert.isAtMost(kept(), 1000)
+    }
+    log.append("a".repeat(5000))
+    assert.lengthOf(log.from(0), 1)
+    log.clear()
+    log.append("a".repeat(900))
+    log.append("a".repeat(90))
+    assert.lengthOf(log.from(0), 2)
   })
 })

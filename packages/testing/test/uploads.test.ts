@@ -165,6 +165,45 @@ describe("uploads", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  const disposition = 'content-disposition: form-data; name="data"; filename="a.txt"'
+
+  const form = (...headers: ReadonlyArray<string>) => `--b\r\n${headers.join("\r\n")}\r\n\r\nnotes\r\n`
+
+  it.effect.each([
+    ["multipart/form-data", `${form(disposition)}--b--\r\n`, "The form's content-type has no boundary"],
+    ["multipart/form-data; boundary=b", form(disposition), "The form ends before its last boundary"],
+    [
+      "multipart/form-data; boundary=b",
+      `${form("content-disposition: form-data")}--b--\r\n`,
+      "A part of the form has no content-disposition with a name"
+    ],
+    [
+      "multipart/form-data; boundary=b",
+      `${form(disposition, ...Array.from({ length: 200 }, (_, index) => `x-${index}: 1`))}--b--\r\n`,
+      "A part of the form has too many headers"
+    ],
+    [
+      "multipart/form-data; boundary=b",
+      `${form(disposition, `x: ${"a".repeat(20_000)}`)}--b--\r\n`,
+      "A part of the form has headers that are too large"
+    ],
+    [
+      "multipart/form-data; boundary=b",
+      `${form('content-disposition: form-data; name="note"', "", "a".repeat(11 * 2 ** 20))}--b--\r\n`,
+      "A field of the form is too large"
+    ]
+  ])("say what is wrong with a form: %s %#", ([type, body, problem]) =>
+    Effect.gen(function* () {
+      const { url } = yield* Uploads.create({ type: "file" })
+      const request = HttpClientRequest.bodyText(HttpClientRequest.post(url), body, type)
+      const response = yield* HttpClient.execute(request)
+      assert.deepStrictEqual(
+        [response.status, yield* response.json],
+        [400, { error_code: "upload.form", error_data: problem }]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect.each(["video", "file"] as const)("take a %s in parts, and tell where to go on", (type) =>
     Effect.gen(function* () {
       const address = yield* Uploads.create({ type })

@@ -81,6 +81,16 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("keeps long bodies in the journal only for as long as they are not too many", () =>
+    Effect.gen(function* () {
+      const body = `{"commands":[]}${" ".repeat(2 ** 20 - 100)}`
+      yield* Effect.replicateEffect(raw("PATCH", "/me/commands", { body }), 40)
+      const kept = yield* Emulator.requests
+      assert.isBelow(kept.length, 33)
+      assert.strictEqual(kept.at(-1)?.body, body)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("takes a path for the same however it is encoded", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* raw("GET", "/%6de")).status, 200)

@@ -4,17 +4,29 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
 /**
- * An append-only log; where a limit is told, at least so many of its last entries are kept. A reader keeps its own position, so readers are independent of each other and may come late;
- * one that has read to the end waits for the next entry without polling.
+ * How much of a log is kept: at least so many of its last entries, as long as all that is kept weighs no more than this.
+ */
+export interface Bounds<A> {
+  readonly entries: number
+  readonly weight: number
+  readonly weigh: (entry: A) => number
+}
+
+const unbounded: Bounds<unknown> = { entries: Infinity, weight: Infinity, weigh: () => 0 }
+
+/**
+ * An append-only log. A reader keeps its own position, so readers are independent of each other and may come late; one
+ * that has read to the end waits for the next entry without polling.
  */
 export class Log<A> {
   #entries: Array<A> = []
   #dropped = 0
+  #weight = 0
   #arrival: Deferred.Deferred<void> | undefined
-  readonly #limit: number
+  readonly #bounds: Bounds<A>
 
-  constructor(limit = Infinity) {
-    this.#limit = limit
+  constructor(bounds: Partial<Bounds<A>> = {}) {
+    this.#bounds = { ...unbounded, ...bounds }
   }
 
   /** The position that the next entry will have. */
@@ -28,8 +40,11 @@ export class Log<A> {
   }
 
   append(entry: A): void {
-    if (this.#entries.length >= 2 * this.#limit) this.#forget(this.#limit)
+    const { entries, weigh, weight } = this.#bounds
+    if (this.#entries.length >= 2 * entries) this.#forget(entries)
     this.#entries.push(entry)
+    this.#weight += weigh(entry)
+    if (this.#weight > weight) this.#lighten(weight / 2)
     const arrived = this.#arrival
     if (arrived === undefined) return
     this.#arrival = undefined
@@ -49,8 +64,18 @@ export class Log<A> {
   }
 
   #forget(count: number): void {
+    for (let index = 0; index < count; index++) this.#weight -= this.#bounds.weigh(this.#entries[index])
     this.#entries = this.#entries.slice(count)
     this.#dropped += count
+  }
+
+  // Far below the bound, so that it is not for each entry to come. The last one stays, whatever it weighs.
+  #lighten(most: number): void {
+    let count = 0
+    for (let weight = this.#weight; weight > most && count < this.#entries.length - 1; count++) {
+      weight -= this.#bounds.weigh(this.#entries[count])
+    }
+    this.#forget(count)
   }
 
   clear(): void {

@@ -1,6 +1,7 @@
 import * as Multipart from "effect/http/Multipart"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { formProblem } from "./formProblem.ts"
 import { Look } from "./look.ts"
 import { processingTime } from "./media.ts"
 import type { UploadSlot } from "./model.ts"
@@ -18,8 +19,13 @@ interface Received {
   readonly look: Look
 }
 
-const unreadable = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : failure(400, "upload.unreadable", "The body could not be read to its end")
+const unreadable = (error: unknown): Refusal => {
+  if (error instanceof Refusal) return error
+  const problem = formProblem(error)
+  return problem === undefined
+    ? failure(400, "upload.unreadable", "The body could not be read to its end")
+    : failure(400, "upload.form", problem)
+}
 
 /** Takes a file, or the part of it that comes next, for as long as it is not too large. */
 const takeFile = (

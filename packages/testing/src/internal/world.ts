@@ -5,7 +5,7 @@ import type * as Clock from "effect/Clock"
 import type { Fault } from "./faults.ts"
 import { uploadOrigins } from "./httpClient.ts"
 import type { Limiter } from "./limits.ts"
-import { Log } from "./log.ts"
+import { type Bounds, Log } from "./log.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import { Pictures } from "./pictures.ts"
 import type { Account, Bot, Hearing, Location, Media, Post, Remark, Revocation, Room, UploadSlot } from "./model.ts"
@@ -19,7 +19,14 @@ const firstGroup = -70_000_000_000_001
 const firstPhoto = 9_100_000_000_000_000_001n
 
 /** A journal holds at least so many of its last entries: the memory of an emulator that runs for days has an end. */
-const journalSize = 50_000
+const entries = 50_000
+
+/** Fewer where their texts are long: 64 MiB of them, at two bytes for each letter. */
+const exchangeBounds: Bounds<Exchange> = {
+  entries,
+  weight: 2 ** 25,
+  weigh: ({ answer = "", body = "" }) => answer.length + body.length
+}
 
 const safeIntegers = 2n ** 53n
 
@@ -42,8 +49,8 @@ export class World {
   readonly media = new Map<string, Media>()
   readonly slots = new Map<string, UploadSlot>()
   readonly heard = new Log<Hearing>()
-  readonly exchanges = new Log<Exchange>(journalSize)
-  readonly deliveries = new Log<Delivery>(journalSize)
+  readonly exchanges = new Log(exchangeBounds)
+  readonly deliveries = new Log<Delivery>({ entries })
   readonly intercepts: Array<Intercept> = []
   readonly pictures = new Pictures()
   /** The scripted faults, in their order. */
