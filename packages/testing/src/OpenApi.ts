@@ -4,11 +4,11 @@
  *
  * @since 0.1.0
  */
-import * as ApiError from "@colloquy/core/ApiError"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import { Update } from "@colloquy/core/Update"
 import * as Schema from "effect/Schema"
-import { type JsonSchema, make } from "./internal/openapi/jsonSchema.ts"
+import { answersOf, json, shared } from "./internal/openapi/answers.ts"
+import { make } from "./internal/openapi/jsonSchema.ts"
 import { names } from "./internal/openapi/names.ts"
 
 /**
@@ -40,80 +40,6 @@ export interface OpenApi {
 export interface Options {
   readonly url?: string | undefined
   readonly title?: string | undefined
-}
-
-const json = (schema: JsonSchema) => ({ "application/json": { schema } })
-
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
-
-const Problem: JsonSchema = {
-  type: "object",
-  description: 'The platform\'s "no".',
-  properties: { code: { type: "string" }, message: { type: "string" }, error: { type: "string" } },
-  required: ["code", "message"]
-}
-
-const failedUsers: JsonSchema = {
-  type: "object",
-  properties: {
-    error_code: { type: "string", examples: ApiError.AddParticipantFailed.rule.codes },
-    user_ids: { type: "array", items: { type: "integer", format: "int64" } }
-  },
-  required: ["error_code", "user_ids"]
-}
-
-const Rejection: JsonSchema = {
-  type: "object",
-  description: "It was not carried out, although the status is 200.",
-  properties: {
-    success: { type: "boolean", const: false },
-    message: { type: "string" },
-    failed_user_ids: { type: "array", items: { type: "integer", format: "int64" } },
-    failed_user_details: { type: "array", items: failedUsers }
-  },
-  required: ["success"]
-}
-
-type AnyError = ApiError.Recognised<unknown>
-
-const common: ReadonlyArray<AnyError> = [ApiError.Unauthorized, ApiError.RateLimited]
-
-/** Told by a body whatever the status is, which then is 200; told by a code without a status, which has been seen with 400. */
-const statusOf = ({ rule }: AnyError): number => rule.status ?? (rule.matches === undefined ? 400 : 200)
-
-const problem = (errors: ReadonlyArray<AnyError>, codes: ReadonlyArray<string>, description: string) => {
-  const all = [...codes, ...errors.flatMap(({ rule }) => rule.codes)]
-  const what = [...errors.map(({ name }) => name), description].filter((part) => part !== "").join(", ")
-  return {
-    description: all.length === 0 ? what : `${what}: ${all.join(", ")}`,
-    content: json(
-      all.length === 0
-        ? ref("Problem")
-        : { allOf: [ref("Problem"), { type: "object", properties: { code: { type: "string", examples: all } } }] }
-    )
-  }
-}
-
-const answersOf = ({ errors }: Endpoint.Any["declaration"], described: JsonSchema) => {
-  const byStatus = new Map<number, Array<AnyError>>()
-  for (const error of [...common, ...(errors as ReadonlyArray<AnyError>)]) {
-    const status = statusOf(error)
-    byStatus.set(status, [...(byStatus.get(status) ?? []), error])
-  }
-  const mayReject = byStatus.has(200)
-  byStatus.delete(200)
-  const bad = byStatus.get(400) ?? []
-  byStatus.delete(400)
-  const answers: Record<string, unknown> = {
-    200: {
-      description: mayReject ? "It was carried out, or `success` is false." : "It was carried out.",
-      content: json(mayReject ? { anyOf: [described, ref("Rejection")] } : described)
-    },
-    400: problem(bad, ["proto.payload"], "The request breaks a rule")
-  }
-  for (const [status, all] of [...byStatus].toSorted(([a], [b]) => a - b)) answers[status] = problem(all, [], "")
-  answers["default"] = problem([], ["internal.error", "service.unavailable"], "The platform has a problem")
-  return answers
 }
 
 const isOptional = ({ ast }: Schema.Top): boolean =>
@@ -202,7 +128,7 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
       }
     },
     components: {
-      schemas: { ...definitions, Problem, Rejection },
+      schemas: { ...definitions, ...shared },
       securitySchemes: { access_token: { type: "apiKey", in: "header", name: "Authorization" } }
     }
   }

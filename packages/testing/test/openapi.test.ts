@@ -79,10 +79,33 @@ describe("the OpenAPI document", () => {
 
   it("says which errors an endpoint answers, by status and code", () => {
     const { responses } = operation("Messages.send")
-    assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "429", "default"])
+    assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "413", "429", "default"])
     assert.include(responses["400"].description, "attachment.not.ready")
     assert.include(responses["401"].description, "verify.token")
     assert.include(JSON.stringify(operation("Members.add").responses["200"]), "Rejection")
+  })
+
+  it.each([
+    ["Me.get", 403, "deprecated.token"],
+    ["Messages.send", 403, "deprecated.token"],
+    ["Messages.send", 413, "proto.payload"],
+    ["Comments.edit", 422, "comments.timeout_exceeded"],
+    ["Updates.list", 405, "method.not.allowed"]
+  ])("says that %s answers %i with %s, and at no other status", (id, status, code) => {
+    const { default: _, ...responses } = operation(id).responses
+    const statuses = Object.entries(responses).flatMap(([status, { description }]) =>
+      description.endsWith(code) || description.includes(`${code},`) ? [Number(status)] : []
+    )
+    assert.deepStrictEqual(code === "proto.payload" ? statuses : [400, ...statuses], [400, status])
+  })
+
+  it("has no code at two statuses but proto.payload", () => {
+    for (const { operationId, responses } of operations) {
+      const codes = Object.values(responses).flatMap(({ description }) => description.split(": ")[1]?.split(", ") ?? [])
+      const others = codes.filter((code) => code !== "proto.payload")
+      assert.strictEqual(new Set(others).size, others.length, operationId)
+      assert.include(responses["403"].description, "deprecated.token")
+    }
   })
 
   it("tells limits and kinds of integers", () => {
