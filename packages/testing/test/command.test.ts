@@ -231,7 +231,7 @@ describe("the command", () => {
         [["--upload-ports", "8081,8082"], "--upload-ports 8081,8082: must be four ports"],
         [["--port", "8081", "--upload-ports", "8081,8082,8083,8084"], "each needs another one"],
         [["--upload-ports", `${taken},8082,8083,8084`], `127.0.0.1:${taken}: it is in use`],
-        [["--seed", broken], `${broken}: line 2, column 12: is not JSON`],
+        [["--seed", broken], `${broken}: is not JSON: SyntaxError: `],
         [["--seed", wrong], "users[0].user_id: must be a number"],
         [["--seed", empty], `${empty}: is empty`],
         [["--seed", misspelt], `${misspelt}: user: is not a field of this request`],

@@ -7,14 +7,13 @@ import { describe } from "../requestReader.ts"
 import type { Entrance, Request, Serve } from "../wire.ts"
 import { ofText } from "./bodies.ts"
 import { readFile } from "./files.ts"
-import { placeOf } from "./jsonPlace.ts"
 import { type CommandProblem, problem } from "./problem.ts"
 
 /** Why a text is no seed. A field that none has is a misspelt one, whose part of the world would be missing. */
 const problemOf = (text: string): string | undefined => {
   if (text.trim() === "") return "is empty; {} is a world without anybody"
   const parsed = Result.try(() => Json.parse(text))
-  if (Result.isFailure(parsed)) return `${placeOf(text)}: is not JSON`
+  if (Result.isFailure(parsed)) return `is not JSON: ${String(parsed.failure).replaceAll(/\s+/g, " ")}`
   const schema = Schema.Struct(declarations.seed.declaration.body)
   const read = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })(parsed.success)
   return Result.isFailure(read) ? describe(read.failure) : undefined
