@@ -272,6 +272,25 @@ export interface FieldIssue {
 }
 
 /**
+ * What a schema finds wrong with a request or an answer: each field with its problem, in words for the people who wrote
+ * it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { ApiError, User } from "@colloquy/core"
+ * import { Result, Schema } from "effect"
+ *
+ * const read = Schema.decodeUnknownResult(User.User)({ user_id: "one", first_name: "Ann", is_bot: false })
+ * const problems = Result.isFailure(read) ? ApiError.fieldIssues(read.failure.issue) : []
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export { fieldIssues } from "./internal/issues.ts"
+
+/**
  * Reason: the request breaks a rule of the document. Nothing was sent. `issues` names every field and its limit.
  *
  * @category reasons

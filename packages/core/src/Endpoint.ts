@@ -12,10 +12,8 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import type * as ApiError from "./ApiError.ts"
 import { BotApi } from "./BotApi.ts"
-import * as issues from "./internal/issues.ts"
 import type * as RateLimiter from "./RateLimiter.ts"
 
 const TypeId = "~@colloquy/core/Endpoint"
@@ -220,22 +218,3 @@ export const make = <
   Object.defineProperty(self, "declaration", { get: declaration, enumerable: true })
   return Object.assign(self, { [TypeId]: TypeId, endpoint }) as never
 }
-
-/**
- * What a schema finds wrong with a request or an answer: each field with its problem, in words for the people who wrote
- * it.
- *
- * **Example**
- *
- * ```ts
- * import { Endpoint, User } from "@colloquy/core"
- * import { Result, Schema } from "effect"
- *
- * const read = Schema.decodeUnknownResult(User.User)({ user_id: "one", first_name: "Ann", is_bot: false })
- * const problems = Result.isFailure(read) ? Endpoint.fieldIssues(read.failure.issue) : []
- * ```
- *
- * @category errors
- * @since 0.1.0
- */
-export const fieldIssues: (issue: SchemaIssue.Issue) => ReadonlyArray<ApiError.FieldIssue> = issues.fieldIssues

@@ -35,13 +35,15 @@ const describeUnion = (types: ReadonlyArray<SchemaAST.AST>): string => {
   const given = types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null")
   const orNull = types.some(({ _tag }) => _tag === "Null") ? " or null" : ""
   if (given.length === 1) return describe(given[0]) + orNull
-  if (given.some(({ _tag }) => _tag === "String")) return `a string${orNull}`
+  if (given.some(({ _tag }) => _tag === "String") && given.every(isText)) return `a string${orNull}`
   const literals = given.map(literalsOf)
   if (literals.every((some) => some !== undefined)) return oneOf(literals.flat()) + orNull
   const tag = tagOf(given)
   if (tag !== undefined) return `an object whose ${tag.name} is ${oneOf(tag.literals)}${orNull}`
   return given.map(describe).join(" or ") + orNull
 }
+
+const isText = (ast: SchemaAST.AST): boolean => ast._tag === "String" || literalsOf(ast) !== undefined
 
 const describe = (ast: SchemaAST.AST): string => {
   switch (ast._tag) {
@@ -52,7 +54,7 @@ const describe = (ast: SchemaAST.AST): string => {
     case "Boolean":
       return "true or false"
     case "BigInt":
-      return "a bigint"
+      return "a whole number (bigint)"
     case "Null":
       return "null"
     case "Arrays":

@@ -700,7 +700,7 @@ describe("the issues of a request", () => {
         "type must be one of image, video, audio, file"
       ])
       assert.deepStrictEqual(yield* issuesOf(Members.list(untyped({ chat_id, marker: 1.5 }))), [
-        "marker must be a bigint or null"
+        "marker must be a whole number (bigint) or null"
       ])
       assert.deepStrictEqual(yield* issuesOf(Members.add(untyped({ chat_id, user_ids: 1 }))), [
         "user_ids must be a list"
