@@ -2,13 +2,15 @@ import { AttachmentRequest, type Message, Messages, RetryPolicy, Uploads, Videos
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Deferred from "effect/Deferred"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { codeOf } from "./support/look.ts"
-import { png } from "./support/media.ts"
+import { MoovFinder } from "../src/internal/moovFinder.ts"
+import { film, png } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
@@ -267,6 +269,40 @@ describe("uploads", () => {
       assert.isAtMost(sent, 251)
     }).pipe(Effect.provide(layer))
   )
+
+  it.effect("take no part that comes to its end after a whole file", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Uploads.create({ type: "file" })
+      const begun = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const slowly = Stream.concat(
+        Stream.make(new Uint8Array(5)),
+        Stream.fromEffect(
+          Deferred.succeed(begun, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.as(new Uint8Array(5)))
+        )
+      )
+      const part = yield* HttpClientRequest.post(url).pipe(
+        HttpClientRequest.bodyStream(slowly, { contentType: "application/octet-stream" }),
+        HttpClientRequest.setHeader("content-range", "bytes 0-9/10"),
+        HttpClient.execute,
+        Effect.forkChild
+      )
+      yield* Deferred.await(begun)
+      assert.strictEqual((yield* upload({ url }, "whole.txt", "content")).status, 200)
+      yield* Deferred.succeed(goOn, undefined)
+      assert.strictEqual((yield* Fiber.join(part)).status, 400)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it("hold nothing of a film whose header has no size", () => {
+    const finder = new MoovFinder()
+    const header = new Uint8Array(24)
+    header.set([0, 0, 0, 16, 0x66, 0x74, 0x79, 0x70])
+    header.set(new TextEncoder().encode("moov"), 20)
+    finder.take(header)
+    finder.take(film(640, 360, 95).subarray(32))
+    assert.isUndefined(finder.film)
+  })
 
   const imageFrom = (content: Uint8Array<ArrayBuffer>) =>
     Effect.gen(function* () {

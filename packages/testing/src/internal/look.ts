@@ -11,7 +11,7 @@ const headLength = 2 ** 18
 export class Look {
   readonly #type: UploadType
   #moov = new MoovFinder()
-  #pieces: ReadonlyArray<Uint8Array> = []
+  #pieces: Array<Uint8Array> = []
   #size = 0
 
   constructor(type: UploadType) {
@@ -22,7 +22,7 @@ export class Look {
   fork(): Look {
     const fork = new Look(this.#type)
     fork.#moov = this.#moov.fork()
-    fork.#pieces = this.#pieces
+    fork.#pieces = [...this.#pieces]
     fork.#size = this.#size
     return fork
   }
@@ -35,7 +35,7 @@ export class Look {
   /** Whether the chunk itself is kept. */
   take(chunk: Uint8Array): boolean {
     const isKept = this.#type === "image" || (this.#type === "audio" && this.#size < headLength)
-    if (isKept) this.#pieces = [...this.#pieces, chunk]
+    if (isKept) this.#pieces.push(chunk)
     if (this.#type === "video" || this.#type === "audio") this.#moov.take(chunk)
     this.#size += chunk.byteLength
     return isKept

@@ -15,7 +15,7 @@ export class MoovFinder {
   #rest = 0
   #isFirst = true
   #isMoov = false
-  #moov: ReadonlyArray<Uint8Array> = []
+  #moov: Array<Uint8Array> = []
 
   /** Another one that has seen the same so far. */
   fork(): MoovFinder {
@@ -24,7 +24,7 @@ export class MoovFinder {
     fork.#rest = this.#rest
     fork.#isFirst = this.#isFirst
     fork.#isMoov = this.#isMoov
-    fork.#moov = this.#moov
+    fork.#moov = [...this.#moov]
     return fork
   }
 
@@ -36,7 +36,8 @@ export class MoovFinder {
         continue
       }
       const end = Math.min(at + this.#rest, chunk.byteLength)
-      if (this.#isMoov) this.#moov = [...this.#moov, chunk.slice(at, end)]
+      // A copy, also of a `Buffer`, whose `slice` is none: the chunk itself is given back.
+      if (this.#isMoov) this.#moov.push(new Uint8Array(chunk.subarray(at, end)))
       this.#rest -= end - at
       at = end
     }
@@ -59,7 +60,7 @@ export class MoovFinder {
 
   #enter(name: string, rest: number): void {
     const isForeign = rest < 0 || (this.#isFirst && name !== "ftyp")
-    this.#isMoov = name === "moov" && rest <= longestMoov
+    this.#isMoov = name === "moov" && !isForeign && rest <= longestMoov
     this.#rest = isForeign ? Infinity : rest
     this.#isFirst = false
     this.#header = []

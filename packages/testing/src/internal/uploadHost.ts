@@ -10,7 +10,7 @@ import { readPicture, show } from "./pictures.ts"
 import { Refusal } from "./refusal.ts"
 import { allowing } from "./router.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./uploadLimits.ts"
-import { after, continues, describe, type Range, readRange } from "./uploadParts.ts"
+import { after, continues, describeProgress, type Range, readRange } from "./uploadParts.ts"
 import { allow, type Body, headersIn, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
@@ -50,25 +50,27 @@ const decodeName = (name: string): string => decodePercent(name) ?? name
 
 /** The file in the form field `data`. */
 const receiveForm = (slot: UploadSlot, request: Request): Effect.Effect<Received, Refusal> =>
-  request.body.bytes.pipe(
-    Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
-    Stream.mapEffect((part) =>
-      !Multipart.isFile(part)
-        ? Effect.succeed(undefined)
-        : part.key === "data"
-          ? takeFile(slot, decodeName(part.name), part.content, request.body.release)
-          : Effect.as(Stream.runDrain(part.content), undefined)
-    ),
-    Stream.runCollect,
-    Effect.mapError(unreadable),
-    Effect.flatMap((parts) => {
-      const [file, ...others] = parts.filter((part) => part !== undefined)
-      if (file === undefined) return failure(400, "upload.no.data", "The form has no file in the field `data`")
-      return others.length > 0
-        ? failure(400, "upload.more.files", "An address takes one file, the form has more")
-        : Effect.succeed(file)
-    })
-  )
+  Effect.suspend(() => {
+    let file: Received | undefined
+    const take = (part: Multipart.Part): Effect.Effect<void, unknown> => {
+      if (!Multipart.isFile(part)) return Effect.void
+      if (part.key !== "data") return Stream.runDrain(part.content)
+      if (file !== undefined) return failure(400, "upload.more.files", "An address takes one file, the form has more")
+      return Effect.map(takeFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
+        file = received
+      })
+    }
+    return request.body.bytes.pipe(
+      Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
+      Stream.runForEach(take),
+      Effect.mapError(unreadable),
+      Effect.flatMap(() =>
+        file === undefined
+          ? failure(400, "upload.no.data", "The form has no file in the field `data`")
+          : Effect.succeed(file)
+      )
+    )
+  })
 
 const dispositionName = (header: string | undefined): string | undefined => {
   const [, quoted, bare] = /\bfilename(?:=|\*=UTF-8'[^']*')(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []
@@ -78,6 +80,8 @@ const dispositionName = (header: string | undefined): string | undefined => {
 
 const receiveRaw = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<Received, Refusal> =>
   Effect.mapError(takeFile(slot, dispositionName(headers["content-disposition"]), body.bytes, body.release), unreadable)
+
+const used = () => failure(400, "upload.used", "The address has taken its one file already")
 
 const plain = { "content-type": "text/plain" }
 
@@ -97,7 +101,8 @@ const complete = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { 
   const { media } = slot
   slot.isUsed = true
   if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(look.bytes))
-  if (media.type === "video") media.film = look.film
+  const { film } = look
+  if (media.type === "video" && film !== undefined && film.width > 0) media.film = film
   if (media.type === "audio" && (look.seconds ?? 0) > longestAudio) {
     return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
   }
@@ -136,6 +141,7 @@ const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot,
   if (tooLarge !== undefined) return yield* tooLarge
   if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
   const received = yield* receiveRaw(slot, request)
+  if (slot.isUsed) return yield* used()
   if (received.look.size !== range.last + 1 || !continues(range, slot.progress)) {
     return yield* failure(416, "upload.range", "The part is not as long as its range")
   }
@@ -149,11 +155,11 @@ const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot,
   }
   return isLast && (type === "image" || type === "file")
     ? answer(slot)
-    : respond(isLast ? 200 : 201, describe(progress), plain)
+    : respond(isLast ? 200 : 201, describeProgress(progress), plain)
 })
 
 const tellProgress = ({ progress }: UploadSlot): Response =>
-  progress === undefined ? respond(204, "") : respond(200, describe(progress), plain)
+  progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plain)
 
 const looks = allowing(["GET"])
 
@@ -184,7 +190,7 @@ export const receive = (world: World, request: Request): Effect.Effect<Response,
     }
     if (method === "OPTIONS") return Effect.succeed(allow(takes))
     if (!isLook(request) && method !== "POST") return methodRefused("upload.method", "Send the file with POST", takes)
-    if (slot.isUsed) return failure(400, "upload.used", "The address has taken its one file already")
+    if (slot.isUsed) return used()
     if (isLook(request)) return Effect.succeed(tellProgress(slot))
     const range = readRange(headers["content-range"])
     if (range === "malformed") return failure(416, "upload.range", "Content-Range must be `bytes a-b/size`")

@@ -30,4 +30,4 @@ export const after = ({ last, size }: Range, progress: UploadProgress | undefine
 })
 
 /** How far an upload is, in the host's words. */
-export const describe = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
+export const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
