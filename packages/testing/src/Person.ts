@@ -133,7 +133,7 @@ export interface Person {
   readonly user_id: UserId
   /**
    * The same person, facing another bot of the platform: what they do in the dialog, and what they do to the bot, is
-   * then about that one. They hear all bots.
+   * then about that one. They hear all bots. A user that is no bot is a `RangeError`.
    */
   readonly with: (bot: UserRef) => Person
   /** The dialog with the bot, opened by {@link start} or by the first message. */

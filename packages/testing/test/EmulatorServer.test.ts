@@ -1,4 +1,13 @@
-import { AttachmentRequest, BotApi, Messages, RateLimiter, RetryPolicy, Updates, Uploads } from "@colloquy/core"
+import {
+  AttachmentRequest,
+  BotApi,
+  Messages,
+  RateLimiter,
+  RetryPolicy,
+  Updates,
+  UploadSource,
+  Uploads
+} from "@colloquy/core"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
@@ -10,7 +19,9 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { connect } from "node:net"
+import { film } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 
 const bot = Layer.unwrap(
@@ -180,6 +191,45 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
       const link = image?.type === "image" ? image.payload.url : ""
       assert.isTrue(link.startsWith(`${uploads.image}/`))
       assert.strictEqual(yield* (yield* HttpClient.get(link)).text, "a picture")
+    })
+  )
+
+  it.effect("reads a film whose header comes in many pieces", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const short = film(640, 360, 95)
+      const content = new Uint8Array(short.byteLength + 2 ** 20)
+      content.set(short.subarray(0, 348))
+      new DataView(content.buffer).setUint32(24, 324 + 2 ** 20)
+      for (const way of ["multipart", "resumable"] as const) {
+        const source = UploadSource.bytes(content)
+        const sent = yield* Uploads.upload({ type: "video", source, name: "a.mp4", way, partSize: 2 ** 18 })
+        const { body } = yield* Messages.send({ chat_id, attachments: [sent] })
+        assert.deepInclude(body?.attachments?.[0], { width: 640, height: 360, duration: 95 }, way)
+      }
+    })
+  )
+
+  it.effect("gives links to pictures by the name that a poll came by, however late", () =>
+    Effect.gen(function* () {
+      const { uploads, url } = yield* EmulatorServer.EmulatorServer
+      const visitor = yield* Emulator.user("visitor")
+      yield* visitor.start()
+      const { updates: before, marker } = yield* Updates.list({ timeout: 0, limit: 1000 })
+      assert.isNotEmpty(before)
+      yield* visitor.say("", { attachments: [{ type: "image" }] })
+      const emulator = yield* Emulator.Emulator
+      const elsewhere = { at: "api", uploads: { ...uploads, image: "http://elsewhere" } } as const
+      const body = { text: Effect.succeed(""), bytes: Stream.empty }
+      const headers = { authorization: "emulator-token" }
+      yield* emulator.handle({ method: "GET", path: "/me", query: "", headers, body, entrance: elsewhere })
+      const { updates } = yield* Updates.list({ timeout: 0, marker: marker! })
+      assert.include(
+        JSON.stringify(updates, (_, value) => (typeof value === "bigint" ? String(value) : value)),
+        uploads.image
+      )
+      assert.isTrue(url.startsWith("http://127.0.0.1:"))
     })
   )
 

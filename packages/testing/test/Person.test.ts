@@ -1,9 +1,10 @@
-import { Chat, Chats, Comments, Keyboard, Member, Messages, User } from "@colloquy/core"
+import { Chat, Chats, Comments, Keyboard, Member, Messages, Updates, User } from "@colloquy/core"
 import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { problemOf, updateTypes } from "./support/look.ts"
@@ -226,6 +227,36 @@ describe("a person", () => {
         `there is no button with the payload "plum"; ${there}`,
         `there is no button at row 0, column 2; ${there}`
       ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("says by a button what they could say by themselves, and no more", () =>
+    Effect.gen(function* () {
+      const { asked, channel, group, owner, visitor } = yield* Scene.make
+      const keyboard = Keyboard.make([Keyboard.message("Later")])
+      const attachments = [keyboard]
+      const post = yield* Messages.send({ chat_id: channel.chat_id, text: "Shall we?", attachments })
+      const closed = yield* Messages.send({ chat_id: group.chat_id, text: "Shall we?", attachments })
+      yield* Emulator.closeChat(group)
+      assert.strictEqual(yield* problemOf(visitor.press(post, "Later")), "they lack the right write")
+      assert.strictEqual(yield* problemOf(owner.press(closed, "Later")), "the chat is closed")
+      yield* visitor.stop
+      yield* visitor.press(asked, "Later")
+      assert.deepStrictEqual((yield* updateTypes).slice(-3), ["bot_stopped", "bot_started", "message_created"])
+      yield* Messages.send({ user_id: visitor.user_id, text: "Welcome back" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("may leave out what they have not, also as undefined or null", () =>
+    Effect.gen(function* () {
+      // As a caller without exact optional types may.
+      const profile = { first_name: "Ann", username: undefined, last_name: undefined } as { first_name: string }
+      const ann = yield* Emulator.user(profile)
+      const { body } = yield* ann.say("", { attachments: [{ type: "file", filename: undefined, size: null }] })
+      assert.deepInclude(body?.attachments?.[0], { type: "file", size: 0 })
+      const { updates } = yield* Updates.list({ timeout: 0 })
+      assert.isTrue(updates.every(Result.isSuccess))
+      assert.lengthOf(updates, 2)
     }).pipe(Effect.provide(layer))
   )
 

@@ -83,6 +83,16 @@ layer(server, { excludeTestServices: true })("a connection", (it) => {
     })
   )
 
+  it.effect("on which a body breaks after its answer gets no second one", () =>
+    Effect.gen(function* () {
+      const { answer, socket } = yield* talkTo((yield* addresses).url)
+      socket.write(headOf("POST /nothing HTTP/1.1", "transfer-encoding: chunked"))
+      yield* Effect.callback<void>((resume) => void socket.once("data", () => resume(Effect.void)))
+      socket.write("no size\r\n")
+      assert.lengthOf((yield* answer).match(/HTTP\/1\.1 /g) ?? [], 1)
+    })
+  )
+
   it.effect("that never ends a body is broken off", () =>
     Effect.gen(function* () {
       const { answer, socket } = yield* talkTo((yield* addresses).url)

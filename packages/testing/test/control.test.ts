@@ -505,7 +505,8 @@ describe("the calls under /_emulator", () => {
           ["POST", `/messages?user_id=${user_id}&text=hi`, {}],
           ["POST", "/messages", { user_id, text: "hi" }],
           ["POST", "/uploads?type=file", { x: 1 }],
-          ["GET", "/me?x=1", undefined]
+          ["GET", "/me?x=1", undefined],
+          ["GET", "/me?toString=1", undefined]
         ] as const
         for (const [method, path, body] of requests) {
           assert.strictEqual((yield* asBot(method, path, body)).status, 400, path)

@@ -119,13 +119,18 @@ describe("people among each other", () => {
         yield* problemOf(admin.appoint(channel, plain, ["write"])),
         yield* problemOf(owner.appoint(channel, owner, undefined)),
         yield* problemOf(owner.appoint(channel, friend, ["write"])),
-        yield* problemOf(owner.appoint(channel, plain, ["nonsense"]))
+        yield* problemOf(owner.appoint(channel, plain, ["nonsense"])),
+        yield* Effect.andThen(
+          owner.appoint(channel, admin, ["add_admins"]),
+          problemOf(admin.appoint(channel, admin, ["write"]))
+        )
       ]
       assert.deepStrictEqual(problems, [
         "they lack the right add_admins",
         "the owner has all rights",
         "Fred is not in the chat",
-        `permissions: there is no right "nonsense"; there are ${Member.permissions.join(", ")}`
+        `permissions: there is no right "nonsense"; there are ${Member.permissions.join(", ")}`,
+        "they cannot appoint themselves"
       ])
     }).pipe(Effect.provide(layer))
   )
@@ -159,6 +164,21 @@ describe("people among each other", () => {
       yield* owner.appoint(group, plain, ["add_admins"])
       yield* plain.appointBot(group, ["write"])
       assert.deepInclude(yield* last, { user_id: plain.user_id, permissions: ["write"] })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("remove what others said, and the bot, only with the right to", () =>
+    Effect.gen(function* () {
+      const { admin, group, owner, plain } = yield* set
+      const said = yield* plain.say(group, "Hello")
+      yield* owner.appoint(group, admin, ["write"])
+      assert.strictEqual(yield* problemOf(admin.remove(said)), "the message is not theirs")
+      for (const by of [plain, admin]) {
+        assert.strictEqual(yield* problemOf(by.removeBot(group)), "they lack the right add_remove_members")
+      }
+      yield* owner.appoint(group, admin, ["delete", "add_remove_members"])
+      yield* admin.remove(said)
+      yield* admin.removeBot(group)
     }).pipe(Effect.provide(layer))
   )
 

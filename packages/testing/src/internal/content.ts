@@ -29,7 +29,7 @@ export const isEmpty = ({ text, attachments, link }: Content): boolean =>
   !text && attachments.length === 0 && link === undefined
 
 /** The text that people see, and its markup. */
-export const readText = (
+export const parseText = (
   text: string,
   format: TextFormat | null | undefined
 ): Pick<Content, "markup"> & { readonly text: string } => {
@@ -125,7 +125,7 @@ export const readContent = Effect.fnUntraced(function* (
     return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
   }
   const content: Content = {
-    ...(text == null ? { text: before.text, markup: before.markup } : readText(text, format)),
+    ...(text == null ? { text: before.text, markup: before.markup } : parseText(text, format)),
     attachments: attached,
     link: link == null ? before.link : yield* readLink(call, room, link)
   }

@@ -4,8 +4,10 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Rule } from "../Faults.ts"
+import { describe } from "./requestReader.ts"
+import { atDoor } from "./shape.ts"
 import { targetsOf } from "./target.ts"
-import { Lost, mayHaveBody, type Request, respond, type Response } from "./wire.ts"
+import { asHead, Lost, mayHaveBody, type Request, respond, type Response } from "./wire.ts"
 import type { World } from "./world.ts"
 
 /** A rule and how far it has come. */
@@ -37,7 +39,9 @@ const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessPropert
 /** Makes a rule count from its beginning. A rule that says nothing sensible is a defect that tells why. */
 export const arm = (rule: Rule): Effect.Effect<Fault> =>
   Effect.gen(function* () {
-    const checked = yield* Effect.orDie(decode(rule))
+    const checked = yield* Effect.orDie(
+      Effect.mapError(decode(rule), (error) => new RangeError(`Faults: ${describe(error)}`))
+    )
     const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
     const path = checked.path === undefined ? undefined : patternOf(checked.path)
     return { rule: checked, next: () => random.nextDoubleUnsafe(), path, matched: 0, struck: 0 }
@@ -95,8 +99,7 @@ const answerOf = ({ entrance }: Request, rule: Rule): Response | undefined => {
   const status = rule.status ?? 500
   const code = rule.code ?? codes[status] ?? "internal.error"
   const message = rule.message ?? "A scripted fault"
-  const body = entrance.at === "api" ? { code, message } : { error_code: code, error_data: message }
-  return respond(status, mayHaveBody(status) ? body : "", rule.headers)
+  return respond(status, mayHaveBody(status) ? atDoor(entrance.at, { code, message }) : "", rule.headers)
 }
 
 const lost = Effect.fail(new Lost({ kind: "reset" }))
@@ -127,7 +130,8 @@ const breakOff = (response: Response, length: number): Response => {
 }
 
 const act = (request: Request, rule: Rule, next: Answering): Answering => {
-  const answer = answerOf(request, rule)
+  const scripted = answerOf(request, rule)
+  const answer = scripted !== undefined && request.method === "HEAD" ? asHead(scripted) : scripted
   const { delay, headers, reset, truncate } = rule
   let answering: Answering = reset === "before" ? lost : answer === undefined ? next : Effect.succeed(answer)
   if (answer === undefined && headers !== undefined) {

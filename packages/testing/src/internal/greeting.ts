@@ -6,7 +6,8 @@ const unspecified = new Set(["0.0.0.0", "::"])
 
 const nameOf = ({ address, family }: Listening): string => {
   const name = unspecified.has(address) ? (family === "IPv6" ? "::1" : "127.0.0.1") : address
-  return family === "IPv6" ? `[${name}]` : name
+  // An address says its zone in no URL.
+  return family === "IPv6" ? `[${name.replace(/%.*/, "")}]` : name
 }
 
 const originOf = (name: string, { port }: Listening): string => new URL(`http://${name}:${port}`).origin

@@ -1,4 +1,5 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
+import type * as Endpoints from "@colloquy/core/Endpoints"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Limits } from "../Emulator.ts"
@@ -29,7 +30,7 @@ type Claim = readonly [scope: Scope, key: string]
  *
  * @assumption C An edit of a message, a comment and its edit count as a message of their chat.
  */
-const scopes: Readonly<Record<string, Exclude<Scope, "host">>> = {
+const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
   "Messages.send": "messages",
   "Messages.edit": "messages",
   "Comments.send": "messages",
@@ -116,7 +117,7 @@ export class Limiter {
   admit(endpoint: Endpoint.Any, bot: Bot, room: Room | undefined, now: number): Effect.Effect<void, refusal.Refusal> {
     return Effect.suspend(() => {
       const self = String(idOf(bot.account))
-      const scope = scopes[endpoint.endpoint]
+      const scope = scopes[endpoint.endpoint as Endpoints.Name]
       const key = scope === "polling" ? self : room && `${self} ${room.chat_id}`
       const claims = scope === undefined || key === undefined ? [] : [[scope, key] as const]
       const wait = this.take([["host", self], ...claims], now)

@@ -1,9 +1,10 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { Message, MessageBody } from "@colloquy/core/Message"
+import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
 import type { Media } from "./model.ts"
-import { linkTo } from "./pictures.ts"
+import { pictureUrl } from "./pictures.ts"
 import * as refusal from "./refusal.ts"
 import type { World } from "./world.ts"
 
@@ -56,7 +57,7 @@ export const expectMedia = (
 export const isReady = (world: World, { readyAt }: Media): boolean => readyAt !== undefined && readyAt <= world.now
 
 export const urlOf = (world: World, media: Media): string => {
-  if (media.type === "image") return linkTo(world, media)
+  if (media.type === "image") return pictureUrl(world, media)
   return media.sourceUrl ?? `${host}/${media.type}s/${encodeURIComponent(media.token)}`
 }
 
@@ -85,6 +86,10 @@ export const withFreshLinks = (world: World, message: Message): Message => {
   }
 }
 
+/** An update as it is given to a bot that asks for it now. */
+export const withFreshUpdate = (world: World, update: Update): Update =>
+  "message" in update && update.message != null ? { ...update, message: withFreshLinks(world, update.message) } : update
+
 /** @assumption C A video whose header does not tell its sides and length is 1280 x 720 px and plays a second. */
 export const lookOf = ({ film }: Media) => {
   const { height, seconds, width } = film ?? { width: 1280, height: 720, seconds: 1 }
@@ -92,7 +97,7 @@ export const lookOf = ({ film }: Media) => {
 }
 
 /** Media as an attachment. */
-export const describe = (world: World, media: Media): Attachment => {
+export const toAttachment = (world: World, media: Media): Attachment => {
   const { photo_id, token, type } = media
   const url = urlOf(world, media)
   switch (type) {
@@ -115,7 +120,7 @@ export const takeOver = (world: World, url: string): Effect.Effect<Attachment, r
     }
     const media = expectMedia(world, "image", { sourceUrl: url })
     media.readyAt = world.now
-    return Effect.succeed(describe(world, media))
+    return Effect.succeed(toAttachment(world, media))
   })
 
 /** An uploaded file as an attachment; its token works again and again. */
@@ -124,6 +129,6 @@ export const useMedia = (world: World, type: UploadType, token: string): Effect.
     const media = world.media.get(token)
     if (media === undefined || media.type !== type) return refusal.invalidPayload(`No ${type} has the token ${token}`)
     return isReady(world, media)
-      ? Effect.succeed(describe(world, media))
+      ? Effect.succeed(toAttachment(world, media))
       : refusal.attachmentNotReady(type === "video" ? "video" : "file")
   })

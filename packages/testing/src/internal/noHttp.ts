@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as refusal from "./refusal.ts"
+import { isAnswered } from "./restOfBody.ts"
 import { atDoor } from "./shape.ts"
 import type { Door } from "./wire.ts"
 
@@ -27,7 +28,7 @@ const statuses: Readonly<Record<string, number>> = {
 export const answerNoHttp =
   (door: Door) =>
   ({ code = "", message }: Error & { readonly code?: string }, socket: Duplex): void => {
-    if (!socket.writable || code === "ECONNRESET") return void socket.destroy()
+    if (!socket.writable || code === "ECONNRESET" || isAnswered(socket)) return void socket.destroy()
     hangUp(socket, door, refusal.noRequest(statuses[code] ?? 400, message))
   }
 

@@ -13,7 +13,7 @@ import { atDoor } from "./shape.ts"
 import { type Door, type Entrance, type Request, respond, type Serve } from "./wire.ts"
 
 /** The path and the query, also where the caller takes the server for a proxy and gives a whole address. */
-const targetOf = (url: string): string => {
+const pathAndQuery = (url: string): string => {
   if (url.startsWith("/") || !URL.canParse(url)) return url
   const { pathname, search } = new URL(url)
   return pathname + search
@@ -25,7 +25,7 @@ const headersIn = ({ headers }: IncomingMessage): Request["headers"] =>
     : { ...(headers as Request["headers"]), "set-cookie": headers["set-cookie"].join(", ") }
 
 const toRequest = (incoming: IncomingMessage, entrance: Entrance, ask: () => void): Request => {
-  const target = targetOf(incoming.url!)
+  const target = pathAndQuery(incoming.url!)
   const mark = target.indexOf("?")
   return {
     method: incoming.method!,

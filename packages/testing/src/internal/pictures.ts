@@ -76,7 +76,7 @@ export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Pictu
   })
 
 /** Where a picture can be looked at, for a while. */
-export const linkTo = ({ imageOrigin, mediaSettings, now }: World, { photo_id }: Media): string =>
+export const pictureUrl = ({ imageOrigin, mediaSettings, now }: World, { photo_id }: Media): string =>
   `${imageOrigin}/images/${photo_id}?expires=${now + mediaSettings.linkLifetime}`
 
 /** @assumption C A link to a picture that has expired is answered with 410. */

@@ -2,9 +2,10 @@ import type { UpdatesPage, ListRequest } from "@colloquy/core/Updates"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { Call } from "./call.ts"
 import { forgetOld, typeOf } from "./deliveries.ts"
+import { withFreshUpdate } from "./media.ts"
 import type { Bot, KeptUpdate } from "./model.ts"
-import type { World } from "./world.ts"
 
 /** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
 const defaults = { limit: 100, timeout: 30 }
@@ -40,7 +41,7 @@ const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: KeptUp
  * Waits for updates. A marker commits everything before it. The first poll of a bot gives everything that is kept; a
  * later one without a marker gives only the latest update, so a bot that starts again without its marker loses events.
  */
-export const poll = (world: World, bot: Bot, request: ListRequest): Effect.Effect<UpdatesPage> => {
+export const poll = ({ bot, entrance, world }: Call, request: ListRequest): Effect.Effect<UpdatesPage> => {
   const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
   const isWanted = wanted(types)
   const isFresh = marker == null && bot.polledTo === undefined
@@ -64,6 +65,11 @@ export const poll = (world: World, bot: Bot, request: ListRequest): Effect.Effec
 
   return Effect.map(within, ({ next, updates }) => {
     bot.polledTo = Math.max(bot.polledTo ?? 0, next)
-    return { updates: updates.map(({ update }) => Result.succeed(update)), marker: BigInt(next) }
+    // Others may have called meanwhile, by other names.
+    world.imageOrigins.bot = entrance.uploads.image
+    return {
+      updates: updates.map(({ update }) => Result.succeed(withFreshUpdate(world, update))),
+      marker: BigInt(next)
+    }
   })
 }

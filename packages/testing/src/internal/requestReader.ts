@@ -1,4 +1,5 @@
-import * as Endpoint from "@colloquy/core/Endpoint"
+import * as ApiError from "@colloquy/core/ApiError"
+import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Json from "@colloquy/core/Json"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -71,7 +72,7 @@ const mostIssues = 10
 
 /** The issues, each with the field it is about; not all of them where there are many. */
 export const describe = (error: Schema.SchemaError): string => {
-  const issues = Endpoint.fieldIssues(error.issue)
+  const issues = ApiError.fieldIssues(error.issue)
   const told = issues
     .slice(0, mostIssues)
     .map(({ field, problem }) => (field === "" ? problem : `${field}: ${problem}`))
@@ -104,8 +105,10 @@ export const make = ({ params, query, body, rules }: Endpoint.Declaration<any, a
 
   const excessOf = (search: URLSearchParams, fields: object): string =>
     [
-      ...[...search.keys()].flatMap((key) => (key in query ? [] : `${key}: the query has no such parameter`)),
-      ...Object.keys(fields).flatMap((key) => (key in body ? [] : `${key}: the body has no such field`))
+      ...[...search.keys()].flatMap((key) =>
+        Object.hasOwn(query, key) ? [] : `${key}: the query has no such parameter`
+      ),
+      ...Object.keys(fields).flatMap((key) => (Object.hasOwn(body, key) ? [] : `${key}: the body has no such field`))
     ].join("; ")
 
   const read = (

@@ -40,22 +40,19 @@ const defective = (door: Door): Response => {
   return respond(status, atDoor(door, body))
 }
 
-/** Where the document wants a bad request answered with 200 and `success: false`. */
-const answersWithSuccessFalse = new Set(["Subscriptions.subscribe"])
+/** Where the document wants a bad request answered with 200 and `success: false`, and the handler judges the address. */
+const subscribe: Endpoints.Name = "Subscriptions.subscribe"
 
 /** The handler judges the address of a webhook: a switch lets more of them pass than the client sends. */
 const asThePlatformReads = ({ declaration, endpoint }: Endpoint.Any): Endpoint.Any["declaration"] =>
-  endpoint === "Subscriptions.subscribe"
-    ? { ...declaration, body: { ...declaration.body, url: Schema.String } }
-    : declaration
+  endpoint === subscribe ? { ...declaration, body: { ...declaration.body, url: Schema.String } } : declaration
 
 const makeAnswerer = (endpoint: Endpoint.Any): Answerer => {
   const handler = handlerOf(endpoint)
   const read = requestReader.make(asThePlatformReads(endpoint))
   const encode = Schema.encodeUnknownResult(endpoint.declaration.success)
-  const invalid = answersWithSuccessFalse.has(endpoint.endpoint)
-    ? (problem: string) => refusal.rejected(problem)
-    : refusal.invalidPayload
+  const invalid =
+    endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
   return Effect.fnUntraced(function* (parts, call) {
     const request = read(parts)
     if (Result.isFailure(request)) return yield* invalid(request.failure)
@@ -118,6 +115,7 @@ export const serving = (world: World): Serve => {
     }
     const isRead = world.isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, maxBody)) : undefined
+    world.imageOrigins.bot = entrance.uploads.image
     return yield* answerers.get(endpoint)!({ params, query, body, isStrict: world.isStrict }, { world, bot, entrance })
   })
 
@@ -140,7 +138,6 @@ export const serving = (world: World): Serve => {
   return (request) =>
     Effect.suspend(() => {
       const exchange = open(world, request)
-      world.imageOrigin = request.entrance.uploads.image
       const answered: Effect.Effect<Response, Lost> = world.intercepts.reduce(
         (next, intercept) => Effect.suspend(() => intercept(request, next)),
         Effect.suspend(() => faulty(world, request, found, answer(request, exchange)))

@@ -2,7 +2,7 @@ import type { Chat } from "@colloquy/core/Chat"
 import type { ChatMember } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
 import type { Bot, Membership, Post, Room } from "./model.ts"
-import { linkTo } from "./pictures.ts"
+import { pictureUrl } from "./pictures.ts"
 import { counterpart } from "./rooms.ts"
 import { withFreshLinks } from "./media.ts"
 import { idOf, type World } from "./world.ts"
@@ -32,7 +32,7 @@ export const toChat = (world: World, room: Room, bot: Bot): Chat => {
     type: room.type,
     status: statusFor(room, bot),
     title: room.title,
-    icon: room.icon === undefined ? null : { url: linkTo(world, room.icon) },
+    icon: room.icon === undefined ? null : { url: pictureUrl(world, room.icon) },
     last_event_time: room.lastEventAt,
     participants_count: room.members.size,
     ...(room.owner === undefined ? {} : { owner_id: room.owner }),

@@ -2,6 +2,7 @@ import { ChatId } from "@colloquy/core/Chat"
 import { MessageId } from "@colloquy/core/Message"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import type * as Clock from "effect/Clock"
+import { withoutUndefined } from "./defined.ts"
 import type { Fault } from "./faults.ts"
 import { uploadOrigins } from "./httpClient.ts"
 import type { Limiter } from "./limits.ts"
@@ -18,14 +19,21 @@ const firstDialog = 500_000_000_001
 const firstGroup = -70_000_000_000_001
 const firstPhoto = 9_100_000_000_000_000_001n
 
-/** A journal holds at least so many of its last entries: the memory of an emulator that runs for days has an end. */
+/** A journal holds at least so many of its last entries: the memory of an emulator's journals has an end. */
 const entries = 50_000
+
+const lengthOf = (headers: Exchange["headers"]): number => {
+  let length = 0
+  for (const name in headers) length += headers[name]?.length ?? 0
+  return length
+}
 
 /** Fewer where their texts are long: 64 MiB of them, at two bytes for each letter. */
 const exchangeBounds: Bounds<Exchange> = {
   entries,
   weight: 2 ** 25,
-  weigh: ({ answer = "", body = "" }) => answer.length + body.length
+  weigh: ({ answer = "", body = "", headers, path, query }) =>
+    answer.length + body.length + path.length + query.length + lengthOf(headers)
 }
 
 const safeIntegers = 2n ** 53n
@@ -57,8 +65,8 @@ export class World {
   faults: ReadonlyArray<Fault> = []
   limiter: Limiter | undefined
   mediaSettings: MediaSettings = defaultMediaSettings
-  /** Where pictures can be looked at, as the bot that called last can reach it. */
-  imageOrigin: string = uploadOrigins.image
+  /** Where pictures can be looked at, as the bot that called last can reach it; before, as whoever sets the stage can. */
+  readonly imageOrigins: { bot?: string; stage?: string } = {}
 
   /** Whether fields that the document does not know are refused. */
   isStrict = false
@@ -77,6 +85,11 @@ export class World {
     this.#clock = clock
     const inPast = BigInt(this.now) * 65536n < safeIntegers
     this.#epoch = inPast ? BigInt(positionEpoch) : 0n
+  }
+
+  get imageOrigin(): string {
+    const { bot, stage } = this.imageOrigins
+    return bot ?? stage ?? uploadOrigins.image
   }
 
   get now(): number {
@@ -127,6 +140,7 @@ export class World {
     this.#made = bots.length
     for (const bot of bots) {
       this.accounts.set(idOf(bot.account), bot.account)
+      bot.account.user = { ...bot.account.user, last_activity_time: this.now }
       bot.commands = []
       bot.updates.clear()
       bot.polledTo = undefined
@@ -150,7 +164,7 @@ export class World {
       username: null,
       is_bot: false,
       ...(last_activity_time === null ? {} : { last_activity_time }),
-      ...rest
+      ...withoutUndefined(rest)
     }
     const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
     const account: Account = { user, isPrivate, locale, location }

@@ -5,7 +5,7 @@ import { type CommandProblem, problem, reasonOf } from "./problem.ts"
 
 export const readFile = (flag: string, path: string): Effect.Effect<string, CommandProblem> =>
   Effect.try({
-    try: () => readFileSync(path, "utf8"),
+    try: () => readFileSync(path, "utf8").replace(/^\uFEFF/, ""),
     catch: (cause) => problem(`${flag} ${path}: ${reasonOf(cause)}`)
   })
 

@@ -74,8 +74,9 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
       : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
   }
 
-  return (request) =>
-    answer(request).pipe(
+  return (request) => {
+    control.world.imageOrigins.stage = request.entrance.uploads.image
+    return answer(request).pipe(
       Effect.catchTag("CannotDo", cannot),
       Effect.catchTag("Refusal", ({ body, headers, status }) => Effect.succeed(respond(status, body, headers))),
       Effect.catchDefect((defect) =>
@@ -86,4 +87,5 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity
     )
+  }
 }

@@ -4,15 +4,11 @@ import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { CannotDo } from "../../Person.ts"
 import { problemOfChat, problemOfUser } from "../checks.ts"
+import { defined } from "../defined.ts"
 import * as refusal from "../refusal.ts"
 import { findDialog, openDialog } from "../rooms.ts"
 import { accountOf, botOf, type Control, personOf } from "./call.ts"
 import type * as declarations from "./declarations.ts"
-
-type Given<O> = { readonly [K in keyof O]: Exclude<O[K], null | undefined> }
-
-const defined = <O extends object>(options: O) =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as Given<O>
 
 export const makeUser = (
   { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,

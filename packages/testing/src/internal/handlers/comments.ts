@@ -2,7 +2,7 @@ import type { MessageId } from "@colloquy/core/Message"
 import type * as Comments from "@colloquy/core/Comments"
 import * as Effect from "effect/Effect"
 import { type Call, requireRight, visiblePost } from "../call.ts"
-import { readText } from "../content.ts"
+import { parseText } from "../content.ts"
 import type { Post, Remark } from "../model.ts"
 import * as refusal from "../refusal.ts"
 import { remark, rewriteRemark, withdrawRemark } from "../remarks.ts"
@@ -40,7 +40,7 @@ const readRemark = Effect.fnUntraced(function* (
   const replyTo = link == null ? undefined : yield* remarkUnder(call, post, link.mid)
   if (replyTo !== undefined && replyTo.mid === self) return yield* refusal.replyToItself()
   if (text === "") return yield* refusal.invalidPayload("text: a comment must have one")
-  return { ...readText(text, format), replyTo }
+  return { ...parseText(text, format), replyTo }
 })
 
 /** The bot's own comment, or one on behalf of the channel where it has the right. */

@@ -7,10 +7,10 @@ import type { Handlers } from "./handler.ts"
 const whileSubscribed = () => methodNotAllowed("Long polling does not work while a webhook is subscribed")
 
 export const updates: Handlers<typeof Updates> = {
-  list: (request, { bot, world }) =>
+  list: (request, call) =>
     Effect.suspend(() =>
-      bot.subscriptions.size > 0
+      call.bot.subscriptions.size > 0
         ? whileSubscribed()
-        : Effect.raceFirst(poll(world, bot, request), Effect.flatMap(bot.subscribed.arrival, whileSubscribed))
+        : Effect.raceFirst(poll(call, request), Effect.flatMap(call.bot.subscribed.arrival, whileSubscribed))
     )
 }

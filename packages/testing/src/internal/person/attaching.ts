@@ -1,7 +1,8 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import * as Effect from "effect/Effect"
 import type { OwnMedia, SaidAttachment } from "../../Person.ts"
-import { describe, expectMedia } from "../media.ts"
+import { defined } from "../defined.ts"
+import { expectMedia, toAttachment } from "../media.ts"
 import type { Media } from "../model.ts"
 import type { World } from "../world.ts"
 import { type Actor, cannot, type Doing } from "./actor.ts"
@@ -38,5 +39,5 @@ export const attach = (actor: Actor, said: SaidAttachment): Doing<Attachment> =>
     const media = takeIn(actor.world, said)
     if (media.type !== said.type) return cannot(actor, `no ${said.type} has the token ${media.token}`)
     const { payload: _, ...rest } = said
-    return Effect.succeed({ ...describe(actor.world, media), ...rest } as Attachment)
+    return Effect.succeed({ ...toAttachment(actor.world, media), ...defined(rest) } as Attachment)
   })

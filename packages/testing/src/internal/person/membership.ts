@@ -6,7 +6,7 @@ import type { Account, Membership, Room } from "../model.ts"
 import { userIdOf } from "../refs.ts"
 import { admit, appoint, dismiss, hasRight, rename } from "../rooms.ts"
 import { idOf } from "../world.ts"
-import { administered, openRoom, ownRoom, roomOf, roomWithRight } from "./access.ts"
+import { administered, openRoom, ownRoom, roomOf } from "./access.ts"
 import { type Actor, cannot, type Doing } from "./actor.ts"
 
 const accountOf = (actor: Actor, ref: UserRef): Doing<Account> =>
@@ -72,6 +72,7 @@ export const memberships = (
       const room = yield* administered(actor, ref, "add_admins")
       const member = yield* memberOf(actor, room, person)
       if (room.owner === idOf(member.account)) return yield* cannot(actor, "the owner has all rights")
+      if (member.account === self) return yield* cannot(actor, "they cannot appoint themselves")
       yield* requireRights(actor, permissions)
       appoint(world, room, member, permissions, self)
     }),
@@ -80,7 +81,7 @@ export const memberships = (
       if (!room.members.has(idOf(bot.account))) admit(world, room, bot.account, self)
     }),
     removeBot: Effect.fnUntraced(function* (ref) {
-      const room = yield* roomWithRight(actor, ref, "add_remove_members")
+      const room = yield* administered(actor, ref, "add_remove_members")
       if (!room.members.has(idOf(bot.account))) return yield* cannot(actor, "the bot is not there")
       dismiss(world, room, bot.account, self)
     }),

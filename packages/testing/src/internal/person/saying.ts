@@ -1,11 +1,11 @@
 import type { Message } from "@colloquy/core/Message"
 import { maxLength } from "@colloquy/core/Text"
 import * as Effect from "effect/Effect"
-import type { Person, SayOptions } from "../../Person.ts"
+import type { ChatRef, Person, SayOptions } from "../../Person.ts"
 import { type Content, isEmpty, maxAttachments, nothing } from "../content.ts"
 import type { Room } from "../model.ts"
 import { contentOf, linkTo, publish, rewrite, withdraw } from "../posts.ts"
-import { findDialog, isAdmin, markActive } from "../rooms.ts"
+import { findDialog, hasRight, markActive } from "../rooms.ts"
 import { present } from "../views.ts"
 import { idOf } from "../world.ts"
 import { openRoom, postOf } from "./access.ts"
@@ -42,12 +42,14 @@ const readContent = Effect.fnUntraced(function* (
   })
 })
 
-export const sayIn = (actor: Actor, room: Room, text: string, options?: SayOptions): Doing<Message> =>
-  Effect.map(readContent(actor, room, text, options), (content) =>
-    present(actor.world, publish(actor.world, room, actor.self, content))
+export const sayInChat = (actor: Actor, ref: ChatRef, text: string, options?: SayOptions): Doing<Message> =>
+  Effect.flatMap(openRoom(actor, ref, "write"), (room) =>
+    Effect.map(readContent(actor, room, text, options), (content) =>
+      present(actor.world, publish(actor.world, room, actor.self, content))
+    )
   )
 
-const sayInDialog = (actor: Actor, text: string, options?: SayOptions): Doing<Message> =>
+export const sayInDialog = (actor: Actor, text: string, options?: SayOptions): Doing<Message> =>
   Effect.suspend(() => {
     const { bot, self, world } = actor
     const known = findDialog(world, self, bot)
@@ -62,7 +64,7 @@ export const sayings = (actor: Actor): Pick<Person, "say" | "edit" | "remove" | 
     const [first, second, third] = args
     return typeof first === "string"
       ? sayInDialog(actor, first, second as SayOptions)
-      : Effect.flatMap(openRoom(actor, first, "write"), (room) => sayIn(actor, room, second as string, third))
+      : sayInChat(actor, first, second as string, third)
   }) as Person["say"],
   edit: Effect.fnUntraced(function* (ref, text) {
     const post = yield* postOf(actor, ref)
@@ -74,7 +76,7 @@ export const sayings = (actor: Actor): Pick<Person, "say" | "edit" | "remove" | 
   }),
   remove: Effect.fnUntraced(function* (ref) {
     const post = yield* postOf(actor, ref)
-    if (post.author !== actor.self && !isAdmin(post.room, actor.self)) {
+    if (post.author !== actor.self && !hasRight(post.room, actor.self, "delete")) {
       return yield* cannot(actor, "the message is not theirs")
     }
     withdraw(actor.world, post, actor.self)
