@@ -20,7 +20,7 @@ describe("a person", () => {
       yield* visitor.say("hi")
       yield* visitor.say("ho")
       yield* visitor.stop
-      yield* visitor.say("again")
+      yield* visitor.say(yield* visitor.dialog, "again")
       assert.deepStrictEqual(yield* updateTypes, [
         "bot_started",
         "message_created",

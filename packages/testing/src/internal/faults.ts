@@ -39,8 +39,8 @@ const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessPropert
 /** Makes a rule count from its beginning. A rule that says nothing sensible is a defect that tells why. */
 export const arm = (rule: Rule): Effect.Effect<Fault> =>
   Effect.gen(function* () {
-    const checked = yield* Effect.orDie(
-      Effect.mapError(decode(rule), (error) => new RangeError(`Faults: ${describe(error)}`))
+    const checked = yield* Effect.catch(decode(rule), (error) =>
+      Effect.die(new RangeError(`Faults: ${describe(error)}`))
     )
     const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
     const path = checked.path === undefined ? undefined : patternOf(checked.path)

@@ -1,15 +1,14 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
-import type { Message } from "@colloquy/core/Message"
 import * as Effect from "effect/Effect"
-import type { ButtonRef, SayOptions } from "../../Person.ts"
+import type { ButtonRef } from "../../Person.ts"
 import { report } from "../deliveries.ts"
 import type { Account, Post } from "../model.ts"
 import { markActive } from "../rooms.ts"
 import { present } from "../views.ts"
 import { idOf } from "../world.ts"
 import { type Actor, cannot, type Doing, localeOf } from "./actor.ts"
-import { sayInChat, sayInDialog } from "./saying.ts"
+import { sayIn } from "./saying.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
@@ -67,19 +66,13 @@ const call = (actor: Actor, post: Post, payload: string | null | undefined): Doi
   return Effect.succeed(callback_id)
 }
 
-/** Says something where the message stands, as they would by themselves. */
-const answer = (actor: Actor, { author, room }: Post, text: string, options: SayOptions): Doing<Message> =>
-  room.type === "dialog"
-    ? sayInDialog({ ...actor, bot: actor.world.botOf(idOf(author)) ?? actor.bot }, text, options)
-    : sayInChat(actor, room, text, options)
-
 /** Presses a button under a message. */
 export const pressing =
   (actor: Actor, ref: ButtonRef) =>
   (post: Post): Doing<string | undefined> =>
     Effect.flatMap(pick(actor, rowsOf(post), ref), (button): Doing<string | undefined> => {
       const say = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
-        Effect.as(answer(actor, post, text, { attachments }), undefined)
+        Effect.as(sayIn(actor, post.room, text, { attachments }), undefined)
       switch (button.type) {
         case "callback":
           return call(actor, post, button.payload)

@@ -5,7 +5,7 @@ import type { ChatRef, Person, SayOptions } from "../../Person.ts"
 import { type Content, isEmpty, maxAttachments, nothing } from "../content.ts"
 import type { Room } from "../model.ts"
 import { contentOf, linkTo, publish, rewrite, withdraw } from "../posts.ts"
-import { findDialog, hasRight, markActive } from "../rooms.ts"
+import { counterpart, findDialog, hasRight, markActive } from "../rooms.ts"
 import { present } from "../views.ts"
 import { idOf } from "../world.ts"
 import { openRoom, postOf } from "./access.ts"
@@ -42,14 +42,7 @@ const readContent = Effect.fnUntraced(function* (
   })
 })
 
-export const sayInChat = (actor: Actor, ref: ChatRef, text: string, options?: SayOptions): Doing<Message> =>
-  Effect.flatMap(openRoom(actor, ref, "write"), (room) =>
-    Effect.map(readContent(actor, room, text, options), (content) =>
-      present(actor.world, publish(actor.world, room, actor.self, content))
-    )
-  )
-
-export const sayInDialog = (actor: Actor, text: string, options?: SayOptions): Doing<Message> =>
+const sayInDialog = (actor: Actor, text: string, options?: SayOptions): Doing<Message> =>
   Effect.suspend(() => {
     const { bot, self, world } = actor
     const known = findDialog(world, self, bot)
@@ -58,13 +51,29 @@ export const sayInDialog = (actor: Actor, text: string, options?: SayOptions): D
     )
   })
 
+/** They, facing the bot that a dialog is with. */
+const facing = (actor: Actor, dialog: Room): Actor => {
+  const other = counterpart(dialog, actor.self)
+  const bot = other === undefined ? undefined : actor.world.botOf(idOf(other))
+  return bot === undefined ? actor : { ...actor, bot }
+}
+
+export const sayIn = (actor: Actor, ref: ChatRef, text: string, options?: SayOptions): Doing<Message> =>
+  Effect.flatMap(openRoom(actor, ref, "write"), (room) =>
+    room.type === "dialog"
+      ? sayInDialog(facing(actor, room), text, options)
+      : Effect.map(readContent(actor, room, text, options), (content) =>
+          present(actor.world, publish(actor.world, room, actor.self, content))
+        )
+  )
+
 /** What a person does with messages. */
 export const sayings = (actor: Actor): Pick<Person, "say" | "edit" | "remove" | "view"> => ({
   say: ((...args: [string, SayOptions?] | Parameters<Person["say"]>) => {
     const [first, second, third] = args
     return typeof first === "string"
       ? sayInDialog(actor, first, second as SayOptions)
-      : sayInChat(actor, first, second as string, third)
+      : sayIn(actor, first, second as string, third)
   }) as Person["say"],
   edit: Effect.fnUntraced(function* (ref, text) {
     const post = yield* postOf(actor, ref)
