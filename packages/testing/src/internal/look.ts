@@ -2,7 +2,7 @@ import type { UploadType } from "@colloquy/core/Uploads"
 import { secondsOf } from "./audioLength.ts"
 import { MoovFinder } from "./moovFinder.ts"
 import type { Film } from "./mp4.ts"
-import { join } from "./readText.ts"
+import { join } from "./join.ts"
 
 /** How much of the beginning of audio is looked at. */
 const headLength = 2 ** 18

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { answerNoHttp, refuseTunnel } from "./noHttp.ts"
 import { expectationFailed } from "./refusal.ts"
 import { send } from "./send.ts"
-import { atDoor } from "./shape.ts"
-import { type Door, respond } from "./wire.ts"
+import { toResponse } from "./shape.ts"
+import type { Door } from "./wire.ts"
 
 /** How long the head of a request may take, in milliseconds. */
 const headersTimeout = 60_000
@@ -16,8 +16,8 @@ export const makeServer = (door: Door): Server => {
   server.on("clientError", answerNoHttp(door))
   server.on("connect", refuseTunnel(door))
   server.on("checkExpectation", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const { body, status } = expectationFailed(incoming.headers.expect ?? "")
-    send({ incoming, outgoing, isWaiting: true }, respond(status, atDoor(door, body)))
+    const refusal = expectationFailed(incoming.headers.expect ?? "")
+    send({ incoming, outgoing, isWaiting: true }, toResponse(refusal, door))
   })
   return server
 }

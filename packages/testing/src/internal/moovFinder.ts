@@ -1,5 +1,5 @@
 import { type Film, readMoov, textAt, viewOf } from "./mp4.ts"
-import { join } from "./readText.ts"
+import { join } from "./join.ts"
 
 /** No film has so much to say of itself. */
 const longestMoov = 2 ** 24

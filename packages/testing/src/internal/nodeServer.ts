@@ -9,8 +9,8 @@ import { IncomingBody } from "./incomingBody.ts"
 import { makeServer } from "./makeServer.ts"
 import { internalError } from "./refusal.ts"
 import { type Asked, send } from "./send.ts"
-import { atDoor } from "./shape.ts"
-import { type Door, type Entrance, type Request, respond, type Serve } from "./wire.ts"
+import { toResponse } from "./shape.ts"
+import type { Door, Entrance, Request, Serve } from "./wire.ts"
 
 /** The path and the query, also where the caller takes the server for a proxy and gives a whole address. */
 const pathAndQuery = (url: string): string => {
@@ -37,8 +37,6 @@ const toRequest = (incoming: IncomingMessage, entrance: Entrance, ask: () => voi
   }
 }
 
-const { body: defective, status: defectiveStatus } = internalError()
-
 /** How a caller gets in, by what it calls the server. */
 export type Greet = (host: string | undefined) => Entrance
 
@@ -58,7 +56,7 @@ const answering = (server: Server, greet: Greet, serve: Serve): Effect.Effect<vo
       const answered = Effect.map(serve(toRequest(incoming, entrance, ask)), (response) => send(asked, response)).pipe(
         Effect.catchDefect((defect) =>
           Effect.map(Effect.logError("The emulator could not answer", defect), () =>
-            send(asked, respond(defectiveStatus, atDoor(entrance.at, defective)))
+            send(asked, toResponse(internalError(), entrance.at))
           )
         )
       )

@@ -1,19 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { join } from "./join.ts"
 import * as refusal from "./refusal.ts"
 import type { Request } from "./wire.ts"
 
 const decoder = new TextDecoder()
-
-export const join = (chunks: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
-}
 
 /** Reads a body of unknown length no further than to the limit. */
 const readWithin = ({ body }: Request, most: number): Effect.Effect<string, refusal.Refusal> =>

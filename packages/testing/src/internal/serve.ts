@@ -13,32 +13,15 @@ import { readText } from "./readText.ts"
 import * as refusal from "./refusal.ts"
 import * as requestReader from "./requestReader.ts"
 import * as router from "./router.ts"
-import { atDoor } from "./shape.ts"
+import { toResponse } from "./shape.ts"
 import { targetOf } from "./target.ts"
 import { receive } from "./uploadHost.ts"
-import {
-  allow,
-  asHead,
-  type Door,
-  type Exchange,
-  type Lost,
-  type Request,
-  respond,
-  type Response,
-  type Serve
-} from "./wire.ts"
+import { allow, asHead, type Exchange, type Lost, type Request, respond, type Response, type Serve } from "./wire.ts"
 import type { World } from "./world.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
 type Answerer = (parts: requestReader.Parts, call: Call) => Refusable<Response>
-
-const refused = ({ body, headers, status }: refusal.Refusal): Response => respond(status, body, headers)
-
-const defective = (door: Door): Response => {
-  const { body, status } = refusal.internalError()
-  return respond(status, atDoor(door, body))
-}
 
 /** Where the document wants a bad request answered with 200 and `success: false`, and the handler judges the address. */
 const subscribe: Endpoints.Name = "Subscriptions.subscribe"
@@ -128,9 +111,12 @@ export const serving = (world: World): Serve => {
 
   const answer = (request: Request, exchange: Journaled): Effect.Effect<Response> =>
     (request.entrance.at === "api" ? answerApi(request, exchange) : receive(world, request)).pipe(
-      Effect.catch((refusal) => Effect.succeed(refused(refusal))),
+      Effect.catch((refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("The emulator could not answer", defect), defective(request.entrance.at))
+        Effect.as(
+          Effect.logError("The emulator could not answer", defect),
+          toResponse(refusal.internalError(), request.entrance.at)
+        )
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity
     )

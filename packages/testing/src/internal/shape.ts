@@ -1,4 +1,5 @@
-import type { Door } from "./wire.ts"
+import type { Refusal } from "./refusal.ts"
+import { type Door, respond, type Response } from "./wire.ts"
 
 /** A "no" that the API and the upload hosts have in common, in the shape of the door. */
 export const atDoor = (door: Door, body: object): object => {
@@ -6,3 +7,7 @@ export const atDoor = (door: Door, body: object): object => {
   const { code, message } = body as { readonly code: string; readonly message: string }
   return { error_code: code, error_data: message }
 }
+
+/** A "no" as an answer, in the shape of the door. Those of the upload hosts have theirs already. */
+export const toResponse = ({ body, headers, status }: Refusal, door: Door = "api"): Response =>
+  respond(status, atDoor(door, body), headers)

@@ -63,7 +63,7 @@ export interface Rates {
   readonly answers: number
 }
 
-export type UploadPorts = Readonly<Record<UploadType, number>>
+type UploadPorts = Readonly<Record<UploadType, number>>
 
 /** What the command was told. */
 export interface Settings {

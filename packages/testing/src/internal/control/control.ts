@@ -8,6 +8,7 @@ import { readText } from "../readText.ts"
 import * as refusal from "../refusal.ts"
 import * as requestReader from "../requestReader.ts"
 import * as router from "../router.ts"
+import { toResponse } from "../shape.ts"
 import { allow, asHead, type Request, respond, type Response } from "../wire.ts"
 import type { Control, Handled } from "./call.ts"
 import { people } from "./people.ts"
@@ -78,11 +79,11 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
     control.world.imageOrigins.stage = request.entrance.uploads.image
     return answer(request).pipe(
       Effect.catchTag("CannotDo", cannot),
-      Effect.catchTag("Refusal", ({ body, headers, status }) => Effect.succeed(respond(status, body, headers))),
+      Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
         Effect.as(
           Effect.logError("The emulator could not answer a call to itself", defect),
-          respond(500, refusal.internalError().body)
+          toResponse(refusal.internalError())
         )
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity

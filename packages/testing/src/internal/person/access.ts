@@ -27,7 +27,7 @@ const requireOpen = (actor: Actor, { isClosed }: Room): Doing =>
 const lacking = (actor: Actor, right: Permission): Doing<never> => cannot(actor, `they lack the right ${right}`)
 
 /** A chat in which they may do what in a channel needs a right. */
-export const roomWithRight = (actor: Actor, ref: ChatRef, right: Permission): Doing<Room> =>
+const roomWithRight = (actor: Actor, ref: ChatRef, right: Permission): Doing<Room> =>
   Effect.tap(ownRoom(actor, ref), (room) =>
     room.type === "chat" || (room.type === "dialog" && right === "write") || hasRight(room, actor.self, right)
       ? Effect.void

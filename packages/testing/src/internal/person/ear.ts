@@ -6,7 +6,7 @@ import { telling } from "../telling.ts"
 import { idOf, type World } from "../world.ts"
 
 /** What a person hears of bots: of all of them, from now on. */
-export type Ear = Pick<Person, "reply" | "notification" | "next" | "unread" | "hears">
+type Ear = Pick<Person, "reply" | "notification" | "next" | "unread" | "hears">
 
 type Kind = Heard["_tag"]
 
