@@ -12,8 +12,8 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as errorCodes from "./internal/errorCodes.ts"
-import { isRejected, member } from "./internal/rejected.ts"
+import * as errorCodes from "./internal/client/errorCodes.ts"
+import { isRejected, member } from "./internal/client/rejected.ts"
 import { UserId } from "./User.ts"
 
 /**
@@ -288,7 +288,7 @@ export interface FieldIssue {
  * @category errors
  * @since 0.1.0
  */
-export { fieldIssues } from "./internal/issues.ts"
+export { fieldIssues } from "./internal/client/fieldIssues.ts"
 
 /**
  * Reason: the request breaks a rule of the document. Nothing was sent. `issues` names every field and its limit.

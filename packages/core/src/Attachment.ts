@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, nullish, openList, openUnion, Raw } from "./internal/wire.ts"
+import { Int64, nullish, openList, openUnion, Raw } from "./internal/client/wire.ts"
 import { Buttons } from "./Keyboard.ts"
 
 /**

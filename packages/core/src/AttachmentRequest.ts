@@ -6,8 +6,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { soleAttachments } from "./internal/assumptions.ts"
-import { optional } from "./internal/wire.ts"
+import { soleAttachments } from "./internal/client/assumptions.ts"
+import { optional } from "./internal/client/wire.ts"
 import { Keyboard } from "./Keyboard.ts"
 
 const given = (value: unknown): boolean => value !== undefined && value !== null

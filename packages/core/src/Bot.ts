@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish } from "./internal/wire.ts"
+import { nullish } from "./internal/client/wire.ts"
 import { withPhotoFields } from "./User.ts"
 
 /**

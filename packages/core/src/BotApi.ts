@@ -16,7 +16,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import { interpret } from "./internal/interpreter.ts"
+import { interpret } from "./internal/client/interpreter.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
 

@@ -8,7 +8,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import { makeMemory } from "./internal/broadcastMemory.ts"
+import { makeMemory } from "./internal/broadcast/memoryStore.ts"
 import type { ChatId, MessageId } from "./Recipient.ts"
 
 /**

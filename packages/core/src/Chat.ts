@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis, nullish, openEnum } from "./internal/wire.ts"
+import { Millis, nullish, openEnum } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
 import { ChatId, ChatType } from "./Recipient.ts"
 import { UserId, UserWithPhoto } from "./User.ts"

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { ChatEntry } from "./ChatEntry.ts"
 import { ChatStore, type ChatStoreError } from "./ChatStore.ts"
-import { tell } from "./internal/issues.ts"
+import { tell } from "./internal/client/fieldIssues.ts"
 import type { ChatId } from "./Recipient.ts"
 
 /**

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis } from "./internal/wire.ts"
+import { Millis } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { ChatId, ChatType } from "./Recipient.ts"
 import { User } from "./User.ts"

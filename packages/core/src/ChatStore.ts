@@ -24,7 +24,7 @@ import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
-import * as chatMemory from "./internal/chatMemory.ts"
+import * as chatMemory from "./internal/chats/memoryStore.ts"
 import type { ChatId, ChatType } from "./Recipient.ts"
 import type { Update } from "./Update.ts"
 

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, Millis, nullish } from "./internal/wire.ts"
+import { Int64, Millis, nullish } from "./internal/client/wire.ts"
 import { MarkupElements } from "./Markup.ts"
 import { LinkedMessage } from "./Message.ts"
 import { MessageId, Recipient } from "./Recipient.ts"

@@ -5,10 +5,10 @@
  *
  * @since 0.1.0
  */
-import { hash, hashText } from "./internal/canonical.ts"
-import * as json from "./internal/json.ts"
+import { hash, hashText } from "./internal/updates/fingerprint.ts"
+import * as json from "./internal/client/json.ts"
 import type { Update } from "./Update.ts"
-import { encode } from "./internal/updateText.ts"
+import { encode } from "./internal/updates/updateText.ts"
 import * as Result from "effect/Result"
 
 /**

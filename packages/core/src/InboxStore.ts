@@ -8,8 +8,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { makeMemory } from "./internal/inboxMemory.ts"
-import * as joining from "./internal/joining.ts"
+import { makeMemory } from "./internal/updates/memoryStore.ts"
+import * as joining from "./internal/stores/writeBatching.ts"
 import type * as Letter from "./Letter.ts"
 
 /**

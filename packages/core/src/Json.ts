@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as json from "./internal/json.ts"
+import * as json from "./internal/client/json.ts"
 
 /**
  * `JSON.parse` with every integer beyond 2^53 as a bigint. Throws a `SyntaxError` as `JSON.parse` does.

@@ -7,8 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import * as limits from "./internal/keyboardLimits.ts"
-import { openList, openUnion, optional } from "./internal/wire.ts"
+import * as limits from "./internal/client/keyboardLimits.ts"
+import { openList, openUnion, optional } from "./internal/client/wire.ts"
 
 /**
  * Tells the bot that it was pressed: `message_callback` with this `payload`. Answer it with `Answers.send`.

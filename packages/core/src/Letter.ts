@@ -5,8 +5,8 @@
  */
 import type * as Result from "effect/Result"
 import * as Fingerprint from "./Fingerprint.ts"
-import { originOf } from "./internal/origin.ts"
-import { toText } from "./internal/updateText.ts"
+import { originOf } from "./internal/updates/origin.ts"
+import { toText } from "./internal/updates/updateText.ts"
 import { type MalformedUpdate, parse, type Update } from "./Update.ts"
 
 /**

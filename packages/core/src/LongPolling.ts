@@ -14,9 +14,9 @@ import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
 import type { InboxUnavailable } from "./InboxStore.ts"
-import { pollingLimits } from "./internal/assumptions.ts"
-import { growing, patiently } from "./internal/patience.ts"
-import { wholeNumber } from "./internal/wholeNumber.ts"
+import { pollingLimits } from "./internal/client/assumptions.ts"
+import { growing, patiently } from "./internal/broadcast/backoff.ts"
+import { wholeNumber } from "./internal/client/wholeNumber.ts"
 import * as Updates from "./Updates.ts"
 
 /**

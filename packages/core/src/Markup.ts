@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish, openList, openUnion } from "./internal/wire.ts"
+import { nullish, openList, openUnion } from "./internal/client/wire.ts"
 import { UserId } from "./User.ts"
 
 const span = { from: Schema.Int, length: Schema.Int }

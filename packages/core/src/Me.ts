@@ -6,9 +6,9 @@
 import * as Schema from "effect/Schema"
 import { BotCommand, BotInfo } from "./Bot.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { commandLimits } from "./internal/assumptions.ts"
-import * as rules from "./internal/rules.ts"
-import { nullish, optional } from "./internal/wire.ts"
+import { commandLimits } from "./internal/client/assumptions.ts"
+import * as rules from "./internal/client/rules.ts"
+import { nullish, optional } from "./internal/client/wire.ts"
 
 /**
  * The bot: its id, its name, its commands. The cheapest way to try a token.

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis, nullish, openEnum, optional } from "./internal/wire.ts"
+import { Millis, nullish, openEnum, optional } from "./internal/client/wire.ts"
 import { UserId, withPhotoFields } from "./User.ts"
 
 /**

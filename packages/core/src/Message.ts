@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import { Attachments } from "./Attachment.ts"
-import { Int64, Millis, nullish, openEnum } from "./internal/wire.ts"
+import { Int64, Millis, nullish, openEnum } from "./internal/client/wire.ts"
 import { MarkupElements } from "./Markup.ts"
 import { ChatId, MessageId, Recipient } from "./Recipient.ts"
 import { User } from "./User.ts"

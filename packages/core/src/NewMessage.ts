@@ -7,8 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import { AttachmentRequests } from "./AttachmentRequest.ts"
-import * as rules from "./internal/rules.ts"
-import { optional } from "./internal/wire.ts"
+import * as rules from "./internal/client/rules.ts"
+import { optional } from "./internal/client/wire.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**

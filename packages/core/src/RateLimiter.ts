@@ -13,9 +13,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
-import { pollingPerSecond } from "./internal/assumptions.ts"
-import * as driver from "./internal/rateLimiterDriver.ts"
-import * as memory from "./internal/rateLimiterMemory.ts"
+import { pollingPerSecond } from "./internal/client/assumptions.ts"
+import * as driver from "./internal/rateLimiter/driver.ts"
+import * as memory from "./internal/rateLimiter/memory.ts"
 import type { ChatId } from "./Recipient.ts"
 
 /**

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish, openEnum } from "./internal/wire.ts"
+import { nullish, openEnum } from "./internal/client/wire.ts"
 import { UserId } from "./User.ts"
 
 /**

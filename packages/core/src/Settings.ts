@@ -20,7 +20,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fieldIssues } from "./internal/issues.ts"
+import { fieldIssues } from "./internal/client/fieldIssues.ts"
 
 /**
  * Settings that are missing or malformed, all of them, by name.

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis, nullish } from "./internal/wire.ts"
+import { Millis, nullish } from "./internal/client/wire.ts"
 
 /**
  * `time` is when it was made; without `update_types` all are delivered.

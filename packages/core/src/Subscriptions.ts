@@ -6,8 +6,8 @@
 import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { envelope, done } from "./internal/success.ts"
-import { problemOfUrl } from "./internal/webhookUrl.ts"
+import { envelope, done } from "./internal/client/success.ts"
+import { problemOfUrl } from "./internal/webhook/url.ts"
 import { Subscription } from "./Subscription.ts"
 
 /**

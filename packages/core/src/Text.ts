@@ -22,10 +22,10 @@
  * @since 0.1.0
  */
 import { hasProperty } from "effect/Predicate"
-import * as Html from "./internal/textHtml.ts"
-import * as Markdown from "./internal/textMarkdown.ts"
-import * as Spans from "./internal/textSpans.ts"
-import * as Split from "./internal/textSplit.ts"
+import * as Html from "./internal/text/html.ts"
+import * as Markdown from "./internal/text/markdown.ts"
+import * as Spans from "./internal/text/spans.ts"
+import * as Split from "./internal/text/split.ts"
 
 const TypeId = "~@colloquy/core/Text"
 

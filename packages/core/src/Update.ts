@@ -8,12 +8,12 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { tell } from "./internal/issues.ts"
-import { kindOf, Millis, nullish, openUnion } from "./internal/wire.ts"
+import { tell } from "./internal/client/fieldIssues.ts"
+import { kindOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
-import { parseMarked, thaw } from "./internal/json.ts"
+import { parseMarked, thaw } from "./internal/client/json.ts"
 import { User, UserId } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>

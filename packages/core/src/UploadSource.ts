@@ -10,7 +10,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { digest, digestEnds } from "./internal/uploadDigest.ts"
+import { digest, digestEnds } from "./internal/upload/digest.ts"
 
 const TypeId = "~colloquy/UploadSource"
 

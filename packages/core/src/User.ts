@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Millis, nullish } from "./internal/wire.ts"
+import { Millis, nullish } from "./internal/client/wire.ts"
 
 /**
  * The id of a user or a bot: a safe integer. One beyond 2^53 is refused, never rounded to somebody else's.

@@ -24,14 +24,14 @@ import * as Schema from "effect/Schema"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox } from "./Inbox.ts"
-import * as body from "./internal/webhookBody.ts"
-import { attend } from "./internal/webhookCare.ts"
-import { makeDesk } from "./internal/webhookDesk.ts"
-import { makeGate } from "./internal/webhookGate.ts"
-import { type Health, makeHealth, makeHealthDesk, type Subscribed } from "./internal/webhookHealth.ts"
-import * as http from "./internal/webhookHttp.ts"
-import { generate, label } from "./internal/webhookSecret.ts"
-import { loopbackUrl, problemOfUrl } from "./internal/webhookUrl.ts"
+import * as body from "./internal/webhook/body.ts"
+import { attend } from "./internal/webhook/subscription.ts"
+import { makeDesk } from "./internal/webhook/receiver.ts"
+import { makeGate } from "./internal/webhook/authorization.ts"
+import { type Health, makeHealth, makeHealthDesk, type Subscribed } from "./internal/webhook/health.ts"
+import * as http from "./internal/webhook/http.ts"
+import { generate, label } from "./internal/webhook/secret.ts"
+import { loopbackUrl, problemOfUrl } from "./internal/webhook/url.ts"
 import * as Settings from "./Settings.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
@@ -72,13 +72,13 @@ export type BodyRefused = body.BodyRefused
  * @category models
  * @since 0.1.0
  */
-export type { Answer, Head } from "./internal/webhookHttp.ts"
+export type { Answer, Head } from "./internal/webhook/http.ts"
 
 /**
  * @category models
  * @since 0.1.0
  */
-export type { Health, Subscribed } from "./internal/webhookHealth.ts"
+export type { Health, Subscribed } from "./internal/webhook/health.ts"
 
 /**
  * The greatest body that is read, in bytes: 1 MiB.

@@ -12,10 +12,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { makeClient } from "./internal/client.ts"
-import { makeDispatcher, type ProxyAddress } from "./internal/dispatcher.ts"
-import { makeSecureContext } from "./internal/roots.ts"
-import { TrustError } from "./internal/trustError.ts"
+import { makeClient } from "./internal/client/client.ts"
+import { makeDispatcher, type ProxyAddress } from "./internal/client/dispatcher.ts"
+import { makeSecureContext } from "./internal/client/roots.ts"
+import { TrustError } from "./internal/client/trustError.ts"
 
 export {
   /**
@@ -39,7 +39,7 @@ export {
    * @since 0.1.0
    */
   TrustError
-} from "./internal/trustError.ts"
+} from "./internal/client/trustError.ts"
 
 /**
  * What {@link layer} accepts; everything is optional.

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { open } from "node:fs/promises"
 import { basename } from "node:path"
-import { pieceSize, take } from "./internal/pieces.ts"
+import { pieceSize, take } from "./internal/upload/pieces.ts"
 
 /**
  * A file by its path. It is called like the file unless told, read in pieces, and closed when the upload ends. An upload

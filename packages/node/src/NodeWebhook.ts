@@ -22,8 +22,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type Handler, makeHandler } from "./internal/webhookHandler.ts"
-import * as server from "./internal/webhookServer.ts"
+import { type Handler, makeHandler } from "./internal/webhook/handler.ts"
+import * as server from "./internal/webhook/server.ts"
 
 /**
  * The server of the webhook does not come up: the port is taken, the host is unknown, or the key does not belong to the
@@ -46,7 +46,7 @@ export type WebhookServerError = server.WebhookServerError
  * @category models
  * @since 0.1.0
  */
-export type { Handler } from "./internal/webhookHandler.ts"
+export type { Handler } from "./internal/webhook/handler.ts"
 
 /**
  * Where to listen: `port` (0 takes a free one), and `host`, all addresses of the machine unless told. `tls` is a key and a

@@ -8,8 +8,8 @@ import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import * as Scripts from "./internal/broadcasts/redis.ts"
-import { ofRedis } from "./internal/storeProblem.ts"
+import * as Scripts from "./internal/broadcast/redis.ts"
+import { ofRedis } from "./internal/stores/storeProblem.ts"
 
 /**
  * What {@link layer} accepts: `prefix` begins the name of every key, `{colloquy:broadcasts}:` by default. A part in braces

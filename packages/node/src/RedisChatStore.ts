@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Scripts from "./internal/chats/redis.ts"
-import { ofRedis } from "./internal/storeProblem.ts"
+import { ofRedis } from "./internal/stores/storeProblem.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `prefix` begins the name of every key,

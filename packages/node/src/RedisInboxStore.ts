@@ -7,7 +7,7 @@ import { InboxStore, joined } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
-import * as RedisInbox from "./internal/inbox/redisInbox.ts"
+import * as RedisInbox from "./internal/updates/redisInbox.ts"
 
 /**
  * Where the keys are: each begins with `prefix` in braces, `colloquy_inbox` unless told, so that all of them are in one

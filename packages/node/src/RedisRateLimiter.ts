@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
-import * as scripts from "./internal/rateLimiterScripts.ts"
+import * as scripts from "./internal/rateLimiter/redisScripts.ts"
 
 /**
  * The settings of `RateLimiter`, and:

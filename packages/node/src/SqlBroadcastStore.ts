@@ -10,9 +10,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Row from "./internal/broadcasts/row.ts"
-import { type Dialect, dialectOf } from "./internal/sqlDialect.ts"
-import { ofSql } from "./internal/storeProblem.ts"
+import * as Row from "./internal/broadcast/row.ts"
+import { type Dialect, dialectOf } from "./internal/stores/sqlDialect.ts"
+import { ofSql } from "./internal/stores/storeProblem.ts"
 
 /**
  * What {@link layer} accepts: `table` is the name of the table of broadcasts, `colloquy_broadcasts` by default, in

@@ -12,10 +12,10 @@ import * as Option from "effect/Option"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import * as Batcher from "./internal/batcher.ts"
+import * as Batcher from "./internal/stores/batcher.ts"
 import * as Row from "./internal/chats/row.ts"
 import * as Sql from "./internal/chats/sql.ts"
-import { ofSql } from "./internal/storeProblem.ts"
+import { ofSql } from "./internal/stores/storeProblem.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `table` is the name of the table, `colloquy_chats` by

@@ -7,7 +7,7 @@ import { InboxStore, type InboxUnavailable, joined } from "@colloquy/core/InboxS
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
-import * as SqlInbox from "./internal/inbox/sqlInbox.ts"
+import * as SqlInbox from "./internal/updates/sqlInbox.ts"
 
 /**
  * Where the tables are: `tablePrefix` begins the name of each of them, `colloquy_inbox_` unless told. With a schema in

@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as assert from "node:assert/strict"
 import * as Fixtures from "./Fixtures.ts"
-import { permutations } from "./internal/permutations.ts"
+import { permutations } from "./internal/updates/permutations.ts"
 import * as TestBotApi from "./TestBotApi.ts"
 
 /**

@@ -25,11 +25,11 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Faults from "./Faults.ts"
-import { defaultToken, make } from "./internal/emulator.ts"
-import { apiOrigin, makeClient } from "./internal/httpClient.ts"
-import * as limits from "./internal/limits.ts"
-import type { Revocation } from "./internal/model.ts"
-import * as wire from "./internal/wire.ts"
+import { defaultToken, make } from "./internal/platform/emulator.ts"
+import { apiOrigin, makeClient } from "./internal/http/httpClient.ts"
+import * as limits from "./internal/platform/limits.ts"
+import type { Revocation } from "./internal/platform/model.ts"
+import * as wire from "./internal/http/wire.ts"
 import type { ChatRef, Heard, MessageRef, Person, UserRef } from "./Person.ts"
 import type * as Webhooks from "./Webhooks.ts"
 
@@ -166,7 +166,7 @@ export interface ChatOptions {
  * @category models
  * @since 0.1.0
  */
-export type { Exchange, Intercept, Request, Response } from "./internal/wire.ts"
+export type { Exchange, Intercept, Request, Response } from "./internal/http/wire.ts"
 
 /**
  * Nothing comes back: the connection is refused, or it breaks.
@@ -323,7 +323,7 @@ export const chat = (options?: ChatOptions): Effect.Effect<Chat, never, Emulator
  * @category models
  * @since 0.1.0
  */
-export type { Revocation } from "./internal/model.ts"
+export type { Revocation } from "./internal/platform/model.ts"
 
 /**
  * Revokes a token, the bot's own unless told: from then on the platform answers 401 to it. To one that is `deprecated`

@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import { Emulator } from "./Emulator.ts"
-import { addressesOf, addressOf, greeting, type UploadHosts } from "./internal/greeting.ts"
-import { listen } from "./internal/nodeServer.ts"
+import { addressesOf, addressOf, greeting, type UploadHosts } from "./internal/platform/greeting.ts"
+import { listen } from "./internal/http/nodeServer.ts"
 
 /**
  * Where to listen: `port` 0, which is the default, takes a free one. Uploads have a port for each kind of media, a free

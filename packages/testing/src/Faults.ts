@@ -12,7 +12,7 @@ import {
   problemOfPath,
   problemOfRule,
   problemOfUpdateType
-} from "./internal/ruleChecks.ts"
+} from "./internal/platform/faultRules.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 

@@ -5,9 +5,9 @@
  */
 import type { InboxStore, InboxUnavailable } from "@colloquy/core/InboxStore"
 import type * as Effect from "effect/Effect"
-import { arrivals } from "./internal/inbox/arrivals.ts"
-import { claims } from "./internal/inbox/claims.ts"
-import { deaths } from "./internal/inbox/deaths.ts"
+import { arrivals } from "./internal/updates/arrivals.ts"
+import { claims } from "./internal/updates/claims.ts"
+import { deaths } from "./internal/updates/deaths.ts"
 
 /**
  * A case: an effect that dies with an `AssertionError` where the store does something else. Each needs a store that is

@@ -13,7 +13,7 @@ import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import type * as model from "./internal/model.ts"
+import type * as model from "./internal/platform/model.ts"
 
 /**
  * A person cannot do this: there is no such button, they are not in that chat, the message is somebody else's.

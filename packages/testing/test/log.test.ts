@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Log } from "../src/internal/log.ts"
+import { Log } from "../src/internal/platform/log.ts"
 
 describe("a log", () => {
   it("keeps at least its last entries, and their positions", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseHtml, parseMarkdown } from "../src/internal/markup.ts"
+import { parseHtml, parseMarkdown } from "../src/internal/text/markup.ts"
 
 const elements = (parsed: ReturnType<typeof parseHtml>) =>
   parsed.markup.map(({ from, length, type, ...target }) => [

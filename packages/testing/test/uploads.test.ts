@@ -9,7 +9,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { codeOf } from "./support/look.ts"
-import { MoovFinder } from "../src/internal/moovFinder.ts"
+import { MoovFinder } from "../src/internal/upload/moovFinder.ts"
 import { film, png } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 

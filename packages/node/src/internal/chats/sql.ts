@@ -1,7 +1,7 @@
 import type * as Row from "./row.ts"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
-import * as shared from "../sqlDialect.ts"
+import * as shared from "../stores/sqlDialect.ts"
 
 const types = {
   chat_id: "BIGINT",

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Body } from "../wire.ts"
+import type { Body } from "../http/wire.ts"
 
 const encoder = new TextEncoder()
 

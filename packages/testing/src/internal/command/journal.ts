@@ -2,7 +2,7 @@ import * as Json from "@colloquy/core/Json"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { describe } from "../requestReader.ts"
+import { describe } from "../http/requestReader.ts"
 import { type CommandProblem, problem } from "./problem.ts"
 
 /** The first line of a journal. */

@@ -5,11 +5,11 @@ import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { ChatOptions } from "../../Emulator.ts"
 import type { CannotDo, Person } from "../../Person.ts"
-import type { Account, Bot, Room } from "../model.ts"
-import { makePerson } from "../person/person.ts"
-import type { Entrance } from "../wire.ts"
-import * as refusal from "../refusal.ts"
-import type { World } from "../world.ts"
+import type { Account, Bot, Room } from "../platform/model.ts"
+import { makePerson } from "../people/person.ts"
+import type { Entrance } from "../http/wire.ts"
+import * as refusal from "../http/refusal.ts"
+import type { World } from "../platform/world.ts"
 
 /** What the calls under `/_emulator` act on. */
 export interface Control {

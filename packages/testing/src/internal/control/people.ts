@@ -3,8 +3,8 @@ import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { CannotDo, Person } from "../../Person.ts"
-import type * as refusal from "../refusal.ts"
-import { toChat } from "../views.ts"
+import type * as refusal from "../http/refusal.ts"
+import { toChat } from "../platform/views.ts"
 import {
   botOf,
   type Control,

@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { SaidAttachment } from "../../Person.ts"
-import * as refusal from "../refusal.ts"
-import { describe } from "../requestReader.ts"
+import * as refusal from "../http/refusal.ts"
+import { describe } from "../http/requestReader.ts"
 import { maybe } from "./maybe.ts"
 
 const payload = maybe(

@@ -2,7 +2,7 @@ import { WebhookUrl } from "@colloquy/core/Subscriptions"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Refusal, rejected } from "../refusal.ts"
+import { type Refusal, rejected } from "../http/refusal.ts"
 
 const readAddress = Schema.decodeUnknownResult(WebhookUrl)
 

@@ -2,7 +2,7 @@ import * as Json from "@colloquy/core/Json"
 import { Update } from "@colloquy/core/Update"
 import * as Schema from "effect/Schema"
 import type { Request } from "../../Webhooks.ts"
-import type { Hook } from "../model.ts"
+import type { Hook } from "../platform/model.ts"
 
 const encode = Schema.encodeUnknownSync(Update)
 

@@ -1,0 +1,122 @@
+import type { TransportKind } from "../../ApiError.ts"
+
+/** What went wrong below HTTP, whether the request can have arrived, and what to do about it. */
+export interface TransportFailure {
+  readonly kind: TransportKind
+  readonly sent: boolean
+  readonly code: string | undefined
+  readonly detail: string
+  readonly hint: string
+}
+
+interface Kind extends Pick<TransportFailure, "kind" | "sent" | "hint"> {
+  /** The codes of the system, the TLS library and the HTTP client. The first kind that matches counts. */
+  readonly codes: RegExp
+}
+
+const connectTimeout: Kind = {
+  kind: "ConnectTimeout",
+  sent: false,
+  hint: "The host did not accept the connection in time: check the network, a firewall, or whether a proxy is needed.",
+  codes: /^(EHOST|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)/
+}
+
+const timeout: Kind = {
+  kind: "Timeout",
+  sent: true,
+  hint: "No answer came in time: it may have been carried out. Raise the time-out or try again later.",
+  codes: /^(UND_ERR_(HEADERS|BODY)_TIMEOUT|ETIMEDOUT|TimeoutError)/
+}
+
+const other = { kind: "Other", sent: true, hint: "See the cause for what the HTTP client said." } as const
+
+const kinds: ReadonlyArray<Kind> = [
+  {
+    kind: "Refused",
+    sent: false,
+    hint: "Nothing listens there: check the base URL and that the host is up.",
+    codes: /^ECONNREFUSED/
+  },
+  {
+    kind: "Unresolved",
+    sent: false,
+    hint: "The host name has no address: check the base URL and the network.",
+    codes: /^(ENOTFOUND|EAI_)/
+  },
+  {
+    kind: "Untrusted",
+    sent: false,
+    hint:
+      "The certificate's issuer is not among the trusted roots: give its root certificate as the setting BOT_EXTRA_ROOT " +
+      "(the option extraRoot of NodeTrust.layer), as PEM text or the path of a PEM file.",
+    codes: /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_(SIG|UNT|CHAIN)|INVALID_CA)/
+  },
+  {
+    kind: "Untrusted",
+    sent: false,
+    hint: "The host's certificate is out of date or for another name: check the base URL and the clock of this machine.",
+    codes: /^(CERT_|ERR_TLS_CERT)/
+  },
+  {
+    kind: "Untrusted",
+    sent: false,
+    hint: "The host does not speak TLS there: check the scheme and the port of the base URL.",
+    codes: /^ERR_SSL_WRONG_VERSION/
+  },
+  connectTimeout,
+  timeout,
+  {
+    kind: "Reset",
+    sent: true,
+    hint: "The connection broke before the whole answer was read: it may have been carried out. Try again.",
+    codes: /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|RES_))/
+  },
+  {
+    kind: "Proxy",
+    sent: false,
+    hint: "The proxy refused: check the setting BOT_PROXY, its address, user name and password.",
+    codes: /^(UND_ERR_PRX|ERR_PROXY)/
+  },
+  {
+    kind: "Invalid",
+    sent: false,
+    hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break in it.",
+    codes: /^(UND_ERR_INVALID_ARG|InvalidUrl)/
+  }
+]
+
+interface Link {
+  readonly code: string | undefined
+  readonly syscall: unknown
+  readonly message: string
+  readonly kind: Kind | undefined
+}
+
+const maxDepth = 8
+
+const chain = (cause: unknown, depth = 0): ReadonlyArray<Link> => {
+  if (depth > maxDepth || typeof cause !== "object" || cause === null) return []
+  const { _tag, cause: inner, code = _tag, errors, message, reason, syscall } = cause as Record<string, unknown>
+  return [
+    {
+      code: typeof code === "string" ? code : undefined,
+      syscall,
+      message: typeof message === "string" ? message : "",
+      kind: kinds.find(({ codes }) => typeof code === "string" && codes.test(code))
+    },
+    ...[inner, reason, ...(Array.isArray(errors) ? errors : [])].flatMap((inner) => chain(inner, depth + 1))
+  ]
+}
+
+/** Reads the chain of causes that an HTTP client gave. */
+export const describe = (cause: unknown): TransportFailure => {
+  const links = chain(cause)
+  const at = links.findIndex(({ kind }) => kind !== undefined)
+  const found = links[at]
+  const said = (link: Link): boolean => link.message !== ""
+  const detail = (at < 0 ? links.findLast(said) : links.slice(at).find(said))?.message ?? String(cause)
+  // The system has one code for a connection that does not come about and for one that falls silent.
+  const isConnecting = found?.kind === timeout && links.some(({ syscall }) => syscall === "connect")
+  const { kind, sent, hint } = isConnecting ? connectTimeout : (found?.kind ?? other)
+  return { kind, sent, hint, code: found?.code, detail: detail.replace(/\s+/g, " ").trim() }
+}

@@ -1,0 +1,115 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type { Inbox } from "../../Inbox.ts"
+import type { InboxUnavailable, Mailbox, Settlement } from "../../InboxStore.ts"
+
+/** Other processes that put letters in do not wake this one. */
+const lookAgainAfter = "1 second"
+
+const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")]).pipe(
+  Schedule.jittered,
+  Schedule.setInputType<InboxUnavailable>(),
+  Schedule.tap(({ input }) => Effect.logWarning(`${input.message}. It is tried again.`))
+)
+
+const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (parts) =>
+  parts.map((part) => part.toString(36)).join("")
+)
+
+/**
+ * Opens an inbox and takes letters out of it in a name of its own; the leases of what it holds are prolonged until the
+ * scope closes. A store that cannot be reached is waited for.
+ */
+export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
+  const { store, lease, wakeUp } = inbox
+  yield* inbox.open
+  const clock = yield* Clock.Clock
+  // Nobody else waits for what this process holds where the store is its own.
+  const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
+  /** The mailboxes of a shared store that are held, and the names in which they were claimed. */
+  const held = new Map<string, string>()
+  let owner = yield* nameAnOwner
+  let isClosed = false
+
+  // A success costs nothing: the schedule is looked at after the first failure.
+  const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
+    Effect.catchCause(effect, (cause) => {
+      let isFirst = true
+      const again = Effect.suspend(() => {
+        // Nobody is there any more to wait for the store.
+        if (isClosed) return Effect.interrupt
+        if (!isFirst) return effect
+        isFirst = false
+        return Effect.failCause(cause)
+      })
+      return Effect.retry(again, untilAvailable) as Effect.Effect<A>
+    })
+
+  const extend = (leaseUntil: number) =>
+    Effect.forEach(new Set([owner, ...held.values()]), (name) => store.extend(name, leaseUntil), { discard: true })
+
+  const prolong = Effect.suspend(() => extend(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
+    Effect.catch((error) => Effect.logWarning(error.message)),
+    Effect.delay(leaseMillis / 3),
+    Effect.forever
+  )
+  // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
+  yield* Effect.addFinalizer(() => {
+    isClosed = true
+    return Effect.ignore(Effect.timeoutOption(extend(0), "5 seconds"))
+  })
+  if (store.isShared) yield* Effect.forkScoped(prolong)
+
+  // A claim that failed may have been carried out: under a name that is not used any more, its lease runs out.
+  const rename = Effect.map(nameAnOwner, (name) => {
+    owner = name
+  })
+
+  /** Where a lease ran out before it could be prolonged, a mailbox that is held comes again: it stays with its holder. */
+  const hold = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<Mailbox> =>
+    mailboxes.filter(({ key }) => {
+      const isNew = !held.has(key)
+      held.set(key, owner)
+      return isNew
+    })
+
+  return {
+    /** Claims as many mailboxes as there is room for when it looks, with so many letters each. */
+    claim: (room: () => number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
+      patiently(
+        Effect.suspend(() => {
+          wakeUp.closeUnsafe()
+          const mailboxes = room()
+          if (mailboxes < 1) return Effect.succeed([])
+          const now = clock.currentTimeMillisUnsafe()
+          const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
+          if (!store.isShared) return claim
+          return Effect.map(
+            Effect.tapError(claim, () => rename),
+            hold
+          )
+        })
+      ),
+    settle: (key: string, letter: Settlement["letter"], release: boolean): Effect.Effect<void> => {
+      const settling = store.settle([{ owner: held.get(key) ?? owner, key, letter, release }])
+      // Before it is given back: it may be claimed again as soon as it is.
+      if (release) held.delete(key)
+      return patiently(settling)
+    },
+    /** Waits until there may be more to claim. */
+    more: store.isShared ? Effect.timeoutOption(wakeUp.await, lookAgainAfter) : wakeUp.await,
+    wake: () => void wakeUp.openUnsafe(),
+    /** Starts a source. Whoever waits for more is woken when it has ended. */
+    start: <E, R>(intake: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
+      Effect.tap(Effect.forkScoped(intake), (source) =>
+        Effect.sync(() => source.addObserver(() => wakeUp.openUnsafe()))
+      )
+  }
+})
+
+export type Reader = Effect.Success<ReturnType<typeof make>>

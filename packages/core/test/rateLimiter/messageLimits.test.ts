@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import { Answers, type BotApi, Comments, Message, Messages, RateLimiter, RetryPolicy } from "../../src/index.ts"
+import { ChatId } from "../../src/Recipient.ts"
+import { UserId } from "../../src/User.ts"
+import { message } from "../support/fixtures.ts"
+import { ok, scripted, type Step } from "../support/scripted.ts"
+
+const chat_id = ChatId.make(4242)
+const user_id = UserId.make(5)
+const inChat = Message.MessageId.make("mid.0000000000001092019d4a3f7c400001")
+const inGroup = Message.MessageId.make("mid.ffffc055dadd9fff019d48b64b123456")
+
+const claimOf = {
+  edit: (message_id: string) =>
+    Messages.edit.declaration.limit({ message_id: Message.MessageId.make(message_id), text: "a" }),
+  comment: (message_id: string) =>
+    Comments.send.declaration.limit({ message_id: Message.MessageId.make(message_id), text: "a" })
+}
+
+describe("the claim of a request", () => {
+  it("is the chat that a message's id tells, of a group too", () => {
+    assert.deepStrictEqual(claimOf.edit(inChat), { scope: "messages", key: 4242 })
+    assert.deepStrictEqual(claimOf.edit(inGroup), { scope: "messages", key: -70000000000001 })
+    assert.deepStrictEqual(claimOf.comment(inGroup), { scope: "messages", key: -70000000000001 })
+  })
+
+  it("is only the host where a message's id tells nothing, and the post for a comment", () => {
+    assert.isUndefined(claimOf.edit("mid.1"))
+    assert.deepStrictEqual(claimOf.comment("mid.1"), { scope: "messages", key: "mid.1" })
+  })
+
+  it("is an answer in the lane of answers for a callback", () => {
+    assert.deepStrictEqual(Answers.send.declaration.limit({ callback_id: "a" }), { scope: "answers", lane: "answer" })
+  })
+})
+
+/** How many of the calls departed at once. */
+const atOnce = (calls: ReadonlyArray<Effect.Effect<unknown, unknown, BotApi.BotApi>>) =>
+  Effect.gen(function* () {
+    const sent = message({ recipient: { chat_id, chat_type: "dialog", user_id } })
+    const reply: Step = ({ method, url }) =>
+      ok(method === "POST" && url.includes("/messages") ? { message: sent } : { success: true })
+    const { journal, layer } = scripted(...calls.map(() => reply))
+    const going = yield* Effect.forEach(calls, (call) => call, { discard: true }).pipe(
+      Effect.provide(layer()),
+      Effect.forkChild({ startImmediately: true })
+    )
+    const count = journal.length
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(going)
+    return count
+  })
+
+describe("a chat", () => {
+  it.effect("is one, whether its messages are sent by its id, by its user, or edited", () =>
+    Effect.gen(function* () {
+      const calls = [
+        Messages.send({ user_id, text: "a" }),
+        Messages.edit({ message_id: inChat, text: "b" }),
+        Messages.send({ chat_id, text: "c" })
+      ]
+      assert.strictEqual(yield* atOnce(calls), 2)
+    })
+  )
+
+  it.effect("counts answers where its update is handled", () =>
+    Effect.gen(function* () {
+      const answer = Answers.send({ callback_id: "a", notification: "b" })
+      assert.strictEqual(yield* atOnce([answer, answer, answer, answer]), 4)
+      const here = RateLimiter.withChat(answer, chat_id)
+      assert.strictEqual(yield* atOnce([here, here, here, answer]), 2)
+    })
+  )
+})
+
+describe("a call that may not wait", () => {
+  it.effect("fails with RateLimited, and nothing was sent", () =>
+    Effect.gen(function* () {
+      const { journal, layer } = scripted(...Array.from({ length: 3 }, () => ok({ message: message() })))
+      const send = RateLimiter.withDeadline(Messages.send({ chat_id, text: "a" }), 0)
+      const exits = yield* Effect.forEach([send, send, send], Effect.exit).pipe(Effect.provide(layer()))
+      assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, true, false])
+      assert.lengthOf(journal, 2)
+      const error = yield* Effect.flip(Effect.flatten(Effect.succeed(exits[2])))
+      assert.strictEqual(error._tag, "RateLimited")
+      assert.strictEqual(
+        error.message,
+        "Messages.send: nothing was sent, its place did not come within the deadline. Wait 1.225 seconds."
+      )
+    })
+  )
+
+  it.effect("pauses nobody and is not repeated by a policy", () =>
+    Effect.gen(function* () {
+      const { layer } = scripted(...Array.from({ length: 4 }, () => ok({ message: message() })))
+      const send = RateLimiter.withDeadline(Messages.send({ chat_id, text: "a" }), 0)
+      yield* Effect.gen(function* () {
+        yield* Effect.all([send, send])
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(send)))
+        yield* Messages.send({ chat_id: ChatId.make(1), text: "b" })
+        const limiter = yield* RateLimiter.RateLimiter
+        assert.strictEqual((yield* limiter.status).allowed, 30)
+      }).pipe(Effect.provide(layer()), RetryPolicy.override({}))
+    })
+  )
+})

@@ -1,0 +1,25 @@
+import type * as Subscriptions from "@colloquy/core/Subscriptions"
+import * as Effect from "effect/Effect"
+import { rejected } from "../http/refusal.ts"
+import { checkAddress } from "../webhook/address.ts"
+import { subscribe, unsubscribe } from "../webhook/courier.ts"
+import type { Handlers } from "./handler.ts"
+
+export const subscriptions: Handlers<typeof Subscriptions> = {
+  list: (_, { bot }) =>
+    Effect.sync(() =>
+      [...bot.subscriptions.values()].map(({ time, update_types, url }) => ({
+        url,
+        time,
+        ...(update_types === undefined ? {} : { update_types })
+      }))
+    ),
+
+  subscribe: (request, { bot, world }) =>
+    Effect.andThen(checkAddress(request.url, world.outlet.allowsInsecure), subscribe(world, bot, request)),
+
+  unsubscribe: ({ url }, { bot, world }) =>
+    Effect.flatMap(unsubscribe(world, bot, url), (wasSubscribed) =>
+      wasSubscribed ? Effect.void : rejected(`Nothing is subscribed at ${url}`)
+    )
+}

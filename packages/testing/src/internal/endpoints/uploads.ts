@@ -1,0 +1,13 @@
+import type * as Uploads from "@colloquy/core/Uploads"
+import * as Effect from "effect/Effect"
+import { openSlot } from "../upload/slots.ts"
+import type { Handlers } from "./handler.ts"
+
+export const uploads: Handlers<typeof Uploads> = {
+  create: ({ type }, { entrance, world }) =>
+    Effect.sync(() => {
+      const { address, media } = openSlot(world, type)
+      const url = entrance.uploads[type] + address
+      return type === "video" || type === "audio" ? { url, token: media.token } : { url }
+    })
+}

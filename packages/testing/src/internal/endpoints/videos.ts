@@ -1,0 +1,17 @@
+import type * as Videos from "@colloquy/core/Videos"
+import * as Effect from "effect/Effect"
+import { isReady, lookOf, urlOf } from "../platform/media.ts"
+import { notFound } from "../http/refusal.ts"
+import type { Handlers } from "./handler.ts"
+
+const renditions = ["mp4_1080", "mp4_720", "mp4_480", "hls"]
+
+export const videos: Handlers<typeof Videos> = {
+  get: Effect.fnUntraced(function* ({ token }, { world }) {
+    const media = world.media.get(token)
+    if (media?.type !== "video" || !isReady(world, media)) return yield* notFound(`Video ${token}`)
+    const url = urlOf(world, media)
+    const urls = Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`]))
+    return { token, urls, ...lookOf(media) }
+  })
+}

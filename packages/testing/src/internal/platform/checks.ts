@@ -1,0 +1,58 @@
+import type { ChatId } from "@colloquy/core/Chat"
+import { type Permission, permissions as rights } from "@colloquy/core/Member"
+import type { UserId } from "@colloquy/core/User"
+import type { ChatOptions } from "../../Emulator.ts"
+import type { Room } from "./model.ts"
+import type { World } from "./world.ts"
+
+const maxTitle = 200
+
+const maxDescription = 16_000
+
+export const problemOfTitle = (title: string): string | undefined =>
+  title.length > 0 && title.length <= maxTitle ? undefined : `title: must be 1 to ${maxTitle} characters`
+
+/** Why there cannot be such a person. */
+export const problemOfUser = (
+  { accounts }: World,
+  { description, user_id }: { readonly description?: string | null | undefined; readonly user_id?: UserId | undefined }
+): string | undefined => {
+  if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
+  if (user_id !== undefined && accounts.has(user_id)) return `user_id: there is a user ${user_id} already`
+  return (description ?? "").length > maxDescription
+    ? `description: must be at most ${maxDescription} characters`
+    : undefined
+}
+
+/** Why an administrator cannot have these rights. */
+export const problemOfRights = (permissions: ReadonlyArray<Permission> = []): string | undefined => {
+  const unknown = permissions.find((right) => !rights.some((known) => known === right))
+  return unknown === undefined
+    ? undefined
+    : `permissions: there is no right "${unknown}"; there are ${rights.join(", ")}`
+}
+
+const problemOfRole = (bot: ChatOptions["bot"]): string | undefined => {
+  if (bot === undefined || bot === false) return undefined
+  const { admin, permissions } = bot
+  const hasNone = admin === false && permissions !== undefined
+  const problem = hasNone ? "permissions: a plain member has none" : problemOfRights(permissions)
+  return problem === undefined ? undefined : `bot.${problem}`
+}
+
+/** Why there cannot be such a chat. */
+export const problemOfChat = (
+  { rooms }: World,
+  options: {
+    readonly type?: Room["type"] | undefined
+    readonly chat_id?: ChatId | undefined
+    readonly title?: string | undefined
+    readonly bot?: ChatOptions["bot"]
+  }
+): string | undefined => {
+  const { bot, chat_id, title, type = "chat" } = options
+  if (chat_id !== undefined && rooms.has(chat_id)) return `chat_id: there is a chat ${chat_id} already`
+  if (type === "dialog" && chat_id !== undefined && chat_id <= 0) return "chat_id: must be greater than 0 for a dialog"
+  if (type !== "dialog" && chat_id !== undefined && chat_id >= 0) return `chat_id: must be less than 0 for a ${type}`
+  return (title === undefined ? undefined : problemOfTitle(title)) ?? problemOfRole(bot)
+}

@@ -1,0 +1,135 @@
+import type { Attachment } from "@colloquy/core/Attachment"
+import * as Json from "@colloquy/core/Json"
+import type { AttachmentRequest } from "@colloquy/core/AttachmentRequest"
+import type { MarkupElement } from "@colloquy/core/Markup"
+import type { LinkedMessage } from "@colloquy/core/Message"
+import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
+import { UserId } from "@colloquy/core/User"
+import * as Effect from "effect/Effect"
+import { type Call, visiblePost } from "../endpoints/call.ts"
+import { takeOver, useMedia } from "./media.ts"
+import { parseHtml, parseMarkdown } from "../text/markup.ts"
+import type { Post, Room } from "./model.ts"
+import { contentOf, linkTo } from "./posts.ts"
+import * as refusal from "../http/refusal.ts"
+
+export const maxAttachments = 12
+
+/** What a message says. */
+export interface Content {
+  readonly text: string | null
+  readonly markup: ReadonlyArray<MarkupElement>
+  readonly attachments: ReadonlyArray<Attachment>
+  readonly link: LinkedMessage | undefined
+}
+
+export const nothing: Content = { text: null, markup: [], attachments: [], link: undefined }
+
+export const isEmpty = ({ text, attachments, link }: Content): boolean =>
+  !text && attachments.length === 0 && link === undefined
+
+/** The text that people see, and its markup. */
+export const parseText = (
+  text: string,
+  format: TextFormat | null | undefined
+): Pick<Content, "markup"> & { readonly text: string } => {
+  if (format == null) return { text, markup: [] }
+  const parsed = format === "html" ? parseHtml(text) : parseMarkdown(text)
+  const markup = parsed.markup.map((element): MarkupElement => {
+    const { type, from, length, url, user_id } = element
+    if (type === "user_mention") return { type, from, length, user_id: UserId.make(user_id!) }
+    return type === "link" ? { type, from, length, ...(url === undefined ? {} : { url }) } : { type, from, length }
+  })
+  return { text: parsed.text, markup }
+}
+
+const contactOf = (
+  call: Call,
+  { contact_id, name, vcf_info, vcf_phone }: Extract<AttachmentRequest, { type: "contact" }>["payload"]
+): Attachment => {
+  const known = contact_id == null ? undefined : call.world.accounts.get(UserId.make(contact_id))?.user
+  const lines = ["BEGIN:VCARD", "VERSION:3.0", `FN:${name ?? known?.first_name ?? ""}`]
+  const phone = vcf_phone == null ? [] : [`TEL;TYPE=cell:${vcf_phone}`]
+  return {
+    type: "contact",
+    payload: { vcf_info: vcf_info ?? [...lines, ...phone, "END:VCARD"].join("\r\n"), ...(known ? { user: known } : {}) }
+  }
+}
+
+const stickerUrl = (code: string) => `https://media.emulator.test/stickers/${encodeURIComponent(code)}`
+
+/** The attachments that one attachment of a request becomes: an upload of several pictures becomes several. */
+const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
+  switch (request.type) {
+    case "image": {
+      const { photos, token, url } = request.payload
+      if (url != null) return Effect.map(takeOver(call.world, url), (attachment) => [attachment])
+      const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
+      if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
+      return Effect.forEach(tokens, (token) => useMedia(call.world, "image", token))
+    }
+    case "video":
+    case "audio":
+    case "file":
+      return Effect.map(useMedia(call.world, request.type, request.payload.token), (attachment) => [attachment])
+    case "sticker": {
+      const { code } = request.payload
+      return Effect.succeed([{ type: "sticker", payload: { code, url: stickerUrl(code) }, width: 512, height: 512 }])
+    }
+    case "contact":
+      return Effect.succeed([contactOf(call, request.payload)])
+    case "share": {
+      const { token, url } = request.payload
+      return Effect.succeed([{ type: "share", payload: { url: url ?? null, token: token ?? null } }])
+    }
+    case "inline_keyboard": {
+      const unknown = request.payload.buttons.flat().find((button) => button.type === "unknown")
+      return unknown === undefined
+        ? Effect.succeed([request])
+        : refusal.invalidPayload(`attachments: there is no such button: ${Json.stringify(unknown.raw)}`)
+    }
+    case "location":
+      return Effect.succeed([request])
+  }
+}
+
+const readLink = Effect.fnUntraced(function* (call: Call, room: Room, { mid, type }: NewMessageLink) {
+  if (call.world.remarks.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
+  const post = yield* visiblePost(call, mid)
+  if (type === "reply" && post.room !== room) {
+    return yield* refusal.invalidPayload("link: a reply must be to a message of the same chat")
+  }
+  return linkTo(type, post)
+})
+
+/**
+ * What a message says after a request. What the request leaves out stays as it is in the message that it edits; an empty
+ * list of attachments removes them all.
+ */
+export const readContent = Effect.fnUntraced(function* (
+  call: Call,
+  room: Room,
+  { attachments, format, link, notify, text }: NewMessageBody,
+  edited?: Post
+) {
+  const before = edited === undefined ? nothing : contentOf(edited)
+  if (room.type === "channel" && notify === false) {
+    return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
+  }
+  if (link != null && link.mid === edited?.mid) return yield* refusal.replyToItself()
+  const attached =
+    attachments == null
+      ? before.attachments
+      : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
+  if (attached.length > maxAttachments) {
+    return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
+  }
+  const content: Content = {
+    ...(text == null ? { text: before.text, markup: before.markup } : parseText(text, format)),
+    attachments: attached,
+    link: link == null ? before.link : yield* readLink(call, room, link)
+  }
+  return isEmpty(content)
+    ? yield* refusal.invalidPayload("text, attachments, link: a message must have one of them")
+    : content
+})

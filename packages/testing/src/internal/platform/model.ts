@@ -1,0 +1,190 @@
+import type { BotCommand } from "@colloquy/core/Bot"
+import type { ChatId } from "@colloquy/core/Chat"
+import type { Comment } from "@colloquy/core/Comment"
+import type { Permission } from "@colloquy/core/Member"
+import type { Message, MessageId } from "@colloquy/core/Message"
+import type { SenderAction } from "@colloquy/core/Chats"
+import type { Update } from "@colloquy/core/Update"
+import type { UploadType } from "@colloquy/core/Uploads"
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import type { Log } from "./log.ts"
+import type { Look } from "../upload/look.ts"
+import type { Film } from "../upload/mp4.ts"
+
+/** In degrees. */
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** A person or a bot. */
+export interface Account {
+  user: UserWithPhoto
+  readonly locale: string | undefined
+  /** Whether they forbid others to add them to chats. */
+  readonly isPrivate: boolean
+  /** What they send where a button asks for it. */
+  readonly location: Location
+}
+
+/** An update as it waits for the bot. */
+export interface KeptUpdate {
+  readonly at: number
+  readonly update: Update
+}
+
+/** A button that a person pressed. */
+export interface Press {
+  readonly post: Post
+  readonly by: Account
+  isAnswered: boolean
+}
+
+/** A subscribed webhook. */
+export interface Hook {
+  readonly url: string
+  time: number
+  update_types: ReadonlyArray<string> | undefined
+  secret: string | undefined
+  /** Where its deliveries run. */
+  readonly scope: Scope.Closeable
+  /** Ends the subscription, unless a delivery succeeds first. */
+  countdown: Fiber.Fiber<void> | undefined
+}
+
+export interface Bot {
+  readonly token: string
+  readonly account: Account
+  commands: ReadonlyArray<BotCommand>
+  readonly updates: Log<KeptUpdate>
+  /** Where the next poll without a marker goes on. */
+  polledTo: number | undefined
+  readonly subscriptions: Map<string, Hook>
+  /** The addresses that were ever subscribed. */
+  readonly subscribed: Log<string>
+  readonly presses: Map<string, Press>
+}
+
+export interface Membership {
+  readonly account: Account
+  readonly joinedAt: number
+  lastAccessAt: number
+  /** The rights of an administrator. */
+  rights: ReadonlySet<Permission> | undefined
+  alias: string | undefined
+}
+
+export interface Room {
+  readonly chat_id: ChatId
+  readonly type: "chat" | "channel" | "dialog"
+  title: string | null
+  description: string | null
+  icon: Media | undefined
+  readonly link: string | null
+  owner: UserId | undefined
+  readonly members: Map<UserId, Membership>
+  /** Who the members are now: another set with each change. */
+  people: ReadonlySet<UserId>
+  readonly former: Map<UserId, "removed" | "left">
+  readonly blocked: Set<UserId>
+  readonly posts: Array<Post>
+  pinned: Post | undefined
+  isClosed: boolean
+  /** The person stopped the dialog. */
+  isSuspended: boolean
+  hasComments: boolean
+  lastEventAt: number
+}
+
+/** A message or a channel post. */
+export interface Post {
+  readonly mid: MessageId
+  readonly room: Room
+  readonly author: Account
+  message: Message
+  /** Who saw it, where that is counted: in a channel. */
+  readonly viewers: Set<UserId> | undefined
+  readonly remarks: Array<Remark>
+}
+
+/** A comment under a post. */
+export interface Remark {
+  readonly mid: MessageId
+  readonly post: Post
+  readonly author: Account
+  comment: Comment
+}
+
+/** An uploaded file, or one that is expected. */
+export interface Media {
+  readonly type: UploadType
+  readonly token: string
+  readonly photo_id: bigint
+  filename: string | undefined
+  size: number
+  /** When its processing is done; absent until it is uploaded. */
+  readyAt: number | undefined
+  readonly sourceUrl: string | undefined
+  /** Of a video whose header tells. */
+  film: Film | undefined
+}
+
+/** How far an upload in parts is. */
+export interface UploadProgress {
+  readonly received: number
+  readonly size: number
+  readonly parts: number
+}
+
+/** An address for one upload. */
+export interface UploadSlot {
+  readonly id: string
+  /** Path and query. */
+  readonly address: string
+  readonly media: Media
+  progress: UploadProgress | undefined
+  /** What was seen of the parts so far. */
+  seen: Look
+  isUsed: boolean
+}
+
+/** What members are told of when a bot changes it. */
+export type ChatChange = "icon" | "title" | "description" | "pin"
+
+/** Why a token is of no more use. */
+export type Revocation = "revoked" | "deprecated"
+
+/** What a bot did, and who was there. */
+export interface Hearing {
+  readonly heard: Heard
+  readonly audience: ReadonlySet<UserId>
+}
+
+/** What a bot did, as the people in the chat see it. */
+export type Heard =
+  | {
+      readonly _tag: "Message"
+      readonly chat_id: ChatId
+      readonly message: Message
+      /** Whether the people got a push notification. */
+      readonly notify: boolean
+    }
+  | { readonly _tag: "Edited"; readonly chat_id: ChatId; readonly message: Message }
+  | { readonly _tag: "Removed"; readonly chat_id: ChatId; readonly message_id: MessageId }
+  | { readonly _tag: "Action"; readonly chat_id: ChatId; readonly action: SenderAction }
+  | {
+      readonly _tag: "Notification"
+      readonly chat_id: ChatId
+      readonly user_id: UserId
+      readonly callback_id: string
+      readonly text: string
+    }
+  | { readonly _tag: "Comment"; readonly chat_id: ChatId; readonly comment: Comment }
+  | {
+      /** The system's notice that the bot changed the chat. */
+      readonly _tag: "Notice"
+      readonly chat_id: ChatId
+      readonly changed: ReadonlyArray<ChatChange>
+    }

@@ -1,0 +1,75 @@
+import type { UpdatesPage, ListRequest } from "@colloquy/core/Updates"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Call } from "../endpoints/call.ts"
+import { forgetOld, typeOf } from "./deliveries.ts"
+import { withFreshUpdate } from "./media.ts"
+import type { Bot, KeptUpdate } from "./model.ts"
+
+/** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
+const defaults = { limit: 100, timeout: 30 }
+
+/** @assumption A Comment updates come by webhook only. */
+const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_removed"])
+
+const wanted =
+  (types: ReadonlyArray<string> | undefined) =>
+  ({ update }: KeptUpdate) => {
+    const type = typeOf(update)
+    return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
+  }
+
+interface Found {
+  readonly updates: ReadonlyArray<KeptUpdate>
+  readonly next: number
+}
+
+const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: KeptUpdate) => boolean): Found => {
+  const start = Math.max(from, bot.updates.start)
+  const updates: Array<KeptUpdate> = []
+  let next = start
+  for (const delivery of bot.updates.from(start)) {
+    if (updates.length === limit) break
+    next++
+    if (isWanted(delivery)) updates.push(delivery)
+  }
+  return { updates, next }
+}
+
+/**
+ * Waits for updates. A marker commits everything before it. The first poll of a bot gives everything that is kept; a
+ * later one without a marker gives only the latest update, so a bot that starts again without its marker loses events.
+ */
+export const poll = ({ bot, entrance, world }: Call, request: ListRequest): Effect.Effect<UpdatesPage> => {
+  const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
+  const isWanted = wanted(types)
+  const isFresh = marker == null && bot.polledTo === undefined
+  const told = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)
+  // A marker from before a restart may be ahead of all that there is.
+  const from = Math.min(told, bot.updates.end)
+
+  const take = (): Found => {
+    forgetOld(world, bot)
+    const found = read(bot, from, marker == null && !isFresh ? Infinity : limit, isWanted)
+    return marker == null && !isFresh ? { ...found, updates: found.updates.slice(-1) } : found
+  }
+
+  const wait: Effect.Effect<Found> = Effect.suspend(() => {
+    const found = take()
+    return found.updates.length > 0 ? Effect.succeed(found) : Effect.andThen(bot.updates.arrival, wait)
+  })
+
+  const within =
+    timeout === 0 ? Effect.sync(take) : Effect.map(Effect.timeoutOption(wait, timeout * 1000), Option.getOrElse(take))
+
+  return Effect.map(within, ({ next, updates }) => {
+    bot.polledTo = Math.max(bot.polledTo ?? 0, next)
+    // Others may have called meanwhile, by other names.
+    world.imageOrigins.bot = entrance.uploads.image
+    return {
+      updates: updates.map(({ update }) => Result.succeed(withFreshUpdate(world, update))),
+      marker: BigInt(next)
+    }
+  })
+}
