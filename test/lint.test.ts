@@ -32,7 +32,7 @@ describe("the lint configuration", () => {
     'export { Effect } from "effect"',
     'export * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"',
     'export * from "@colloquy/node"',
-    'export * from "../../testing/src/internal/markup.ts"',
+    'export * from "../../testing/src/internal/text/markup.ts"',
     "export const value = process.pid",
     "export const value = Buffer.alloc(1)",
     "export const value = globalThis.process",
@@ -48,7 +48,7 @@ describe("the lint configuration", () => {
 
   it.each([
     ["packages/node/src/Sample.ts", 'export * from "@colloquy/testing"'],
-    ["packages/testing/src/Sample.ts", 'export * from "@colloquy/node/NodeTrust"'],
+    ["packages/testing/src/Sample.ts", 'export * from "@colloquy/node/NodeBotHttpClient"'],
     ["packages/node/src/Sample.ts", 'export { NodeHttpClient } from "@effect/platform-node"'],
     ["packages/testing/src/Sample.ts", 'export { Effect } from "effect"']
   ])("refuses in %s: %s", (path, code) => {

@@ -10,7 +10,7 @@ const exported = publicPackages.filter((name) => existsSync(join(root, "packages
 const program = `
 import { type ApiError, BotApi, Chat, Messages, RateLimiter, RetryPolicy } from "@colloquy/core"
 import * as Direct from "@colloquy/core/Messages"
-import { NodeTrust } from "@colloquy/node"
+import { NodeBotHttpClient } from "@colloquy/node"
 ${exported.includes("testing") ? 'import * as Testing from "@colloquy/testing"' : "const Testing = { none: true }"}
 import { Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -36,7 +36,7 @@ export const pinned: Effect.Effect<
   BotApi.BotApi
 > = send
 
-export const layers = [NodeTrust.layer({ proxy: "http://proxy.example:3128" })]
+export const layers = [NodeBotHttpClient.layer({ proxy: "http://proxy.example:3128" })]
 
 const outcome = await Effect.runPromise(
   send.pipe(
@@ -113,7 +113,7 @@ describe("the packed packages in an empty folder", () => {
 
   it("keep their internals to themselves", () => {
     const imported = publicPackages.map((name) => {
-      const inner = files(`packages/${name}/src/internal/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
+      const inner = files(`packages/${name}/src/internal/**/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
       const script = `import("@colloquy/${name}/internal/${inner}").then(() => "imported", (e) => e.code).then(console.log)`
       return run(process.execPath, ["--input-type=module", "-e", script], { cwd: inApp() }).output.trim()
     })

@@ -28,9 +28,7 @@ const flood = Effect.gen(function* () {
   yield* Fiber.join(flooding)
   return performance.now() - start
 }).pipe(
-  Effect.provide(
-    Emulator.layerBot({ clientLimits: RateLimiter.documented }).pipe(Layer.provideMerge(TestClock.layer()))
-  )
+  Effect.provide(Emulator.layerBot({ clientLimits: RateLimiter.defaults }).pipe(Layer.provideMerge(TestClock.layer())))
 )
 
 const costs: Array<number> = []

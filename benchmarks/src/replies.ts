@@ -67,11 +67,11 @@ const ours = Effect.gen(function* () {
       indices(broadcasts),
       (index) => Messages.send({ user_id: readers[index % readers.length], text: "News" }),
       { concurrency: "unbounded", discard: true }
-    ).pipe(RateLimiter.withLane("broadcast"), Effect.forkChild)
+    ).pipe(RateLimiter.withPriority("broadcast"), Effect.forkChild)
     yield* Effect.sleep("3 seconds")
     yield* probing(costs, (index) => {
       const { chat_id, person } = visitors[index % people]
-      const reply = Messages.send({ chat_id, text: "Hello" }).pipe(RateLimiter.withLane("reply"))
+      const reply = Messages.send({ chat_id, text: "Hello" }).pipe(RateLimiter.withPriority("reply"))
       if (index % 2 === 0) return reply
       return Effect.flatMap(person.press(asked[index % people], "Yes"), (callback_id) =>
         Answers.send({ callback_id: callback_id!, notification: "Thanks" }).pipe(RateLimiter.withChat(chat_id))

@@ -3,7 +3,7 @@
  * prefix the limit is shared in Redis.
  */
 import { BotApi, Messages, User } from "@colloquy/core"
-import { NodeBot, NodeTrust, RedisRateLimiter } from "@colloquy/node"
+import { NodeBot, NodeBotHttpClient, RedisRateLimiter } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,7 +22,7 @@ const task = JSON.parse(process.argv[2]) as Task
 const shared = (prefix: string) =>
   BotApi.layer({ token: Redacted.make("token"), baseUrl: task.url }).pipe(
     Layer.provide([
-      NodeTrust.layer(),
+      NodeBotHttpClient.layer(),
       RedisRateLimiter.layer({ prefix }).pipe(
         Layer.provide(NodeRedis.layer({ url: process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379" }))
       )

@@ -75,7 +75,7 @@ export const send: Endpoint.Endpoint<
     ApiError.AttachmentNotReady,
     ApiError.OperationRejected
   ],
-  limit: () => ({ scope: "answers", lane: "answer" })
+  limit: () => ({ scope: "answers", priority: "answer" })
 }))
 
 /**

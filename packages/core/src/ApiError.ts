@@ -421,7 +421,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   readonly reason: Reason
 }> {
   /**
-   * Whether the same call may succeed later. {@link mayBeCarriedOut} says whether it can have been carried out
+   * Whether the same call may succeed later. {@link maybeExecuted} says whether it can have been carried out
    * already, which forbids to repeat it blindly.
    */
   get isRetryable(): boolean {
@@ -437,7 +437,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   }
 
   /** Whether the platform may have carried the request out although it failed. */
-  get mayBeCarriedOut(): boolean {
+  get maybeExecuted(): boolean {
     const { reason } = this
     switch (reason._tag) {
       case "InvalidRequest":

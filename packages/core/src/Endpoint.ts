@@ -51,11 +51,11 @@ export interface Declaration<in out Request, out Success, out E> {
   readonly success: Schema.Codec<Success, any>
   readonly errors: ReadonlyArray<ApiError.Recognised<E>>
   /** What a call takes of the limits besides its place at the host. */
-  readonly limit: (request: Request) => RateLimiter.Claim | undefined
+  readonly limit: (request: Request) => RateLimiter.Target | undefined
   /** How long the platform may take on purpose before it answers. */
-  readonly waits: (request: Request) => Duration.Duration | undefined
+  readonly longPoll: (request: Request) => Duration.Duration | undefined
   /** Whether the call may be repeated when it may have been carried out already. */
-  readonly repeatable: boolean
+  readonly idempotent: boolean
   /** Where the API document speaks of it. */
   readonly section: string
 }
@@ -150,7 +150,7 @@ export interface Options<
   readonly rules?: ReadonlyArray<Rule<NoInfer<Request>>>
   readonly success: Success
   readonly errors: Errors
-  readonly limit?: (request: NoInfer<Request>) => RateLimiter.Claim | undefined
+  readonly limit?: (request: NoInfer<Request>) => RateLimiter.Target | undefined
   readonly waits?: (request: NoInfer<Request>) => Duration.Duration | undefined
   /** Unless told, all but a POST. */
   readonly repeatable?: boolean

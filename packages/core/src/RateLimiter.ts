@@ -56,10 +56,10 @@ export type Limits = { readonly [S in Scope]: Limit }
  * @category models
  * @since 0.1.0
  */
-export type Lane = "answer" | "reply" | "ordinary" | "broadcast"
+export type Priority = "answer" | "reply" | "normal" | "broadcast"
 
 /** @internal */
-export const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broadcast"]
+export const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal", "broadcast"]
 
 /**
  * The limits, and how calls wait for them.
@@ -67,15 +67,15 @@ export const lanes: ReadonlyArray<Lane> = ["answer", "reply", "ordinary", "broad
  * - `margin` is added to each window, because the network squeezes departures together on their way. The first requests
  *   of a process, which open connections, count eight margins more.
  * - `backlog` is how many calls may wait in one lane; those beyond fail at once.
- * - `deadline` is how long a call may wait, unless {@link withDeadline} says otherwise.
+ * - `deadline` is how long a call may wait, unless {@link withMaxWait} says otherwise.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Settings extends Limits {
+export interface Options extends Limits {
   readonly margin: Duration.Input
-  readonly backlog: number
-  readonly deadline: Duration.Input
+  readonly maxQueued: number
+  readonly maxWait: Duration.Input
 }
 
 /**
@@ -85,14 +85,14 @@ export interface Settings extends Limits {
  * @category settings
  * @since 0.1.0
  */
-export const documented: Settings = {
+export const defaults: Options = {
   host: { count: 30, window: 1000 },
   messages: { count: 2, window: 1000 },
   answers: { count: 2, window: 1000 },
   polling: { count: pollingPerSecond, window: 1000 },
   margin: 25,
-  backlog: 20_000,
-  deadline: 3_600_000
+  maxQueued: 20_000,
+  maxWait: 3_600_000
 }
 
 /**
@@ -101,14 +101,14 @@ export const documented: Settings = {
  * @category settings
  * @since 0.1.0
  */
-export const unlimited: Settings = {
+export const unlimited: Options = {
   host: { count: 1, window: 0 },
   messages: { count: 1, window: 0 },
   answers: { count: 1, window: 0 },
   polling: { count: 1, window: 0 },
   margin: 0,
-  backlog: Infinity,
-  deadline: Infinity
+  maxQueued: Infinity,
+  maxWait: Infinity
 }
 
 /**
@@ -119,11 +119,11 @@ export const unlimited: Settings = {
  * @category models
  * @since 0.1.0
  */
-export interface Claim {
+export interface Target {
   readonly scope: Exclude<Scope, "host">
   readonly key?: string | number
   readonly user?: number
-  readonly lane?: Lane
+  readonly priority?: Priority
 }
 
 /**
@@ -133,7 +133,7 @@ export interface Claim {
  * @category models
  * @since 0.1.0
  */
-export interface Departure extends driver.Departure {}
+export interface Permit extends driver.Departure {}
 
 /**
  * How things stand: how many calls wait in each lane, how many chats are remembered, and how many requests are let go
@@ -143,7 +143,7 @@ export interface Departure extends driver.Departure {}
  * @since 0.1.0
  */
 export interface Status {
-  readonly waiting: { readonly [L in Lane]: number }
+  readonly waiting: { readonly [L in Priority]: number }
   readonly chats: number
   readonly allowed: number
 }
@@ -155,13 +155,13 @@ export interface Status {
  * @category errors
  * @since 0.1.0
  */
-export const NotLetGo = driver.NotLetGo
+export const RateLimiterError = driver.NotLetGo
 
 /**
  * @category errors
  * @since 0.1.0
  */
-export type NotLetGo = driver.NotLetGo
+export type RateLimiterError = driver.NotLetGo
 
 /**
  * Lets requests depart within the limits.
@@ -176,30 +176,30 @@ export class RateLimiter extends Context.Service<
      * Waits for a place; the caller sends right after. What departs `again`, after a 429 say, goes before whoever came
      * later than it did at first.
      */
-    readonly acquire: (claim: Claim | undefined, again?: Departure) => Effect.Effect<Departure, NotLetGo>
+    readonly acquire: (claim: Target | undefined, again?: Permit) => Effect.Effect<Permit, RateLimiterError>
     /** What departed was answered. Answers that take longer than the fastest tell that requests arrive late. */
-    readonly answered: (departure: Departure) => Effect.Effect<void>
+    readonly onResponse: (departure: Permit) => Effect.Effect<void>
     /**
      * The platform refused what departed (429). Everybody pauses, for as long as the platform asked or for the host's
      * window, and the host's limit is lowered to what fitted. All that had departed by then belongs to the one lesson.
      */
-    readonly refused: (departure: Departure, asked?: Duration.Duration) => Effect.Effect<void>
+    readonly onRateLimited: (departure: Permit, asked?: Duration.Duration) => Effect.Effect<void>
     /** Lets nobody depart for a while. The longest of several pauses counts. */
     readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
     /** The dialog with a user has this chat: from now on both are one line. */
-    readonly teach: (dialog: { readonly user_id: number; readonly chat_id: number }) => Effect.Effect<void>
+    readonly linkDialog: (dialog: { readonly user_id: number; readonly chat_id: number }) => Effect.Effect<void>
     readonly status: Effect.Effect<Status>
   }
 >()("@colloquy/core/RateLimiter") {}
 
 /**
- * The lane of calls that do not declare one: `ordinary` unless set. {@link withLane} sets it.
+ * The lane of calls that do not declare one: `normal` unless set. {@link withPriority} sets it.
  *
  * @category references
  * @since 0.1.0
  */
-export const CurrentLane = Context.Reference<Lane>("@colloquy/core/RateLimiter/CurrentLane", {
-  defaultValue: () => "ordinary"
+export const CurrentPriority = Context.Reference<Priority>("@colloquy/core/RateLimiter/CurrentPriority", {
+  defaultValue: () => "normal"
 })
 
 /**
@@ -219,7 +219,7 @@ export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core
  * @category references
  * @since 0.1.0
  */
-export const Deadline = Context.Reference<Duration.Input | undefined>("@colloquy/core/RateLimiter/Deadline", {
+export const MaxWait = Context.Reference<Duration.Input | undefined>("@colloquy/core/RateLimiter/MaxWait", {
   defaultValue: () => undefined
 })
 
@@ -257,10 +257,12 @@ export type Watcher = driver.Watcher
  * @category combinators
  * @since 0.1.0
  */
-export const withLane: {
-  (lane: Lane): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  <A, E, R>(self: Effect.Effect<A, E, R>, lane: Lane): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, lane: Lane) => Effect.provideService(self, CurrentLane, lane))
+export const withPriority: {
+  (lane: Priority): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, lane: Priority): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, lane: Priority) =>
+  Effect.provideService(self, CurrentPriority, lane)
+)
 
 /**
  * Says in whose chat an update is being handled: answers to callbacks count there.
@@ -304,11 +306,11 @@ export const withChat: {
  * @category combinators
  * @since 0.1.0
  */
-export const withDeadline: {
+export const withMaxWait: {
   (deadline: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input): Effect.Effect<A, E, R>
 } = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input) =>
-  Effect.provideService(self, Deadline, deadline)
+  Effect.provideService(self, MaxWait, deadline)
 )
 
 /** How many dialogs are remembered by their user. */
@@ -326,34 +328,34 @@ const lineOf = (scope: string, key: string | number): string => `${scope}:${key}
  */
 export const fromDriver = (
   { acquire, answered, merge, pause, refused, status }: driver.Driver,
-  { backlog, deadline }: Settings
+  { maxQueued: backlog, maxWait: deadline }: Options
 ): RateLimiter["Service"] => {
   const patience = Duration.toMillis(deadline)
   const chats = new Map<number, number>()
 
-  const rankOf = (current: Lane, declared: Lane | undefined) =>
-    lanes.indexOf(declared !== undefined && (current === "ordinary" || current === "reply") ? declared : current)
+  const rankOf = (current: Priority, declared: Priority | undefined) =>
+    priorities.indexOf(declared !== undefined && (current === "normal" || current === "reply") ? declared : current)
 
   return RateLimiter.of({
     acquire: (claim, again) =>
       Effect.withFiber((fiber) => {
-        const { key, lane, scope = "host", user } = claim ?? {}
-        const own = fiber.getRef(Deadline)
+        const { key, priority: lane, scope = "host", user } = claim ?? {}
+        const own = fiber.getRef(MaxWait)
         const whose =
           key ?? (user === undefined ? claim && fiber.getRef(CurrentChat) : (chats.get(user) ?? dialogOf(user)))
         return acquire({
           scope,
           line: whose === undefined ? undefined : lineOf(scope, whose),
-          rank: rankOf(fiber.getRef(CurrentLane), lane),
+          rank: rankOf(fiber.getRef(CurrentPriority), lane),
           patience: own === undefined ? patience : Duration.toMillis(own),
           backlog,
           again
         })
       }),
-    answered,
-    refused: (departure, asked) => refused(departure, asked && Duration.toMillis(asked)),
+    onResponse: answered,
+    onRateLimited: (departure, asked) => refused(departure, asked && Duration.toMillis(asked)),
     pause: (duration) => pause(Duration.toMillis(duration)),
-    teach: ({ chat_id, user_id }) =>
+    linkDialog: ({ chat_id, user_id }) =>
       Effect.suspend(() => {
         const isKnown = chats.delete(user_id)
         chats.set(user_id, chat_id)
@@ -365,7 +367,7 @@ export const fromDriver = (
         return merge(lineOf("messages", dialogOf(user_id)), lineOf("messages", chat_id))
       }),
     status: Effect.map(status, ({ waiting, lines, level }) => ({
-      waiting: Object.fromEntries(lanes.map((lane, rank) => [lane, waiting[rank]])) as Status["waiting"],
+      waiting: Object.fromEntries(priorities.map((lane, rank) => [lane, waiting[rank]])) as Status["waiting"],
       chats: lines,
       allowed: level
     }))
@@ -377,7 +379,7 @@ export const fromDriver = (
  *
  * @internal
  */
-export const inNumbers = Effect.fnUntraced(function* (settings: Settings) {
+export const inNumbers = Effect.fnUntraced(function* (settings: Options) {
   const margin = Duration.toMillis(settings.margin)
   const { host, messages, answers, polling } = settings
   const limits: Record<string, driver.Limit> = {}
@@ -396,7 +398,7 @@ export const inNumbers = Effect.fnUntraced(function* (settings: Settings) {
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (settings: Settings) {
+export const make = Effect.fnUntraced(function* (settings: Options) {
   return fromDriver(
     yield* memory.make(yield* inNumbers(settings), Duration.toMillis(settings.margin), yield* Watcher),
     settings
@@ -418,5 +420,5 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (settings?: Partial<Settings>): Layer.Layer<RateLimiter> =>
-  Layer.effect(RateLimiter, make({ ...documented, ...settings }))
+export const layerMemory = (settings?: Partial<Options>): Layer.Layer<RateLimiter> =>
+  Layer.effect(RateLimiter, make({ ...defaults, ...settings }))

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import { metricContext } from "./internal/updates/metricContext.ts"
-import { lanes, Watcher } from "./RateLimiter.ts"
+import { priorities, Watcher } from "./RateLimiter.ts"
 
 /**
  * How many calls wait, by the attribute `lane`.
@@ -92,14 +92,14 @@ export const layer: Layer.Layer<never> = Layer.effect(
   Effect.map(Effect.context<never>(), (program) => {
     const context = metricContext(program)
     const byLane = <Input, State>(metric: Metric.Metric<Input, State>) =>
-      lanes.map((lane) => Metric.withAttributes(metric, { lane }))
+      priorities.map((lane) => Metric.withAttributes(metric, { lane }))
     const [gauges, counters, histograms, failures] = [
       byLane(waiting),
       byLane(departures),
       byLane(waits),
       byLane(turnedAway)
     ]
-    const counts = lanes.map(() => 0)
+    const counts = priorities.map(() => 0)
     return {
       waits: (rank, by) => gauges[rank].updateUnsafe((counts[rank] += by), context),
       departed: (rank, waited) => {

@@ -126,7 +126,7 @@ const shareOf = (share: number, { count, window }: Limit): Limit => {
  */
 export const make = Effect.fnUntraced(function* (
   store: Store,
-  { settings, whenAway }: { readonly settings: RateLimiter.Settings; readonly whenAway: WhenAway }
+  { settings, whenAway }: { readonly settings: RateLimiter.Options; readonly whenAway: WhenAway }
 ): Effect.fn.Return<RateLimiter.RateLimiter["Service"], never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const limits = yield* RateLimiter.inNumbers(settings)

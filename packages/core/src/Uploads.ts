@@ -119,7 +119,7 @@ export interface SavedUpload extends Schema.Schema.Type<typeof SavedUpload> {}
 interface Settings {
   /**
    * How long nothing may move; 2 minutes unless told. There is no time-out for the whole of an upload. The HTTP client may
-   * have time-outs for that too, as `headersTimeout` of `NodeTrust`.
+   * have time-outs for that too, as `headersTimeout` of `NodeBotHttpClient`.
    */
   readonly stallTimeout?: Duration.Input | undefined
 }

@@ -106,7 +106,7 @@ describe("a message says what happened, at which endpoint, and what to do", () =
   })
 })
 
-describe("isRetryable and mayBeCarriedOut", () => {
+describe("isRetryable and maybeExecuted", () => {
   const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, carriedOut: boolean]> =
     [
       ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],
@@ -136,6 +136,6 @@ describe("isRetryable and mayBeCarriedOut", () => {
     ]
 
   it.each(table)("of %s", (_, error, retryable, carriedOut) => {
-    assert.deepStrictEqual([error.isRetryable, error.mayBeCarriedOut], [retryable, carriedOut])
+    assert.deepStrictEqual([error.isRetryable, error.maybeExecuted], [retryable, carriedOut])
   })
 })

@@ -12,8 +12,8 @@ import * as RateLimiter from "../src/RateLimiter.ts"
 
 interface Arrival {
   readonly after: number
-  readonly claim: RateLimiter.Claim | undefined
-  readonly lane?: RateLimiter.Lane
+  readonly claim: RateLimiter.Target | undefined
+  readonly lane?: RateLimiter.Priority
   /** When the caller loses interest, should it still wait. */
   readonly leavesAfter?: number
 }
@@ -23,7 +23,7 @@ interface Departure extends Arrival {
   readonly at: number
 }
 
-const { documented } = RateLimiter
+const { defaults: documented } = RateLimiter
 
 const withoutMargin = { ...documented, margin: 0 }
 
@@ -35,10 +35,10 @@ const departuresOf = Effect.fnUntraced(function* (
   const departures: Array<Departure> = []
   const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
   for (const [index, arrival] of arrivals.entries()) {
-    const { after, claim, lane = "ordinary", leavesAfter } = arrival
+    const { after, claim, lane = "normal", leavesAfter } = arrival
     if (after > 0) yield* TestClock.adjust(after)
     const going = limiter.acquire(claim).pipe(
-      RateLimiter.withLane(lane),
+      RateLimiter.withPriority(lane),
       Effect.andThen(Clock.currentTimeMillis),
       Effect.map((at) => departures.push({ index, at, ...arrival }))
     )
@@ -50,7 +50,7 @@ const departuresOf = Effect.fnUntraced(function* (
   return departures
 })
 
-const timesOf = (settings: RateLimiter.Settings, arrivals: ReadonlyArray<Arrival>) =>
+const timesOf = (settings: RateLimiter.Options, arrivals: ReadonlyArray<Arrival>) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeMillis
     const departures = yield* departuresOf(yield* RateLimiter.make(settings), arrivals)
@@ -61,7 +61,7 @@ const timesOf = (settings: RateLimiter.Settings, arrivals: ReadonlyArray<Arrival
 const mostIn = (window: number, times: ReadonlyArray<number>): number =>
   Math.max(0, ...times.map((start) => times.filter((at) => at >= start && at < start + window).length))
 
-const claim = (scope: RateLimiter.Claim["scope"], key: number): RateLimiter.Claim => ({ scope, key })
+const claim = (scope: RateLimiter.Target["scope"], key: number): RateLimiter.Target => ({ scope, key })
 
 const many = <A>(count: number, make: (index: number) => A) => Array.from({ length: count }, (_, index) => make(index))
 
@@ -72,7 +72,7 @@ const isSorted = (numbers: ReadonlyArray<number>) =>
 const lineOf = ({ claim }: Arrival) =>
   claim === undefined ? undefined : `${claim.scope}:${claim.user === 7 ? 1 : claim.key}`
 
-const narrow: RateLimiter.Settings = {
+const narrow: RateLimiter.Options = {
   ...documented,
   host: { count: 5, window: 1000 },
   messages: { count: 2, window: 1050 },
@@ -90,7 +90,7 @@ const arrivals = Arbitrary.array(
       after: pick(0, 0, 0, 1, 20, 333, 500, 1049, 1050, 1051),
       scope: pick("none", "messages", "messages", "user", "answers", "polling"),
       key: pick(1, 2, 3),
-      lane: pick<RateLimiter.Lane>("answer", "reply", "ordinary", "broadcast"),
+      lane: pick<RateLimiter.Priority>("answer", "reply", "normal", "broadcast"),
       leavesAfter: pick(undefined, undefined, undefined, 1, 400, 2000)
     }),
     ({ key, scope, leavesAfter, ...rest }): Arrival => ({
@@ -114,7 +114,7 @@ describe("departures", () => {
     ({ arrivals }) =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter.make(narrow)
-        yield* limiter.teach({ user_id: 7, chat_id: 1 })
+        yield* limiter.linkDialog({ user_id: 7, chat_id: 1 })
         const departures = yield* departuresOf(limiter, arrivals)
         assert.isAtLeast(departures.length, arrivals.filter(({ leavesAfter }) => leavesAfter === undefined).length)
         const within = (scope: RateLimiter.Scope, departures: ReadonlyArray<Departure>) =>
@@ -132,7 +132,7 @@ describe("departures", () => {
           assert.isTrue(isSorted(inLine.map(({ index }) => index)), line)
         }
         const { waiting } = yield* limiter.status
-        assert.deepStrictEqual(waiting, { answer: 0, reply: 0, ordinary: 0, broadcast: 0 })
+        assert.deepStrictEqual(waiting, { answer: 0, reply: 0, normal: 0, broadcast: 0 })
       }),
     { arbitrary: { runs: 200 } }
   )
@@ -196,14 +196,14 @@ describe("departures", () => {
 })
 
 describe("a dialog", () => {
-  const user: RateLimiter.Claim = { scope: "messages", user: 5 }
-  const chat: RateLimiter.Claim = { scope: "messages", key: 77 }
+  const user: RateLimiter.Target = { scope: "messages", user: 5 }
+  const chat: RateLimiter.Target = { scope: "messages", key: 77 }
 
   it.effect("that is addressed by its user and by its chat is one, once that is known", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make(withoutMargin)
       yield* limiter.acquire(user)
-      yield* limiter.teach({ user_id: 5, chat_id: 77 })
+      yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
       yield* limiter.acquire(chat)
       const start = (yield* Effect.forkChild(limiter.acquire(user), { startImmediately: true })).pollUnsafe()
       assert.isUndefined(start)
@@ -230,7 +230,7 @@ describe("a dialog", () => {
         )
       )
       assert.deepStrictEqual(sent, ["0", "1", "2", "3"])
-      yield* limiter.teach({ user_id: 5, chat_id: 77 })
+      yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
       yield* TestClock.adjust(999)
       assert.lengthOf(sent, 4)
       yield* TestClock.adjust(1)
@@ -244,7 +244,7 @@ describe("a dialog", () => {
   it.effect("counts callbacks where the update is handled", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make(withoutMargin)
-      const answer = limiter.acquire({ scope: "answers", lane: "answer" })
+      const answer = limiter.acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
       yield* Effect.all([inChat(1), inChat(1), inChat(2), inChat(2), answer, answer, answer])
       const third = yield* Effect.forkChild(inChat(1), { startImmediately: true })
@@ -257,15 +257,16 @@ describe("a dialog", () => {
 })
 
 describe("lanes", () => {
-  const inLane = (lane: RateLimiter.Lane, count: number) => many(count, () => ({ after: 0, claim: undefined, lane }))
+  const inLane = (lane: RateLimiter.Priority, count: number) =>
+    many(count, () => ({ after: 0, claim: undefined, lane }))
 
   it.effect("go by their priority", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
       const departures = yield* departuresOf(limiter, [
-        ...inLane("ordinary", 1),
+        ...inLane("normal", 1),
         ...inLane("broadcast", 2),
-        ...inLane("ordinary", 2),
+        ...inLane("normal", 2),
         ...inLane("reply", 2),
         ...inLane("answer", 2)
       ])
@@ -282,11 +283,11 @@ describe("lanes", () => {
       const departures = yield* departuresOf(limiter, [
         ...inLane("answer", 220),
         ...inLane("reply", 220),
-        ...inLane("ordinary", 220),
+        ...inLane("normal", 220),
         ...inLane("broadcast", 220)
       ])
       const early = departures.slice(0, 220)
-      for (const lane of ["reply", "ordinary", "broadcast"]) {
+      for (const lane of ["reply", "normal", "broadcast"]) {
         const turns = early.flatMap((departure, turn) => (departure.lane === lane ? [turn] : []))
         assert.isAtLeast(turns.length, 9, lane)
         assert.isAtMost(Math.max(...turns.slice(1).map((turn, index) => turn - turns[index])), 23, lane)
@@ -298,7 +299,7 @@ describe("lanes", () => {
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make(documented)
       const flood = yield* Effect.forEach(inLane("broadcast", 500), ({ lane }) =>
-        Effect.forkChild(RateLimiter.withLane(limiter.acquire(undefined), lane), { startImmediately: true })
+        Effect.forkChild(RateLimiter.withPriority(limiter.acquire(undefined), lane), { startImmediately: true })
       )
       yield* TestClock.adjust("3 seconds")
       for (let index = 0; index < 50; index++) {
@@ -307,7 +308,7 @@ describe("lanes", () => {
         const answer = yield* limiter
           .acquire({ scope: "answers", key: index })
           .pipe(
-            RateLimiter.withLane("answer"),
+            RateLimiter.withPriority("answer"),
             Effect.andThen(Clock.currentTimeMillis),
             Effect.forkChild({ startImmediately: true })
           )
@@ -324,7 +325,7 @@ describe("lanes", () => {
       const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
       const own = claim("messages", 1)
       const departures = yield* departuresOf(limiter, [
-        ...inLane("ordinary", 2),
+        ...inLane("normal", 2),
         { after: 0, claim: own, lane: "broadcast" },
         { after: 0, claim: own, lane: "reply" }
       ])
@@ -339,15 +340,15 @@ describe("lanes", () => {
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
       yield* limiter.acquire(undefined)
-      const answer = Effect.forkChild(limiter.acquire({ scope: "answers", key: 1, lane: "answer" }), {
+      const answer = Effect.forkChild(limiter.acquire({ scope: "answers", key: 1, priority: "answer" }), {
         startImmediately: true
       })
       const fibers = [
         yield* answer,
-        yield* RateLimiter.withLane(answer, "reply"),
-        yield* RateLimiter.withLane(answer, "broadcast")
+        yield* RateLimiter.withPriority(answer, "reply"),
+        yield* RateLimiter.withPriority(answer, "broadcast")
       ]
-      assert.deepStrictEqual((yield* limiter.status).waiting, { answer: 2, reply: 0, ordinary: 0, broadcast: 1 })
+      assert.deepStrictEqual((yield* limiter.status).waiting, { answer: 2, reply: 0, normal: 0, broadcast: 1 })
       yield* Fiber.interruptAll(fibers)
     })
   )
@@ -369,7 +370,7 @@ describe("a waiting call", () => {
       yield* TestClock.adjust("500 millis")
       yield* Fiber.interrupt(first)
       yield* Fiber.interrupt(third)
-      assert.strictEqual((yield* limiter.status).waiting.ordinary, 1)
+      assert.strictEqual((yield* limiter.status).waiting.normal, 1)
       yield* TestClock.adjust("500 millis")
       assert.strictEqual(yield* Fiber.join(second), 1000)
       yield* limiter.acquire(lane)
@@ -393,7 +394,7 @@ describe("a waiting call", () => {
 
   it.effect("fails when its deadline passes, and says how long it would take", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, deadline: "1500 millis" })
+      const limiter = yield* RateLimiter.make({ ...withoutMargin, maxWait: "1500 millis" })
       const waiting = yield* Effect.forEach(
         many(5, (index) => index),
         () => Effect.forkChild(Effect.exit(limiter.acquire(claim("messages", 1))), { startImmediately: true })
@@ -413,13 +414,13 @@ describe("a waiting call", () => {
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.make(withoutMargin)
       const own = claim("messages", 1)
-      const nowOrNever = RateLimiter.withDeadline(limiter.acquire(own), 0)
+      const nowOrNever = RateLimiter.withMaxWait(limiter.acquire(own), 0)
       yield* nowOrNever
       yield* nowOrNever
       const error = yield* Effect.flip(nowOrNever)
       assert.strictEqual(Duration.toMillis(error.retryAfter), 1000)
-      assert.strictEqual((yield* limiter.status).waiting.ordinary, 0)
-      const patient = yield* Effect.forkChild(RateLimiter.withDeadline(limiter.acquire(own), "1 second"))
+      assert.strictEqual((yield* limiter.status).waiting.normal, 0)
+      const patient = yield* Effect.forkChild(RateLimiter.withMaxWait(limiter.acquire(own), "1 second"))
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(patient)
     })
@@ -427,13 +428,13 @@ describe("a waiting call", () => {
 
   it.effect("is one too many beyond the backlog of its lane", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 }, backlog: 2 })
-      const acquire = (lane: RateLimiter.Lane) => RateLimiter.withLane(limiter.acquire(undefined), lane)
-      yield* acquire("ordinary")
-      const waiting = yield* Effect.forEach(["ordinary", "ordinary", "reply"] as const, (lane) =>
+      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 }, maxQueued: 2 })
+      const acquire = (lane: RateLimiter.Priority) => RateLimiter.withPriority(limiter.acquire(undefined), lane)
+      yield* acquire("normal")
+      const waiting = yield* Effect.forEach(["normal", "normal", "reply"] as const, (lane) =>
         Effect.forkChild(acquire(lane), { startImmediately: true })
       )
-      const error = yield* Effect.flip(acquire("ordinary"))
+      const error = yield* Effect.flip(acquire("normal"))
       assert.deepStrictEqual([error.isFull, Duration.toMillis(error.retryAfter)], [true, 4000])
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.joinAll(waiting)
@@ -468,7 +469,7 @@ describe("a pause", () => {
         limiter
           .acquire(claim)
           .pipe(
-            RateLimiter.withLane("reply"),
+            RateLimiter.withPriority("reply"),
             Effect.andThen(Clock.currentTimeMillis),
             Effect.forkChild({ startImmediately: true })
           )

@@ -7,27 +7,27 @@ import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { RateLimiter, RateLimiterMetrics } from "../src/index.ts"
 
-const inLane = <Input, State>(metric: Metric.Metric<Input, State>, lane: RateLimiter.Lane) =>
+const inLane = <Input, State>(metric: Metric.Metric<Input, State>, lane: RateLimiter.Priority) =>
   Metric.value(Metric.withAttributes(metric, { lane }))
 
 describe("the metrics of a limiter", () => {
   it.effect("say who waits, who departed and after how long, who was turned away, and what the platform refused", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const acquire = RateLimiter.withLane(limiter.acquire(undefined), "reply")
+      const acquire = RateLimiter.withPriority(limiter.acquire(undefined), "reply")
       const departure = yield* acquire
       const calls = yield* Effect.forEach([1, 2], () => Effect.forkChild(acquire, { startImmediately: true }))
-      yield* Effect.flip(RateLimiter.withDeadline(limiter.acquire(undefined), 0))
+      yield* Effect.flip(RateLimiter.withMaxWait(limiter.acquire(undefined), 0))
       assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 2)
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.joinAll(calls)
       assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 0)
       assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "reply")).count, 3)
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "ordinary")).count, 0)
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "normal")).count, 0)
       const waits = yield* inLane(RateLimiterMetrics.waits, "reply")
       assert.deepStrictEqual([waits.count, waits.min, waits.max], [3, 0, 2000])
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.turnedAway, "ordinary")).count, 1)
-      yield* limiter.refused(departure)
+      assert.strictEqual((yield* inLane(RateLimiterMetrics.turnedAway, "normal")).count, 1)
+      yield* limiter.onRateLimited(departure)
       yield* limiter.pause(Duration.seconds(1))
       assert.strictEqual((yield* Metric.value(RateLimiterMetrics.refused)).count, 1)
       assert.strictEqual((yield* Metric.value(RateLimiterMetrics.pauses)).count, 2)

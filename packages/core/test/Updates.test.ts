@@ -149,7 +149,7 @@ describe("Updates.run", () => {
       const seen: Array<unknown> = []
       const handle = () =>
         Effect.gen(function* () {
-          seen.push(yield* RateLimiter.CurrentLane, yield* RateLimiter.CurrentChat)
+          seen.push(yield* RateLimiter.CurrentPriority, yield* RateLimiter.CurrentChat)
         })
       yield* Updates.run(handle)
       assert.deepStrictEqual(seen, ["reply", 7])

@@ -12,20 +12,20 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as NodeInbox from "./NodeInbox.ts"
-import * as NodeTrust from "./NodeTrust.ts"
+import * as NodeBotHttpClient from "./NodeBotHttpClient.ts"
 
 /**
- * The bot's token and the API host, with whatever `NodeTrust` accepts. `limits` are for a platform that allows another
+ * The bot's token and the API host, with whatever `NodeBotHttpClient` accepts. `limits` are for a platform that allows another
  * rate than it documents; those left out keep their documented value. `inbox` is for another file than
  * `./colloquy.sqlite`, or another way to keep updates in it; the file is made when the first update arrives.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends NodeTrust.Options {
+export interface Options extends NodeBotHttpClient.Options {
   readonly token: string | Redacted.Redacted
   readonly baseUrl: string
-  readonly limits?: Partial<RateLimiter.Settings> | undefined
+  readonly limits?: Partial<RateLimiter.Options> | undefined
   readonly inbox?: NodeInbox.Options | undefined
 }
 
@@ -77,11 +77,16 @@ const make = <E>(
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> => {
+export const layer = (
+  options: Options
+): Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Settings.InvalidSettings> => {
   const { baseUrl, limits, inbox } = options
   const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
   return Layer.unwrap(
-    Effect.as(Settings.check({ token, baseUrl }), make({ token, baseUrl, limits, inbox }, NodeTrust.layer(options)))
+    Effect.as(
+      Settings.check({ token, baseUrl }),
+      make({ token, baseUrl, limits, inbox }, NodeBotHttpClient.layer(options))
+    )
   )
 }
 
@@ -89,11 +94,11 @@ const clientSettings = {
   token: Settings.token,
   baseUrl: Settings.baseUrl,
   secretHeader: Settings.secretHeader,
-  ...NodeTrust.settings
+  ...NodeBotHttpClient.settings
 }
 
 /**
- * The bot of the settings: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_INBOX`, and those of `NodeTrust`. What is missing or malformed is
+ * The bot of the settings: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_INBOX`, and those of `NodeBotHttpClient`. What is missing or malformed is
  * reported by name, all at once.
  *
  * **Example**
@@ -115,11 +120,11 @@ const clientSettings = {
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.InvalidSettings> = Layer.unwrap(
+export const layerConfig: Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Settings.InvalidSettings> = Layer.unwrap(
   Effect.map(
     Settings.all({ ...clientSettings, filename: NodeInbox.filename }),
     ({ token, baseUrl, secretHeader: _, filename, ...trust }) =>
-      make({ token, baseUrl, inbox: { filename } }, NodeTrust.layerOfSettings(trust))
+      make({ token, baseUrl, inbox: { filename } }, NodeBotHttpClient.layerOfSettings(trust))
   )
 )
 
@@ -148,10 +153,10 @@ export const layerConfig: Layer.Layer<NodeBot, NodeTrust.TrustError | Settings.I
  */
 export const layerClientConfig: Layer.Layer<
   BotApi.BotApi | HttpClient.HttpClient,
-  NodeTrust.TrustError | Settings.InvalidSettings,
+  NodeBotHttpClient.TrustError | Settings.InvalidSettings,
   RateLimiter.RateLimiter
 > = Layer.unwrap(
   Effect.map(Settings.all(clientSettings), ({ token, baseUrl, secretHeader: _, ...trust }) =>
-    makeClient({ token, baseUrl }, NodeTrust.layerOfSettings(trust))
+    makeClient({ token, baseUrl }, NodeBotHttpClient.layerOfSettings(trust))
   )
 )

@@ -14,7 +14,7 @@ import { pieceSize, take } from "./internal/upload/pieces.ts"
 /**
  * A file by its path. It is called like the file unless told, read in pieces, and closed when the upload ends. An upload
  * of it goes on where it broke, also in a new process, as long as its size and its time of modification stay. The client of
- * `NodeTrust` uses the memory of a piece again when it has been sent: who keeps pieces on their way there copies them.
+ * `NodeBotHttpClient` uses the memory of a piece again when it has been sent: who keeps pieces on their way there copies them.
  *
  * **Example**
  *

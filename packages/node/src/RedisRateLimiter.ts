@@ -22,7 +22,7 @@ import * as scripts from "./internal/rateLimiter/redisScripts.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Options extends Partial<RateLimiter.Settings> {
+export interface Options extends Partial<RateLimiter.Options> {
   readonly prefix: string
   readonly whenAway?: SharedRateLimiter.WhenAway | undefined
   readonly timeout?: Duration.Input | undefined
@@ -104,6 +104,6 @@ export const layer = ({
   Layer.effect(
     RateLimiter.RateLimiter,
     Effect.flatMap(makeStore(prefix, Duration.fromInputUnsafe(timeout)), (store) =>
-      SharedRateLimiter.make(store, { settings: { ...RateLimiter.documented, ...settings }, whenAway })
+      SharedRateLimiter.make(store, { settings: { ...RateLimiter.defaults, ...settings }, whenAway })
     )
   )

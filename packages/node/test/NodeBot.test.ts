@@ -45,7 +45,7 @@ describe("NodeBot", () => {
   it.live("is a client alone for limits of the program's own, by the same settings", () =>
     Effect.gen(function* () {
       const env = { BOT_TOKEN: "the-token", BOT_BASE_URL: yield* Servers.serve(me) }
-      const once = RateLimiter.layerMemory({ host: { count: 1, window: "1 hour" }, deadline: 0 })
+      const once = RateLimiter.layerMemory({ host: { count: 1, window: "1 hour" }, maxWait: 0 })
       yield* Effect.gen(function* () {
         assert.strictEqual((yield* Me.get()).first_name, "Echo")
         assert.strictEqual((yield* Effect.flip(Me.get()))._tag, "RateLimited")
@@ -114,9 +114,9 @@ describe("NodeBot", () => {
       const error = yield* build({
         BOT_TOKEN: "the-token",
         BOT_BASE_URL: "https://api.example",
-        BOT_EXTRA_ROOT: "/nowhere/root.pem"
+        BOT_EXTRA_CA: "/nowhere/root.pem"
       })
-      assert.match(error.message, /^BOT_EXTRA_ROOT: /)
+      assert.match(error.message, /^BOT_EXTRA_CA: /)
     })
   )
 
@@ -132,9 +132,9 @@ describe("NodeBot", () => {
       if (Result.isSuccess(refused) || refused.failure._tag !== "RequestFailed") return assert.fail("not refused")
       const { reason } = refused.failure
       assert.strictEqual(reason._tag === "Transport" && reason.kind, "Untrusted")
-      assert.include(refused.failure.message, "BOT_EXTRA_ROOT")
+      assert.include(refused.failure.message, "BOT_EXTRA_CA")
 
-      const trusting = NodeBot.layer({ token: "the-token", baseUrl, extraRoot: root.pem })
+      const trusting = NodeBot.layer({ token: "the-token", baseUrl, extraCa: root.pem })
       assert.strictEqual((yield* Effect.provide(Me.get(), trusting)).first_name, "Echo")
     })
   )

@@ -1,5 +1,5 @@
 import { RetryPolicy, UploadError, Uploads, UploadSource } from "@colloquy/core"
-import { NodeBot, NodeTrust, NodeUploads } from "@colloquy/node"
+import { NodeBot, NodeBotHttpClient, NodeUploads } from "@colloquy/node"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -128,7 +128,7 @@ describe("a file by its path", () => {
       const bot = NodeBot.layer({
         token: "token",
         baseUrl,
-        extraRoot: root.pem,
+        extraCa: root.pem,
         proxy: `http://${proxy.address}`
       })
       for (const way of ways) {
@@ -277,7 +277,7 @@ describe("another address", () => {
         response.end("content")
       })
       const { open } = UploadSource.url(url)
-      yield* Effect.scoped(open).pipe(Effect.withSpan("outside"), Effect.provide(NodeTrust.layer()))
+      yield* Effect.scoped(open).pipe(Effect.withSpan("outside"), Effect.provide(NodeBotHttpClient.layer()))
       assert.notProperty(seen[0], "authorization")
       assert.notProperty(seen[0], "traceparent")
     })
@@ -292,7 +292,7 @@ describe("the memory of pieces", () => {
       const opened = yield* NodeUploads.fromPath(yield* fileWith(content)).open
       yield* Stream.runForEach(opened.read(0, content.length), (piece) => Effect.sync(() => kept.push(piece)))
       assert.strictEqual(digestOf(Buffer.concat(kept)), digestOf(content))
-    }).pipe(Effect.provide(NodeTrust.layer()))
+    }).pipe(Effect.provide(NodeBotHttpClient.layer()))
   )
 
   it.live("of a user's own stream is not touched", () =>

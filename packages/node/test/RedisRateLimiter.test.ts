@@ -67,9 +67,9 @@ describe.skipIf(isSkipped)("several processes with one limit", () => {
       const name = yield* prefix
       const [one, other] = yield* Effect.forEach(many(2), () => limiterAt(name))
       const answer = (limiter: RateLimiter.RateLimiter["Service"]) =>
-        RateLimiter.withLane(limiter.acquire(undefined), "answer")
+        RateLimiter.withPriority(limiter.acquire(undefined), "answer")
       const departures = yield* Effect.forEach(many(6), () => answer(one))
-      yield* Effect.forEach(departures.slice(3), (refused) => one.refused(refused, Duration.millis(400)))
+      yield* Effect.forEach(departures.slice(3), (refused) => one.onRateLimited(refused, Duration.millis(400)))
       const times = yield* Effect.forEach(many(9), () => Effect.map(answer(other), ({ at }) => at), {
         concurrency: "unbounded"
       })
@@ -84,7 +84,7 @@ describe.skipIf(isSkipped)("several processes with one limit", () => {
       const name = yield* prefix
       const limiter = yield* limiterAt(name)
       yield* Effect.forEach(many(6), (key) =>
-        RateLimiter.withLane(limiter.acquire({ scope: "messages", key }), "reply")
+        RateLimiter.withPriority(limiter.acquire({ scope: "messages", key }), "reply")
       )
       const ttls = yield* Redis.Redis.use((redis) =>
         Effect.flatMap(redis.send<ReadonlyArray<string>>("KEYS", `*${name}*`), (keys) =>
@@ -159,7 +159,7 @@ describe.skipIf(isSkipped)("while Redis is away", () => {
       Effect.gen(function* () {
         yield* limiter.acquire(undefined)
         yield* set(false)
-        const answer = RateLimiter.withLane(limiter.acquire(undefined), "answer")
+        const answer = RateLimiter.withPriority(limiter.acquire(undefined), "answer")
         const departures = yield* Effect.forEach(many(9), () => answer, { concurrency: "unbounded" })
         assert.isAtMost(mostIn(departures.map(({ at }) => at)), 3)
         assert.include(logged[0], "0.5 of the limits")

@@ -67,7 +67,7 @@ export interface Options {
  * @since 0.1.0
  */
 export interface BotOptions extends Options {
-  readonly clientLimits?: Partial<RateLimiter.Settings> | undefined
+  readonly clientLimits?: Partial<RateLimiter.Options> | undefined
 }
 
 /**

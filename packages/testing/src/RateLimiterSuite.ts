@@ -19,7 +19,7 @@ import * as Fiber from "effect/Fiber"
  */
 export interface Case {
   readonly name: string
-  readonly effect: Effect.Effect<void, Broken | RateLimiter.NotLetGo, RateLimiter.RateLimiter>
+  readonly effect: Effect.Effect<void, Broken | RateLimiter.RateLimiterError, RateLimiter.RateLimiter>
 }
 
 /**
@@ -36,23 +36,23 @@ export class Broken extends Data.TaggedError("Broken")<{ readonly message: strin
  * @category settings
  * @since 0.1.0
  */
-export const settings: RateLimiter.Settings = {
+export const settings: RateLimiter.Options = {
   host: { count: 6, window: 290 },
   messages: { count: 2, window: 290 },
   answers: { count: 1, window: 290 },
   polling: { count: 1, window: 290 },
   margin: 10,
-  backlog: 100,
-  deadline: "1 minute"
+  maxQueued: 100,
+  maxWait: "1 minute"
 }
 
 const window = 300
 
 const expect = (isRight: boolean, message: string) => (isRight ? Effect.void : Effect.fail(new Broken({ message })))
 
-const toChat = (key: number): RateLimiter.Claim => ({ scope: "messages", key })
+const toChat = (key: number): RateLimiter.Target => ({ scope: "messages", key })
 
-const acquire = (claim?: RateLimiter.Claim) => RateLimiter.RateLimiter.use((limiter) => limiter.acquire(claim))
+const acquire = (claim?: RateLimiter.Target) => RateLimiter.RateLimiter.use((limiter) => limiter.acquire(claim))
 
 const inTurn = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<typeof acquire>) =>
   Effect.gen(function* () {
@@ -102,15 +102,17 @@ export const cases: ReadonlyArray<Case> = [
   {
     name: "lets answers and replies go at once while there is room",
     effect: Effect.gen(function* () {
-      const { times } = yield* inTurn(numbers(6), () => RateLimiter.withLane(acquire(), "reply"))
+      const { times } = yield* inTurn(numbers(6), () => RateLimiter.withPriority(acquire(), "reply"))
       yield* expect(Math.max(...times) - Math.min(...times) < window / 2, `departed at ${times.join(", ")}`)
     })
   },
   {
     name: "serves a chat in the order of its calls, whatever their lanes",
     effect: Effect.gen(function* () {
-      const lanes = ["broadcast", "ordinary", "reply"] as const
-      const { order } = yield* inTurn(numbers(6), (index) => RateLimiter.withLane(acquire(toChat(1)), lanes[index % 3]))
+      const lanes = ["broadcast", "normal", "reply"] as const
+      const { order } = yield* inTurn(numbers(6), (index) =>
+        RateLimiter.withPriority(acquire(toChat(1)), lanes[index % 3])
+      )
       yield* expect(order.join() === numbers(6).join(), `the order was ${order.join(", ")}`)
     })
   },
@@ -124,9 +126,9 @@ export const cases: ReadonlyArray<Case> = [
   {
     name: "lets the more urgent lane go first",
     effect: Effect.gen(function* () {
-      yield* inTurn(numbers(6), () => RateLimiter.withLane(acquire(), "answer"))
-      const lanes: ReadonlyArray<RateLimiter.Lane> = ["broadcast", "ordinary", "reply", "answer"]
-      const { order } = yield* inTurn(lanes, (lane) => RateLimiter.withLane(acquire(), lane))
+      yield* inTurn(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
+      const lanes: ReadonlyArray<RateLimiter.Priority> = ["broadcast", "normal", "reply", "answer"]
+      const { order } = yield* inTurn(lanes, (lane) => RateLimiter.withPriority(acquire(), lane))
       yield* expect(order.join() === "answer,reply,ordinary,broadcast", `the order was ${order.join(", ")}`)
     })
   },
@@ -140,7 +142,7 @@ export const cases: ReadonlyArray<Case> = [
       )
       yield* Fiber.interruptAll(waiting)
       const { waiting: left } = yield* limiter.status
-      yield* expect(left.ordinary === 0, `${left.ordinary} still wait`)
+      yield* expect(left.normal === 0, `${left.normal} still wait`)
       const { times } = yield* inTurn(numbers(2), () => acquire(toChat(1)))
       yield* expect(times[1] - times[0] < window, "the places of those who left were taken")
     })
@@ -149,12 +151,12 @@ export const cases: ReadonlyArray<Case> = [
     name: "fails at once, or when the deadline passes, where the caller asks for it",
     effect: Effect.gen(function* () {
       yield* inTurn(numbers(2), () => acquire(toChat(1)))
-      const error = yield* Effect.flip(RateLimiter.withDeadline(acquire(toChat(1)), 0)).pipe(
+      const error = yield* Effect.flip(RateLimiter.withMaxWait(acquire(toChat(1)), 0)).pipe(
         Effect.mapError(() => new Broken({ message: "it departed" }))
       )
       const millis = Duration.toMillis(error.retryAfter)
       yield* expect(!error.isFull && millis > 0 && millis <= 2 * window, `it says to wait for ${millis} ms`)
-      yield* Effect.flip(RateLimiter.withDeadline(acquire(toChat(1)), 20)).pipe(
+      yield* Effect.flip(RateLimiter.withMaxWait(acquire(toChat(1)), 20)).pipe(
         Effect.mapError(() => new Broken({ message: "it departed" }))
       )
     })
@@ -171,7 +173,7 @@ export const cases: ReadonlyArray<Case> = [
       )
       yield* expect(error.isFull, "the backlog is not full")
       const { waiting: left } = yield* limiter.status
-      yield* expect(left.ordinary <= 100, `${left.ordinary} wait`)
+      yield* expect(left.normal <= 100, `${left.normal} wait`)
       yield* Fiber.interruptAll(waiting)
     })
   },
@@ -182,7 +184,7 @@ export const cases: ReadonlyArray<Case> = [
       const first = yield* acquire()
       yield* limiter.pause(Duration.millis(500))
       yield* limiter.pause(Duration.millis(100))
-      const { at } = yield* RateLimiter.withLane(acquire(toChat(1)), "answer")
+      const { at } = yield* RateLimiter.withPriority(acquire(toChat(1)), "answer")
       yield* expect(at - first.at >= 500, `it departed ${at - first.at} ms after the last`)
     })
   },
@@ -190,9 +192,9 @@ export const cases: ReadonlyArray<Case> = [
     name: "learns from a 429 what the platform allows, once for all that was in flight",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const departures = yield* Effect.forEach(numbers(6), () => RateLimiter.withLane(acquire(), "answer"))
-      for (const refused of departures.slice(3)) yield* limiter.refused(refused)
-      const { times } = yield* inTurn(numbers(9), () => RateLimiter.withLane(acquire(), "answer"))
+      const departures = yield* Effect.forEach(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
+      for (const refused of departures.slice(3)) yield* limiter.onRateLimited(refused)
+      const { times } = yield* inTurn(numbers(9), () => RateLimiter.withPriority(acquire(), "answer"))
       yield* staysWithin(3, times, "the host after a 429")
       yield* expect(Math.min(...times) - departures[5].at >= window, "nobody paused")
     })
@@ -201,9 +203,9 @@ export const cases: ReadonlyArray<Case> = [
     name: "takes a dialog for one chat, by its user and by its id",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const byUser: RateLimiter.Claim = { scope: "messages", user: 5 }
+      const byUser: RateLimiter.Target = { scope: "messages", user: 5 }
       const first = yield* acquire(byUser)
-      yield* limiter.teach({ user_id: 5, chat_id: 77 })
+      yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
       const { times } = yield* inTurn([byUser, toChat(77), byUser, toChat(77)], acquire)
       yield* staysWithin(2, [first.at, ...times], "the dialog")
     })
@@ -211,7 +213,7 @@ export const cases: ReadonlyArray<Case> = [
   {
     name: "counts an answer in the chat whose update is handled",
     effect: Effect.gen(function* () {
-      const answer = acquire({ scope: "answers", lane: "answer" })
+      const answer = acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
       const { times } = yield* inTurn([1, 1, 1], inChat)
       yield* staysWithin(1, times, "answers")

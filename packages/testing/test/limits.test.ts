@@ -179,7 +179,7 @@ describe("the limits", () => {
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(sending)).length, 50)
     }).pipe(
-      Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.documented }))
+      Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.defaults }))
     )
   )
 

@@ -160,12 +160,12 @@ describe("subscriptions", () => {
 describe("what a handler sends", () => {
   it.effect("goes before what nobody waits for, and its answers count in the chat of the update", () =>
     Effect.gen(function* () {
-      const seen: Array<readonly [RateLimiter.Lane, number | undefined]> = []
+      const seen: Array<readonly [RateLimiter.Priority, number | undefined]> = []
       const visitor = yield* Emulator.user("Ann")
       const { chat_id } = yield* visitor.start()
       const handle = () =>
         Effect.gen(function* () {
-          seen.push([yield* RateLimiter.CurrentLane, yield* RateLimiter.CurrentChat])
+          seen.push([yield* RateLimiter.CurrentPriority, yield* RateLimiter.CurrentChat])
         })
       const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
       yield* TestClock.adjust("1 second")

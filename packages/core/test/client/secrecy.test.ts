@@ -21,7 +21,18 @@ import {
 } from "../../src/index.ts"
 import * as Stream from "effect/Stream"
 import { chat_id, message, user_id } from "../support/fixtures.ts"
-import { answer, brokenOff, lost, never, nodeError, ok, type Reply, scripted, text, token } from "../support/scripted.ts"
+import {
+  answer,
+  brokenOff,
+  lost,
+  never,
+  nodeError,
+  ok,
+  type Reply,
+  scripted,
+  text,
+  token
+} from "../support/scripted.ts"
 
 /** The ways in which a platform or a library may spell the token. */
 const spellings = [token, encodeURIComponent(token), token.replaceAll("/", "\\/")]

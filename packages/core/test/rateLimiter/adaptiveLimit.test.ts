@@ -68,7 +68,8 @@ describe("429s of requests in flight", () => {
       yield* Effect.gen(function* () {
         const sending = yield* Effect.forEach(
           Array.from({ length: 30 }, (_, index) => index),
-          (index) => RateLimiter.withLane(Messages.send({ chat_id: ChatId.make(index + 1), text: "Hello" }), "reply"),
+          (index) =>
+            RateLimiter.withPriority(Messages.send({ chat_id: ChatId.make(index + 1), text: "Hello" }), "reply"),
           { concurrency: "unbounded", discard: true }
         ).pipe(Effect.forkChild({ startImmediately: true }))
         yield* TestClock.adjust(200)

@@ -34,7 +34,10 @@ describe("the claim of a request", () => {
   })
 
   it("is an answer in the lane of answers for a callback", () => {
-    assert.deepStrictEqual(Answers.send.declaration.limit({ callback_id: "a" }), { scope: "answers", lane: "answer" })
+    assert.deepStrictEqual(Answers.send.declaration.limit({ callback_id: "a" }), {
+      scope: "answers",
+      priority: "answer"
+    })
   })
 })
 
@@ -81,7 +84,7 @@ describe("a call that may not wait", () => {
   it.effect("fails with RateLimited, and nothing was sent", () =>
     Effect.gen(function* () {
       const { journal, layer } = scripted(...Array.from({ length: 3 }, () => ok({ message: message() })))
-      const send = RateLimiter.withDeadline(Messages.send({ chat_id, text: "a" }), 0)
+      const send = RateLimiter.withMaxWait(Messages.send({ chat_id, text: "a" }), 0)
       const exits = yield* Effect.forEach([send, send, send], Effect.exit).pipe(Effect.provide(layer()))
       assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, true, false])
       assert.lengthOf(journal, 2)
@@ -97,7 +100,7 @@ describe("a call that may not wait", () => {
   it.effect("pauses nobody and is not repeated by a policy", () =>
     Effect.gen(function* () {
       const { layer } = scripted(...Array.from({ length: 4 }, () => ok({ message: message() })))
-      const send = RateLimiter.withDeadline(Messages.send({ chat_id, text: "a" }), 0)
+      const send = RateLimiter.withMaxWait(Messages.send({ chat_id, text: "a" }), 0)
       yield* Effect.gen(function* () {
         yield* Effect.all([send, send])
         assert.isTrue(Exit.isFailure(yield* Effect.exit(send)))

@@ -65,7 +65,7 @@ const bodyOf = (request: HttpClientRequest.HttpClientRequest): string | undefine
   request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : undefined
 
 export interface Options extends Partial<BotApi.Options> {
-  readonly limits?: Partial<RateLimiter.Settings>
+  readonly limits?: Partial<RateLimiter.Options>
 }
 
 /** A reply, or how it follows from the request. */
@@ -117,7 +117,7 @@ export const scripted = (...script: ReadonlyArray<Step>) => {
 export const repeat = (times: number, reply: Reply): ReadonlyArray<Reply> => Array.from({ length: times }, () => reply)
 
 /** Limits that no test meets by accident. */
-export const unlimited: RateLimiter.Settings = {
+export const unlimited: RateLimiter.Options = {
   ...RateLimiter.unlimited,
   host: { count: 10_000, window: 1 },
   messages: { count: 10_000, window: 1 },

@@ -1,5 +1,5 @@
 import { Chat, Me, Messages, RetryPolicy } from "@colloquy/core"
-import { NodeBot, NodeTrust } from "@colloquy/node"
+import { NodeBot, NodeBotHttpClient } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -10,11 +10,11 @@ import * as Stream from "effect/Stream"
 import type { RequestListener } from "node:http"
 import * as Servers from "../support/servers.ts"
 
-const botOn = (baseUrl: string, options?: NodeTrust.Options) =>
+const botOn = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
   NodeBot.layer({ token: "the-token", baseUrl, ...options })
 
 /** The reason why a call that is not repeated failed below HTTP. */
-const lost = (baseUrl: string, options?: NodeTrust.Options) =>
+const lost = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
   Me.get().pipe(
     RetryPolicy.override(RetryPolicy.none),
     Effect.provide(botOn(baseUrl, options)),
@@ -29,7 +29,7 @@ const lost = (baseUrl: string, options?: NodeTrust.Options) =>
 const execute = (url: string) =>
   HttpClient.execute(HttpClientRequest.get(url).pipe(HttpClientRequest.acceptJson)).pipe(
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-    Effect.provide(NodeTrust.layer())
+    Effect.provide(NodeBotHttpClient.layer())
   )
 
 describe("a call of the API", () => {

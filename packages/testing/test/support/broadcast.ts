@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Emulator } from "../../src/index.ts"
 
-export const bot = Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.documented })
+export const bot = Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.defaults })
 
 export const platform = Layer.merge(bot, BroadcastStore.layerMemory)
 

@@ -36,10 +36,10 @@ export type StopError = Exclude<SendError, ApiError.Forbidden | ApiError.NotFoun
 type Failure = SendError | Hold.HoldError
 
 const isOutage = (error: Failure): boolean =>
-  error._tag === "RequestFailed" && error.isRetryable && !error.mayBeCarriedOut
+  error._tag === "RequestFailed" && error.isRetryable && !error.maybeExecuted
 
 const isOfRecipient = (error: SendError): error is RecipientError =>
-  error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.mayBeCarriedOut)
+  error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.maybeExecuted)
 
 const untilItPasses = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("30 seconds")]).pipe(
   Schedule.jittered,
@@ -85,8 +85,8 @@ export const run = Effect.fnUntraced(function* <E, R>({
 
   const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
     Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
-      RateLimiter.withLane("broadcast"),
-      RateLimiter.withDeadline(patience),
+      RateLimiter.withPriority("broadcast"),
+      RateLimiter.withMaxWait(patience),
       // These pauses are made where they can be interrupted.
       RetryPolicy.override({ transient: RetryPolicy.none.transient, notReady: RetryPolicy.none.notReady }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),

@@ -38,7 +38,7 @@ const withoutTracing = () => true
 const failed = (endpoint: Endpoint.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
 
-const stopped = ({ endpoint }: Endpoint.Any, { isFull, retryAfter }: RateLimiter.NotLetGo) =>
+const stopped = ({ endpoint }: Endpoint.Any, { isFull, retryAfter }: RateLimiter.RateLimiterError) =>
   new ApiError.RateLimited({
     endpoint,
     status: 0,
@@ -86,7 +86,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
     request: Request
   ): Effect.Effect<Success, E | ApiError.Common> =>
     Effect.suspend(() => {
-      const { method, limit, waits, repeatable } = endpoint.declaration
+      const { method, limit, longPoll: waits, idempotent: repeatable } = endpoint.declaration
       const { encode, decode } = codec.of(endpoint)
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return failed(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
@@ -94,7 +94,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
       const deliberate = waits(request)
       const within = deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
       const claim = limit(request)
-      let departure: RateLimiter.Departure | undefined
+      let departure: RateLimiter.Permit | undefined
       // Made when it may depart: many calls may wait until then.
       const exchange = (span: Tracer.Span) =>
         Effect.flatMap(send(endpoint, toHttp(method, encoded.success), within), (received) => {
@@ -102,7 +102,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
           const read = Effect.clockWith((clock) =>
             Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
           )
-          return deliberate === undefined ? Effect.andThen(limiter.answered(departure!), read) : read
+          return deliberate === undefined ? Effect.andThen(limiter.onResponse(departure!), read) : read
         })
       const attempt = Effect.suspend(() => limiter.acquire(claim, departure)).pipe(
         Effect.mapError((reason) => stopped(endpoint, reason)),
@@ -111,13 +111,13 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
           return Effect.useSpan(endpoint.endpoint, spanOptions, exchange)
         })
       )
-      const refused = (asked: Duration.Duration | undefined) => limiter.refused(departure!, asked)
+      const refused = (asked: Duration.Duration | undefined) => limiter.onRateLimited(departure!, asked)
       return Effect.flatMap(retrying(attempt, repeatable, { refused, pause: limiter.pause }), ({ json, received }) => {
         const decoded = decode(json)
         if (Result.isSuccess(decoded)) {
           const dialog = claims.dialogOf(claim, decoded.success)
           const success = Effect.succeed(decoded.success)
-          return dialog === undefined ? success : Effect.andThen(limiter.teach(dialog), success)
+          return dialog === undefined ? success : Effect.andThen(limiter.linkDialog(dialog), success)
         }
         const { status, text } = received
         const problem = redact.text(tell(decoded.failure.issue))

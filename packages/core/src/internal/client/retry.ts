@@ -28,7 +28,7 @@ const isTransient =
     error._tag === "RequestFailed" &&
     error.isRetryable &&
     isPatient(policy, error) &&
-    (repeatable || policy.repeatUncertain || !error.mayBeCarriedOut)
+    (repeatable || policy.repeatUncertain || !error.maybeExecuted)
 
 const isRefused = (error: ApiError.ApiError): error is ApiError.RateLimited =>
   error._tag === "RateLimited" && error.isSent !== false

@@ -47,8 +47,8 @@ const kinds: ReadonlyArray<Kind> = [
     kind: "Untrusted",
     sent: false,
     hint:
-      "The certificate's issuer is not among the trusted roots: give its root certificate as the setting BOT_EXTRA_ROOT " +
-      "(the option extraRoot of NodeTrust.layer), as PEM text or the path of a PEM file.",
+      "The certificate's issuer is not among the trusted roots: give its root certificate as the setting BOT_EXTRA_CA " +
+      "(the option extraCa of NodeBotHttpClient.layer), as PEM text or the path of a PEM file.",
     codes: /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_(SIG|UNT|CHAIN)|INVALID_CA)/
   },
   {

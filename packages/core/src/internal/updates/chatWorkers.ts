@@ -64,7 +64,7 @@ const about = (update: Update) => ({ update_type: update.update_type, chat: orig
 export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const { concurrency, handler, retry } = options
   // What a handler sends goes before what nobody waits for, and answers count in the chat of their update.
-  const context = Context.add(yield* Effect.context<R>(), RateLimiter.CurrentLane, "reply")
+  const context = Context.add(yield* Effect.context<R>(), RateLimiter.CurrentPriority, "reply")
   const clock = yield* Clock.Clock
   const fork: Fork<R> = Effect.runForkWith(context)
   const metrics = handlerMetrics.make(context)

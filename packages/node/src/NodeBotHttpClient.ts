@@ -25,12 +25,12 @@ export {
    * **Example** (Telling the operator what to fix)
    *
    * ```ts
-   * import { NodeTrust } from "@colloquy/node"
+   * import { NodeBotHttpClient } from "@colloquy/node"
    * import * as Console from "effect/Console"
    * import * as Effect from "effect/Effect"
    * import * as Layer from "effect/Layer"
    *
-   * export const program = Layer.launch(NodeTrust.layer({ extraRoot: "./root.pem" })).pipe(
+   * export const program = Layer.launch(NodeBotHttpClient.layer({ extraCa: "./root.pem" })).pipe(
    *   Effect.catchTag("TrustError", (error) => Console.error(`${error.problem} in ${error.setting}: ${error.message}`))
    * )
    * ```
@@ -44,7 +44,7 @@ export {
 /**
  * What {@link layer} accepts; everything is optional.
  *
- * - `extraRoot`: root certificates trusted besides the usual ones of the runtime, each as PEM text or the path of a PEM
+ * - `extraCa`: root certificates trusted besides the usual ones of the runtime, each as PEM text or the path of a PEM
  *   file. One text or file may hold several certificates.
  * - `proxy`: `http://user:password@host:port` (or `https://`). Every request goes through it by `CONNECT`.
  * - `connectTimeout`: for the connection with its TLS handshake and proxy tunnel, 10 seconds by default.
@@ -59,10 +59,10 @@ export {
  * **Example** (Options for a bot behind a company proxy)
  *
  * ```ts
- * import type { NodeTrust } from "@colloquy/node"
+ * import type { NodeBotHttpClient } from "@colloquy/node"
  *
- * export const options: NodeTrust.Options = {
- *   extraRoot: "/etc/ssl/national-root.pem",
+ * export const options: NodeBotHttpClient.Options = {
+ *   extraCa: "/etc/ssl/national-root.pem",
  *   proxy: "http://proxy.local:3128",
  *   connectTimeout: "5 seconds"
  * }
@@ -72,7 +72,7 @@ export {
  * @since 0.1.0
  */
 export interface Options {
-  readonly extraRoot?: string | ReadonlyArray<string> | undefined
+  readonly extraCa?: string | ReadonlyArray<string> | undefined
   readonly proxy?: string | Redacted.Redacted | undefined
   readonly connectTimeout?: Duration.Input | undefined
   readonly headersTimeout?: Duration.Input | undefined
@@ -82,7 +82,7 @@ export interface Options {
 }
 
 const optionNames = {
-  extraRoot: "extraRoot",
+  extraCa: "extraCa",
   proxy: "proxy",
   connectTimeout: "connectTimeout",
   headersTimeout: "headersTimeout",
@@ -93,7 +93,7 @@ const optionNames = {
 type Names = typeof optionNames
 
 const configNames: Names & { readonly connections: string } = {
-  extraRoot: "BOT_EXTRA_ROOT",
+  extraCa: "BOT_EXTRA_CA",
   proxy: "BOT_PROXY",
   connectTimeout: "BOT_CONNECT_TIMEOUT",
   headersTimeout: "BOT_HEADERS_TIMEOUT",
@@ -145,9 +145,9 @@ const parseProxy = (setting: string, value: string): Effect.Effect<ProxyAddress,
 const plain = (value: string | Redacted.Redacted) => (typeof value === "string" ? value : Redacted.value(value))
 
 const make = Effect.fnUntraced(function* (options: Options, names: Names) {
-  const roots = typeof options.extraRoot === "string" ? [options.extraRoot] : (options.extraRoot ?? [])
+  const roots = typeof options.extraCa === "string" ? [options.extraCa] : (options.extraCa ?? [])
   const settings = {
-    secureContext: roots.length === 0 ? undefined : yield* makeSecureContext(names.extraRoot, roots),
+    secureContext: roots.length === 0 ? undefined : yield* makeSecureContext(names.extraCa, roots),
     proxy: options.proxy === undefined ? undefined : yield* parseProxy(names.proxy, plain(options.proxy)),
     connections: options.connections ?? 64,
     connectTimeout: yield* toMillis(names.connectTimeout, options.connectTimeout ?? "10 seconds"),
@@ -175,13 +175,13 @@ const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.Http
  * **Example** (Trusting a national root)
  *
  * ```ts
- * import { NodeTrust } from "@colloquy/node"
+ * import { NodeBotHttpClient } from "@colloquy/node"
  * import * as Effect from "effect/Effect"
  * import * as HttpClient from "effect/http/HttpClient"
  *
  * export const program = HttpClient.get("https://example.org").pipe(
  *   Effect.flatMap((response) => response.text),
- *   Effect.provide(NodeTrust.layer({ extraRoot: "/etc/ssl/national-root.pem", connectTimeout: "5 seconds" }))
+ *   Effect.provide(NodeBotHttpClient.layer({ extraCa: "/etc/ssl/national-root.pem", connectTimeout: "5 seconds" }))
  * )
  * ```
  *
@@ -216,7 +216,7 @@ const isCount = Schema.makeFilter((text: string) => /^[1-9]\d*$/.test(text) || "
 const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
 
 /**
- * The settings of {@link Options}: `BOT_EXTRA_ROOT`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
+ * The settings of {@link Options}: `BOT_EXTRA_CA`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
  * `BOT_BODY_TIMEOUT`, `BOT_CALL_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy counts
  * as absent.
  *
@@ -224,17 +224,17 @@ const blankIsUnset = (text: string | undefined) => (text === undefined || text.t
  *
  * ```ts
  * import { Settings } from "@colloquy/core"
- * import { NodeTrust } from "@colloquy/node"
+ * import { NodeBotHttpClient } from "@colloquy/node"
  * import { Config } from "effect"
  *
- * export const settings = Settings.all({ ...NodeTrust.settings, greeting: Config.String("GREETING") })
+ * export const settings = Settings.all({ ...NodeBotHttpClient.settings, greeting: Config.String("GREETING") })
  * ```
  *
  * @category configuration
  * @since 0.1.0
  */
 export const settings = {
-  extraRoot: Config.map(optional(Config.String(configNames.extraRoot)), blankIsUnset),
+  extraCa: Config.map(optional(Config.String(configNames.extraCa)), blankIsUnset),
   proxy: Config.map(optional(Config.schema(Schema.String.check(isProxy), configNames.proxy)), (proxy) =>
     blankIsUnset(proxy) === undefined ? undefined : Redacted.make(proxy!, { label: configNames.proxy })
   ),
@@ -256,12 +256,12 @@ export const layerOfSettings = (options: Options): Layer.Layer<HttpClient.HttpCl
  * **Example** (A client set up by the environment)
  *
  * ```ts
- * import { NodeTrust } from "@colloquy/node"
+ * import { NodeBotHttpClient } from "@colloquy/node"
  * import * as Effect from "effect/Effect"
  * import * as HttpClient from "effect/http/HttpClient"
  *
- * // BOT_EXTRA_ROOT=/etc/ssl/national-root.pem BOT_PROXY=http://proxy.local:3128 node bot.js
- * export const program = Effect.provide(HttpClient.get("https://example.org"), NodeTrust.layerConfig)
+ * // BOT_EXTRA_CA=/etc/ssl/national-root.pem BOT_PROXY=http://proxy.local:3128 node bot.js
+ * export const program = Effect.provide(HttpClient.get("https://example.org"), NodeBotHttpClient.layerConfig)
  * ```
  *
  * @category layers

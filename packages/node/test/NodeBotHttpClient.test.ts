@@ -1,4 +1,4 @@
-import { NodeTrust } from "@colloquy/node"
+import { NodeBotHttpClient } from "@colloquy/node"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, layer } from "@effect/vitest"
@@ -61,18 +61,19 @@ const codesOf = (error: HttpClientError.HttpClientError): ReadonlyArray<string> 
   return found
 }
 
-const failure = (url: string, options?: NodeTrust.Options) =>
+const failure = (url: string, options?: NodeBotHttpClient.Options) =>
   get(url).pipe(
-    Effect.provide(NodeTrust.layer(options)),
+    Effect.provide(NodeBotHttpClient.layer(options)),
     Effect.catchTag("TrustError", Effect.die),
     Effect.flip,
     Effect.map(codesOf)
   )
 
-const trustError = (options: NodeTrust.Options) => Effect.flip(Effect.scoped(Layer.build(NodeTrust.layer(options))))
+const trustError = (options: NodeBotHttpClient.Options) =>
+  Effect.flip(Effect.scoped(Layer.build(NodeBotHttpClient.layer(options))))
 
 const withConfig = (env: Record<string, string>) =>
-  NodeTrust.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+  NodeBotHttpClient.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
 
 const recordUpload =
   (uploads: Array<{ readonly type: string; readonly body: Buffer }>): RequestListener =>
@@ -92,14 +93,14 @@ const upload = Effect.fnUntraced(function* (url: string, path: string) {
   return yield* response.text
 })
 
-layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
+layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
   describe("the extra root", () => {
     it.effect("opens a server that is refused without it", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
         assert.deepStrictEqual(yield* failure(url), ["TransportError", "1 UNABLE_TO_GET_ISSUER_CERT_LOCALLY"])
-        assert.strictEqual(yield* Effect.provide(get(url), NodeTrust.layer({ extraRoot: root.pem })), "ok")
+        assert.strictEqual(yield* Effect.provide(get(url), NodeBotHttpClient.layer({ extraCa: root.pem })), "ok")
       })
     )
 
@@ -110,8 +111,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const other = yield* Certificates.makeRoot("Other Root")
         const path = yield* temporaryFile(`a comment\r\n${other.pem}\n${root.pem}`)
         const oneLine = root.pem.replaceAll("\n", "\\n")
-        for (const extraRoot of [path, oneLine, [other.pem, path], [other.pem, root.pem], other.pem + root.pem]) {
-          assert.strictEqual(yield* Effect.provide(get(url), NodeTrust.layer({ extraRoot })), "ok")
+        for (const extraCa of [path, oneLine, [other.pem, path], [other.pem, root.pem], other.pem + root.pem]) {
+          assert.strictEqual(yield* Effect.provide(get(url), NodeBotHttpClient.layer({ extraCa })), "ok")
         }
       })
     )
@@ -120,7 +121,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [])
-        const trusting = (extraRoot: string) => NodeTrust.layer({ extraRoot })
+        const trusting = (extraCa: string) => NodeBotHttpClient.layer({ extraCa })
         assert.strictEqual(yield* Effect.provide(get(url), trusting(root.pem + intermediate.pem)), "ok")
       })
     )
@@ -137,7 +138,10 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const extraServer = yield* Servers.serveTls(leaf, [intermediate.pem])
         const usualServer = yield* Servers.serveTls(yield* Certificates.makeLeaf(usual), [])
         const both = Effect.all([get(extraServer), get(usualServer)])
-        assert.deepStrictEqual(yield* Effect.provide(both, NodeTrust.layer({ extraRoot: root.pem })), ["ok", "ok"])
+        assert.deepStrictEqual(yield* Effect.provide(both, NodeBotHttpClient.layer({ extraCa: root.pem })), [
+          "ok",
+          "ok"
+        ])
       })
     )
 
@@ -165,7 +169,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
               .on("error", (error) => resume(Effect.succeed(error)))
           })
           assert.propertyVal(viaAgent, "code", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY")
-        }).pipe(Effect.provide(NodeTrust.layer({ extraRoot: root.pem })))
+        }).pipe(Effect.provide(NodeBotHttpClient.layer({ extraCa: root.pem })))
         const after = globals()
         assert.deepStrictEqual(after.roots, before.roots)
         assert.strictEqual(after.bundled, before.bundled)
@@ -182,10 +186,10 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const url = yield* Servers.serveTls(leaf, [intermediate.pem], recordUpload(uploads))
         const content = Buffer.alloc(3 * 1024 * 1024, "0123456789abcdef")
         const path = yield* temporaryFile(content, "video.bin")
-        const refused = yield* upload(url, path).pipe(Effect.provide(NodeTrust.layer()), Effect.flip)
+        const refused = yield* upload(url, path).pipe(Effect.provide(NodeBotHttpClient.layer()), Effect.flip)
         assert.strictEqual(refused._tag, "HttpClientError")
         assert.lengthOf(uploads, 0)
-        yield* Effect.provide(upload(url, path), NodeTrust.layer({ extraRoot: root.pem }))
+        yield* Effect.provide(upload(url, path), NodeBotHttpClient.layer({ extraCa: root.pem }))
         assert.match(uploads[0].type, /^multipart\/form-data; boundary=/)
         assert.isTrue(uploads[0].body.includes(content))
         assert.isTrue(uploads[0].body.includes('name="data"; filename="video.bin"'))
@@ -196,17 +200,17 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
   describe("an extra root that cannot be used", () => {
     it.effect("a file that is not there is named", () =>
       Effect.gen(function* () {
-        const error = yield* trustError({ extraRoot: "/nowhere/root.pem" })
+        const error = yield* trustError({ extraCa: "/nowhere/root.pem" })
         assert.strictEqual(error.problem, "Unreadable")
-        assert.strictEqual(error.setting, "extraRoot")
+        assert.strictEqual(error.setting, "extraCa")
         assert.strictEqual(error.path, "/nowhere/root.pem")
-        assert.match(error.message, /^extraRoot: cannot read \/nowhere\/root\.pem \(ENOENT\)\. Give the path/)
+        assert.match(error.message, /^extraCa: cannot read \/nowhere\/root\.pem \(ENOENT\)\. Give the path/)
       })
     )
 
     it.effect("a folder is no file", () =>
       Effect.gen(function* () {
-        const error = yield* trustError({ extraRoot: tmpdir() })
+        const error = yield* trustError({ extraCa: tmpdir() })
         assert.strictEqual(error.problem, "Unreadable")
         assert.match(error.message, /\(EISDIR\)/)
       })
@@ -216,7 +220,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
       Effect.gen(function* () {
         const { root } = yield* Chain
         const path = yield* temporaryFile(new Uint8Array(root.certificate.rawData), "root.der")
-        const error = yield* trustError({ extraRoot: path })
+        const error = yield* trustError({ extraCa: path })
         assert.strictEqual(error.problem, "NoCertificate")
         assert.include(error.message, "openssl x509 -inform der")
       })
@@ -226,8 +230,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
       Effect.gen(function* () {
         const { leaf } = yield* Chain
         const bare = leaf.key.replace(/-----[A-Z ]+-----/g, "").trim()
-        for (const extraRoot of [leaf.key, bare, bare.replaceAll(/\s/g, ""), yield* temporaryFile(leaf.key)]) {
-          const error = yield* trustError({ extraRoot })
+        for (const extraCa of [leaf.key, bare, bare.replaceAll(/\s/g, ""), yield* temporaryFile(leaf.key)]) {
+          const error = yield* trustError({ extraCa })
           assert.strictEqual(error.problem, "NoCertificate")
           const shown = `${error} ${JSON.stringify(error)} ${error.stack} ${error.cause}`
           for (const line of bare.split("\n")) assert.notInclude(shown, line.trim())
@@ -246,7 +250,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
           [damaged, "1 of 1"]
         ] as const) {
           const path = yield* temporaryFile(text)
-          const error = yield* trustError({ extraRoot: path })
+          const error = yield* trustError({ extraCa: path })
           assert.strictEqual(error.problem, "Malformed")
           assert.include(error.message, `certificate ${which} in ${path} is cut short or damaged`)
         }
@@ -256,7 +260,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
     it.effect("an expired root is named with the day it ended", () =>
       Effect.gen(function* () {
         const old = yield* Certificates.makeRoot("Old Root", Certificates.expired)
-        const error = yield* trustError({ extraRoot: old.pem })
+        const error = yield* trustError({ extraCa: old.pem })
         assert.strictEqual(error.problem, "Expired")
         assert.include(error.message, `"CN=Old Root" in the PEM text expired at`)
         assert.include(error.message, old.certificate.notAfter.toISOString())
@@ -266,7 +270,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
     it.effect("an intermediate alone leads nowhere", () =>
       Effect.gen(function* () {
         const { intermediate } = yield* Chain
-        const error = yield* trustError({ extraRoot: intermediate.pem })
+        const error = yield* trustError({ extraCa: intermediate.pem })
         assert.strictEqual(error.problem, "NotARoot")
         assert.include(error.message, `"CN=Test Intermediate" was issued by "CN=Test Root"`)
       })
@@ -286,7 +290,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
       Effect.gen(function* () {
         const { root, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [])
-        assert.deepStrictEqual(yield* failure(url, { extraRoot: root.pem }), [
+        assert.deepStrictEqual(yield* failure(url, { extraCa: root.pem }), [
           "TransportError",
           "1 UNABLE_TO_VERIFY_LEAF_SIGNATURE"
         ])
@@ -307,7 +311,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const future = { from: new Date(Date.now() + day), to: new Date(Date.now() + 2 * day) }
         const old = yield* Servers.serveTls(yield* Certificates.makeLeaf(root, undefined, Certificates.expired), [])
         const young = yield* Servers.serveTls(yield* Certificates.makeLeaf(root, undefined, future), [])
-        const options = { extraRoot: root.pem }
+        const options = { extraCa: root.pem }
         assert.deepStrictEqual(yield* failure(old, options), ["TransportError", "1 CERT_HAS_EXPIRED"])
         assert.deepStrictEqual(yield* failure(young, options), ["TransportError", "1 CERT_NOT_YET_VALID"])
       })
@@ -318,7 +322,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const { root } = yield* Chain
         const leaf = yield* Certificates.makeLeaf(root, [{ type: "dns", value: "elsewhere.example" }])
         const url = yield* Servers.serveTls(leaf, [])
-        assert.deepStrictEqual(yield* failure(url, { extraRoot: root.pem }), [
+        assert.deepStrictEqual(yield* failure(url, { extraCa: root.pem }), [
           "TransportError",
           "1 ERR_TLS_CERT_ALTNAME_INVALID"
         ])
@@ -411,7 +415,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
             }
           }, 400)
         })
-        const text = yield* Effect.provide(get(url), NodeTrust.layer({ bodyTimeout: "1500 millis" }))
+        const text = yield* Effect.provide(get(url), NodeBotHttpClient.layer({ bodyTimeout: "1500 millis" }))
         assert.strictEqual(text, "xxxxxxx")
       })
     )
@@ -421,7 +425,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const url = yield* Servers.serve((request) => void request.pause())
         const path = yield* temporaryFile(Buffer.alloc(16 * 1024 * 1024), "video.bin")
         const error = yield* upload(url, path).pipe(
-          Effect.provide(NodeTrust.layer({ headersTimeout: "20 millis" })),
+          Effect.provide(NodeBotHttpClient.layer({ headersTimeout: "20 millis" })),
           Effect.catchTag("TrustError", Effect.die),
           Effect.flip
         )
@@ -438,7 +442,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         }
         const url = yield* Servers.serve((_, response) => void response.end("ok"))
         const endless = { connectTimeout: "Infinity", headersTimeout: "Infinity", bodyTimeout: "Infinity" } as const
-        assert.strictEqual(yield* Effect.provide(get(url), NodeTrust.layer(endless)), "ok")
+        assert.strictEqual(yield* Effect.provide(get(url), NodeBotHttpClient.layer(endless)), "ok")
       })
     )
   })
@@ -453,11 +457,11 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const content = Buffer.alloc(2 * 1024 * 1024, "fedcba9876543210")
         const path = yield* temporaryFile(content, "video.bin")
         const options = {
-          extraRoot: root.pem,
+          extraCa: root.pem,
           proxy: Redacted.make(`http://bot:se%20cret@${proxy.address}`),
           connections: 1
         }
-        yield* Effect.provide(Effect.andThen(get(url), upload(url, path)), NodeTrust.layer(options))
+        yield* Effect.provide(Effect.andThen(get(url), upload(url, path)), NodeBotHttpClient.layer(options))
         assert.lengthOf(uploads, 2)
         assert.isTrue(uploads[1].body.includes(content))
         assert.deepStrictEqual(
@@ -473,7 +477,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const url = yield* Servers.serve((request, response) => void response.end(JSON.stringify(request.headers)))
         const proxy = yield* Servers.serveProxy("bot:secret")
         const options = { proxy: `http://bot:secret@${proxy.address}` }
-        const headers = yield* Effect.provide(get(url), NodeTrust.layer(options))
+        const headers = yield* Effect.provide(get(url), NodeBotHttpClient.layer(options))
         assert.notInclude(headers, "proxy-authorization")
         assert.lengthOf(proxy.tunnels, 1)
         assert.lengthOf(proxy.plainRequests, 0)
@@ -500,7 +504,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const open = yield* Servers.serveProxy()
         const request = (url: string, proxy: string) =>
           get(url).pipe(
-            Effect.provide(NodeTrust.layer({ proxy })),
+            Effect.provide(NodeBotHttpClient.layer({ proxy })),
             Effect.catchTag("TrustError", Effect.die),
             Effect.flip
           )
@@ -531,8 +535,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const proxy = yield* Servers.serveProxy("bot:secret", yield* Certificates.makeLeaf(root))
         const address = `https://bot:secret@${proxy.address}`
         const both = Effect.all([get(url), get(plainUrl)])
-        const options = { extraRoot: root.pem, proxy: address }
-        assert.deepStrictEqual(yield* Effect.provide(both, NodeTrust.layer(options)), ["ok", "plain"])
+        const options = { extraCa: root.pem, proxy: address }
+        assert.deepStrictEqual(yield* Effect.provide(both, NodeBotHttpClient.layer(options)), ["ok", "plain"])
         assert.lengthOf(proxy.tunnels, 2)
         assert.deepStrictEqual(yield* failure(plainUrl, { proxy: address }), [
           "TransportError",
@@ -554,7 +558,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const leaf = yield* Certificates.makeLeaf(root, [{ type: "dns", value: "elsewhere.example" }])
         const url = yield* Servers.serveTls(leaf, [])
         const proxy = yield* Servers.serveProxy()
-        const options = { extraRoot: root.pem, proxy: `http://${proxy.address}` }
+        const options = { extraCa: root.pem, proxy: `http://${proxy.address}` }
         assert.deepStrictEqual(yield* failure(url, options), ["TransportError", "1 ERR_TLS_CERT_ALTNAME_INVALID"])
       })
     )
@@ -603,12 +607,12 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const traced = Effect.withSpan(get(url), "outer")
         const usual = yield* Effect.provide(traced, NodeHttpClient.layerUndici)
         assert.include(usual, "traceparent")
-        const ours = yield* Effect.provide(traced, NodeTrust.layer())
+        const ours = yield* Effect.provide(traced, NodeBotHttpClient.layer())
         assert.notInclude(ours, "traceparent")
         assert.notInclude(ours, "b3")
         const asked = traced.pipe(
           Effect.provideService(HttpClient.TracerPropagationEnabled, true),
-          Effect.provide(NodeTrust.layer())
+          Effect.provide(NodeBotHttpClient.layer())
         )
         assert.notInclude(yield* asked, "traceparent")
       })
@@ -622,7 +626,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
         const proxy = yield* Servers.serveProxy("bot:secret")
         const environment = {
-          BOT_EXTRA_ROOT: yield* temporaryFile(root.pem),
+          BOT_EXTRA_CA: yield* temporaryFile(root.pem),
           BOT_PROXY: `http://bot:secret@${proxy.address}`,
           BOT_CONNECT_TIMEOUT: "5 seconds",
           BOT_HEADERS_TIMEOUT: "5 seconds",
@@ -637,7 +641,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
     it.effect("needs nothing, and takes a blank variable for an absent one", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((_, response) => void response.end("ok"))
-        for (const environment of [{}, { BOT_EXTRA_ROOT: "", BOT_PROXY: " " }]) {
+        for (const environment of [{}, { BOT_EXTRA_CA: "", BOT_PROXY: " " }]) {
           assert.strictEqual(yield* Effect.provide(get(url), withConfig(environment)), "ok")
         }
       })
@@ -647,8 +651,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeTrust", (it) => {
       Effect.gen(function* () {
         const build = (environment: Record<string, string>) =>
           Effect.flip(Effect.scoped(Layer.build(withConfig(environment))))
-        const root = yield* build({ BOT_EXTRA_ROOT: "/nowhere/root.pem" })
-        assert.match(root.message, /^BOT_EXTRA_ROOT: cannot read/)
+        const root = yield* build({ BOT_EXTRA_CA: "/nowhere/root.pem" })
+        assert.match(root.message, /^BOT_EXTRA_CA: cannot read/)
         const malformed = yield* build({
           BOT_PROXY: "bot:hidden",
           BOT_CONNECT_TIMEOUT: "0 seconds",
