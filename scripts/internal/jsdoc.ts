@@ -5,29 +5,36 @@ export interface Comment {
   /** The line of the file on which `lines[0]` stands, from 1. */
   readonly line: number
   readonly lines: ReadonlyArray<string>
-  /** What the comment stands before. */
+  /** The first characters of the code that follows the comment. */
   readonly before: string
+  /** The offset of that code in the file. */
+  readonly codeAt: number
 }
 
 const block = /\/\*\*([\s\S]*?)\*\//g
 
 /** The JSDoc comments of a file, without their stars. */
 export const comments = (file: File): ReadonlyArray<Comment> =>
-  [...file.text.matchAll(block)].map((match) => ({
-    file: file.path,
-    line: file.text.slice(0, match.index).split("\n").length,
-    lines: match[1].split("\n").map((line) => line.replace(/^\s*\* ?/, "").trimEnd()),
-    before: file.text.slice(match.index + match[0].length, match.index + match[0].length + 400).trimStart()
-  }))
+  [...file.text.matchAll(block)].map((match) => {
+    const end = match.index + match[0].length
+    const codeAt = end + (/^\s*/.exec(file.text.slice(end))?.[0].length ?? 0)
+    return {
+      file: file.path,
+      line: file.text.slice(0, match.index).split("\n").length,
+      lines: match[1].split("\n").map((line) => line.replace(/^\s*\* ?/, "").trimEnd()),
+      before: file.text.slice(codeAt, codeAt + 400),
+      codeAt
+    }
+  })
 
 const declared = /^(?:export\s+)?(?:declare\s+)?(?:const|class|interface|type|function|namespace)\s+(\w+)/
 const listed = /^export\s*\{|^(?:override\s+|static\s+|readonly\s+|get\s+)*"?(\w+)"?/
 
-/** The name of what the comment stands before, if it has one. */
+/** The name of the declaration that the comment documents. */
 export const nameOf = (comment: Comment): string | undefined =>
   declared.exec(comment.before)?.[1] ?? listed.exec(comment.before)?.[1]
 
-/** The text before the first tag and the first example, as one paragraph per paragraph. */
+/** The text before the first tag and the first example, one line for each paragraph, list item and table row. */
 export const description = (comment: Comment): string => {
   const end = comment.lines.findIndex((line) => /^@\w|^\*\*Example\*\*/.test(line.trim()))
   return prose(comment.lines.slice(0, end === -1 ? undefined : end))
@@ -51,6 +58,6 @@ const prose = (lines: ReadonlyArray<string>): string =>
     .join("\n")
     .trim()
     .split(/\n\s*\n/)
-    .map((paragraph) => paragraph.replace(/\s*\n\s*/g, " "))
+    .map((paragraph) => paragraph.replace(/\s*\n(?!\s*(?:[-*|]|\d+\.) ?)\s*/g, " "))
     .join("\n\n")
     .replace(/\{@link ([^}]+)\}/g, "`$1`")

@@ -1,38 +1,16 @@
-/** The API reference: a page for each public module, from its declarations and their comments. */
+/** The API reference: a page for each public module, from its sources and what the compiler declares. */
+import { type Declaration, declarationsOf, type Member } from "./declarations.ts"
 import { type Comment, comments, description, tags } from "./jsdoc.ts"
 import { type File, files, publicPackages } from "./workspace.ts"
 
-/** A public module of a package, as the compiler declares it. */
+/** A public module of a package. */
 export interface Module {
   readonly package: string
   readonly name: string
+  /** Whether the main entry point of the package exports it. */
+  readonly isInIndex: boolean
   readonly summary: string
-  readonly entries: ReadonlyArray<Entry>
-}
-
-interface Entry {
-  readonly name: string
-  readonly category: string
-  readonly signature: string
-  readonly text: string
-  readonly examples: ReadonlyArray<string>
-  readonly section: string | undefined
-}
-
-const longest = 30
-
-const exported = /^export (?:declare )?(const|class|interface|type|function|\{)\s*(\w+)/
-
-/** The declaration that begins a text, without the comments inside it: until its brackets are closed and it has ended. */
-const statement = (text: string): string => {
-  const lines: Array<string> = []
-  let depth = 0
-  for (const line of text.replaceAll(/[ \t]*\/\*\*[\s\S]*?\*\/\n?/g, "").split("\n")) {
-    lines.push(line)
-    depth += (line.match(/[{([]/g) ?? []).length - (line.match(/[})\]]/g) ?? []).length
-    if (depth <= 0 && /[;}]$/.test(line)) break
-  }
-  return lines.length <= longest ? lines.join("\n") : [...lines.slice(0, longest), "    // and so on"].join("\n")
+  readonly declarations: ReadonlyArray<Declaration>
 }
 
 const section = (comment: Comment): string | undefined =>
@@ -41,69 +19,68 @@ const section = (comment: Comment): string | undefined =>
 const examplesOf = ({ lines }: Comment): ReadonlyArray<string> =>
   [...lines.join("\n").matchAll(/```ts[^\n]*\n([\s\S]*?)```/g)].map(([, code]) => code.trimEnd())
 
-/** What `{@link}` and the paragraph that names the section become on a page. */
 const prose = (comment: Comment): string =>
   description(comment)
     .split("\n\n")
     .filter((paragraph) => !paragraph.startsWith("API: "))
     .join("\n\n")
 
-const entriesOf = (file: File): ReadonlyArray<Entry> =>
-  comments(file).flatMap((comment): ReadonlyArray<Entry> => {
-    const [whole] = exported.exec(comment.before) ?? []
-    const [category] = tags(comment, "category")
-    if (whole === undefined || category === undefined) return []
-    const at = file.text.indexOf(comment.before)
-    const signature = statement(file.text.slice(at))
-    const name = exported.exec(comment.before)![2]
-    return [
-      { name, category, signature, text: prose(comment), examples: examplesOf(comment), section: section(comment) }
-    ]
-  })
-
-// The compiler drops the comment at the head of a module together with an import that it does not need.
 const summaryOf = (source: File): string => {
   const [head] = comments(source)
-  return head === undefined || exported.test(head.before) ? "" : prose(head)
+  return head === undefined || /^export (?!\*)/.test(head.before) ? "" : prose(head)
 }
+
+const categoryOf = ({ comment }: Declaration): string | undefined => comment && tags(comment, "category")[0]
 
 /** The public modules, which must have been compiled. */
 export const modules = (): ReadonlyArray<Module> =>
   publicPackages.flatMap((name) => {
     const [index] = files(`packages/${name}/src/index.ts`)
-    return [...index.text.matchAll(/from "\.\/(\w+)\.ts"/g)].map(([, module]) => {
-      const [source] = files(`packages/${name}/src/${module}.ts`)
+    const exported = new Set([...index.text.matchAll(/from "\.\/(\w+)\.ts"/g)].map(([, module]) => module))
+    return files(`packages/${name}/src/*.ts`).flatMap((source): ReadonlyArray<Module> => {
+      const module = source.path.replace(/^.*\/(\w+)\.ts$/, "$1")
       const [declared] = files(`packages/${name}/dist/${module}.d.ts`)
-      return { package: name, name: module, summary: summaryOf(source), entries: entriesOf(declared) }
+      if (module === "index" || module === "bin") return []
+      const declarations = declarationsOf(source, declared).filter((each) => categoryOf(each) !== undefined)
+      return [
+        { package: name, name: module, isInIndex: exported.has(module), summary: summaryOf(source), declarations }
+      ]
     })
   })
 
 const fence = (code: string): string => `\`\`\`ts\n${code}\n\`\`\``
 
-const entryText = ({ examples, name, section, signature, text }: Entry): string =>
+const memberText = ({ comment, name }: Member): string =>
+  `- \`${name}\`: ${prose(comment).replaceAll("\n\n", " ").replaceAll("\n", "\n  ")}`
+
+const declarationText = ({ code, comment, members, name }: Declaration): string =>
   [
     `### ${name}`,
-    text,
-    fence(signature),
-    ...examples.map((code) => `Example:\n\n${fence(code)}`),
-    ...(section === undefined ? [] : [`In the API document: ${section}`])
+    ...(comment === undefined ? [] : [prose(comment)]),
+    fence(code),
+    members.map(memberText).join("\n"),
+    ...(comment === undefined ? [] : examplesOf(comment).map((example) => `Example:\n\n${fence(example)}`)),
+    ...(comment === undefined || section(comment) === undefined ? [] : [`API document: ${section(comment)}`])
   ]
     .filter((part) => part !== "")
     .join("\n\n")
 
-/** Where the page of a module stands. */
+/** The path of the page of a module. */
 export const pathOf = (module: Module): string => `docs/api/${module.package}/${module.name}.md`
 
+const importOf = ({ isInIndex, name, package: from }: Module): string =>
+  isInIndex ? `import { ${name} } from "@colloquy/${from}"` : `import * as ${name} from "@colloquy/${from}/${name}"`
+
 export const pageOf = (generated: string, module: Module): string => {
-  const categories = [...new Set(module.entries.map(({ category }) => category))]
+  const categories = [...new Set(module.declarations.map(categoryOf))].filter((category) => category !== undefined)
   return [
     generated,
     `# ${module.name}`,
-    fence(`import { ${module.name} } from "@colloquy/${module.package}"`),
+    fence(importOf(module)),
     module.summary,
     ...categories.flatMap((category) => [
       `## ${category.charAt(0).toUpperCase()}${category.slice(1)}`,
-      ...module.entries.filter((entry) => entry.category === category).map(entryText)
+      ...module.declarations.filter((each) => categoryOf(each) === category).map(declarationText)
     ])
   ]
     .filter((part) => part !== "")
@@ -111,18 +88,28 @@ export const pageOf = (generated: string, module: Module): string => {
     .concat("\n")
 }
 
+const entryOf = (module: Module): string =>
+  `- [${module.name}](${module.package}/${module.name}.md): ${module.summary.split("\n\n")[0]}`
+
 /** The list of all modules. */
 export const index = (generated: string, all: ReadonlyArray<Module>): string =>
   [
     generated,
     "# API reference",
-    "From the comments in the sources, a page for each module.",
-    ...publicPackages.flatMap((name) => [
-      `## @colloquy/${name}`,
-      all
-        .filter((module) => module.package === name)
-        .map((module) => `- [${module.name}](${name}/${module.name}.md): ${module.summary.split("\n\n")[0]}`)
-        .join("\n")
-    ]),
+    "One page for each public module, generated from the sources.",
+    ...publicPackages.flatMap((name) => {
+      const own = all.filter((module) => module.package === name)
+      const byPath = own.filter(({ isInIndex }) => !isInIndex)
+      return [
+        `## @colloquy/${name}`,
+        own
+          .filter(({ isInIndex }) => isInIndex)
+          .map(entryOf)
+          .join("\n"),
+        ...(byPath.length === 0
+          ? []
+          : [`Imported by path, such as \`@colloquy/${name}/${byPath[0].name}\`:`, byPath.map(entryOf).join("\n")])
+      ]
+    }),
     ""
   ].join("\n\n")

@@ -1,0 +1,107 @@
+import { assert, describe, it } from "vitest"
+import { declarationsOf } from "../scripts/internal/declarations.ts"
+import { comments, description } from "../scripts/internal/jsdoc.ts"
+import { modules, pageOf } from "../scripts/internal/reference.ts"
+import { files, run } from "../scripts/internal/workspace.ts"
+
+const source = `
+/**
+ * Settings of a queue.
+ *
+ * @category models
+ */
+export interface Options {
+  /** Maximum number of items. Default: 10. */
+  readonly capacity?: number | undefined
+  readonly name: string
+}
+/**
+ * A queue.
+ *
+ * @category services
+ */
+export class Queue extends Context.Service<Queue, {
+  /** Adds an item. */
+  readonly offer: (item: string) => Effect.Effect<void>
+}>()("Queue") {}
+/**
+ * An item.
+ *
+ * @category models
+ */
+export const Item = Schema.Struct({ id: Schema.String })
+export interface Item extends Schema.Schema.Type<typeof Item> {}
+`
+
+const declared = `
+export interface Options { readonly capacity?: number | undefined; readonly name: string; }
+declare const Queue_base: Context.ServiceClass<Queue, "Queue", {}>;
+export declare class Queue extends Queue_base { }
+export declare const Item: Schema.Struct<{
+${"    readonly id: string;\n".repeat(20)}}>;
+export interface Item extends Schema.Schema.Type<typeof Item> { }
+`
+
+describe("description", () => {
+  it("keeps each item of a list on a line of its own", () => {
+    const [comment] = comments({
+      path: "a.ts",
+      text: "/**\n * Rules:\n *\n * - one\n *   more\n * - two\n */\nconst a = 1"
+    })
+    assert.strictEqual(description(comment), "Rules:\n\n- one more\n- two")
+  })
+})
+
+describe("declarationsOf", () => {
+  const found = declarationsOf({ path: "a.ts", text: source }, { path: "a.d.ts", text: declared })
+  const [options, queue, item] = found
+
+  it("lists the documented members of an interface", () => {
+    assert.deepStrictEqual(
+      options.members.map(({ comment, name }) => `${name} ${description(comment)}`),
+      ["capacity? Maximum number of items. Default: 10."]
+    )
+  })
+
+  it("shows the members of a service", () => {
+    assert.include(queue.code, "readonly offer: (item: string) => Effect.Effect<void>")
+    assert.deepStrictEqual(
+      queue.members.map(({ name }) => name),
+      ["offer"]
+    )
+  })
+
+  it("prints a schema instead of its long inferred type, and its type under the same name", () => {
+    assert.strictEqual(
+      item.code,
+      "export const Item = Schema.Struct({ id: Schema.String })\n\nexport interface Item extends Schema.Schema.Type<typeof Item> {}"
+    )
+    assert.strictEqual(found.length, 3)
+  })
+})
+
+describe("the reference", { timeout: 120_000 }, () => {
+  it("prints every option of every public options type with its documentation and its default", () => {
+    assert.isTrue(run("tsc", ["-b", "packages/core", "packages/node", "packages/testing"]).ok)
+    const incomplete = modules().flatMap((module) =>
+      module.declarations
+        .filter(({ name }) => name.endsWith("Options"))
+        .flatMap(({ code, members, name }) => {
+          const documented = new Map(members.map((member) => [member.name, description(member.comment)]))
+          return [...code.matchAll(/^ {2}readonly (\w+\??):/gm)]
+            .filter(([, option]) => {
+              const text = documented.get(option)
+              return text === undefined || (option.endsWith("?") && !text.includes("Default: "))
+            })
+            .map(([, option]) => `${module.package}/${module.name}.${name}.${option}`)
+        })
+    )
+    assert.deepStrictEqual(incomplete, [])
+  })
+
+  it("has a page for each public module", () => {
+    const paths = files("packages/*/src/*.ts").filter(({ path }) => !/\/(?:index|bin)\.ts$/.test(path))
+    assert.strictEqual(modules().length, paths.length)
+    for (const module of modules()) assert.include(pageOf("", module), `# ${module.name}`)
+  })
+})
