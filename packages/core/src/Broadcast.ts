@@ -20,6 +20,7 @@ import { type Sample, sampleOf, timeLeftOf } from "./internal/upload/timeLeft.ts
 import type { Message } from "./Message.ts"
 import type { NewMessageBody } from "./NewMessage.ts"
 import type { ChatId } from "./Recipient.ts"
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * A broadcast of this name is being sent by another process, or by another part of this one.
@@ -117,11 +118,8 @@ export interface Options<E, R> {
  */
 export const run = <E = never, R = never>(
   options: Options<E, R>
-): Stream.Stream<
-  Outcome,
-  E | StopError | BroadcastBusy | BroadcastStore.BroadcastStoreError,
-  R | BotApi | BroadcastStore.BroadcastStore
-> => Stream.unwrap(broadcastRun.run(options))
+): Stream.Stream<Outcome, E | StopError | BroadcastBusy | StoreError, R | BotApi | BroadcastStore.BroadcastStore> =>
+  Stream.unwrap(broadcastRun.run(options))
 
 const changing = (name: string, status: BroadcastStore.Status) =>
   BroadcastStore.BroadcastStore.use((store) => store.change(name, { status }))
@@ -133,9 +131,8 @@ const changing = (name: string, status: BroadcastStore.Status) =>
  * @category control
  * @since 0.1.0
  */
-export const pause = (
-  name: string
-): Effect.Effect<boolean, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> => changing(name, "paused")
+export const pause = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
+  changing(name, "paused")
 
 /**
  * Lets a broadcast that waits go on. One that no process runs goes on when it is run. Gives whether there is one of that
@@ -144,9 +141,7 @@ export const pause = (
  * @category control
  * @since 0.1.0
  */
-export const resume = (
-  name: string
-): Effect.Effect<boolean, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
+export const resume = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
   changing(name, "running")
 
 /**
@@ -156,9 +151,7 @@ export const resume = (
  * @category control
  * @since 0.1.0
  */
-export const cancel = (
-  name: string
-): Effect.Effect<boolean, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
+export const cancel = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
   changing(name, "cancelled")
 
 /**
@@ -168,9 +161,7 @@ export const cancel = (
  * @category control
  * @since 0.1.0
  */
-export const forget = (
-  name: string
-): Effect.Effect<boolean, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
+export const forget = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
   BroadcastStore.BroadcastStore.use((store) => store.forget(name))
 
 const page = 500
@@ -183,7 +174,7 @@ const page = 500
  */
 export const records = (
   name: string
-): Stream.Stream<BroadcastStore.Record, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
+): Stream.Stream<BroadcastStore.Record, StoreError, BroadcastStore.BroadcastStore> =>
   Stream.unwrap(
     BroadcastStore.BroadcastStore.use((store) =>
       Effect.succeed(
@@ -236,7 +227,7 @@ const isOver = ({ status }: BroadcastStore.Standing): boolean => status === "fin
 export const progress = (
   name: string,
   { every = "1 second" }: { readonly every?: Duration.Input | undefined } = {}
-): Stream.Stream<Progress, BroadcastStore.BroadcastStoreError, BroadcastStore.BroadcastStore> =>
+): Stream.Stream<Progress, StoreError, BroadcastStore.BroadcastStore> =>
   Stream.paginate([] as ReadonlyArray<Sample>, (samples) =>
     Effect.gen(function* () {
       if (samples.length > 0) yield* Effect.sleep(every)
@@ -264,7 +255,7 @@ export const progress = (
  */
 export const forgetRefusing = <E, R>(
   outcomes: Stream.Stream<Outcome, E, R>
-): Stream.Stream<Outcome, E | ChatStore.ChatStoreError, R | ChatStore.ChatStore> =>
+): Stream.Stream<Outcome, E | StoreError, R | ChatStore.ChatStore> =>
   Stream.tap(outcomes, ({ _tag, chat_id }) =>
     _tag === "Forbidden" || _tag === "NotFound" ? ChatStore.forget(chat_id) : Effect.void
   )

@@ -4,33 +4,12 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import { makeMemory } from "./internal/broadcast/memoryStore.ts"
 import type { ChatId, MessageId } from "./Recipient.ts"
-
-/**
- * The store could not do what it was asked. `operation` names it, `problem` is the store's own text, `isRetryable` says
- * whether the same may work later. Nothing was changed by halves.
- *
- * @category errors
- * @since 0.1.0
- */
-export class BroadcastStoreError extends Data.TaggedError("BroadcastStoreError")<{
-  readonly operation: string
-  readonly problem: string
-  readonly isRetryable: boolean
-  readonly cause?: unknown
-}> {
-  override get message() {
-    const advice = this.isRetryable
-      ? "The database did not answer in time or could not be reached: run the broadcast again, and it goes on."
-      : "Trying again will not help: check the database and the settings of the store."
-    return `BroadcastStore.${this.operation}: ${this.problem}. ${advice}`
-  }
-}
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * What became of a recipient: the message was sent; the bot may not write there; there is no such chat; or it failed in
@@ -98,8 +77,8 @@ export class BroadcastStore extends Context.Service<
       readonly now: number
       readonly leaseUntil: number
       readonly create: boolean
-    }) => Effect.Effect<Option.Option<Standing>, BroadcastStoreError>
-    readonly standing: (name: string) => Effect.Effect<Option.Option<Standing>, BroadcastStoreError>
+    }) => Effect.Effect<Option.Option<Standing>, StoreError>
+    readonly standing: (name: string) => Effect.Effect<Option.Option<Standing>, StoreError>
     /**
      * Changes what is told of a broadcast. Gives whether there is one of that name that is not over: once it is cancelled
      * or finished, nothing about it changes.
@@ -107,24 +86,21 @@ export class BroadcastStore extends Context.Service<
     readonly change: (
       name: string,
       changes: { readonly status?: Status | undefined; readonly total?: number | undefined }
-    ) => Effect.Effect<boolean, BroadcastStoreError>
+    ) => Effect.Effect<boolean, StoreError>
     /** Those of the chats that have no record yet, in their order. */
-    readonly unserved: (
-      name: string,
-      chats: ReadonlyArray<ChatId>
-    ) => Effect.Effect<ReadonlyArray<ChatId>, BroadcastStoreError>
+    readonly unserved: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
     /**
      * Remembers what became of recipients, and counts them. One that has a record already is passed over, as are all
      * where there is no broadcast of that name.
      */
-    readonly record: (name: string, records: ReadonlyArray<Record>) => Effect.Effect<void, BroadcastStoreError>
+    readonly record: (name: string, records: ReadonlyArray<Record>) => Effect.Effect<void, StoreError>
     /** The records in ascending order of their chats, those after the chat `after`. */
     readonly records: (
       name: string,
       page: { readonly after?: ChatId | undefined; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<Record>, BroadcastStoreError>
+    ) => Effect.Effect<ReadonlyArray<Record>, StoreError>
     /** Forgets a broadcast with its records. Gives whether there was one of that name. */
-    readonly forget: (name: string) => Effect.Effect<boolean, BroadcastStoreError>
+    readonly forget: (name: string) => Effect.Effect<boolean, StoreError>
   }
 >()("@colloquy/core/BroadcastStore") {}
 

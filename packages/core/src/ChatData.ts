@@ -8,9 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { ChatEntry } from "./ChatEntry.ts"
-import { ChatStore, type ChatStoreError } from "./ChatStore.ts"
+import { ChatStore } from "./ChatStore.ts"
 import { tell } from "./internal/client/fieldIssues.ts"
 import type { ChatId } from "./Recipient.ts"
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * Data is kept with a known chat, and the bot does not know this one: it left the chat, or never heard of it.
@@ -56,16 +57,16 @@ export class InvalidChatData extends Data.TaggedError("InvalidChatData")<{
 export interface ChatData<A> {
   readonly name: string
   readonly from: (entry: ChatEntry) => Effect.Effect<Option.Option<A>, InvalidChatData>
-  readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<A>, ChatStoreError | InvalidChatData, ChatStore>
+  readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<A>, StoreError | InvalidChatData, ChatStore>
   readonly set: (
     chat_id: ChatId,
     value: A
-  ) => Effect.Effect<void, ChatStoreError | InvalidChatData | UnknownChat, ChatStore>
+  ) => Effect.Effect<void, StoreError | InvalidChatData | UnknownChat, ChatStore>
   readonly update: (
     chat_id: ChatId,
     f: (current: Option.Option<A>) => A
-  ) => Effect.Effect<A, ChatStoreError | InvalidChatData | UnknownChat, ChatStore>
-  readonly remove: (chat_id: ChatId) => Effect.Effect<void, ChatStoreError, ChatStore>
+  ) => Effect.Effect<A, StoreError | InvalidChatData | UnknownChat, ChatStore>
+  readonly remove: (chat_id: ChatId) => Effect.Effect<void, StoreError, ChatStore>
 }
 
 /**
@@ -111,7 +112,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
   const write = <B, E>(
     chat_id: ChatId,
     next: (entry: ChatEntry) => Effect.Effect<readonly [B, ChatEntry["data"]], E>
-  ): Effect.Effect<B, E | ChatStoreError | UnknownChat, ChatStore> =>
+  ): Effect.Effect<B, E | StoreError | UnknownChat, ChatStore> =>
     Effect.gen(function* () {
       const store = yield* ChatStore
       while (true) {

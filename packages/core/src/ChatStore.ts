@@ -10,7 +10,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,28 +25,8 @@ import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
 import * as chatMemory from "./internal/chats/memoryStore.ts"
 import type { ChatId, ChatType } from "./Recipient.ts"
+import type { StoreError } from "./StoreError.ts"
 import type { Update } from "./Update.ts"
-
-/**
- * The store could not do what it was asked. `operation` names it, `problem` is the store's own text, `isRetryable` says
- * whether the same may work later. Nothing was changed by halves.
- *
- * @category errors
- * @since 0.1.0
- */
-export class ChatStoreError extends Data.TaggedError("ChatStoreError")<{
-  readonly operation: string
-  readonly problem: string
-  readonly isRetryable: boolean
-  readonly cause?: unknown
-}> {
-  override get message() {
-    const advice = this.isRetryable
-      ? "The database did not answer in time or could not be reached: try again."
-      : "Trying again will not help: check the database and the settings of the store."
-    return `ChatStore.${this.operation}: ${this.problem}. ${advice}`
-  }
-}
 
 /**
  * Which chats: those of a `type`, and those seen at `activeSince` (milliseconds) or later. A chat whose type is not
@@ -83,21 +62,21 @@ export class ChatStore extends Context.Service<
   ChatStore,
   {
     /** Combines what is told with what is kept, chat by chat as `ChatRecord.combine`, and keeps it before it returns. */
-    readonly learn: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, ChatStoreError>
-    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<ChatEntry>, ChatStoreError>
+    readonly learn: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
+    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<ChatEntry>, StoreError>
     /** At most `limit` chats whose ids are above `after`. A page may be short, and even empty, with another after it. */
-    readonly page: (filter: Filter, after: Option.Option<ChatId>, limit: number) => Effect.Effect<Page, ChatStoreError>
-    readonly count: (filter: Filter) => Effect.Effect<number, ChatStoreError>
+    readonly page: (filter: Filter, after: Option.Option<ChatId>, limit: number) => Effect.Effect<Page, StoreError>
+    readonly count: (filter: Filter) => Effect.Effect<number, StoreError>
     /** As if the bot had left when the chat was last seen. Says whether it was known. */
-    readonly forget: (chat_id: ChatId) => Effect.Effect<boolean, ChatStoreError>
+    readonly forget: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
     /** Writes the data of a known chat if it still is what is expected. Says whether it did. */
     readonly swapData: (
       chat_id: ChatId,
       expected: ChatEntry["data"],
       next: ChatEntry["data"]
-    ) => Effect.Effect<boolean, ChatStoreError>
+    ) => Effect.Effect<boolean, StoreError>
     /** Drops the records of chats that the bot left before a time. Says how many. */
-    readonly sweep: (before: number) => Effect.Effect<number, ChatStoreError>
+    readonly sweep: (before: number) => Effect.Effect<number, StoreError>
   }
 >()("@colloquy/core/ChatStore") {}
 
@@ -155,7 +134,7 @@ export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
  * @category learning
  * @since 0.1.0
  */
-export const learn = (updates: Iterable<Update>): Effect.Effect<void, ChatStoreError, ChatStore> => {
+export const learn = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
   const records = Array.from(updates).flatMap((update) => Option.toArray(ChatRecord.fromUpdate(update)))
   return records.length === 0 ? Effect.void : ChatStore.use((store) => store.learn(records))
 }
@@ -181,9 +160,9 @@ interface Handling {
  */
 export type Tracked<T> =
   T extends Stream.Stream<infer U, infer E, infer R>
-    ? Stream.Stream<U, E | ChatStoreError, R | ChatStore>
+    ? Stream.Stream<U, E | StoreError, R | ChatStore>
     : T extends (update: infer U) => infer O
-      ? (update: U) => Effect.Effect<Handled<O>, Effect.Error<O> | ChatStoreError, Effect.Services<O> | ChatStore>
+      ? (update: U) => Effect.Effect<Handled<O>, Effect.Error<O> | StoreError, Effect.Services<O> | ChatStore>
       : never
 
 type Handled<O> = undefined extends O ? unknown : Effect.Success<O>
@@ -246,7 +225,7 @@ const pageSize = 500
  */
 export const importIds = <E = never, R = never>(
   ids: Iterable<ChatId> | Stream.Stream<ChatId, E, R>
-): Effect.Effect<number, E | ChatStoreError, R | ChatStore> =>
+): Effect.Effect<number, E | StoreError, R | ChatStore> =>
   Effect.gen(function* () {
     const store = yield* ChatStore
     const now = yield* Clock.currentTimeMillis
@@ -282,7 +261,7 @@ export const refresh: (
   chat_id: ChatId
 ) => Effect.Effect<
   Option.Option<ChatEntry>,
-  ChatStoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
+  StoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
   ChatStore | BotApi
 > = Effect.fnUntraced(function* (chat_id) {
   const store = yield* ChatStore
@@ -306,7 +285,7 @@ export const refresh: (
  * @category reading
  * @since 0.1.0
  */
-export const get = (chat_id: ChatId): Effect.Effect<Option.Option<ChatEntry>, ChatStoreError, ChatStore> =>
+export const get = (chat_id: ChatId): Effect.Effect<Option.Option<ChatEntry>, StoreError, ChatStore> =>
   ChatStore.use((store) => store.get(chat_id))
 
 /**
@@ -315,7 +294,7 @@ export const get = (chat_id: ChatId): Effect.Effect<Option.Option<ChatEntry>, Ch
  * @category reading
  * @since 0.1.0
  */
-export const has = (chat_id: ChatId): Effect.Effect<boolean, ChatStoreError, ChatStore> =>
+export const has = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
   Effect.map(get(chat_id), Option.isSome)
 
 /**
@@ -324,7 +303,7 @@ export const has = (chat_id: ChatId): Effect.Effect<boolean, ChatStoreError, Cha
  * @category reading
  * @since 0.1.0
  */
-export const count = (filter: Filter = {}): Effect.Effect<number, ChatStoreError, ChatStore> =>
+export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
   ChatStore.use((store) => store.count(filter))
 
 /**
@@ -346,7 +325,7 @@ export const count = (filter: Filter = {}): Effect.Effect<number, ChatStoreError
  * @category reading
  * @since 0.1.0
  */
-export const stream = (filter: Filter = {}): Stream.Stream<ChatEntry, ChatStoreError, ChatStore> =>
+export const stream = (filter: Filter = {}): Stream.Stream<ChatEntry, StoreError, ChatStore> =>
   Stream.unwrap(
     ChatStore.use((store) =>
       Effect.succeed(
@@ -380,7 +359,7 @@ const toJson = Schema.encodeSync(Schema.fromJsonString(ChatEntry))
  * @category reading
  * @since 0.1.0
  */
-export const exportNdjson = (filter?: Filter): Stream.Stream<string, ChatStoreError, ChatStore> =>
+export const exportNdjson = (filter?: Filter): Stream.Stream<string, StoreError, ChatStore> =>
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**
@@ -390,5 +369,5 @@ export const exportNdjson = (filter?: Filter): Stream.Stream<string, ChatStoreEr
  * @category learning
  * @since 0.1.0
  */
-export const forget = (chat_id: ChatId): Effect.Effect<boolean, ChatStoreError, ChatStore> =>
+export const forget = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
   ChatStore.use((store) => store.forget(chat_id))

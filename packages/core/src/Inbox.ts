@@ -17,8 +17,9 @@ import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as inboxMetrics from "./internal/updates/inboxMetrics.ts"
 import * as json from "./internal/client/json.ts"
-import { InboxStore, type InboxUnavailable, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
+import { InboxStore, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
 import * as Letter from "./Letter.ts"
+import type { StoreError } from "./StoreError.ts"
 import type { MalformedUpdate, Update } from "./Update.ts"
 
 /**
@@ -85,13 +86,13 @@ export class Inbox extends Context.Service<
     readonly receive: (
       updates: ReadonlyArray<Received>,
       marker?: { readonly source: string; readonly value: bigint }
-    ) => Effect.Effect<void, InboxClosed | InboxUnavailable>
+    ) => Effect.Effect<void, InboxClosed | StoreError>
     /** Puts a dead letter back at the end of its mailbox. Gives whether it was there. */
-    readonly replay: (id: string) => Effect.Effect<boolean, InboxUnavailable>
+    readonly replay: (id: string) => Effect.Effect<boolean, StoreError>
     /** How far a source has been read. */
-    readonly marker: (source: string) => Effect.Effect<bigint | undefined, InboxUnavailable>
+    readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
     /** What waits, since when, and how many letters are dead. */
-    readonly stats: Effect.Effect<Stats, InboxUnavailable>
+    readonly stats: Effect.Effect<Stats, StoreError>
     /** Takes updates again, after `close`. */
     readonly open: Effect.Effect<void>
     /** Takes nothing any more. */
@@ -157,7 +158,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const put = (
     updates: ReadonlyArray<Received>,
     marker: { source: string; value: bigint } | undefined
-  ): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+  ): Effect.Effect<void, InboxClosed | StoreError> => {
     // A page that is larger than the inbox has to get in somehow.
     if (waiting > 0 && updates.length > 0 && waiting + updates.length > capacity) {
       return new InboxClosed({ reason: "full" })
@@ -191,7 +192,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   }
 
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
-    Effect.suspend((): Effect.Effect<void, InboxClosed | InboxUnavailable> => {
+    Effect.suspend((): Effect.Effect<void, InboxClosed | StoreError> => {
       if (!isOpen) return new InboxClosed({ reason: "stopping" })
       const every = waiting + updates.length > capacity ? recountAfter : countEvery
       // Updates of a webhook come one by one: what is known without an effect takes none.
@@ -279,7 +280,7 @@ const deadPage = 100
  * @category dead letters
  * @since 0.1.0
  */
-export const deadLetters: Stream.Stream<Letter.Dead, InboxUnavailable, Inbox> = Stream.unwrap(
+export const deadLetters: Stream.Stream<Letter.Dead, StoreError, Inbox> = Stream.unwrap(
   Inbox.use(({ store }) =>
     Effect.succeed(
       Stream.paginate(undefined as string | undefined, (after) =>
@@ -298,8 +299,7 @@ export const deadLetters: Stream.Stream<Letter.Dead, InboxUnavailable, Inbox> = 
  * @category dead letters
  * @since 0.1.0
  */
-export const replay = (id: string): Effect.Effect<boolean, InboxUnavailable, Inbox> =>
-  Inbox.use((inbox) => inbox.replay(id))
+export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> => Inbox.use((inbox) => inbox.replay(id))
 
 /**
  * Forgets a dead letter. Gives whether it was there.
@@ -307,5 +307,5 @@ export const replay = (id: string): Effect.Effect<boolean, InboxUnavailable, Inb
  * @category dead letters
  * @since 0.1.0
  */
-export const drop = (id: string): Effect.Effect<boolean, InboxUnavailable, Inbox> =>
+export const drop = (id: string): Effect.Effect<boolean, StoreError, Inbox> =>
   Inbox.use(({ store }) => Effect.map(store.drop([id]), (count) => count > 0))

@@ -4,29 +4,13 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { makeMemory } from "./internal/updates/memoryStore.ts"
 import * as joining from "./internal/stores/writeBatching.ts"
 import type * as Letter from "./Letter.ts"
-
-/**
- * The store of an inbox cannot be reached, or cannot do what it should. Nothing was acknowledged to the platform.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InboxUnavailable extends Data.TaggedError("InboxUnavailable")<{
-  readonly operation: string
-  readonly cause: unknown
-}> {
-  override get message() {
-    const { cause } = this
-    return `The inbox is not available (${this.operation}): ${cause instanceof Error ? cause.message : String(cause)}`
-  }
-}
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * What arrives at once, and is stored all or not at all: letters in their order, what could not be read, and how far the
@@ -124,36 +108,36 @@ export class InboxStore extends Context.Service<
      * Stores an arrival, all or nothing, durably. Letters and unreadable ones whose fingerprint came since
      * `duplicatesSince` (earlier in the same arrival too) are left out; gives the number of those that are new.
      */
-    readonly put: (arrival: Arrival) => Effect.Effect<number, InboxUnavailable>
+    readonly put: (arrival: Arrival) => Effect.Effect<number, StoreError>
     /**
      * Claims mailboxes that nobody holds, or whose lease has run out, those with the oldest first letter first; each
      * with its first letters. A key has one owner at a time, so the order within a key holds across processes.
      */
-    readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Mailbox>, InboxUnavailable>
+    readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Mailbox>, StoreError>
     /**
      * Settles letters of mailboxes, in the order given. A settled letter is gone, or among the dead. What comes from
      * somebody who does not own the mailbox any more is passed over: the next owner handles the letter again.
      */
-    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, InboxUnavailable>
+    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, StoreError>
     /** Sets the lease of all mailboxes that an owner still holds. One in the past gives them back. */
-    readonly extend: (owner: string, leaseUntil: number) => Effect.Effect<void, InboxUnavailable>
-    readonly stats: Effect.Effect<Stats, InboxUnavailable>
+    readonly extend: (owner: string, leaseUntil: number) => Effect.Effect<void, StoreError>
+    readonly stats: Effect.Effect<Stats, StoreError>
     /** How far a source has been read. */
-    readonly marker: (source: string) => Effect.Effect<bigint | undefined, InboxUnavailable>
+    readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
     /** The dead from the oldest on, those after the id `after`. */
     readonly dead: (page: {
       readonly after?: string | undefined
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<Letter.Dead>, InboxUnavailable>
+    }) => Effect.Effect<ReadonlyArray<Letter.Dead>, StoreError>
     /** Puts dead letters back at the end of their mailbox, whatever their fingerprint; gives how many there were. */
-    readonly replay: (ids: ReadonlyArray<string>) => Effect.Effect<number, InboxUnavailable>
+    readonly replay: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
     /** Forgets dead letters; gives how many there were. */
-    readonly drop: (ids: ReadonlyArray<string>) => Effect.Effect<number, InboxUnavailable>
+    readonly drop: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
     /** Forgets the fingerprints that came before `seenBefore` and the letters that died before `diedBefore`. */
     readonly sweep: (limits: {
       readonly seenBefore: number
       readonly diedBefore: number
-    }) => Effect.Effect<void, InboxUnavailable>
+    }) => Effect.Effect<void, StoreError>
   }
 >()("@colloquy/core/InboxStore") {}
 
@@ -176,7 +160,7 @@ export const layerMemory: Layer.Layer<InboxStore> = Layer.effect(
  * @since 0.1.0
  */
 export interface Joinable extends Omit<InboxStore["Service"], "put"> {
-  readonly putAll: (arrivals: ReadonlyArray<Arrival>) => Effect.Effect<ReadonlyArray<number>, InboxUnavailable>
+  readonly putAll: (arrivals: ReadonlyArray<Arrival>) => Effect.Effect<ReadonlyArray<number>, StoreError>
 }
 
 /** Letters, and a thousand characters of their text, in one transaction. */

@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
-import type { InboxUnavailable } from "./InboxStore.ts"
+import type { StoreError } from "./StoreError.ts"
 import { pollingLimits } from "./internal/client/assumptions.ts"
 import { growing, patiently } from "./internal/broadcast/backoff.ts"
 import { wholeNumber } from "./internal/client/wholeNumber.ts"
@@ -44,11 +44,11 @@ export interface Options {
 type Failure = Endpoint.Errors<typeof Updates.list>
 
 const untilTaken = growing.pipe(
-  Schedule.setInputType<InboxClosed | InboxUnavailable>(),
+  Schedule.setInputType<InboxClosed | StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
 )
 
-const untilStored = <A>(effect: Effect.Effect<A, InboxClosed | InboxUnavailable>): Effect.Effect<A> =>
+const untilStored = <A>(effect: Effect.Effect<A, InboxClosed | StoreError>): Effect.Effect<A> =>
   Effect.retry(effect, untilTaken) as Effect.Effect<A>
 
 const source = "updates"

@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -16,14 +15,7 @@ import { climb, learn, type Lessons as Learnt, none } from "./internal/rateLimit
 import * as Queue from "./internal/rateLimiter/waiters.ts"
 import * as Room from "./internal/rateLimiter/waitingQueue.ts"
 import * as RateLimiter from "./RateLimiter.ts"
-
-/**
- * The store cannot be reached.
- *
- * @category errors
- * @since 0.1.0
- */
-export class StoreAway extends Data.TaggedError("StoreAway")<{ readonly cause: unknown }> {}
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * A limit in numbers: `window` is in milliseconds and includes the margin.
@@ -92,11 +84,11 @@ export interface Store {
     wishes: ReadonlyArray<Wish>,
     host: Limit,
     late: number
-  ) => Effect.Effect<{ readonly outcomes: ReadonlyArray<Outcome>; readonly level: number }, StoreAway>
-  readonly learn: (change: (lessons: Lessons | undefined, now: number) => Lessons) => Effect.Effect<void, StoreAway>
-  readonly pause: (millis: number) => Effect.Effect<void, StoreAway>
-  readonly merge: (from: string, to: string) => Effect.Effect<void, StoreAway>
-  readonly postpone: (line: string | undefined, from: number, to: number) => Effect.Effect<void, StoreAway>
+  ) => Effect.Effect<{ readonly outcomes: ReadonlyArray<Outcome>; readonly level: number }, StoreError>
+  readonly learn: (change: (lessons: Lessons | undefined, now: number) => Lessons) => Effect.Effect<void, StoreError>
+  readonly pause: (millis: number) => Effect.Effect<void, StoreError>
+  readonly merge: (from: string, to: string) => Effect.Effect<void, StoreError>
+  readonly postpone: (line: string | undefined, from: number, to: number) => Effect.Effect<void, StoreError>
 }
 
 /**
@@ -191,7 +183,7 @@ export const make = Effect.fnUntraced(function* (
   // What departed by the store before, or without it since, is out of every window after the longest of them.
   const longest = Math.max(...Object.values(limits).map(({ window }) => window))
 
-  const gone = (cause: unknown) =>
+  const gone = (error: StoreError) =>
     Effect.suspend(() => {
       if (isAway) return Effect.void
       isAway = true
@@ -200,7 +192,7 @@ export const make = Effect.fnUntraced(function* (
         whenAway === "wait"
           ? "The store of the rate limiter is away: calls wait until it is back."
           : `The store of the rate limiter is away: calls go by ${share} of the limits until it is back.`,
-        cause
+        error
       )
     })
 
@@ -236,7 +228,7 @@ export const make = Effect.fnUntraced(function* (
       if (isAway && now() < retryAt) return Effect.sync(() => (whenAway === "wait" ? waiting(lines) : takeAlone(lines)))
       return Effect.catch(takeShared(lines), (away) => {
         retryAt = now() + betweenAttempts
-        return Effect.as(gone(away.cause), whenAway === "wait" ? waiting(lines) : takeAlone(lines))
+        return Effect.as(gone(away), whenAway === "wait" ? waiting(lines) : takeAlone(lines))
       })
     })
 
@@ -267,7 +259,7 @@ export const make = Effect.fnUntraced(function* (
 
   yield* Effect.forkScoped(Effect.forever(step))
 
-  const ignoringAway = Effect.catch((away: StoreAway) => gone(away.cause))
+  const ignoringAway = Effect.catch((away: StoreError) => gone(away))
 
   const driver: Driver = {
     acquire: (request) => Effect.suspend(() => queue.wait(request, now())),

@@ -9,22 +9,10 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-
-/**
- * The cache could not be reached. `Uploads.cached` logs it and uploads.
- *
- * @category errors
- * @since 0.1.0
- */
-export class UploadCacheError extends Data.TaggedError("UploadCacheError")<{ readonly cause: unknown }> {
-  override get message() {
-    return `The cache of uploads cannot be reached: ${String(this.cause)}`
-  }
-}
+import type { StoreError } from "./StoreError.ts"
 
 /**
  * Keeps attachments as text, by keys that are made of contents. `remove` forgets an attachment only where it is still the
@@ -36,9 +24,9 @@ export class UploadCacheError extends Data.TaggedError("UploadCacheError")<{ rea
 export class UploadCache extends Context.Service<
   UploadCache,
   {
-    readonly get: (key: string) => Effect.Effect<Option.Option<string>, UploadCacheError>
-    readonly set: (key: string, attachment: string) => Effect.Effect<void, UploadCacheError>
-    readonly remove: (key: string, attachment: string) => Effect.Effect<void, UploadCacheError>
+    readonly get: (key: string) => Effect.Effect<Option.Option<string>, StoreError>
+    readonly set: (key: string, attachment: string) => Effect.Effect<void, StoreError>
+    readonly remove: (key: string, attachment: string) => Effect.Effect<void, StoreError>
   }
 >()("@colloquy/core/UploadCache") {}
 

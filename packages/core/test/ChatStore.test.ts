@@ -1,4 +1,4 @@
-import { ChatStore, type Update } from "@colloquy/core"
+import { ChatStore, StoreError, type Update } from "@colloquy/core"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -15,7 +15,12 @@ const added: Update.Update = { update_type: "bot_added", timestamp, chat_id, use
 
 const removed: Update.Update = { update_type: "bot_removed", timestamp: timestamp + 1, chat_id, user: user() }
 
-const broken = new ChatStore.ChatStoreError({ operation: "sweep", problem: "the disk is full", isRetryable: false })
+const broken = new StoreError.StoreError({
+  store: "chats",
+  operation: "sweep",
+  reason: "the disk is full",
+  isRetryable: false
+})
 
 describe("ChatStore", () => {
   it.effect("remembers for the time that was set that a chat was left", () =>
@@ -86,11 +91,11 @@ describe("track", () => {
     expectTypeOf(ChatStore.track(greet)).toEqualTypeOf<
       (
         update: Update.Of<"bot_started">
-      ) => Effect.Effect<number, Refused | ChatStore.ChatStoreError, Shop | ChatStore.ChatStore>
+      ) => Effect.Effect<number, Refused | StoreError.StoreError, Shop | ChatStore.ChatStore>
     >()
     const started: Stream.Stream<Update.Of<"bot_started">, Refused, Shop> = Stream.empty
     expectTypeOf(started.pipe(ChatStore.track)).toEqualTypeOf<
-      Stream.Stream<Update.Of<"bot_started">, Refused | ChatStore.ChatStoreError, Shop | ChatStore.ChatStore>
+      Stream.Stream<Update.Of<"bot_started">, Refused | StoreError.StoreError, Shop | ChatStore.ChatStore>
     >()
     expectTypeOf(ChatStore.track((update) => Effect.succeed(update.update_type)))
       .parameter(0)

@@ -5,7 +5,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import { InboxStore, Letter } from "../src/index.ts"
+import { InboxStore, Letter, StoreError } from "../src/index.ts"
 
 const letter = (fingerprint: string) =>
   Letter.fromStored({ fingerprint, key: "chat", receivedAt: 0, text: `"${fingerprint}"` })
@@ -17,7 +17,8 @@ const arrival = (...fingerprints: ReadonlyArray<string>): InboxStore.Arrival => 
   duplicatesSince: 0
 })
 
-const unavailable = (operation: string) => new InboxStore.InboxUnavailable({ operation, cause: "away" })
+const unavailable = (operation: string) =>
+  new StoreError.StoreError({ store: "inbox", operation, reason: "away", isRetryable: true })
 
 /** A store in memory that takes several arrivals at once, writes down which, and waits where it is told. */
 const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => boolean = () => false) {

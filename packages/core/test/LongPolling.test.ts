@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, Json, LongPolling, Updates } from "../src/index.ts"
+import { Inbox, InboxStore, Json, LongPolling, StoreError, Updates } from "../src/index.ts"
 import { message, user } from "./support/fixtures.ts"
 import { answer, lost, nodeError, ok, never, type Reply, repeat, scripted, unlimited } from "./support/scripted.ts"
 
@@ -90,7 +90,9 @@ describe("the stream", () => {
         ...store,
         put: (arrival) =>
           refusals-- > 0
-            ? Effect.fail(new InboxStore.InboxUnavailable({ operation: "put", cause: "away" }))
+            ? Effect.fail(
+                new StoreError.StoreError({ store: "inbox", operation: "put", reason: "away", isRetryable: true })
+              )
             : store.put(arrival)
       })
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, refusing)))

@@ -15,7 +15,7 @@ import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, Webhook } from "../src/index.ts"
+import { Inbox, StoreError, Webhook } from "../src/index.ts"
 import { scripted } from "./support/scripted.ts"
 import {
   dead,
@@ -226,7 +226,12 @@ describe("an inbox that takes nothing", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  const broken = new InboxStore.InboxUnavailable({ operation: "put", cause: new Error("no connection") })
+  const broken = new StoreError.StoreError({
+    store: "inbox",
+    operation: "put",
+    reason: "no connection",
+    isRetryable: true
+  })
 
   it.effect("because its store is not there is answered with 503, and a log says why", () => {
     const { layer, logs } = listening()
@@ -483,7 +488,12 @@ describe("health", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  const down = new InboxStore.InboxUnavailable({ operation: "stats", cause: new Error("postgres://user:pass@host") })
+  const down = new StoreError.StoreError({
+    store: "inbox",
+    operation: "stats",
+    reason: "postgres://user:pass@host",
+    isRetryable: true
+  })
 
   it.effect.each([
     ["cannot be reached", Effect.fail(down)],

@@ -8,8 +8,8 @@
  * @since 0.1.0
  */
 import * as Inbox from "@colloquy/core/Inbox"
-import type { InboxUnavailable } from "@colloquy/core/InboxStore"
 import * as Settings from "@colloquy/core/Settings"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -44,7 +44,7 @@ const file = (options: Options) => NodeSqlite.layerLazy({ filename: options.file
  * An inbox in a SQLite file, which is made where it is missing, with its folder. What is in it survives the end of the
  * process and the loss of power. Several processes of one machine may share the file; on a network drive they may not.
  *
- * The file is opened when the layer is built, and closed with it. Fails with `InboxUnavailable`, which says what to do,
+ * The file is opened when the layer is built, and closed with it. Fails with a `StoreError`, which says what to do,
  * when it cannot be opened, is no database, or when another process keeps it locked.
  *
  * **Example**
@@ -58,12 +58,12 @@ const file = (options: Options) => NodeSqlite.layerLazy({ filename: options.file
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, InboxUnavailable> =>
+export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreError> =>
   Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(file(options)))
 
 /**
  * Like {@link layer}, but the file is opened at first use, so that a program without a source of updates has none. What
- * uses the inbox fails with `InboxUnavailable` as long as the file cannot be opened. `NodeBot` has this one.
+ * uses the inbox fails with a `StoreError` as long as the file cannot be opened. `NodeBot` has this one.
  *
  * @category layers
  * @since 0.1.0

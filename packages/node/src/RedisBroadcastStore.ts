@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Scripts from "./internal/broadcast/redis.ts"
-import { ofRedis } from "./internal/stores/storeProblem.ts"
+import { ofRedis } from "./internal/stores/failure.ts"
 
 /**
  * What {@link layer} accepts: `prefix` begins the name of every key, `{colloquy:broadcasts}:` by default. A part in braces
@@ -22,8 +22,7 @@ export interface Options {
   readonly prefix?: string | undefined
 }
 
-const failure = (operation: string) => (cause: unknown) =>
-  new BroadcastStore.BroadcastStoreError({ operation, ...ofRedis(cause) })
+const failure = ofRedis("broadcasts")
 
 const failing = (operation: string) => Effect.mapError(failure(operation))
 

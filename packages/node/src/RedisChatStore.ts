@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Scripts from "./internal/chats/redis.ts"
-import { ofRedis } from "./internal/stores/storeProblem.ts"
+import { ofRedis } from "./internal/stores/failure.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `prefix` begins the name of every key,
@@ -26,8 +26,7 @@ export interface Options extends ChatStore.Options {
   readonly prefix?: string | undefined
 }
 
-const failure = (operation: string) => (error: unknown) =>
-  new ChatStore.ChatStoreError({ operation, ...ofRedis(error) })
+const failure = ofRedis("chats")
 
 const atOnce = 500
 

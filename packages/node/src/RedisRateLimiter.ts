@@ -5,12 +5,14 @@
  */
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as SharedRateLimiter from "@colloquy/core/SharedRateLimiter"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
 import * as scripts from "./internal/rateLimiter/redisScripts.ts"
+import { ofRedis } from "./internal/stores/failure.ts"
 
 /**
  * The settings of `RateLimiter`, and:
@@ -28,6 +30,8 @@ export interface Options extends Partial<RateLimiter.Options> {
   readonly timeout?: Duration.Input | undefined
 }
 
+const failure = ofRedis("rateLimiter")
+
 /** A process that waits asks again when it was told to, or at the latest so many milliseconds after. */
 const grace = 250
 
@@ -36,11 +40,11 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
   const keys = scripts.keysOf(prefix)
   const me = randomUUID()
 
-  const asking = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, SharedRateLimiter.StoreAway> =>
+  const asking = <A, E>(operation: string, effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
     Effect.timeout(effect, timeout).pipe(
-      Effect.mapError((cause) => new SharedRateLimiter.StoreAway({ cause })),
+      Effect.mapError(failure(operation)),
       // What cannot be read in Redis must not end the limiter.
-      Effect.catchDefect((cause) => Effect.fail(new SharedRateLimiter.StoreAway({ cause })))
+      Effect.catchDefect((cause) => Effect.fail(failure(operation)(cause)))
     )
 
   const take = redis.eval(scripts.take)
@@ -62,15 +66,16 @@ const makeStore = Effect.fnUntraced(function* (prefix: string, timeout: Duration
   const store: SharedRateLimiter.Store = {
     take: (wishes, host, late) =>
       asking(
+        "take",
         Effect.map(take({ keys, host, me, grace, late, wishes }), ([level, ...outcomes]) => ({
           level: Number(level),
           outcomes: outcomes.map(scripts.outcomeOf)
         }))
       ),
-    learn: (change) => asking(changing(change)),
-    pause: (millis) => asking(pause(keys, millis)),
-    merge: (from, to) => asking(merge(keys, from, to)),
-    postpone: (line, from, to) => asking(postpone(keys, line, from, to))
+    learn: (change) => asking("learn", changing(change)),
+    pause: (millis) => asking("pause", pause(keys, millis)),
+    merge: (from, to) => asking("merge", merge(keys, from, to)),
+    postpone: (line, from, to) => asking("postpone", postpone(keys, line, from, to))
   }
   return store
 })

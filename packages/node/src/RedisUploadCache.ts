@@ -3,12 +3,13 @@
  *
  * @since 0.1.0
  */
-import { UploadCache, UploadCacheError } from "@colloquy/core/UploadCache"
+import { UploadCache } from "@colloquy/core/UploadCache"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
+import { ofRedis } from "./internal/stores/failure.ts"
 
 /**
  * `prefix` stands before every key, `colloquy:uploads:` unless told. An attachment that has not been used for
@@ -22,7 +23,7 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-const unreachable = Effect.mapError((cause: unknown) => new UploadCacheError({ cause }))
+const failing = (operation: string) => Effect.mapError(ofRedis("uploads")(operation))
 
 const removeIfSame = Redis.script((key: string, attachment: string) => [key, attachment], {
   lua: `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
@@ -59,10 +60,10 @@ export const layer = (options: Options = {}): Layer.Layer<UploadCache, never, Re
         get: (key) =>
           redis
             .send<string | null>("GETEX", prefix + key, "PX", millis)
-            .pipe(Effect.map(Option.fromNullishOr), unreachable),
+            .pipe(Effect.map(Option.fromNullishOr), failing("get")),
         set: (key, attachment) =>
-          redis.send("SET", prefix + key, attachment, "PX", millis).pipe(Effect.asVoid, unreachable),
-        remove: (key, attachment) => remove(prefix + key, attachment).pipe(Effect.asVoid, unreachable)
+          redis.send("SET", prefix + key, attachment, "PX", millis).pipe(Effect.asVoid, failing("set")),
+        remove: (key, attachment) => remove(prefix + key, attachment).pipe(Effect.asVoid, failing("remove"))
       })
     })
   )

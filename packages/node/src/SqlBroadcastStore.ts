@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +13,7 @@ import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Row from "./internal/broadcast/row.ts"
 import { type Dialect, dialectOf } from "./internal/stores/sqlDialect.ts"
-import { ofSql } from "./internal/stores/storeProblem.ts"
+import { ofSql } from "./internal/stores/failure.ts"
 
 /**
  * What {@link layer} accepts: `table` is the name of the table of broadcasts, `colloquy_broadcasts` by default, in
@@ -26,8 +27,7 @@ export interface Options {
   readonly table?: string | undefined
 }
 
-const failure = (operation: string) => (cause: unknown) =>
-  new BroadcastStore.BroadcastStoreError({ operation, ...ofSql(cause) })
+const failure = ofSql("broadcasts")
 
 const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) =>
   Migrator.make({})({
@@ -164,7 +164,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  * What became of a recipient is on disk, as far as the database is set to be durable, before it counts as served: in a
  * SQLite file by `NodeSqlite.layer` after every record.
  *
- * Fails with a `BroadcastStoreError` when the database cannot be reached or is of another kind.
+ * Fails with a `StoreError` when the database cannot be reached or is of another kind.
  *
  * **Example** (One file)
  *
@@ -182,5 +182,5 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<BroadcastStore.BroadcastStore, BroadcastStore.BroadcastStoreError, SqlClient.SqlClient> =>
+): Layer.Layer<BroadcastStore.BroadcastStore, StoreError, SqlClient.SqlClient> =>
   Layer.effect(BroadcastStore.BroadcastStore, makeStore(options.table ?? "colloquy_broadcasts"))

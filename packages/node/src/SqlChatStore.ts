@@ -5,6 +5,7 @@
  */
 import * as ChatRecord from "@colloquy/core/ChatRecord"
 import * as ChatStore from "@colloquy/core/ChatStore"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +16,7 @@ import type { Fragment, Statement } from "effect/sql/Statement"
 import * as Batcher from "./internal/stores/batcher.ts"
 import * as Row from "./internal/chats/row.ts"
 import * as Sql from "./internal/chats/sql.ts"
-import { ofSql } from "./internal/stores/storeProblem.ts"
+import { ofSql } from "./internal/stores/failure.ts"
 
 /**
  * What {@link layer} accepts, besides what every store accepts: `table` is the name of the table, `colloquy_chats` by
@@ -28,7 +29,7 @@ export interface Options extends ChatStore.Options {
   readonly table?: string | undefined
 }
 
-const failure = (operation: string) => (cause: unknown) => new ChatStore.ChatStoreError({ operation, ...ofSql(cause) })
+const failure = ofSql("chats")
 
 const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Sql.Dialect) =>
   Migrator.make({})({
@@ -150,7 +151,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  * `NodeSqlite.layer` after every write. Updates that are handled at the same time are written in one go. Within a
  * transaction of the same `SqlClient`, what is learnt is part of the transaction.
  *
- * Fails with a `ChatStoreError` when the database cannot be reached or is of another kind.
+ * Fails with a `StoreError` when the database cannot be reached or is of another kind.
  *
  * **Example** (One file)
  *
@@ -168,9 +169,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (
-  options: Options = {}
-): Layer.Layer<ChatStore.ChatStore, ChatStore.ChatStoreError, SqlClient.SqlClient> =>
+export const layer = (options: Options = {}): Layer.Layer<ChatStore.ChatStore, StoreError, SqlClient.SqlClient> =>
   Layer.effect(
     ChatStore.ChatStore,
     Effect.flatMap(makeStore(options.table ?? "colloquy_chats"), (store) => ChatStore.make(store, options))

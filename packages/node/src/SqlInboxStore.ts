@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { InboxStore, type InboxUnavailable, joined } from "@colloquy/core/InboxStore"
+import { InboxStore, joined } from "@colloquy/core/InboxStore"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
@@ -51,7 +52,7 @@ const make = ({ tablePrefix = "colloquy_inbox_" }: Options = {}) => SqlInbox.mak
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options?: Options): Layer.Layer<InboxStore, InboxUnavailable, SqlClient.SqlClient> =>
+export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, SqlClient.SqlClient> =>
   Layer.effect(
     InboxStore,
     Effect.gen(function* () {

@@ -3,12 +3,14 @@
  *
  * @since 0.1.0
  */
-import { UploadCache, UploadCacheError } from "@colloquy/core/UploadCache"
+import type { StoreError } from "@colloquy/core/StoreError"
+import { UploadCache } from "@colloquy/core/UploadCache"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
+import { ofSql } from "./internal/stores/failure.ts"
 
 /**
  * The name of the table, `colloquy_uploads` unless told.
@@ -20,7 +22,7 @@ export interface Options {
   readonly table?: string | undefined
 }
 
-const unreachable = Effect.mapError((cause: unknown) => new UploadCacheError({ cause }))
+const failing = (operation: string) => Effect.mapError(ofSql("uploads")(operation))
 
 /** Where several processes make the table at once, some of them fail and find it made. */
 const atOnce = Schedule.spaced("100 millis").pipe(Schedule.upTo({ times: 5 }))
@@ -43,7 +45,7 @@ const atOnce = Schedule.spaced("100 millis").pipe(Schedule.upTo({ times: 5 }))
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<UploadCache, UploadCacheError, SqlClient.SqlClient> =>
+export const layer = (options: Options = {}): Layer.Layer<UploadCache, StoreError, SqlClient.SqlClient> =>
   Layer.effect(
     UploadCache,
     Effect.gen(function* () {
@@ -51,21 +53,21 @@ export const layer = (options: Options = {}): Layer.Layer<UploadCache, UploadCac
       const table = sql(options.table ?? "colloquy_uploads")
       yield* sql`CREATE TABLE IF NOT EXISTS ${table} (content TEXT PRIMARY KEY, attachment TEXT NOT NULL)`.pipe(
         Effect.retry(atOnce),
-        unreachable
+        failing("migrate")
       )
       return UploadCache.of({
         get: (key) =>
           sql<{ readonly attachment: string }>`SELECT attachment FROM ${table} WHERE content = ${key}`.pipe(
             Effect.map(([row]) => Option.fromUndefinedOr(row?.attachment)),
-            unreachable
+            failing("get")
           ),
         set: (key, attachment) =>
           sql`INSERT INTO ${table} (content, attachment) VALUES (${key}, ${attachment})
-            ON CONFLICT (content) DO UPDATE SET attachment = EXCLUDED.attachment`.pipe(Effect.asVoid, unreachable),
+            ON CONFLICT (content) DO UPDATE SET attachment = EXCLUDED.attachment`.pipe(Effect.asVoid, failing("set")),
         remove: (key, attachment) =>
           sql`DELETE FROM ${table} WHERE content = ${key} AND attachment = ${attachment}`.pipe(
             Effect.asVoid,
-            unreachable
+            failing("remove")
           )
       })
     })

@@ -48,7 +48,7 @@ describe("NodeInbox", () => {
     Effect.gen(function* () {
       const folder = yield* Files.folder
       const error = yield* opening(folder)
-      assert.strictEqual(error._tag, "InboxUnavailable")
+      assert.strictEqual(error._tag, "StoreError")
       assert.include(error.message, `Check that it is a file in a folder where the process may write`)
     })
   )
@@ -66,7 +66,7 @@ describe("NodeInbox", () => {
       const filename = yield* Files.file
       writeFileSync(filename, "not a database ".repeat(100))
       yield* Effect.gen(function* () {
-        assert.strictEqual((yield* Effect.flip(receive))._tag, "InboxUnavailable")
+        assert.strictEqual((yield* Effect.flip(receive))._tag, "StoreError")
         writeFileSync(filename, "")
         yield* receive
       }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))

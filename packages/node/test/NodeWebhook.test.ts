@@ -1,4 +1,4 @@
-import { Inbox, InboxStore, Subscriptions, Updates, Webhook } from "@colloquy/core"
+import { Inbox, StoreError, Subscriptions, Updates, Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
 import { Emulator, NodeWebhooks } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -341,7 +341,7 @@ describe("a bot with a server of its own", () => {
 })
 
 describe("a store that is not there", () => {
-  const down = new InboxStore.InboxUnavailable({ operation: "put", cause: "down" })
+  const down = new StoreError.StoreError({ store: "inbox", operation: "put", reason: "down", isRetryable: true })
 
   it.live("is answered with 503, and when to come again", () =>
     Effect.gen(function* () {

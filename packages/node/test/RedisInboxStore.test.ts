@@ -1,4 +1,4 @@
-import { Chat, Inbox, InboxStore, Update, Updates } from "@colloquy/core"
+import { Chat, Inbox, InboxStore, type StoreError, Update, Updates } from "@colloquy/core"
 import { RedisInboxStore } from "@colloquy/node"
 import { Fixtures, InboxSuite } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -48,8 +48,9 @@ describe("an inbox in Redis", () => {
         sweep: store.sweep({ seenBefore: 0, diedBefore: 0 })
       }
       for (const [name, operation] of Object.entries(operations)) {
-        const error = yield* Effect.flip<unknown, InboxStore.InboxUnavailable, never>(operation)
-        assert.strictEqual(error.message, `The inbox is not available (${name}): the connection is closed`)
+        const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(operation)
+        assert.include(error.message, `The inbox store failed in operation "${name}": the connection is closed.`)
+        assert.isTrue(error.isRetryable)
       }
     }).pipe(
       Effect.provide(

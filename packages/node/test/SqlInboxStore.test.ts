@@ -1,4 +1,4 @@
-import { InboxStore, Letter } from "@colloquy/core"
+import { InboxStore, Letter, type StoreError } from "@colloquy/core"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { InboxSuite } from "@colloquy/testing"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -29,7 +29,7 @@ describe("the inbox in SQLite", () => {
         drop: store.drop(["1"])
       }
       for (const [name, operation] of Object.entries(operations)) {
-        const error = yield* Effect.flip<unknown, InboxStore.InboxUnavailable, never>(operation)
+        const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(operation)
         assert.strictEqual(error.operation, name)
         assert.include(error.message, "no such table: colloquy_inbox_letters")
       }

@@ -83,8 +83,12 @@ describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
           Effect.flip(cache.remove("a", "b"))
         ])
         assert.deepStrictEqual(
-          errors.map(({ _tag }) => _tag),
-          ["UploadCacheError", "UploadCacheError", "UploadCacheError"]
+          errors.map(({ operation, store }) => [store, operation]),
+          [
+            ["uploads", "get"],
+            ["uploads", "set"],
+            ["uploads", "remove"]
+          ]
         )
       })
     )

@@ -120,7 +120,7 @@ describe("a BroadcastStore in SQL", () => {
       const sql = Context.get(context, SqlClient.SqlClient)
       yield* sql`DROP TABLE colloquy_broadcasts_records`
       const error = yield* Effect.flip(store.unserved("news", [ChatId.make(1)]))
-      assert.strictEqual(error._tag, "BroadcastStoreError")
+      assert.strictEqual(error._tag, "StoreError")
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "no such table: colloquy_broadcasts_records")
       const Nowhere = PgClient.layer({ ...Databases.postgresOptions, port: 1 })

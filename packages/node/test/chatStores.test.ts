@@ -117,7 +117,7 @@ describe("a ChatStore in SQL", () => {
         yield* ChatStore.learn([added(Fixtures.groupId)])
         yield* sql`UPDATE colloquy_chats SET data = 'no json'`
         const error = yield* Effect.flip(ChatStore.get(Fixtures.groupId))
-        assert.strictEqual(error._tag, "ChatStoreError")
+        assert.strictEqual(error._tag, "StoreError")
         assert.strictEqual(error.operation, "get")
         assert.isFalse(error.isRetryable)
         yield* sql`DROP TABLE colloquy_chats`

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { InboxStore, InboxUnavailable } from "@colloquy/core/InboxStore"
+import type { InboxStore } from "@colloquy/core/InboxStore"
+import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
 import { arrivals } from "./internal/updates/arrivals.ts"
 import { claims } from "./internal/updates/claims.ts"
@@ -18,7 +19,7 @@ import { deaths } from "./internal/updates/deaths.ts"
  */
 export interface Case {
   readonly name: string
-  readonly effect: Effect.Effect<void, InboxUnavailable, InboxStore>
+  readonly effect: Effect.Effect<void, StoreError, InboxStore>
 }
 
 /**

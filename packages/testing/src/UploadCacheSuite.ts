@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { UploadCache, type UploadCacheError } from "@colloquy/core/UploadCache"
+import type { StoreError } from "@colloquy/core/StoreError"
+import { UploadCache } from "@colloquy/core/UploadCache"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { deepStrictEqual } from "node:assert/strict"
@@ -16,7 +17,7 @@ import { deepStrictEqual } from "node:assert/strict"
  */
 export interface Case {
   readonly name: string
-  readonly effect: Effect.Effect<void, UploadCacheError, UploadCache>
+  readonly effect: Effect.Effect<void, StoreError, UploadCache>
 }
 
 const expect = <A>(found: A, expected: A): Effect.Effect<void> => Effect.sync(() => deepStrictEqual(found, expected))

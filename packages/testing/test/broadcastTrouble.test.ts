@@ -1,4 +1,4 @@
-import { Broadcast, BroadcastStore, type Chat } from "@colloquy/core"
+import { Broadcast, BroadcastStore, type Chat, StoreError } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -31,7 +31,12 @@ const standing = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
   Effect.map(store.standing("news"), Option.getOrThrow)
 )
 
-const away = new BroadcastStore.BroadcastStoreError({ operation: "any", problem: "connection lost", isRetryable: true })
+const away = new StoreError.StoreError({
+  store: "broadcasts",
+  operation: "any",
+  reason: "connection lost",
+  isRetryable: true
+})
 
 type Operations = BroadcastStore.BroadcastStore["Service"]
 
@@ -42,9 +47,8 @@ const failing = (isAway: (operation: keyof Operations) => boolean) =>
     Effect.map(BroadcastStore.BroadcastStore, (store) => {
       const unless = <A>(
         operation: keyof Operations,
-        self: Effect.Effect<A, BroadcastStore.BroadcastStoreError>
-      ): Effect.Effect<A, BroadcastStore.BroadcastStoreError> =>
-        Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : self))
+        self: Effect.Effect<A, StoreError.StoreError>
+      ): Effect.Effect<A, StoreError.StoreError> => Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : self))
       return BroadcastStore.BroadcastStore.of({
         ...store,
         acquire: (claim) => unless("acquire", store.acquire(claim)),
@@ -263,7 +267,7 @@ describe("a broadcast in trouble", () => {
       yield* TestClock.adjust("1500 millis")
       isAway = true
       const [took, error] = yield* taking(Fiber.join(fiber))
-      assert.strictEqual(error._tag, "BroadcastStoreError")
+      assert.strictEqual(error._tag, "StoreError")
       assert.isAtMost(took, Duration.toMillis("75 seconds"))
       isAway = false
       yield* TestClock.adjust("1 minute")

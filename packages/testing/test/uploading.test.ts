@@ -8,7 +8,8 @@ import {
   type UploadEvent,
   UploadLimits,
   Uploads,
-  UploadSource
+  UploadSource,
+  StoreError
 } from "@colloquy/core"
 import { Emulator, UploadCacheSuite } from "@colloquy/testing"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
@@ -825,7 +826,10 @@ describe("a file that is used often", () => {
     )
   )
 
-  const down = () => Effect.fail(new UploadCache.UploadCacheError({ cause: "no route to host" }))
+  const down = () =>
+    Effect.fail(
+      new StoreError.StoreError({ store: "uploads", operation: "get", reason: "no route to host", isRetryable: true })
+    )
 })
 
 describe("the cache of uploads in memory", () => {

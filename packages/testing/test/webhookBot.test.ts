@@ -1,4 +1,13 @@
-import { type ApiError, Inbox, InboxStore, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
+import {
+  type ApiError,
+  Inbox,
+  InboxStore,
+  StoreError,
+  Subscriptions,
+  type Update,
+  Updates,
+  Webhook
+} from "@colloquy/core"
 import { Emulator, type Webhooks } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { inspect } from "node:util"
@@ -103,7 +112,7 @@ describe("a bot by webhook", () => {
 
   it.effect("gets again after 60 seconds what its inbox could not take", () => {
     let isDown = true
-    const down = new InboxStore.InboxUnavailable({ operation: "put", cause: "down" })
+    const down = new StoreError.StoreError({ store: "inbox", operation: "put", reason: "down", isRetryable: true })
     const inbox = Inbox.layer().pipe(
       Layer.provide(
         Layer.effect(

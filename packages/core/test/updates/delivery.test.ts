@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, type Update, Updates } from "../../src/index.ts"
+import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
@@ -250,9 +250,13 @@ describe("delivery", () => {
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       let outage = 3
-      const failing = <A>(effect: Effect.Effect<A, InboxStore.InboxUnavailable>) =>
+      const failing = <A>(effect: Effect.Effect<A, StoreError.StoreError>) =>
         Effect.suspend(() =>
-          outage-- > 0 ? Effect.fail(new InboxStore.InboxUnavailable({ operation: "settle", cause: "away" })) : effect
+          outage-- > 0
+            ? Effect.fail(
+                new StoreError.StoreError({ store: "inbox", operation: "settle", reason: "away", isRetryable: true })
+              )
+            : effect
         )
       const flaky = InboxStore.InboxStore.of({ ...store, settle: (settlements) => failing(store.settle(settlements)) })
       const times: Array<number> = []
@@ -277,7 +281,9 @@ describe("delivery", () => {
           Effect.flatMap(store.claim(asked), (claimed) => {
             if (!isLost || claimed.length === 0) return Effect.succeed(claimed)
             isLost = false
-            return Effect.fail(new InboxStore.InboxUnavailable({ operation: "claim", cause: "away" }))
+            return Effect.fail(
+              new StoreError.StoreError({ store: "inbox", operation: "claim", reason: "away", isRetryable: true })
+            )
           })
       })
       const times: Array<number> = []
@@ -296,7 +302,12 @@ describe("delivery", () => {
   it.effect("A lease that runs out while its handler runs begins no second handler in the same process.", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
-      const unavailable = new InboxStore.InboxUnavailable({ operation: "extend", cause: "away" })
+      const unavailable = new StoreError.StoreError({
+        store: "inbox",
+        operation: "extend",
+        reason: "away",
+        isRetryable: true
+      })
       const flaky = InboxStore.InboxStore.of({ ...store, isShared: true, extend: () => Effect.fail(unavailable) })
       const times: Array<number> = []
       const handle = (update: Update.Update) =>

@@ -5,10 +5,10 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, type Update, Updates } from "../../src/index.ts"
+import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
 import { inTime, source, started, timeOf } from "../support/deliveries.ts"
 
-const away = new InboxStore.InboxUnavailable({ operation: "settle", cause: "away" })
+const away = new StoreError.StoreError({ store: "inbox", operation: "settle", reason: "away", isRetryable: true })
 
 /** Runs a bot over a store that is changed, and stops it after a second. Gives how many milliseconds that took. */
 const stopped = <E>(

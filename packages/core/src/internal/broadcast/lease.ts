@@ -6,7 +6,8 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import { BroadcastBusy } from "../../Broadcast.ts"
-import { BroadcastStore, type BroadcastStoreError, type Status } from "../../BroadcastStore.ts"
+import { BroadcastStore, type Status } from "../../BroadcastStore.ts"
+import type { StoreError } from "../../StoreError.ts"
 
 /** Whoever is killed keeps a broadcast from others for so long, in milliseconds. */
 const lease = 20_000
@@ -17,7 +18,7 @@ const freshness = lease / 2
 /** How soon a pause, a resumption or a cancellation by another process is noticed. */
 const lookEvery = "1 second"
 
-export type HoldError = BroadcastBusy | BroadcastStoreError
+export type HoldError = BroadcastBusy | StoreError
 
 /** So long a new runner waits for the lease of one that was killed. */
 const untilLeasesEnd = Schedule.spaced(lookEvery).pipe(
@@ -31,12 +32,11 @@ const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedul
 )
 
 /** A store that is away is waited for, for a minute: what it is told can be told again. */
-export const waitingForStore: <A, R>(
-  self: Effect.Effect<A, BroadcastStoreError, R>
-) => Effect.Effect<A, BroadcastStoreError, R> = Effect.retry({
-  schedule: untilItAnswers,
-  while: ({ isRetryable }) => isRetryable
-})
+export const waitingForStore: <A, R>(self: Effect.Effect<A, StoreError, R>) => Effect.Effect<A, StoreError, R> =
+  Effect.retry({
+    schedule: untilItAnswers,
+    while: ({ isRetryable }) => isRetryable
+  })
 
 /** A broadcast in the hands of one runner. */
 export interface Hold {

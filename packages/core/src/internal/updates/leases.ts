@@ -6,15 +6,16 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { Inbox } from "../../Inbox.ts"
-import type { InboxUnavailable, Mailbox, Settlement } from "../../InboxStore.ts"
+import type { Mailbox, Settlement } from "../../InboxStore.ts"
+import type { StoreError } from "../../StoreError.ts"
 
 /** Other processes that put letters in do not wake this one. */
 const lookAgainAfter = "1 second"
 
 const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")]).pipe(
   Schedule.jittered,
-  Schedule.setInputType<InboxUnavailable>(),
-  Schedule.tap(({ input }) => Effect.logWarning(`${input.message}. It is tried again.`))
+  Schedule.setInputType<StoreError>(),
+  Schedule.tap(({ input }) => Effect.logWarning(`${input.message} It is tried again.`))
 )
 
 const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (parts) =>
@@ -37,7 +38,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let isClosed = false
 
   // A success costs nothing: the schedule is looked at after the first failure.
-  const patiently = <A>(effect: Effect.Effect<A, InboxUnavailable>): Effect.Effect<A> =>
+  const patiently = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
     Effect.catchCause(effect, (cause) => {
       let isFirst = true
       const again = Effect.suspend(() => {

@@ -4,7 +4,8 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import { RequestFailed } from "../../ApiError.ts"
 import { AttachmentRequest } from "../../AttachmentRequest.ts"
-import { UploadCache, type UploadCacheError } from "../../UploadCache.ts"
+import type { StoreError } from "../../StoreError.ts"
+import { UploadCache } from "../../UploadCache.ts"
 import { UploadFailed } from "../../UploadError.ts"
 import type { Media } from "../../UploadEvent.ts"
 import type { CachedRequest } from "../../Uploads.ts"
@@ -65,7 +66,7 @@ const isMedia = (attachment: AttachmentRequest): attachment is Media =>
 const read = Schema.decodeUnknownOption(Schema.fromJsonString(AttachmentRequest))
 
 /** A cache that is not there must not keep anything from being sent. */
-const orSay = <A>(self: Effect.Effect<A, UploadCacheError>, otherwise: A): Effect.Effect<A> =>
+const orSay = <A>(self: Effect.Effect<A, StoreError>, otherwise: A): Effect.Effect<A> =>
   Effect.catch(self, (error) => Effect.as(Effect.logWarning(error.message, error.cause), otherwise))
 
 const obtain = <E, R>(cache: Cache, key: string, upload: Effect.Effect<Media, E, R>): Effect.Effect<Obtained, E, R> =>

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type { Inbox, InboxClosed, Received } from "../../Inbox.ts"
-import type { InboxUnavailable } from "../../InboxStore.ts"
+import type { StoreError } from "../../StoreError.ts"
 import { type BodyRefused, packingOf, read, readPacked } from "./body.ts"
 import { type Answer, answer, type Head, ok, tooLarge, tooSlow, unavailable } from "./http.ts"
 import { refusedWith } from "./metrics.ts"
@@ -30,10 +30,10 @@ export const makeDesk = Effect.fnUntraced(function* ({ inbox, storeTimeout, url 
   const redeliver = (why: string) =>
     Effect.andThen(refusedWith(503), Effect.andThen(warn(`A delivery is answered with 503. ${why}`), unavailable))
 
-  const whyNot = (cause: Cause.Cause<InboxClosed | InboxUnavailable>): string =>
+  const whyNot = (cause: Cause.Cause<InboxClosed | StoreError>): string =>
     Cause.hasInterruptsOnly(cause) ? "The program stops." : String(Cause.squash(cause))
 
-  const redelivered = (cause: Cause.Cause<InboxClosed | InboxUnavailable>) => redeliver(whyNot(cause))
+  const redelivered = (cause: Cause.Cause<InboxClosed | StoreError>) => redeliver(whyNot(cause))
 
   const late = Effect.suspend(() => redeliver(`The inbox took more than ${Duration.format(storeTimeout)}.`))
 

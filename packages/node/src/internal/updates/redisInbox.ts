@@ -1,10 +1,12 @@
-import { type Arrival, type Claim, InboxUnavailable, type Joinable, type Settlement } from "@colloquy/core/InboxStore"
+import type { Arrival, Claim, Joinable, Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"
+import { ofRedis } from "../stores/failure.ts"
 import { fromPlain, isId, toName, toPlain } from "./plain.ts"
 import * as Scripts from "./redisScripts.ts"
 
@@ -77,6 +79,8 @@ const argumentsOfSettlement = ({ owner, key, letter, release }: Settlement): Rea
   ]
 }
 
+const failure = ofRedis("inbox")
+
 const sweepChunk = 1000
 
 /** A client that waits for its connection keeps its commands; whoever waits for them is told. */
@@ -87,10 +91,10 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
 
   const operation =
     (name: string) =>
-    <A>(effect: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, InboxUnavailable> =>
+    <A>(effect: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, StoreError> =>
       effect.pipe(
         Effect.timeout(timeout),
-        Effect.mapError((error) => new InboxUnavailable({ operation: name, cause: error.cause ?? error })),
+        Effect.mapError(failure(name)),
         // A database is outside the program: it does not run in virtual time.
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
       )

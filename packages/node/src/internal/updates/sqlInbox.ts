@@ -1,5 +1,6 @@
-import { type Arrival, type Claim, InboxUnavailable, type Joinable, type Settlement } from "@colloquy/core/InboxStore"
+import type { Arrival, Claim, Joinable, Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -7,6 +8,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
+import { ofSql } from "../stores/failure.ts"
 import { fromPlain, isId, toName } from "./plain.ts"
 import * as Dialect from "./sqlDialect.ts"
 import { candidatesOf, planOf } from "./sqlPlan.ts"
@@ -34,6 +36,8 @@ const toDead = (row: DeadRow): Letter.Dead => ({
   attempts: Number(row.attempts),
   diedAt: Number(row.died_at)
 })
+
+const failure = ofSql("inbox")
 
 const sweepChunk = 1000
 
@@ -92,15 +96,15 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
 
   const operation =
     (name: string) =>
-    <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, InboxUnavailable> =>
+    <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
       Effect.mapError(
         Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect))),
-        (cause) => new InboxUnavailable({ operation: name, cause })
+        failure(name)
       )
 
   const transaction = (name: string) => {
     const named = operation(name)
-    return <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, InboxUnavailable> =>
+    return <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StoreError> =>
       named(
         retryCollisions(
           Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, dialect.isolation)

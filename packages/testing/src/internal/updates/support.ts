@@ -1,21 +1,16 @@
-import {
-  type Arrival,
-  type InboxUnavailable,
-  InboxStore,
-  type Mailbox,
-  type Settlement
-} from "@colloquy/core/InboxStore"
+import { type Arrival, InboxStore, type Mailbox, type Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
 
 export interface Case {
   readonly name: string
-  readonly effect: Effect.Effect<void, InboxUnavailable, InboxStore>
+  readonly effect: Effect.Effect<void, StoreError, InboxStore>
 }
 
 export const test = (
   name: string,
-  body: () => Generator<Effect.Effect<unknown, InboxUnavailable, InboxStore>, void>
+  body: () => Generator<Effect.Effect<unknown, StoreError, InboxStore>, void>
 ): Case => ({
   name,
   effect: Effect.gen(body)

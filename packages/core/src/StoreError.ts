@@ -1,0 +1,56 @@
+/**
+ * The error of every store: the inbox, chats, broadcasts, the upload cache and the rate limiter.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+
+/**
+ * The store that failed. The values are the stores of this library; a store of your own may have any other name.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StoreName = "inbox" | "chats" | "broadcasts" | "uploads" | "rateLimiter" | (string & {})
+
+/**
+ * An operation of a store failed. Operations are atomic, so a failed operation changed nothing, unless the connection was
+ * lost before the result arrived. Every operation can be repeated safely.
+ *
+ * **Example** (Retry while the failure may be temporary)
+ *
+ * ```ts
+ * import { ChatStore, type StoreError } from "@colloquy/core"
+ * import { Effect, Schedule } from "effect"
+ *
+ * const count = ChatStore.count().pipe(
+ *   Effect.retry({
+ *     schedule: Schedule.exponential("200 millis"),
+ *     while: (error: StoreError.StoreError) => error.isRetryable,
+ *     times: 5
+ *   })
+ * )
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StoreError extends Data.TaggedError("StoreError")<{
+  /** The store that failed. */
+  readonly store: StoreName
+  /** The operation of the store that failed, such as `"claim"`. */
+  readonly operation: string
+  /** What happened, usually in the words of the database driver. */
+  readonly reason: string
+  /** Whether the same operation may succeed later, for example after a lost connection is restored. */
+  readonly isRetryable: boolean
+  /** The error of the database driver. */
+  readonly cause?: unknown
+}> {
+  override get message() {
+    const advice = this.isRetryable
+      ? "The failure may be temporary: check that the database is reachable, then retry."
+      : "A retry will fail the same way: check the database and the options of the store."
+    return `The ${this.store} store failed in operation "${this.operation}": ${this.reason.replace(/\.$/, "")}. ${advice}`
+  }
+}
