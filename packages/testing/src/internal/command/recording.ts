@@ -3,7 +3,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import { isControl, maxBody } from "../control/control.ts"
-import { join } from "../http/join.ts"
+import * as Bytes from "effect/Bytes"
 import { type Body, headersIn, type Request, type Serve, type Unreadable } from "../http/wire.ts"
 import { ofBytes } from "./bodies.ts"
 import type { SteppedClock } from "./clock.ts"
@@ -22,7 +22,7 @@ const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uint8Array
       size += chunk.byteLength
       return size > most
     }
-    return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => join(chunks))
+    return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => Bytes.concat(chunks))
   })
 
 const broken = (cause: Unreadable): Body => ({ text: Effect.fail(cause), bytes: Stream.fail(cause) })

@@ -68,11 +68,11 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
   const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | CannotDo> => {
     const { method, path } = request
     const match = find(method, path)
-    if (match._tag === "NoSuchPath") return refusal.notFound(`Path ${path}`)
+    if (match._tag === "NotFound") return refusal.notFound(`Path ${path}`)
     if (match._tag === "Found") return answerers.get(match.endpoint)!(match.params, request, control)
     return method === "OPTIONS"
-      ? Effect.succeed(allow(match.methods))
-      : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
+      ? Effect.succeed(allow(match.allowed))
+      : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
   }
 
   return (request) => {

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { join } from "./join.ts"
+import * as Bytes from "effect/Bytes"
 import * as refusal from "./refusal.ts"
 import type { Request } from "./wire.ts"
 
@@ -19,7 +19,7 @@ const readWithin = ({ body }: Request, most: number): Effect.Effect<string, refu
         chunks.push(chunk)
         return Effect.void
       }),
-      Effect.map(() => decoder.decode(join(chunks)))
+      Effect.map(() => decoder.decode(Bytes.concat(chunks)))
     )
   })
 

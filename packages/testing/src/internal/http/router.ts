@@ -1,65 +1,57 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
-import { decodePercent } from "./percent.ts"
-
-interface Node {
-  readonly fixed: Map<string, Node>
-  parameter: { readonly name: string; readonly node: Node } | undefined
-  readonly methods: Map<string, Endpoint.Any>
-}
+import * as FindMyWay from "effect/http/FindMyWay"
 
 export type Match =
   | { readonly _tag: "Found"; readonly endpoint: Endpoint.Any; readonly params: Readonly<Record<string, string>> }
-  | { readonly _tag: "OtherMethods"; readonly methods: ReadonlyArray<string> }
-  | { readonly _tag: "NoSuchPath" }
+  | { readonly _tag: "MethodNotAllowed"; readonly allowed: ReadonlyArray<string> }
+  | { readonly _tag: "NotFound" }
 
-const makeNode = (): Node => ({ fixed: new Map(), parameter: undefined, methods: new Map() })
+export type Router = (method: string, path: string) => Match
 
-/** The request's key for a `{chatId}` of the path is `chat_id`. */
-const keyOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-const child = (node: Node, segment: string): Node => {
-  const name = /^\{(\w+)\}$/.exec(segment)?.[1]
-  if (name !== undefined) return (node.parameter ??= { name: keyOf(name), node: makeNode() }).node
-  const existing = node.fixed.get(segment)
-  if (existing !== undefined) return existing
-  const made = makeNode()
-  node.fixed.set(segment, made)
-  return made
+const exact = {
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  maxParamLength: Infinity
 }
 
-/** What may be asked at a path. HEAD is answered wherever GET is, OPTIONS everywhere. */
-export const allowing = (methods: Iterable<string>): ReadonlyArray<string> =>
+/** `/chats/{chatId}` as a pattern of the router. The key of the request is `chat_id`. */
+const patternOf = (path: string): FindMyWay.PathInput =>
+  path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => `:${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
+  ) as FindMyWay.PathInput
+
+/** The methods of a path with those that are always served: HEAD where GET is, and OPTIONS. */
+export const allowedMethods = (methods: Iterable<string>): ReadonlyArray<string> =>
   [...methods].flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).concat("OPTIONS")
 
+const emptySegment = /\/(?:\/|$)/
+
+const anyMethod = "*"
+
 /** Finds the endpoint of a request by the methods and paths of the declarations. */
-export const make = (endpoints: ReadonlyArray<Endpoint.Any>) => {
-  const root = makeNode()
+export const make = (endpoints: ReadonlyArray<Endpoint.Any>): Router => {
+  const router = FindMyWay.make<Endpoint.Any>(exact)
+  const methodsOfPath = new Map<FindMyWay.PathInput, Array<string>>()
   for (const endpoint of endpoints) {
     const { method, path } = endpoint.declaration
-    const node = path.slice(1).split("/").reduce(child, root)
-    const other = node.methods.get(method)
-    if (other !== undefined) throw new Error(`${method} ${path} is both ${other.endpoint} and ${endpoint.endpoint}`)
-    node.methods.set(method, endpoint)
+    const pattern = patternOf(path)
+    router.on(method, pattern, endpoint)
+    methodsOfPath.set(pattern, [...(methodsOfPath.get(pattern) ?? []), method])
   }
+  const paths = FindMyWay.make<ReadonlyArray<string>>(exact)
+  for (const [pattern, methods] of methodsOfPath) paths.on(anyMethod, pattern, allowedMethods(methods))
 
-  return (method: string, path: string): Match => {
-    const params: Record<string, string> = {}
-    let node = root
-    for (const segment of path.slice(1).split("/")) {
-      const value = segment.includes("%") ? decodePercent(segment) : segment
-      const fixed = value === undefined ? undefined : node.fixed.get(value)
-      if (fixed !== undefined) {
-        node = fixed
-        continue
-      }
-      if (node.parameter === undefined || value === undefined || value === "") return { _tag: "NoSuchPath" }
-      params[node.parameter.name] = value
-      node = node.parameter.node
+  return (method, path) => {
+    if (emptySegment.test(path)) return { _tag: "NotFound" }
+    // FindMyWay ends a path at `;` and `#`: in a request these belong to the path.
+    const encoded = path.replaceAll(/[;#]/g, encodeURIComponent)
+    const found = router.find(method === "HEAD" ? "GET" : method, encoded)
+    if (found !== undefined) {
+      return { _tag: "Found", endpoint: found.handler, params: found.params as Readonly<Record<string, string>> }
     }
-    const endpoint = node.methods.get(method === "HEAD" ? "GET" : method)
-    if (endpoint !== undefined) return { _tag: "Found", endpoint, params }
-    return node.methods.size === 0
-      ? { _tag: "NoSuchPath" }
-      : { _tag: "OtherMethods", methods: allowing(node.methods.keys()) }
+    const allowed = paths.find(anyMethod, encoded)?.handler
+    return allowed === undefined ? { _tag: "NotFound" } : { _tag: "MethodNotAllowed", allowed }
   }
 }

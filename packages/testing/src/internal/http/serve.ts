@@ -78,17 +78,17 @@ const open = (world: World, { headers, method, path, query }: Request): Journale
 /** Answers requests from the state of the platform, by the declarations that the client is made of. */
 export const serving = (world: World): Serve => {
   const find = router.make(Endpoints.all)
-  const methods = router.allowing(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
+  const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
 
   const answerApi = Effect.fnUntraced(function* (request: Request, exchange: Journaled) {
     const { entrance, method, path, query } = request
     const match = find(method, path)
     if (method === "OPTIONS" && path === "*") return allow(methods)
-    if (match._tag === "NoSuchPath") return yield* refusal.notFound(`Path ${path}`)
-    if (match._tag === "OtherMethods") {
-      if (method === "OPTIONS") return allow(match.methods)
-      return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.methods)
+    if (match._tag === "NotFound") return yield* refusal.notFound(`Path ${path}`)
+    if (match._tag === "MethodNotAllowed") {
+      if (method === "OPTIONS") return allow(match.allowed)
+      return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
     }
     const { endpoint, params } = match
     exchange.endpoint = endpoint.endpoint

@@ -8,7 +8,7 @@ import type { UploadSlot } from "../platform/model.ts"
 import { decodePercent } from "../http/percent.ts"
 import { readPicture, show } from "../platform/pictures.ts"
 import { Refusal } from "../http/refusal.ts"
-import { allowing } from "../http/router.ts"
+import { allowedMethods } from "../http/router.ts"
 import { failure, longestAudio, refuseName, refuseSize } from "./limits.ts"
 import { after, continues, describeProgress, type Range, readRange } from "./parts.ts"
 import { allow, type Body, headersIn, type Request, respond, type Response } from "../http/wire.ts"
@@ -161,9 +161,9 @@ const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot,
 const tellProgress = ({ progress }: UploadSlot): Response =>
   progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plain)
 
-const looks = allowing(["GET"])
+const looks = allowedMethods(["GET"])
 
-const takes = allowing(["GET", "POST"])
+const takes = allowedMethods(["GET", "POST"])
 
 const isLook = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
 

@@ -2,7 +2,7 @@ import type { UploadType } from "@colloquy/core/Uploads"
 import { secondsOf } from "./audioLength.ts"
 import { MoovFinder } from "./moovFinder.ts"
 import type { Film } from "./mp4.ts"
-import { join } from "../http/join.ts"
+import * as Bytes from "effect/Bytes"
 
 /** How much of the beginning of audio is looked at. */
 const headLength = 2 ** 18
@@ -42,7 +42,7 @@ export class Look {
   }
 
   get bytes(): Uint8Array<ArrayBuffer> {
-    return join(this.#pieces)
+    return Bytes.concat(this.#pieces)
   }
 
   get film(): Film | undefined {

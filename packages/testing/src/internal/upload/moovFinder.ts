@@ -1,5 +1,5 @@
 import { type Film, readMoov, textAt, viewOf } from "./mp4.ts"
-import { join } from "../http/join.ts"
+import * as Bytes from "effect/Bytes"
 
 /** No film has so much to say of itself. */
 const longestMoov = 2 ** 24
@@ -44,7 +44,7 @@ export class MoovFinder {
   }
 
   get film(): Film | undefined {
-    return readMoov(viewOf(join(this.#moov)))
+    return readMoov(viewOf(Bytes.concat(this.#moov)))
   }
 
   #read(byte: number): void {
