@@ -53,7 +53,7 @@ type ErrorClass = (typeof classes)[number]
 
 const errorSource = "packages/core/src/ApiError.ts"
 
-const isRecognised = (u: unknown): u is ApiError.Recognised<unknown> => typeof u === "function" && "rule" in u
+const isErrorClass = (u: unknown): u is ApiError.ErrorClass<unknown> => typeof u === "function" && "matcher" in u
 
 const documented = new Map(
   sources
@@ -75,8 +75,8 @@ const classes = [...documented].map(([name, comment]) => ({
 }))
 
 const recognised = ({ class: error }: ErrorClass): string => {
-  if (!isRecognised(error)) return "whatever no other error explains"
-  const { codes, matches, status } = error.rule
+  if (!isErrorClass(error)) return "whatever no other error explains"
+  const { codes, matches, status } = error.matcher
   const ways = [
     ...(codes.length > 0 ? [`code ${codes.map(code).join(", ")}`] : []),
     ...(matches === undefined ? [] : ["the body"]),

@@ -22,7 +22,7 @@ import { UserId } from "./User.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Rule {
+export interface Matcher {
   readonly codes: ReadonlyArray<string>
   readonly matches?: (body: unknown, status: number) => boolean
   readonly status?: number
@@ -38,7 +38,7 @@ export interface Rule {
  * @category models
  * @since 0.1.0
  */
-export interface Answer {
+export interface ErrorResponse {
   readonly endpoint: string
   readonly status: number
   readonly code?: string
@@ -46,7 +46,7 @@ export interface Answer {
   readonly body: string
 }
 
-const tell = (error: Answer, what: string, advice: string): string => {
+const tell = (error: ErrorResponse, what: string, advice: string): string => {
   const said = [error.status, error.code].filter((part) => part !== undefined).join(" ")
   return `${error.endpoint}: ${what} (${said}${error.detail ? `: ${error.detail}` : ""}). ${advice}`
 }
@@ -57,8 +57,8 @@ const tell = (error: Answer, what: string, advice: string): string => {
  * @category errors
  * @since 0.1.0
  */
-export class Unauthorized extends Data.TaggedError("Unauthorized")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.unauthorized, status: 401 }
+export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: errorCodes.unauthorized, status: 401 }
 
   override get message() {
     return tell(
@@ -75,8 +75,8 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<Answer> {
  * @category errors
  * @since 0.1.0
  */
-export class Forbidden extends Data.TaggedError("Forbidden")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.forbidden, status: 403 }
+export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: errorCodes.forbidden, status: 403 }
 
   /** Whether the user stopped the dialog, so that nothing more can be sent to it until they start it again. */
   get isDialogSuspended(): boolean {
@@ -100,8 +100,8 @@ export class Forbidden extends Data.TaggedError("Forbidden")<Answer> {
  * @category errors
  * @since 0.1.0
  */
-export class NotFound extends Data.TaggedError("NotFound")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.notFound, status: 404 }
+export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: errorCodes.notFound, status: 404 }
 
   override get message() {
     return tell(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
@@ -114,8 +114,8 @@ export class NotFound extends Data.TaggedError("NotFound")<Answer> {
  * @category errors
  * @since 0.1.0
  */
-export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Answer> {
-  static readonly rule: Rule = { codes: [], status: 405 }
+export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: [], status: 405 }
 
   override get message() {
     return tell(
@@ -135,8 +135,8 @@ export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Answe
  * @category errors
  * @since 0.1.0
  */
-export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.attachmentNotReady }
+export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: errorCodes.attachmentNotReady }
 
   override get message() {
     return tell(
@@ -153,8 +153,8 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<A
  * @category errors
  * @since 0.1.0
  */
-export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<Answer> {
-  static readonly rule: Rule = { codes: errorCodes.commentsTimeoutExceeded, statusWithoutCode: 422 }
+export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<ErrorResponse> {
+  static readonly matcher: Matcher = { codes: errorCodes.commentsTimeoutExceeded, statusWithoutCode: 422 }
 
   override get message() {
     return tell(this, "the comment is too old to be edited", "Delete it or send another one.")
@@ -193,12 +193,12 @@ const readFailedUsers = (body: unknown) => {
  * @since 0.1.0
  */
 export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed")<
-  Answer & {
+  ErrorResponse & {
     readonly failed_user_ids: ReadonlyArray<UserId>
     readonly failed_user_details: ReadonlyArray<FailedUsers>
   }
 > {
-  static readonly rule: Rule = {
+  static readonly matcher: Matcher = {
     codes: ["add.participant.privacy", "add.participant.not.found"],
     matches: (body) =>
       elements(member(body, "failed_user_ids")).length > 0 || elements(member(body, "failed_user_details")).length > 0,
@@ -228,8 +228,8 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
  * @category errors
  * @since 0.1.0
  */
-export class OperationRejected extends Data.TaggedError("OperationRejected")<Answer> {
-  static readonly rule: Rule = {
+export class OperationRejected extends Data.TaggedError("OperationRejected")<ErrorResponse> {
+  static readonly matcher: Matcher = {
     codes: [],
     matches: isRejected
   }
@@ -249,9 +249,9 @@ export class OperationRejected extends Data.TaggedError("OperationRejected")<Ans
  * @since 0.1.0
  */
 export class RateLimited extends Data.TaggedError("RateLimited")<
-  Answer & { readonly retryAfter?: Duration.Duration; readonly isSent?: false }
+  ErrorResponse & { readonly retryAfter?: Duration.Duration; readonly isSent?: false }
 > {
-  static readonly rule: Rule = { codes: errorCodes.rateLimited, status: 429 }
+  static readonly matcher: Matcher = { codes: errorCodes.rateLimited, status: 429 }
 
   override get message() {
     const pause = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
@@ -322,14 +322,14 @@ export type TransportKind =
   | "Other"
 
 /**
- * Reason: the request or its answer got lost below HTTP. `sent` is false where the platform cannot have received it.
+ * Reason: the request or its answer got lost below HTTP. `isSent` is false where the platform cannot have received it.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class Transport extends Data.TaggedError("Transport")<{
   readonly kind: TransportKind
-  readonly sent: boolean
+  readonly isSent: boolean
   readonly code?: string
   readonly detail: string
   readonly hint: string
@@ -443,7 +443,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
       case "InvalidRequest":
         return false
       case "Transport":
-        return reason.sent
+        return reason.isSent
       case "UnexpectedStatus":
         return reason.status >= 500 && reason.status !== 503
       case "InvalidResponse":
@@ -493,7 +493,7 @@ export type ApiError = Common | Declared
  * @category models
  * @since 0.1.0
  */
-export interface Recognised<E> {
+export interface ErrorClass<E> {
   new (answer: never): E
-  readonly rule: Rule
+  readonly matcher: Matcher
 }

@@ -89,7 +89,7 @@ export interface Options<E, R> {
  * not given any more: {@link records} has everything. Memory does not grow with the number of recipients.
  *
  * What passes by itself is waited out: an outage of the platform or of the network for as long as it lasts, which is
- * logged; a store that is away, for a minute. The policy's `transient` and `repeatUncertain` do not apply.
+ * logged; a store that is away, for a minute. The policy's `transient` and `retryNonIdempotent` do not apply.
  *
  * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere for the 20
  * seconds after which a process that was killed is given up, also when another takes over what this one could not hold; {@link StopError} for what would fail for

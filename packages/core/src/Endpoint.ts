@@ -49,7 +49,7 @@ export interface Declaration<in out Request, out Success, out E> {
   readonly body: Fields
   readonly rules: ReadonlyArray<Rule<Request>>
   readonly success: Schema.Codec<Success, any>
-  readonly errors: ReadonlyArray<ApiError.Recognised<E>>
+  readonly errors: ReadonlyArray<ApiError.ErrorClass<E>>
   /** What a call takes of the limits besides its place at the host. */
   readonly limit: (request: Request) => RateLimiter.Target | undefined
   /** How long the platform may take on purpose before it answers. */
@@ -140,7 +140,7 @@ export interface Options<
   Query extends Schema.Struct.Fields,
   Body extends Schema.Struct.Fields,
   Success extends Schema.Codec<any, any>,
-  Errors extends ReadonlyArray<ApiError.Recognised<any>>
+  Errors extends ReadonlyArray<ApiError.ErrorClass<any>>
 > {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly path: `/${string}`
@@ -151,9 +151,9 @@ export interface Options<
   readonly success: Success
   readonly errors: Errors
   readonly limit?: (request: NoInfer<Request>) => RateLimiter.Target | undefined
-  readonly waits?: (request: NoInfer<Request>) => Duration.Duration | undefined
+  readonly longPoll?: (request: NoInfer<Request>) => Duration.Duration | undefined
   /** Unless told, all but a POST. */
-  readonly repeatable?: boolean
+  readonly idempotent?: boolean
   readonly section?: string
 }
 
@@ -190,7 +190,7 @@ const lazy = <A>(make: () => A): (() => A) => {
  */
 export const make = <
   Success extends Schema.Codec<any, any>,
-  const Errors extends ReadonlyArray<ApiError.Recognised<any>>,
+  const Errors extends ReadonlyArray<ApiError.ErrorClass<any>>,
   Params extends Schema.Struct.Fields = {},
   Query extends Schema.Struct.Fields = {},
   Body extends Schema.Struct.Fields = {},
@@ -207,8 +207,8 @@ export const make = <
       body: {},
       rules: [],
       limit: none,
-      waits: none,
-      repeatable: given.method !== "POST",
+      longPoll: none,
+      idempotent: given.method !== "POST",
       section: `${given.method} ${given.path}`,
       ...given
     } as never

@@ -309,7 +309,7 @@ export const setAdmins: Endpoint.Endpoint<
   path: "/chats/{chatId}/members/admins",
   params: { chat_id: ChatId },
   body: { admins: rules.list(ChatAdmin, 0, adminsLimit) },
-  repeatable: true,
+  idempotent: true,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

@@ -16,11 +16,11 @@ import type * as ApiError from "./ApiError.ts"
  * How a call is repeated.
  *
  * - `transient`: failures of the network and of the server (5xx). What may have been carried out already is repeated
- *   only where that does no harm: not a POST, unless `repeatUncertain` says so.
+ *   only where that does no harm: not a POST, unless `retryNonIdempotent` says so.
  * - `rateLimited`: 429. The pause holds for all callers.
- * - `notReady`: the attached file is still being processed.
+ * - `attachmentNotReady`: the attached file is still being processed.
  *
- * Where an answer has `Retry-After`, that is the least length of the pause; beyond `maxPause` the call fails at once
+ * Where an answer has `Retry-After`, that is the least length of the pause; beyond `maxDelay` the call fails at once
  * instead of waiting.
  *
  * @category models
@@ -29,12 +29,12 @@ import type * as ApiError from "./ApiError.ts"
 export interface Policy {
   readonly transient: Schedule.Schedule<unknown, ApiError.RequestFailed>
   readonly rateLimited: Schedule.Schedule<unknown, ApiError.RateLimited>
-  readonly notReady: Schedule.Schedule<unknown, ApiError.AttachmentNotReady>
-  readonly maxPause: Duration.Duration
-  readonly repeatUncertain: boolean
+  readonly attachmentNotReady: Schedule.Schedule<unknown, ApiError.AttachmentNotReady>
+  readonly maxDelay: Duration.Duration
+  readonly retryNonIdempotent: boolean
 }
 
-const maxPause = Duration.minutes(5)
+const maxDelay = Duration.minutes(5)
 
 const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
   Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
@@ -47,12 +47,12 @@ const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
  * @category policies
  * @since 0.1.0
  */
-export const standard: Policy = {
+export const defaults: Policy = {
   transient: growing("200 millis", 2, "10 seconds").pipe(Schedule.upTo({ times: 5 })),
   rateLimited: growing("1 second", 2, "30 seconds").pipe(Schedule.upTo({ times: 6 })),
-  notReady: growing("500 millis", 1.5, "30 seconds").pipe(Schedule.upTo({ duration: "1 hour" })),
-  maxPause,
-  repeatUncertain: false
+  attachmentNotReady: growing("500 millis", 1.5, "30 seconds").pipe(Schedule.upTo({ duration: "1 hour" })),
+  maxDelay,
+  retryNonIdempotent: false
 }
 
 /**
@@ -64,9 +64,9 @@ export const standard: Policy = {
 export const none: Policy = {
   transient: Schedule.recurs(0),
   rateLimited: Schedule.recurs(0),
-  notReady: Schedule.recurs(0),
-  maxPause,
-  repeatUncertain: false
+  attachmentNotReady: Schedule.recurs(0),
+  maxDelay,
+  retryNonIdempotent: false
 }
 
 /**
@@ -84,7 +84,7 @@ export const none: Policy = {
  * @category references
  * @since 0.1.0
  */
-export const RetryPolicy = Context.Reference<Policy>("@colloquy/core/RetryPolicy", { defaultValue: () => standard })
+export const RetryPolicy = Context.Reference<Policy>("@colloquy/core/RetryPolicy", { defaultValue: () => defaults })
 
 /**
  * Changes the policy for one call or for a part of the program; what is left out stays as it was.
@@ -95,7 +95,7 @@ export const RetryPolicy = Context.Reference<Policy>("@colloquy/core/RetryPolicy
  * import { Chat, Messages, RetryPolicy } from "@colloquy/core"
  *
  * const insistent = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
- *   RetryPolicy.override({ repeatUncertain: true })
+ *   RetryPolicy.override({ retryNonIdempotent: true })
  * )
  * ```
  *

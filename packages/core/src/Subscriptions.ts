@@ -100,7 +100,7 @@ export const subscribe: Endpoint.Endpoint<SubscribeRequest, void, ApiError.Opera
     },
     success: done,
     errors: [ApiError.OperationRejected],
-    repeatable: true
+    idempotent: true
   })
 )
 

@@ -96,7 +96,7 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
     success: UpdatesPage,
     errors: [ApiError.MethodNotAllowed],
     limit: () => ({ scope: "polling", key: "updates" }),
-    waits: ({ timeout = pollingLimits.defaultSeconds }) => Duration.seconds(timeout)
+    longPoll: ({ timeout = pollingLimits.defaultSeconds }) => Duration.seconds(timeout)
   })
 )
 

@@ -76,7 +76,7 @@ export const create: Endpoint.Endpoint<{ readonly type: UploadType }, UploadAddr
     success: UploadAddress,
     errors: [],
     // An address that nobody uses does no harm.
-    repeatable: true
+    idempotent: true
   })
 )
 

@@ -6,8 +6,8 @@ const answer = { endpoint: "Messages.send", status: 403, code: "chat.denied", de
 
 const failed = (reason: ApiError.Reason) => new ApiError.RequestFailed({ endpoint: "Messages.send", reason })
 
-const transport = (kind: ApiError.Transport["kind"], sent: boolean) =>
-  failed(new ApiError.Transport({ kind, sent, code: "CODE", detail: "it broke", hint: "Do this." }))
+const transport = (kind: ApiError.Transport["kind"], isSent: boolean) =>
+  failed(new ApiError.Transport({ kind, isSent, code: "CODE", detail: "it broke", hint: "Do this." }))
 
 const status = (status: number) => failed(new ApiError.UnexpectedStatus({ status, body: "" }))
 

@@ -141,7 +141,7 @@ describe("a POST", () => {
 
   it.effect.each(uncertain)("is repeated after %s where the caller asks for it", ([, reply]) =>
     Effect.gen(function* () {
-      const insistent = send.pipe(RetryPolicy.override({ repeatUncertain: true }))
+      const insistent = send.pipe(RetryPolicy.override({ retryNonIdempotent: true }))
       assert.lengthOf(yield* timesOf(insistent, [reply, sent]), 2)
     })
   )
@@ -227,7 +227,7 @@ describe("429", () => {
         assert.deepStrictEqual(error.value._tag === "RateLimited" && error.value.retryAfter, Duration.seconds(301))
       }
       assert.lengthOf(
-        yield* timesOf(send.pipe(RetryPolicy.override({ maxPause: Duration.minutes(6) })), [tooMany(301), sent]),
+        yield* timesOf(send.pipe(RetryPolicy.override({ maxDelay: Duration.minutes(6) })), [tooMany(301), sent]),
         2
       )
     })
@@ -277,8 +277,8 @@ describe("429", () => {
         const platform = scripted(reply, ok(chat()))
         const none = {
           ...RetryPolicy.none,
-          notReady: RetryPolicy.standard.notReady,
-          rateLimited: RetryPolicy.standard.rateLimited
+          notReady: RetryPolicy.defaults.attachmentNotReady,
+          rateLimited: RetryPolicy.defaults.rateLimited
         }
         const fiber = yield* send
           .pipe(Effect.exit, Effect.forkChild({ startImmediately: true }), Effect.andThen(get))
@@ -297,7 +297,7 @@ describe("429", () => {
 describe("429 that is not waited out by its caller", () => {
   const callers: ReadonlyArray<readonly [string, number, RetryPolicy.Policy, number]> = [
     ["by no policy", 20, RetryPolicy.none, 20_000],
-    ["beyond the longest pause", 301, RetryPolicy.standard, 300_000]
+    ["beyond the longest pause", 301, RetryPolicy.defaults, 300_000]
   ]
 
   it.effect.each(callers)("%s pauses the others all the same", ([_, seconds, policy, until]) =>

@@ -36,9 +36,9 @@ const failureOf = (endpoint: Endpoint.Any, ...answer: Answer) => Effect.flip(ans
 const failedUsers = [{ error_code: "add.participant.privacy", user_ids: [7] }]
 
 /** The answers by which an error is recognised, each by itself. */
-const answersOf = ({ rule }: ApiError.Recognised<unknown>): ReadonlyArray<Answer> => [
-  ...rule.codes.map((code) => [418, { code, message: "no" }] as const),
-  ...[rule.status, rule.statusWithoutCode]
+const answersOf = ({ matcher }: ApiError.ErrorClass<unknown>): ReadonlyArray<Answer> => [
+  ...matcher.codes.map((code) => [418, { code, message: "no" }] as const),
+  ...[matcher.status, matcher.statusWithoutCode]
     .filter((status) => status !== undefined)
     .map((status) => [status, ""] as const),
   ...[
@@ -46,15 +46,15 @@ const answersOf = ({ rule }: ApiError.Recognised<unknown>): ReadonlyArray<Answer
     { success: false, failed_user_details: failedUsers },
     { success: false, failed_user_ids: [7] }
   ]
-    .filter((body) => rule.matches?.(body, 200) === true)
+    .filter((body) => matcher.matches?.(body, 200) === true)
     .map((body) => [200, body] as const)
 ]
 
 const common = [ApiError.Unauthorized, ApiError.RateLimited]
 
 /** Which error an answer is: the first of the endpoint's that claims it. */
-const expected = (endpoint: Endpoint.Any, error: ApiError.Recognised<unknown>, status: number, body: unknown) =>
-  endpoint.declaration.errors.find(({ rule }) => rule.matches?.(body, status) === true) ?? error
+const expected = (endpoint: Endpoint.Any, error: ApiError.ErrorClass<unknown>, status: number, body: unknown) =>
+  endpoint.declaration.errors.find(({ matcher }) => matcher.matches?.(body, status) === true) ?? error
 
 describe("all declarations", () => {
   it("have a name, a method and a path of their own", () => {
@@ -121,7 +121,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     }).pipe(Effect.provide(layer))
   )
 
-  const errors: ReadonlyArray<ApiError.Recognised<unknown>> = [...endpoint.declaration.errors, ...common]
+  const errors: ReadonlyArray<ApiError.ErrorClass<unknown>> = [...endpoint.declaration.errors, ...common]
   const cases = errors.flatMap((error) =>
     answersOf(error).map(([status, body]) => {
       const looks = body === "" ? `status ${status}` : `${status} ${Json.stringify(body)}`
@@ -167,8 +167,8 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
       yield* Emulator.intercept(() => Emulator[kind])
       const failure = yield* Effect.flip(callOnce(endpoint, request))
       const reason = failure._tag === "RequestFailed" ? failure.reason : undefined
-      const [wanted, sent] = kind === "refuse" ? (["Refused", false] as const) : (["Reset", true] as const)
-      assert.deepInclude(reason, { _tag: "Transport", kind: wanted, sent })
+      const [wanted, isSent] = kind === "refuse" ? (["Refused", false] as const) : (["Reset", true] as const)
+      assert.deepInclude(reason, { _tag: "Transport", kind: wanted, isSent })
     }).pipe(Effect.provide(layer))
   )
 })

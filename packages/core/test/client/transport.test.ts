@@ -54,10 +54,10 @@ const transportOf = Effect.fnUntraced(function* (reply: Reply) {
 describe("a failure below HTTP", () => {
   it.effect.each(table)(
     "with the code %s says its kind, whether it was sent, and what to do",
-    ([code, kind, sent, hint]) =>
+    ([code, kind, isSent, hint]) =>
       Effect.gen(function* () {
         const transport = yield* transportOf(lost(nodeError(code, `connect ${code} 127.0.0.1:1`)))
-        assert.deepInclude(transport, { kind, sent, code, detail: `connect ${code} 127.0.0.1:1` })
+        assert.deepInclude(transport, { kind, isSent, code, detail: `connect ${code} 127.0.0.1:1` })
         assert.include(transport.hint, hint)
         assert.include(transport.message, transport.hint)
       })
@@ -67,7 +67,7 @@ describe("a failure below HTTP", () => {
     Effect.gen(function* () {
       assert.deepInclude(yield* transportOf(brokenOff(nodeError("UND_ERR_SOCKET", "other side closed"))), {
         kind: "Reset",
-        sent: true,
+        isSent: true,
         detail: "other side closed"
       })
     })
@@ -76,7 +76,7 @@ describe("a failure below HTTP", () => {
   it.effect("that nobody knows counts as sent, and says what the HTTP client said", () =>
     Effect.gen(function* () {
       const transport = yield* transportOf(lost(nodeError("E_NEW", "the sky fell")))
-      assert.deepInclude(transport, { kind: "Other", sent: true, detail: "the sky fell" })
+      assert.deepInclude(transport, { kind: "Other", isSent: true, detail: "the sky fell" })
       assert.isFalse("code" in transport)
     })
   )
@@ -86,10 +86,10 @@ describe("a failure below HTTP", () => {
       Object.assign(new Error(`connect ETIMEDOUT 10.0.0.${n}`), { code: "ETIMEDOUT", syscall: "connect" })
     )
     const cause = Object.assign(new AggregateError(attempts, ""), { code: "ETIMEDOUT" })
-    const { detail, kind, sent } = describeFailure({ reason: { cause } })
+    const { detail, kind, isSent } = describeFailure({ reason: { cause } })
     assert.deepStrictEqual(
-      { detail, kind, sent },
-      { detail: "connect ETIMEDOUT 10.0.0.1", kind: "ConnectTimeout", sent: false }
+      { detail, kind, isSent },
+      { detail: "connect ETIMEDOUT 10.0.0.1", kind: "ConnectTimeout", isSent: false }
     )
   })
 
@@ -98,7 +98,7 @@ describe("a failure below HTTP", () => {
     assert.strictEqual(describeFailure(new AggregateError([new Error("x"), refused])).kind, "Refused")
     assert.strictEqual(describeFailure({ reason: { cause: { cause: refused } } }).kind, "Refused")
     assert.strictEqual(describeFailure({ _tag: "TimeoutError", message: "late" }).kind, "Timeout")
-    assert.deepInclude(describeFailure("plain text"), { kind: "Other", sent: true, detail: "plain text" })
+    assert.deepInclude(describeFailure("plain text"), { kind: "Other", isSent: true, detail: "plain text" })
     assert.deepInclude(describeFailure({ code: "toString", message: "m" }), { kind: "Other", detail: "m" })
     const circle: { cause?: unknown; message: string } = { message: "circle" }
     circle.cause = circle
@@ -126,7 +126,7 @@ describe("the time-out", () => {
       assert.deepInclude(error._tag === "RequestFailed" ? error.reason : error, {
         _tag: "Transport",
         kind: "Timeout",
-        sent: true,
+        isSent: true,
         code: "TimeoutError"
       })
     })

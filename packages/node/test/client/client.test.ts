@@ -21,7 +21,7 @@ const lost = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
     Effect.flip,
     Effect.map((error) =>
       error._tag === "RequestFailed" && error.reason._tag === "Transport"
-        ? { kind: error.reason.kind, sent: error.reason.sent }
+        ? { kind: error.reason.kind, isSent: error.reason.isSent }
         : error.message
     )
   )
@@ -98,15 +98,15 @@ describe("a call of the API", () => {
   it.live("fails with what happened below HTTP", () =>
     Effect.gen(function* () {
       const port = yield* Servers.closedPort
-      assert.deepStrictEqual(yield* lost(`http://127.0.0.1:${port}`), { kind: "Refused", sent: false })
+      assert.deepStrictEqual(yield* lost(`http://127.0.0.1:${port}`), { kind: "Refused", isSent: false })
 
       const halfway: RequestListener = (_, response) => {
         response.writeHead(200, { "content-length": 100 }).write("{", () => response.destroy())
       }
-      assert.deepStrictEqual(yield* lost(yield* Servers.serve(halfway)), { kind: "Reset", sent: true })
+      assert.deepStrictEqual(yield* lost(yield* Servers.serve(halfway)), { kind: "Reset", isSent: true })
 
       const silent = yield* Servers.serve(() => {})
-      assert.deepStrictEqual(yield* lost(silent, { headersTimeout: "100 millis" }), { kind: "Timeout", sent: true })
+      assert.deepStrictEqual(yield* lost(silent, { headersTimeout: "100 millis" }), { kind: "Timeout", isSent: true })
     })
   )
 
@@ -116,7 +116,7 @@ describe("a call of the API", () => {
         const timer = setInterval(() => response.write(" "), 20)
         response.on("close", () => clearInterval(timer))
       })
-      assert.deepStrictEqual(yield* lost(trickling, { callTimeout: "200 millis" }), { kind: "Timeout", sent: true })
+      assert.deepStrictEqual(yield* lost(trickling, { callTimeout: "200 millis" }), { kind: "Timeout", isSent: true })
     })
   )
 

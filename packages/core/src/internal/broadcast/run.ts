@@ -72,7 +72,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const store = yield* BroadcastStore
   const clock = yield* Clock.Clock
   const policy = yield* RetryPolicy.RetryPolicy
-  const untilItIsReady = policy.notReady as Schedule.Schedule<unknown, unknown>
+  const untilItIsReady = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
   const hold = yield* Hold.make(name)
   const idle = yield* Latch.make(true)
   const pending = new Set<ChatId>()
@@ -88,7 +88,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
       RateLimiter.withPriority("broadcast"),
       RateLimiter.withMaxWait(patience),
       // These pauses are made where they can be interrupted.
-      RetryPolicy.override({ transient: RetryPolicy.none.transient, notReady: RetryPolicy.none.notReady }),
+      RetryPolicy.override({ transient: RetryPolicy.none.transient, attachmentNotReady: RetryPolicy.none.attachmentNotReady }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
       Effect.catchIf(isOfRecipient, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>

@@ -63,14 +63,14 @@ export const classify = (
     return failed(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
   }
   const { json } = parsed
-  const rules: ReadonlyArray<ApiError.Recognised<ApiError.ApiError>> = [...endpoint.declaration.errors, ...common]
+  const rules: ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>> = [...endpoint.declaration.errors, ...common]
   const code = stringMember(json, "code")
   const recognised =
-    (code === undefined ? undefined : rules.find(({ rule }) => rule.codes.includes(code))) ??
-    rules.find(({ rule }) => rule.matches?.(json, status) === true) ??
+    (code === undefined ? undefined : rules.find(({ matcher }) => matcher.codes.includes(code))) ??
+    rules.find(({ matcher }) => matcher.matches?.(json, status) === true) ??
     (isAccepted
       ? undefined
-      : rules.find(({ rule }) => rule.status === status || (code === undefined && rule.statusWithoutCode === status)))
+      : rules.find(({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)))
   // Endpoints that declare no OperationRejected must not take it for a success either.
   if (isAccepted && recognised === undefined && !isRejected(json, status)) return Result.succeed({ json, received })
   const detail = stringMember(json, "message") ?? stringMember(json, "error")
@@ -88,7 +88,7 @@ export const classify = (
       endpoint: endpoint.endpoint,
       ...answer,
       ...(recognised === ApiError.RateLimited ? given("retryAfter", pause) : {}),
-      ...recognised.rule.read?.(parseJson(redact(text)).json)
+      ...recognised.matcher.read?.(parseJson(redact(text)).json)
     } as never)
   )
 }

@@ -86,12 +86,12 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
     request: Request
   ): Effect.Effect<Success, E | ApiError.Common> =>
     Effect.suspend(() => {
-      const { method, limit, longPoll: waits, idempotent: repeatable } = endpoint.declaration
+      const { method, limit, longPoll, idempotent } = endpoint.declaration
       const { encode, decode } = codec.of(endpoint)
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return failed(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
 
-      const deliberate = waits(request)
+      const deliberate = longPoll(request)
       const within = deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
       const claim = limit(request)
       let departure: RateLimiter.Permit | undefined
@@ -112,7 +112,7 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
         })
       )
       const refused = (asked: Duration.Duration | undefined) => limiter.onRateLimited(departure!, asked)
-      return Effect.flatMap(retrying(attempt, repeatable, { refused, pause: limiter.pause }), ({ json, received }) => {
+      return Effect.flatMap(retrying(attempt, idempotent, { refused, pause: limiter.pause }), ({ json, received }) => {
         const decoded = decode(json)
         if (Result.isSuccess(decoded)) {
           const dialog = claims.dialogOf(claim, decoded.success)

@@ -16,19 +16,19 @@ const askedPause = (error: ApiError.ApiError): number => {
   return Duration.toMillis(retryAfter)
 }
 
-const isPatient = ({ maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean =>
+const isPatient = ({ maxDelay: maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean =>
   askedPause(error) <= Duration.toMillis(maxPause)
 
 const atLeastAsked = (duration: Duration.Duration, error: ApiError.ApiError): Duration.Duration =>
   Duration.millis(Math.max(Duration.toMillis(duration), askedPause(error)))
 
 const isTransient =
-  (policy: RetryPolicy.Policy, repeatable: boolean) =>
+  (policy: RetryPolicy.Policy, idempotent: boolean) =>
   (error: ApiError.ApiError): error is ApiError.RequestFailed =>
     error._tag === "RequestFailed" &&
     error.isRetryable &&
     isPatient(policy, error) &&
-    (repeatable || policy.repeatUncertain || !error.maybeExecuted)
+    (idempotent || policy.retryNonIdempotent || !error.maybeExecuted)
 
 const isRefused = (error: ApiError.ApiError): error is ApiError.RateLimited =>
   error._tag === "RateLimited" && error.isSent !== false
@@ -74,7 +74,7 @@ const telling =
   <E extends ApiError.ApiError>(error: E): Effect.Effect<never, E> =>
     isRefused(error)
       ? Effect.andThen(
-          limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxPause)),
+          limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxDelay)),
           Effect.fail(error)
         )
       : Effect.fail(error)
@@ -85,7 +85,7 @@ const telling =
  */
 export const retrying = <A, E extends ApiError.ApiError>(
   attempt: Effect.Effect<A, E>,
-  repeatable: boolean,
+  idempotent: boolean,
   limiter: Limiter
 ): Effect.Effect<A, E> =>
   Effect.catch(attempt, (error) =>
@@ -111,9 +111,9 @@ export const retrying = <A, E extends ApiError.ApiError>(
         })
       return after(error, attempt).pipe(
         Effect.catch(telling(policy, limiter)),
-        (self) => on(self, isTransient(policy, repeatable), transient),
+        (self) => on(self, isTransient(policy, idempotent), transient),
         (self) => on(self, isBearable(policy), rateLimited),
-        (self) => waiting(self, (after) => on(after, isNotReady, policy.notReady))
+        (self) => waiting(self, (after) => on(after, isNotReady, policy.attachmentNotReady))
       )
     })
   )

@@ -3,49 +3,49 @@ import type { TransportKind } from "../../ApiError.ts"
 /** What went wrong below HTTP, whether the request can have arrived, and what to do about it. */
 export interface TransportFailure {
   readonly kind: TransportKind
-  readonly sent: boolean
+  readonly isSent: boolean
   readonly code: string | undefined
   readonly detail: string
   readonly hint: string
 }
 
-interface Kind extends Pick<TransportFailure, "kind" | "sent" | "hint"> {
+interface Kind extends Pick<TransportFailure, "kind" | "isSent" | "hint"> {
   /** The codes of the system, the TLS library and the HTTP client. The first kind that matches counts. */
   readonly codes: RegExp
 }
 
 const connectTimeout: Kind = {
   kind: "ConnectTimeout",
-  sent: false,
+  isSent: false,
   hint: "The host did not accept the connection in time: check the network, a firewall, or whether a proxy is needed.",
   codes: /^(EHOST|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)/
 }
 
 const timeout: Kind = {
   kind: "Timeout",
-  sent: true,
+  isSent: true,
   hint: "No answer came in time: it may have been carried out. Raise the time-out or try again later.",
   codes: /^(UND_ERR_(HEADERS|BODY)_TIMEOUT|ETIMEDOUT|TimeoutError)/
 }
 
-const other = { kind: "Other", sent: true, hint: "See the cause for what the HTTP client said." } as const
+const other = { kind: "Other", isSent: true, hint: "See the cause for what the HTTP client said." } as const
 
 const kinds: ReadonlyArray<Kind> = [
   {
     kind: "Refused",
-    sent: false,
+    isSent: false,
     hint: "Nothing listens there: check the base URL and that the host is up.",
     codes: /^ECONNREFUSED/
   },
   {
     kind: "Unresolved",
-    sent: false,
+    isSent: false,
     hint: "The host name has no address: check the base URL and the network.",
     codes: /^(ENOTFOUND|EAI_)/
   },
   {
     kind: "Untrusted",
-    sent: false,
+    isSent: false,
     hint:
       "The certificate's issuer is not among the trusted roots: give its root certificate as the setting BOT_EXTRA_CA " +
       "(the option extraCa of NodeBotHttpClient.layer), as PEM text or the path of a PEM file.",
@@ -53,13 +53,13 @@ const kinds: ReadonlyArray<Kind> = [
   },
   {
     kind: "Untrusted",
-    sent: false,
+    isSent: false,
     hint: "The host's certificate is out of date or for another name: check the base URL and the clock of this machine.",
     codes: /^(CERT_|ERR_TLS_CERT)/
   },
   {
     kind: "Untrusted",
-    sent: false,
+    isSent: false,
     hint: "The host does not speak TLS there: check the scheme and the port of the base URL.",
     codes: /^ERR_SSL_WRONG_VERSION/
   },
@@ -67,19 +67,19 @@ const kinds: ReadonlyArray<Kind> = [
   timeout,
   {
     kind: "Reset",
-    sent: true,
+    isSent: true,
     hint: "The connection broke before the whole answer was read: it may have been carried out. Try again.",
     codes: /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|RES_))/
   },
   {
     kind: "Proxy",
-    sent: false,
+    isSent: false,
     hint: "The proxy refused: check the setting BOT_PROXY, its address, user name and password.",
     codes: /^(UND_ERR_PRX|ERR_PROXY)/
   },
   {
     kind: "Invalid",
-    sent: false,
+    isSent: false,
     hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break in it.",
     codes: /^(UND_ERR_INVALID_ARG|InvalidUrl)/
   }
@@ -117,6 +117,6 @@ export const describe = (cause: unknown): TransportFailure => {
   const detail = (at < 0 ? links.findLast(said) : links.slice(at).find(said))?.message ?? String(cause)
   // The system has one code for a connection that does not come about and for one that falls silent.
   const isConnecting = found?.kind === timeout && links.some(({ syscall }) => syscall === "connect")
-  const { kind, sent, hint } = isConnecting ? connectTimeout : (found?.kind ?? other)
-  return { kind, sent, hint, code: found?.code, detail: detail.replace(/\s+/g, " ").trim() }
+  const { kind, isSent, hint } = isConnecting ? connectTimeout : (found?.kind ?? other)
+  return { kind, isSent, hint, code: found?.code, detail: detail.replace(/\s+/g, " ").trim() }
 }

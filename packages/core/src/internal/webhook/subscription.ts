@@ -35,7 +35,7 @@ const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subsc
   },
   success: done,
   errors: [ApiError.OperationRejected],
-  repeatable: true
+  idempotent: true
 }))
 
 const canonical = (url: string): string => {

@@ -16,7 +16,7 @@ const Problem: JsonSchema = {
 const failedUsers: JsonSchema = {
   type: "object",
   properties: {
-    error_code: { type: "string", examples: ApiError.AddParticipantFailed.rule.codes },
+    error_code: { type: "string", examples: ApiError.AddParticipantFailed.matcher.codes },
     user_ids: { type: "array", items: { type: "integer", format: "int64" } }
   },
   required: ["error_code", "user_ids"]
@@ -37,7 +37,7 @@ const Rejection: JsonSchema = {
 /** What the answers refer to. */
 export const shared: Readonly<Record<string, JsonSchema>> = { Problem, Rejection }
 
-type AnyError = ApiError.Recognised<unknown>
+type AnyError = ApiError.ErrorClass<unknown>
 
 const common: ReadonlyArray<AnyError> = [ApiError.Unauthorized, ApiError.RateLimited]
 
@@ -48,8 +48,8 @@ const statusOfCode: Readonly<Record<string, number>> = { "deprecated.token": 403
 const codesOfStatus: Readonly<Record<number, ReadonlyArray<string>>> = { 405: ["method.not.allowed"] }
 
 /** Told by a body whatever the status is, which then is 200; told by a code without a status, which has been seen with 400. */
-const statusOf = ({ rule }: AnyError): number =>
-  rule.status ?? rule.statusWithoutCode ?? (rule.matches === undefined ? 400 : 200)
+const statusOf = ({ matcher }: AnyError): number =>
+  matcher.status ?? matcher.statusWithoutCode ?? (matcher.matches === undefined ? 400 : 200)
 
 interface Told {
   readonly what: ReadonlyArray<string>
@@ -78,7 +78,7 @@ const toldBy = (errors: ReadonlyArray<AnyError>, hasBody: boolean): ReadonlyMap<
   if (hasBody) tell(413, "The body is larger than 1 MiB", ["proto.payload"])
   for (const error of errors) {
     const status = statusOf(error)
-    const { codes } = error.rule
+    const { codes } = error.matcher
     if (codes.length === 0) tell(status, error.name, codesOfStatus[status] ?? [])
     for (const code of codes) tell(statusOfCode[code] ?? status, error.name, [code])
   }
