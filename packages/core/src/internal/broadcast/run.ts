@@ -88,7 +88,10 @@ export const run = Effect.fnUntraced(function* <E, R>({
       RateLimiter.withPriority("broadcast"),
       RateLimiter.withMaxWait(patience),
       // These pauses are made where they can be interrupted.
-      RetryPolicy.override({ transient: RetryPolicy.none.transient, attachmentNotReady: RetryPolicy.none.attachmentNotReady }),
+      RetryPolicy.override({
+        transient: RetryPolicy.none.transient,
+        attachmentNotReady: RetryPolicy.none.attachmentNotReady
+      }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
       Effect.catchIf(isOfRecipient, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>

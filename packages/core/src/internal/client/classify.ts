@@ -70,7 +70,9 @@ export const classify = (
     rules.find(({ matcher }) => matcher.matches?.(json, status) === true) ??
     (isAccepted
       ? undefined
-      : rules.find(({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)))
+      : rules.find(
+          ({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)
+        ))
   // Endpoints that declare no OperationRejected must not take it for a success either.
   if (isAccepted && recognised === undefined && !isRejected(json, status)) return Result.succeed({ json, received })
   const detail = stringMember(json, "message") ?? stringMember(json, "error")
