@@ -11,8 +11,8 @@ const rounds = 5
 const { baseUrl, bot, end, path } = await prepare(gigabyte)
 const dispatcher = new Agent()
 
-const ours = (way: "multipart" | "resumable") => () =>
-  bot.runPromise(Uploads.upload({ type: "file", source: NodeUploads.fromPath(path), way }))
+const ours = (method: "multipart" | "resumable") => () =>
+  bot.runPromise(Uploads.upload({ type: "file", source: NodeUploads.fromPath(path), method }))
 
 const contenders: Readonly<Record<string, () => Promise<unknown>>> = {
   undici: async () => {

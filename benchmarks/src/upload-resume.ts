@@ -12,7 +12,7 @@ const cuts = 10
 /** Places among the bytes that arrive in all, which are more than those of the file. */
 const places = () => Array.from({ length: cuts }, () => Math.floor(Math.random() * gigabyte)).sort((a, b) => a - b)
 
-const counting = (source: UploadSource.UploadSource<"anywhere">, count: (bytes: number) => void) =>
+const counting = (source: UploadSource.UploadSource<"randomAccess">, count: (bytes: number) => void) =>
   UploadSource.make({
     ...source,
     open: Effect.map(source.open, (opened) => ({

@@ -1,15 +1,15 @@
-/** Prints how many megabytes this process grows while it uploads 4 GB, the way its argument says. */
+/** Prints how many megabytes this process grows while it uploads 4 GB, by the method that its argument names. */
 import { Uploads, UploadSource } from "@colloquy/core"
 import { NodeUploads } from "@colloquy/node"
 import { printCosts } from "./child.ts"
 import { gigabyte, prepare } from "./uploading.ts"
 
-const way = process.argv[2] as "multipart" | "resumable"
+const method = process.argv[2] as "multipart" | "resumable"
 
 const { bot, end, path } = await prepare(4 * gigabyte)
 
-const upload = (source: UploadSource.UploadSource<"anywhere">) =>
-  bot.runPromise(Uploads.upload({ type: "file", source, name: "large.bin", way }))
+const upload = (source: UploadSource.UploadSource<"randomAccess">) =>
+  bot.runPromise(Uploads.upload({ type: "file", source, name: "large.bin", method }))
 
 await upload(UploadSource.bytes(new Uint8Array(1000)))
 const before = process.memoryUsage.rss()

@@ -1,23 +1,23 @@
 import { costsOf } from "./child.ts"
 import { compare, type Measured, median } from "./figure.ts"
 
-const ways = ["multipart", "resumable"] as const
+const methods = ["multipart", "resumable"] as const
 
-/** How much the uploading process grows for 4 GB: the way that takes more. */
+/** How much the uploading process grows for 4 GB: the method that takes more. */
 export const uploaderGrowth = async (): Promise<Measured> => {
   const grown: Array<number> = []
-  for (const way of ways) grown.push((await costsOf(["upload-rss.ts", way]))["grown"][0])
+  for (const method of methods) grown.push((await costsOf(["upload-rss.ts", method]))["grown"][0])
   return {
     value: Math.max(...grown),
-    detail: ways.map((way, at) => `${way} ${grown[at].toFixed(1)} MB`).join(", ")
+    detail: methods.map((method, at) => `${method} ${grown[at].toFixed(1)} MB`).join(", ")
   }
 }
 
-/** CPU of 1 GB over undici streaming the same file: the way that takes more. */
+/** CPU of 1 GB over undici streaming the same file: the method that takes more. */
 export const uploadCost = async (): Promise<Measured> => {
   const costs = await costsOf("upload-cpu.ts")
-  const measured = ways.map((way) =>
-    compare({ name: way, costs: costs[way] }, { name: "undici.request", costs: costs["undici"] }, "ms CPU")
+  const measured = methods.map((method) =>
+    compare({ name: method, costs: costs[method] }, { name: "undici.request", costs: costs["undici"] }, "ms CPU")
   )
   return {
     value: Math.max(...measured.map(({ value }) => value)),

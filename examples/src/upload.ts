@@ -15,9 +15,9 @@ const settings = Config.all({
 const upload = (file: string) =>
   Uploads.events({ type: "video", source: NodeUploads.fromPath(file) }).pipe(
     NodeProgress.showUpload({ title: basename(file) }),
-    Stream.filter((event) => event._tag === "Uploaded"),
+    Stream.filter((event) => event._tag === "Completed"),
     Stream.runLast,
-    // An upload that did not fail ends with `Uploaded`.
+    // An upload that did not fail ends with `Completed`.
     Effect.map((last) => Option.getOrThrow(last).attachment)
   )
 

@@ -25,7 +25,7 @@ export interface Progress {
  * @category models
  * @since 0.1.0
  */
-export interface Options {
+export interface BarOptions {
   readonly width?: number | undefined
   readonly format?: ((count: number) => string) | undefined
 }
@@ -55,7 +55,7 @@ const clock = (duration: Duration.Duration): string => {
  * @category rendering
  * @since 0.1.0
  */
-export const render = ({ done, rate, timeLeft, total }: Progress, options: Options = {}): string => {
+export const render = ({ done, rate, timeLeft, total }: Progress, options: BarOptions = {}): string => {
   const { format = whole, width = 24 } = options
   const share = total === undefined || total <= 0 ? undefined : Math.min(1, done / total)
   const full = Math.floor((share ?? 0) * width)

@@ -44,7 +44,7 @@ export class SourceFailed extends Data.TaggedError("SourceFailed")<{
  * @category reasons
  * @since 0.1.0
  */
-export class SourceChanged extends Data.TaggedError("SourceChanged")<{}> {
+export class SourceMismatch extends Data.TaggedError("SourceMismatch")<{}> {
   override get message() {
     return "its source is another one than the upload was begun with. Upload it from the beginning."
   }
@@ -56,7 +56,7 @@ export class SourceChanged extends Data.TaggedError("SourceChanged")<{}> {
  * @category reasons
  * @since 0.1.0
  */
-export class HostRefused extends Data.TaggedError("HostRefused")<{
+export class Rejected extends Data.TaggedError("Rejected")<{
   readonly status: number
   readonly code?: string
   readonly detail?: string
@@ -80,7 +80,7 @@ export class HostRefused extends Data.TaggedError("HostRefused")<{
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{
+export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
   readonly status: number
   readonly problem: string
   readonly body: string
@@ -96,7 +96,7 @@ export class InvalidAnswer extends Data.TaggedError("InvalidAnswer")<{
  * @category reasons
  * @since 0.1.0
  */
-export type Reason = LimitExceeded | SourceFailed | SourceChanged | ApiError.Transport | HostRefused | InvalidAnswer
+export type Reason = LimitExceeded | SourceFailed | SourceMismatch | ApiError.Transport | Rejected | InvalidResponse
 
 /** Refusals that another attempt gets round, at another place or at another address. */
 const passing = [404, 408, 410, 416, 429]
@@ -132,7 +132,7 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
     switch (reason._tag) {
       case "Transport":
         return reason.isRetryable
-      case "HostRefused":
+      case "Rejected":
         return reason.status >= 500 || passing.includes(reason.status)
       default:
         return false

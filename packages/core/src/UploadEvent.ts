@@ -16,24 +16,24 @@ import type { SavedUpload, UploadType } from "./Uploads.ts"
 export type Media = Extract<AttachmentRequest, { readonly type: UploadType }>
 
 /**
- * - `Begun`: an upload in parts has an address. `saved` can be stored, to go on in another process. It comes again where
+ * - `Started`: an upload in parts has an address. `saved` can be stored, to go on in another process. It comes again where
  *   the upload had to get another address.
- * - `Progress`: `sent` bytes of `size` are on their way, which are `percent`; `size` and `percent` are absent where the
+ * - `Progress`: `sent` bytes of `size` are on their method, which are `percent`; `size` and `percent` are absent where the
  *   source does not tell its size. `bytesPerSecond` is the rate of the last seconds, absent until it can be told.
- * - `Uploaded`: the last one. `attachment` can be sent.
+ * - `Completed`: the last one. `attachment` can be sent.
  *
  * @category models
  * @since 0.1.0
  */
 export type UploadEvent = Data.TaggedEnum<{
-  Begun: { readonly saved: SavedUpload }
+  Started: { readonly saved: SavedUpload }
   Progress: {
     readonly sent: number
     readonly size?: number
     readonly percent?: number
     readonly bytesPerSecond?: number
   }
-  Uploaded: { readonly attachment: Media }
+  Completed: { readonly attachment: Media }
 }>
 
 /**

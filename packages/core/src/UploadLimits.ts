@@ -18,10 +18,10 @@ import type { UploadType } from "./Uploads.ts"
  * @since 0.1.0
  */
 export interface Limits {
-  readonly size: number
+  readonly maxSize: number
   readonly extensions?: ReadonlyArray<string>
-  readonly side?: number
-  readonly duration?: Duration.Duration
+  readonly maxSide?: number
+  readonly maxDuration?: Duration.Duration
 }
 
 const mebibyte = 2 ** 20
@@ -33,15 +33,15 @@ const mebibyte = 2 ** 20
  * @category limits
  * @since 0.1.0
  */
-export const documented: Readonly<Record<UploadType, Limits>> = {
+export const defaults: Readonly<Record<UploadType, Limits>> = {
   image: {
-    size: 50 * mebibyte,
+    maxSize: 50 * mebibyte,
     extensions: ["jpg", "jpeg", "png", "gif", "tiff", "bmp", "heic"],
-    side: 7680
+    maxSide: 7680
   },
-  video: { size: 250 * mebibyte, extensions: ["mp4", "mov", "mkv", "webm"] },
-  audio: { size: 256 * mebibyte, duration: Duration.hours(1) },
-  file: { size: 4096 * mebibyte }
+  video: { maxSize: 250 * mebibyte, extensions: ["mp4", "mov", "mkv", "webm"] },
+  audio: { maxSize: 256 * mebibyte, maxDuration: Duration.hours(1) },
+  file: { maxSize: 4096 * mebibyte }
 }
 
 /**
@@ -56,7 +56,7 @@ export const documented: Readonly<Record<UploadType, Limits>> = {
  * const source = UploadSource.bytes(new Uint8Array(1000))
  * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
  *   Effect.provideService(UploadLimits.UploadLimits, {
- *     ...UploadLimits.documented,
+ *     ...UploadLimits.defaults,
  *     image: { size: 100 * 2 ** 20 }
  *   })
  * )
@@ -66,5 +66,5 @@ export const documented: Readonly<Record<UploadType, Limits>> = {
  * @since 0.1.0
  */
 export const UploadLimits = Context.Reference<Readonly<Record<UploadType, Limits>>>("@colloquy/core/UploadLimits", {
-  defaultValue: () => documented
+  defaultValue: () => defaults
 })

@@ -24,7 +24,7 @@ const TypeId = "~colloquy/UploadSource"
  * @category models
  * @since 0.1.0
  */
-export type Reads = "anywhere" | "again" | "once"
+export type Access = "randomAccess" | "replayable" | "once"
 
 /**
  * A source that is open. `read` gives the bytes from `from` up to `to`, which is not included; of a source that is not
@@ -45,11 +45,11 @@ export interface Opened {
  * @category models
  * @since 0.1.0
  */
-export interface UploadSource<out Reading extends Reads = Reads> {
+export interface UploadSource<out Reading extends Access = Access> {
   readonly [TypeId]: typeof TypeId
   /** What the file is called, where the source knows. */
   readonly name: string | undefined
-  readonly reads: Reading
+  readonly access: Reading
   readonly open: Effect.Effect<Opened, unknown, HttpClient.HttpClient | Scope.Scope>
 }
 
@@ -60,7 +60,7 @@ export interface UploadSource<out Reading extends Reads = Reads> {
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Reading extends Reads>(
+export const make = <Reading extends Access>(
   options: Omit<UploadSource<Reading>, typeof TypeId>
 ): UploadSource<Reading> => ({ [TypeId]: TypeId, ...options })
 
@@ -89,10 +89,10 @@ const rangesOf = (from: number, to: number) =>
  * @category constructors
  * @since 0.1.0
  */
-export const bytes = (content: Uint8Array): UploadSource<"anywhere"> =>
+export const bytes = (content: Uint8Array): UploadSource<"randomAccess"> =>
   make({
     name: undefined,
-    reads: "anywhere",
+    access: "randomAccess",
     open: Effect.succeed({
       size: content.byteLength,
       read: (from, to) =>
@@ -120,7 +120,7 @@ export interface BlobLike {
  * @category constructors
  * @since 0.1.0
  */
-export const blob = (content: BlobLike): UploadSource<"anywhere"> => {
+export const blob = (content: BlobLike): UploadSource<"randomAccess"> => {
   const read = (from: number, to: number) =>
     rangesOf(from, Math.min(to, content.size)).pipe(
       Stream.mapEffect(([from, to]) => Effect.tryPromise(() => content.slice(from, to).arrayBuffer())),
@@ -128,7 +128,7 @@ export const blob = (content: BlobLike): UploadSource<"anywhere"> => {
     )
   return make({
     name: content.name,
-    reads: "anywhere",
+    access: "randomAccess",
     open: Effect.succeed({
       size: content.size,
       read,
@@ -163,7 +163,7 @@ export const stream = <E>(
 ): UploadSource<"once"> =>
   make({
     name: undefined,
-    reads: "once",
+    access: "once",
     open: Effect.succeed({ size: options.size, read: () => content, identity: Effect.succeed("") })
   })
 
@@ -173,7 +173,7 @@ export const stream = <E>(
  * @category errors
  * @since 0.1.0
  */
-export class Unavailable extends Data.TaggedError("Unavailable")<{ readonly url: string; readonly status: number }> {
+export class DownloadFailed extends Data.TaggedError("Unavailable")<{ readonly url: string; readonly status: number }> {
   override get message() {
     return `${this.url} was answered with ${this.status}`
   }
@@ -205,14 +205,14 @@ const lengthOf = (headers: Readonly<Record<string, string | undefined>>): number
  * @category constructors
  * @since 0.1.0
  */
-export const url = (address: string): UploadSource<"again"> =>
+export const url = (address: string): UploadSource<"replayable"> =>
   make({
     name: nameIn(address),
-    reads: "again",
+    access: "replayable",
     open: Effect.gen(function* () {
       const client = HttpClient.withScope(HttpClient.followRedirects(yield* HttpClient.HttpClient))
       const response = yield* Effect.provideService(client.get(address), HttpClient.TracerPropagationEnabled, false)
-      if (response.status !== 200) return yield* new Unavailable({ url: address, status: response.status })
+      if (response.status !== 200) return yield* new DownloadFailed({ url: address, status: response.status })
       return { size: lengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
     })
   })

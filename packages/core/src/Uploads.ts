@@ -133,7 +133,7 @@ interface Named extends Settings {
 /**
  * What to upload, and as what.
  *
- * There are two ways. `multipart` sends the whole file in one request. `resumable` sends it in parts, and goes on where
+ * There are two methods. `multipart` sends the whole file in one request. `resumable` sends it in parts, and goes on where
  * it broke; it needs a source that can be read anywhere. Unless told, such a source goes in parts from 16 MB on, and
  * everything else in one request. `partSize` is in bytes; parts are at least 2 MB and at most 1000 unless told.
  *
@@ -141,10 +141,10 @@ interface Named extends Settings {
  * @since 0.1.0
  */
 export type UploadRequest =
-  | (Named & { readonly source: UploadSource; readonly way?: "multipart" | undefined })
+  | (Named & { readonly source: UploadSource; readonly method?: "multipart" | undefined })
   | (Named & {
-      readonly source: UploadSource<"anywhere">
-      readonly way?: "multipart" | "resumable" | undefined
+      readonly source: UploadSource<"randomAccess">
+      readonly method?: "multipart" | "resumable" | undefined
       readonly partSize?: number | undefined
     })
 
@@ -154,9 +154,9 @@ export type UploadRequest =
  * @category models
  * @since 0.1.0
  */
-export interface Continuation extends Settings {
+export interface ResumeRequest extends Settings {
   readonly saved: SavedUpload
-  readonly source: UploadSource<"anywhere">
+  readonly source: UploadSource<"randomAccess">
 }
 
 /**
@@ -210,12 +210,12 @@ export type UploadErrors = UploadFailed | ApiError.Common
  * @since 0.1.0
  */
 export const upload = (
-  request: UploadRequest | Continuation
+  request: UploadRequest | ResumeRequest
 ): Effect.Effect<Media, UploadErrors, BotApi | HttpClient.HttpClient> => run(create, request, () => {})
 
 /**
- * {@link upload} as a stream of what happens: `Begun` where it goes in parts, `Progress` at each percent and each
- * second, and `Uploaded` as the last one. Who stops listening stops the upload.
+ * {@link upload} as a stream of what happens: `Started` where it goes in parts, `Progress` at each percent and each
+ * second, and `Completed` as the last one. Who stops listening stops the upload.
  *
  * **Example**
  *
@@ -237,11 +237,11 @@ export const upload = (
  * @since 0.1.0
  */
 export const events = (
-  request: UploadRequest | Continuation
+  request: UploadRequest | ResumeRequest
 ): Stream.Stream<UploadEvent, UploadErrors, BotApi | HttpClient.HttpClient> =>
   Stream.callback((queue) =>
     run(create, request, (event) => Queue.offerUnsafe(queue, event)).pipe(
-      Effect.tap((attachment) => Queue.offer(queue, UploadEvent.Uploaded({ attachment }))),
+      Effect.tap((attachment) => Queue.offer(queue, UploadEvent.Completed({ attachment }))),
       Effect.andThen(Queue.end(queue))
     )
   )
@@ -252,7 +252,7 @@ export const events = (
  * @category models
  * @since 0.1.0
  */
-export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSource<"anywhere"> }>
+export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSource<"randomAccess"> }>
 
 /**
  * Uses a file that stands on the platform already, by `UploadCache`, and uploads it where it does not. The content of the

@@ -25,7 +25,7 @@ import type { Writable } from "node:stream"
  * @category models
  * @since 0.1.0
  */
-export interface Options extends ProgressBar.Options {
+export interface Options extends ProgressBar.BarOptions {
   readonly output?: Writable | undefined
   readonly title?: string | undefined
   readonly isTerminal?: boolean | undefined

@@ -32,10 +32,10 @@ import { pieceSize, take } from "./internal/upload/pieces.ts"
  * @category sources
  * @since 0.1.0
  */
-export const fromPath = (path: string): UploadSource.UploadSource<"anywhere"> =>
+export const fromPath = (path: string): UploadSource.UploadSource<"randomAccess"> =>
   UploadSource.make({
     name: basename(path),
-    reads: "anywhere",
+    access: "randomAccess",
     open: Effect.gen(function* () {
       const file = yield* Effect.acquireRelease(
         Effect.tryPromise(() => open(path)),

@@ -73,7 +73,7 @@ describe("progress in the terminal", () => {
       const events = [
         UploadEvent.UploadEvent.Progress({ sent: 0 }),
         UploadEvent.UploadEvent.Progress({ sent: 500_000, size: 2_000_000, percent: 25, bytesPerSecond: 300_000 }),
-        UploadEvent.UploadEvent.Uploaded({ attachment })
+        UploadEvent.UploadEvent.Completed({ attachment })
       ]
       const passed = yield* Stream.fromIterable(events).pipe(
         NodeProgress.showUpload({ title: "film.mp4", output, width: 4, every: 0 }),

@@ -82,31 +82,31 @@ const haltingly = (request: IncomingMessage) => {
   })
 }
 
-const ways = ["multipart", "resumable"] as const
+const methods = ["multipart", "resumable"] as const
 
 describe("a file by its path", () => {
-  it.live.each(ways)("arrives under its name, by %s", (way) =>
+  it.live.each(methods)("arrives under its name, by %s", (method) =>
     Effect.gen(function* () {
       const source = NodeUploads.fromPath(yield* sparse(64 * megabyte, "Отчёт «100%».bin"))
       yield* onPlatform(
         Effect.gen(function* () {
-          yield* Uploads.upload({ type: "file", source, way })
+          yield* Uploads.upload({ type: "file", source, method })
           const requests = (yield* Emulator.requests).filter(({ path }) => path.startsWith("/upload/"))
-          assert.lengthOf(requests, way === "multipart" ? 1 : 32)
+          assert.lengthOf(requests, method === "multipart" ? 1 : 32)
           assert.isTrue(requests.every(({ headers }) => headers["authorization"] === undefined))
         })
       )
     })
   )
 
-  it.live.each(ways)("arrives as it is, many at once and read in fits and starts, by %s", (way) =>
+  it.live.each(methods)("arrives as it is, many at once and read in fits and starts, by %s", (method) =>
     Effect.gen(function* () {
       const baseUrl = yield* Servers.serve(digesting(haltingly))
       const contents = Array.from({ length: 4 }, (_, at) => randomBytes(12 * megabyte + at * 12_345))
       const uploads = contents.map((content) =>
         Effect.gen(function* () {
           const source = NodeUploads.fromPath(yield* fileWith(content))
-          const attachment = yield* Uploads.upload({ type: "file", source, way, partSize: 11 * megabyte + 17 })
+          const attachment = yield* Uploads.upload({ type: "file", source, method, partSize: 11 * megabyte + 17 })
           assert.deepStrictEqual(attachment.payload, { token: digestOf(content) })
         })
       )
@@ -131,8 +131,8 @@ describe("a file by its path", () => {
         extraCa: root.pem,
         proxy: `http://${proxy.address}`
       })
-      for (const way of ways) {
-        const attachment = yield* Effect.provide(Uploads.upload({ type: "file", source, way }), bot)
+      for (const method of methods) {
+        const attachment = yield* Effect.provide(Uploads.upload({ type: "file", source, method }), bot)
         assert.deepStrictEqual(attachment.payload, { token: digestOf(content) })
       }
       assert.isAtLeast(proxy.tunnels.length, 2)
@@ -168,14 +168,14 @@ describe("a file by its path", () => {
       yield* onPlatform(
         Effect.gen(function* () {
           yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 2, reset: "before" })
-          const broken = Uploads.upload({ type: "file", source, way: "resumable", partSize: megabyte })
+          const broken = Uploads.upload({ type: "file", source, method: "resumable", partSize: megabyte })
           const error = yield* Effect.flip(RetryPolicy.override(broken, RetryPolicy.none))
           assert.instanceOf(error, UploadError.UploadFailed)
           const saved = error.saved!
           yield* Uploads.upload({ saved, source: NodeUploads.fromPath(path) })
           yield* Effect.promise(() => utimes(path, 1, 1))
           const changed = yield* Effect.flip(Uploads.upload({ saved, source: NodeUploads.fromPath(path) }))
-          assert.strictEqual((changed as UploadError.UploadFailed).reason._tag, "SourceChanged")
+          assert.strictEqual((changed as UploadError.UploadFailed).reason._tag, "SourceMismatch")
         })
       )
     })
@@ -193,7 +193,7 @@ describe("a file by its path", () => {
         response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
       })
       const source = NodeUploads.fromPath(yield* sparse(64 * megabyte))
-      const uploading = yield* Uploads.upload({ type: "file", source, way: "multipart" }).pipe(
+      const uploading = yield* Uploads.upload({ type: "file", source, method: "multipart" }).pipe(
         Effect.provide(NodeBot.layer({ token: "token", baseUrl })),
         Effect.forkChild
       )

@@ -202,11 +202,11 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
       const content = new Uint8Array(short.byteLength + 2 ** 20)
       content.set(short.subarray(0, 348))
       new DataView(content.buffer).setUint32(24, 324 + 2 ** 20)
-      for (const way of ["multipart", "resumable"] as const) {
+      for (const method of ["multipart", "resumable"] as const) {
         const source = UploadSource.bytes(content)
-        const sent = yield* Uploads.upload({ type: "video", source, name: "a.mp4", way, partSize: 2 ** 18 })
+        const sent = yield* Uploads.upload({ type: "video", source, name: "a.mp4", method, partSize: 2 ** 18 })
         const { body } = yield* Messages.send({ chat_id, attachments: [sent] })
-        assert.deepInclude(body?.attachments?.[0], { width: 640, height: 360, duration: 95 }, way)
+        assert.deepInclude(body?.attachments?.[0], { width: 640, height: 360, duration: 95 }, method)
       }
     })
   )

@@ -65,22 +65,22 @@ const failureOf = <A, R>(self: Effect.Effect<A, Uploads.UploadErrors, R>) =>
 
 const names = { image: "a.png", video: "a.mp4", audio: "a.mp3", file: "a.bin" }
 const types = ["image", "video", "audio", "file"] as const
-const ways = ["multipart", "resumable"] as const
+const methods = ["multipart", "resumable"] as const
 
 describe("an upload", () => {
-  it.effect.each(types.flatMap((type) => ways.map((way) => [type, way] as const)))(
+  it.effect.each(types.flatMap((type) => methods.map((method) => [type, method] as const)))(
     "of %s by %s gives the attachment to send",
-    ([type, way]) =>
+    ([type, method]) =>
       Effect.gen(function* () {
         const source = bytes(1000)
-        const attachment = yield* Uploads.upload({ type, source, name: names[type], way, partSize: 300 })
+        const attachment = yield* Uploads.upload({ type, source, name: names[type], method, partSize: 300 })
         const sent = yield* sendIt(attachment)
         assert.strictEqual(sent?.type, type)
         if (sent?.type === "file") assert.deepInclude(sent, { filename: "a.bin", size: 1000 })
         const requests = yield* toHost
         assert.deepStrictEqual(
           requests.map(({ headers }) => headers["content-range"]),
-          way === "multipart"
+          method === "multipart"
             ? [undefined]
             : ["bytes 0-299/1000", "bytes 300-599/1000", "bytes 600-899/1000", "bytes 900-999/1000"]
         )
@@ -89,7 +89,7 @@ describe("an upload", () => {
 
   it.effect("tells the host nothing of the bot, and uses the address unchanged", () =>
     Effect.gen(function* () {
-      for (const way of ways) yield* Uploads.upload({ type: "image", source: bytes(1000), name: "a.png", way })
+      for (const method of methods) yield* Uploads.upload({ type: "image", source: bytes(1000), name: "a.png", method })
       const created = (yield* Emulator.requests).filter(({ endpoint }) => endpoint === "Uploads.create")
       const urls = created.map(({ answer }) => new URL(JSON.parse(answer!).url as string))
       const requests = yield* toHost
@@ -110,9 +110,9 @@ describe("an upload", () => {
     [Schema.NonEmptyString],
     ([name]) =>
       Effect.gen(function* () {
-        for (const way of ways) {
+        for (const method of methods) {
           const source = bytes(10)
-          const sent = yield* sendIt(yield* Uploads.upload({ type: "file", source, name, way }))
+          const sent = yield* sendIt(yield* Uploads.upload({ type: "file", source, name, method }))
           assert.deepInclude(sent, { filename: name.toWellFormed() })
         }
       }).pipe(Effect.provide(layer)),
@@ -123,8 +123,8 @@ describe("an upload", () => {
     "keeps the name %s",
     (name) =>
       Effect.gen(function* () {
-        for (const way of ways) {
-          const sent = yield* sendIt(yield* Uploads.upload({ type: "file", source: bytes(10), name, way }))
+        for (const method of methods) {
+          const sent = yield* sendIt(yield* Uploads.upload({ type: "file", source: bytes(10), name, method }))
           assert.deepInclude(sent, { filename: name })
         }
       }).pipe(Effect.provide(layer))
@@ -133,27 +133,27 @@ describe("an upload", () => {
   it.effect("goes in parts where the source is large and can be read anywhere", () =>
     Effect.gen(function* () {
       const size = 2 ** 24
-      const wayOf = Effect.fnUntraced(function* (source: UploadSource.UploadSource) {
+      const contentTypesOf = Effect.fnUntraced(function* (source: UploadSource.UploadSource) {
         const before = (yield* toHost).length
         yield* Uploads.upload({ type: "file", source, name: "a.bin" })
         return (yield* toHost).slice(before).map(({ headers }) => headers["content-type"]!.split(";")[0])
       })
       const content = new Uint8Array(size)
-      assert.deepStrictEqual(yield* wayOf(UploadSource.bytes(content)), Array(8).fill("application/octet-stream"))
-      assert.deepStrictEqual(yield* wayOf(UploadSource.bytes(content.subarray(1))), ["multipart/form-data"])
-      assert.deepStrictEqual(yield* wayOf(UploadSource.stream(Stream.succeed(content))), ["multipart/form-data"])
-      assert.deepStrictEqual(yield* wayOf(UploadSource.bytes(content.subarray(size))), ["multipart/form-data"])
+      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content)), Array(8).fill("application/octet-stream"))
+      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content.subarray(1))), ["multipart/form-data"])
+      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.stream(Stream.succeed(content))), ["multipart/form-data"])
+      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content.subarray(size))), ["multipart/form-data"])
     }).pipe(Effect.provide(layer))
   )
 
   it.effect("never has more than 1000 parts", () =>
     Effect.gen(function* () {
       const source = bytes(5003)
-      yield* Uploads.upload({ type: "file", source, name: "a.bin", way: "resumable", partSize: 1 })
+      yield* Uploads.upload({ type: "file", source, name: "a.bin", method: "resumable", partSize: 1 })
       assert.lengthOf(yield* toHost, Math.ceil(5003 / 6))
       const huge = UploadSource.make({
         name: "huge.bin",
-        reads: "anywhere",
+        access: "randomAccess",
         open: Effect.succeed({
           size: 4096 * 2 ** 20,
           read: () => Stream.fail("no bytes"),
@@ -168,9 +168,9 @@ describe("an upload", () => {
   it.effect("takes a web Blob and File, and calls it as the File is called", () =>
     Effect.gen(function* () {
       const file = new File(["some ", "text"], "notes.txt")
-      for (const way of ways) {
+      for (const method of methods) {
         const sent = yield* sendIt(
-          yield* Uploads.upload({ type: "file", source: UploadSource.blob(file), way, partSize: 4 })
+          yield* Uploads.upload({ type: "file", source: UploadSource.blob(file), method, partSize: 4 })
         )
         assert.deepInclude(sent, { filename: "notes.txt", size: 9 })
       }
@@ -212,13 +212,13 @@ describe("an upload", () => {
 
 describe("a request for an upload", () => {
   it("goes in parts or on from where it stood only with a source that can be read anywhere", () => {
-    expectTypeOf(UploadSource.stream(Stream.empty)).not.toExtend<Uploads.Continuation["source"]>()
-    expectTypeOf(UploadSource.url("https://pictures.example/cat.png")).not.toExtend<Uploads.Continuation["source"]>()
-    expectTypeOf(UploadSource.bytes(new Uint8Array())).toExtend<Uploads.Continuation["source"]>()
+    expectTypeOf(UploadSource.stream(Stream.empty)).not.toExtend<Uploads.ResumeRequest["source"]>()
+    expectTypeOf(UploadSource.url("https://pictures.example/cat.png")).not.toExtend<Uploads.ResumeRequest["source"]>()
+    expectTypeOf(UploadSource.bytes(new Uint8Array())).toExtend<Uploads.ResumeRequest["source"]>()
     expectTypeOf<{
       readonly type: "file"
       readonly source: UploadSource.UploadSource<"once">
-      readonly way: "resumable"
+      readonly method: "resumable"
     }>().not.toExtend<Uploads.UploadRequest>()
   })
 })
@@ -295,7 +295,7 @@ describe("the limits of an upload", () => {
       let read = 0
       const source = UploadSource.make({
         name: "a.mp3",
-        reads: "anywhere",
+        access: "randomAccess",
         open: Effect.succeed({
           size: whole.length,
           identity: Effect.succeed(""),
@@ -325,7 +325,7 @@ describe("the limits of an upload", () => {
       const endless = Stream.fromEffectRepeat(Effect.succeed(new Uint8Array(100)))
       const { reason } = yield* failureOf(
         Uploads.upload({ type: "file", source: UploadSource.stream(endless) }).pipe(
-          Effect.provideService(UploadLimits.UploadLimits, { ...UploadLimits.documented, file: { size: 1000 } })
+          Effect.provideService(UploadLimits.UploadLimits, { ...UploadLimits.defaults, file: { maxSize: 1000 } })
         )
       )
       assert.deepInclude(reason, { _tag: "LimitExceeded", limit: "size" })
@@ -336,7 +336,7 @@ describe("the limits of an upload", () => {
 describe("an upload that breaks", () => {
   const content = Uint8Array.from({ length: 1000 }, (_, at) => at % 251)
   const source = UploadSource.bytes(content)
-  const inParts = { type: "file", source, name: "a.bin", way: "resumable", partSize: 100 } as const
+  const inParts = { type: "file", source, name: "a.bin", method: "resumable", partSize: 100 } as const
 
   const ranges = Effect.map(toHost, (requests) =>
     requests.map(({ headers, method }) => headers["content-range"]?.slice(6, -5) ?? method)
@@ -389,7 +389,7 @@ describe("an upload that breaks", () => {
       const before = (yield* Emulator.requests).length
       for (const other of [content.with(500, 0), content.subarray(1)]) {
         const { reason } = yield* failureOf(Uploads.upload({ saved: saved!, source: UploadSource.bytes(other) }))
-        assert.strictEqual(reason._tag, "SourceChanged")
+        assert.strictEqual(reason._tag, "SourceMismatch")
       }
       assert.lengthOf(yield* Emulator.requests, before)
     }).pipe(Effect.provide(layer))
@@ -407,7 +407,7 @@ describe("an upload that breaks", () => {
             yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
             yield* Emulator.fault({ method: "GET", path: "/upload/*", status, times: 1 })
             const begun = (yield* wait(Stream.runCollect(Uploads.events(inParts)))).filter(
-              ({ _tag }) => _tag === "Begun"
+              ({ _tag }) => _tag === "Started"
             )
             assert.lengthOf(begun, 2)
           })
@@ -431,7 +431,7 @@ describe("an upload that breaks", () => {
       const found = Uploads.events(inParts).pipe(
         Stream.tap((event) =>
           Effect.sync(() => {
-            if (event._tag === "Begun" && first === "") first = new URL(event.saved.url).pathname
+            if (event._tag === "Started" && first === "") first = new URL(event.saved.url).pathname
           })
         ),
         Stream.runDrain
@@ -457,7 +457,7 @@ describe("an upload that breaks", () => {
       yield* Emulator.fault({ method: "POST", path: "/upload/*", every: 4, reset: "before" })
       yield* Emulator.fault({ method: "GET", path: "/upload/*", status: 404 })
       const { reason } = yield* failureOf(wait(Uploads.upload(inParts)))
-      assert.deepInclude(reason, { _tag: "HostRefused", status: 404 })
+      assert.deepInclude(reason, { _tag: "Rejected", status: 404 })
       assert.strictEqual(yield* addresses, 4)
     }).pipe(Effect.provide(layer))
   )
@@ -513,18 +513,18 @@ describe("the answer of the upload host", () => {
   })
 
   it.effect.each([
-    ["file", 200, "<html>Busy</html>", "InvalidAnswer"],
-    ["file", 200, "", "InvalidAnswer"],
-    ["file", 200, '{"fileId":1}', "InvalidAnswer"],
-    ["image", 200, '{"photos":{}}', "InvalidAnswer"],
-    ["image", 200, '{"photos":{"a":{"token":', "InvalidAnswer"],
-    ["video", 200, "<html>Busy</html>", "InvalidAnswer"],
-    ["video", 200, "<retval>0</retval>", "HostRefused"],
-    ["audio", 200, '{"error_code":"4","error_data":"BAD_REQUEST"}', "HostRefused"],
-    ["image", 415, "", "HostRefused"],
-    ["file", 413, "<html>Too large</html>", "HostRefused"],
-    ["file", 302, "", "HostRefused"],
-    ["file", 403, "", "HostRefused"]
+    ["file", 200, "<html>Busy</html>", "InvalidResponse"],
+    ["file", 200, "", "InvalidResponse"],
+    ["file", 200, '{"fileId":1}', "InvalidResponse"],
+    ["image", 200, '{"photos":{}}', "InvalidResponse"],
+    ["image", 200, '{"photos":{"a":{"token":', "InvalidResponse"],
+    ["video", 200, "<html>Busy</html>", "InvalidResponse"],
+    ["video", 200, "<retval>0</retval>", "Rejected"],
+    ["audio", 200, '{"error_code":"4","error_data":"BAD_REQUEST"}', "Rejected"],
+    ["image", 415, "", "Rejected"],
+    ["file", 413, "<html>Too large</html>", "Rejected"],
+    ["file", 302, "", "Rejected"],
+    ["file", 403, "", "Rejected"]
   ] as const)("is a typed error with its body where it is wrong: %s %i %s", ([type, status, body, tag]) =>
     Effect.gen(function* () {
       const { message, reason } = yield* failureOf(answered(type, status, body))
@@ -634,7 +634,7 @@ describe("the events of an upload", () => {
       )
       assert.deepInclude(progress.at(-1), { sent: 200_000, size: 200_000, percent: 100 })
       assert.approximately(progress.at(-1)!.bytesPerSecond!, 10_000, 1000)
-      assert.strictEqual(events.at(-1)?._tag, "Uploaded")
+      assert.strictEqual(events.at(-1)?._tag, "Completed")
     }).pipe(Effect.provide(layer))
   )
 
@@ -649,18 +649,18 @@ describe("the events of an upload", () => {
 
   it.effect("of an upload in parts begin with what can be stored, and go on from where it stood", () =>
     Effect.gen(function* () {
-      const request = { type: "file", source: bytes(1000), name: "a.bin", way: "resumable", partSize: 100 } as const
+      const request = { type: "file", source: bytes(1000), name: "a.bin", method: "resumable", partSize: 100 } as const
       yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 6, reset: "before" })
       const first = yield* Uploads.events(request).pipe(
         impatiently,
         Stream.catch(() => Stream.empty),
         Stream.runCollect
       )
-      assert.strictEqual(first[0]._tag, "Begun")
-      const saved = first[0]._tag === "Begun" ? first[0].saved : undefined
+      assert.strictEqual(first[0]._tag, "Started")
+      const saved = first[0]._tag === "Started" ? first[0].saved : undefined
       const second = yield* Stream.runCollect(Uploads.events({ saved: saved!, source: bytes(1000) }))
       assert.deepInclude(progressOf(second)[0], { sent: 500, percent: 50 })
-      assert.strictEqual(second.at(-1)?._tag, "Uploaded")
+      assert.strictEqual(second.at(-1)?._tag, "Completed")
     }).pipe(Effect.provide(layer))
   )
 

@@ -17,7 +17,7 @@ const inUnits = (bytes: number): string => {
   return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}${exact}`
 }
 
-export const checkSize = ({ size: largest }: Limits, size: number): LimitExceeded | undefined =>
+export const checkSize = ({ maxSize: largest }: Limits, size: number): LimitExceeded | undefined =>
   size > largest
     ? new LimitExceeded({ limit: "size", allowed: `at most ${inUnits(largest)}`, found: inUnits(size) })
     : undefined
@@ -88,7 +88,7 @@ const checkDuration = Effect.fnUntraced(function* (longest: Duration.Duration, s
 
 /** What the headers inside the file tell. What cannot be read passes: the upload host has the last word. */
 export const checkContent = (
-  { duration, side }: Limits,
+  { maxDuration: duration, maxSide: side }: Limits,
   size: number,
   range: ReadRange
 ): Effect.Effect<LimitExceeded | undefined> =>

@@ -1,5 +1,5 @@
 import * as Result from "effect/Result"
-import { HostRefused, InvalidAnswer } from "../../UploadError.ts"
+import { Rejected, InvalidResponse } from "../../UploadError.ts"
 import type { Media } from "../../UploadEvent.ts"
 import type { UploadType } from "../../Uploads.ts"
 
@@ -28,12 +28,12 @@ const given = <Key extends string>(key: Key, value: unknown) =>
 const retvalOf = (text: string): string | undefined => /<retval>\s*([^<]*?)\s*<\/retval>/.exec(text)?.[1]
 
 /** @assumption C An upload host can refuse with 200: a body with `error_code`, or a `retval` other than 1. */
-export const refusalOf = ({ status, text }: HostAnswer): HostRefused | undefined => {
+export const refusalOf = ({ status, text }: HostAnswer): Rejected | undefined => {
   const { error_code, error_data } = membersOf(text)
   const retval = retvalOf(text)
   const isRefusal = status < 200 || status >= 300 || error_code != null || (retval !== undefined && retval !== "1")
   return isRefusal
-    ? new HostRefused({
+    ? new Rejected({
         status,
         ...given("code", error_code ?? retval),
         ...given("detail", typeof error_data === "object" ? JSON.stringify(error_data) : error_data),
@@ -76,7 +76,7 @@ export const mediaIn = (
   tokenOfAddress: string | undefined,
   { status, text }: HostAnswer,
   size: number | undefined
-): Result.Result<Media, InvalidAnswer> => {
+): Result.Result<Media, InvalidResponse> => {
   const { photos, token } = membersOf(text)
   const pictures = photosIn(photos)
   if (type === "image" && pictures !== undefined) return Result.succeed({ type, payload: { photos: pictures } })
@@ -84,7 +84,7 @@ export const mediaIn = (
   const found =
     isPromised(type) && (answered !== undefined || saysComplete(text, size)) ? (tokenOfAddress ?? answered) : answered
   return found === undefined
-    ? Result.fail(new InvalidAnswer({ status, problem: problemOf(type, tokenOfAddress, text), body: text }))
+    ? Result.fail(new InvalidResponse({ status, problem: problemOf(type, tokenOfAddress, text), body: text }))
     : Result.succeed({ type, payload: { token: found } })
 }
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { HostRefused } from "../../UploadError.ts"
+import { Rejected } from "../../UploadError.ts"
 import { type Media, UploadEvent } from "../../UploadEvent.ts"
 import type { Opened } from "../../UploadSource.ts"
 import type { SavedUpload } from "../../Uploads.ts"
@@ -68,14 +68,14 @@ export const uploadParts = (
   const beginAnew = (told: HostAnswer): Running<void> =>
     Effect.gen(function* () {
       if (state.addresses === maxAddresses) {
-        return yield* failed(job, new HostRefused({ status: told.status, body: told.text }))
+        return yield* failed(job, new Rejected({ status: told.status, body: told.text }))
       }
       state.addresses++
       const { token, url } = yield* job.ask
       const { token: _, ...rest } = state.saved
       state.saved = { ...rest, url, ...(token == null ? {} : { token }) }
       state.misplaced = 0
-      job.tell(UploadEvent.Begun({ saved: state.saved }))
+      job.tell(UploadEvent.Started({ saved: state.saved }))
       standAt(0)
     })
 

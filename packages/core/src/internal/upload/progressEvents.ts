@@ -17,7 +17,7 @@ export interface Progress {
   readonly add: (bytes: number) => void
 }
 
-/** Counts the bytes on their way, and tells of them at each percent and each second. */
+/** Counts the bytes on their method, and tells of them at each percent and each second. */
 export const make = (clock: Clock.Clock, size: number | undefined, tell: (event: UploadEvent) => void): Progress => {
   let sent = 0
   let movedAt = clock.currentTimeMillisUnsafe()

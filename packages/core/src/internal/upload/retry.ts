@@ -12,7 +12,7 @@ const inTermsOfPolicy = ({ reason }: UploadFailed): ApiError.RequestFailed | und
   switch (reason._tag) {
     case "Transport":
       return new ApiError.RequestFailed({ endpoint, reason })
-    case "HostRefused": {
+    case "Rejected": {
       const { body, code, detail, status } = reason
       const said = { ...(code === undefined ? {} : { code }), ...(detail === undefined ? {} : { detail }) }
       return new ApiError.RequestFailed({

@@ -1,11 +1,11 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { SourceChanged, type UploadFailed } from "../../UploadError.ts"
+import { SourceMismatch, type UploadFailed } from "../../UploadError.ts"
 import { UploadEvent } from "../../UploadEvent.ts"
 import { UploadLimits } from "../../UploadLimits.ts"
 import type { Opened, UploadSource } from "../../UploadSource.ts"
-import type { Continuation, SavedUpload, UploadAddress, UploadRequest, UploadType } from "../../Uploads.ts"
+import type { ResumeRequest, SavedUpload, UploadAddress, UploadRequest, UploadType } from "../../Uploads.ts"
 import { checkContent, checkName, checkSize, headLength } from "./checks.ts"
 import { join, readRange } from "./digest.ts"
 import { failed, type Job, type Running, type Uploading } from "./job.ts"
@@ -15,18 +15,18 @@ import * as progress from "./progressEvents.ts"
 import { sourceFailed } from "./request.ts"
 import { type Opening, uploadWhole } from "./whole.ts"
 
-type Request = UploadRequest | Continuation
+type Request = UploadRequest | ResumeRequest
 
 /** A smaller file goes faster in one request. */
 const resumableFrom = 2 ** 24
 
-const isContinuation = (request: Request): request is Continuation => "saved" in request
+const isContinuation = (request: Request): request is ResumeRequest => "saved" in request
 
 /** What is uploaded, as it was asked for at first. */
 const settled = (request: Request): { readonly type: UploadType; readonly name?: string | undefined } =>
   isContinuation(request) ? request.saved : request
 
-const isAnywhere = (source: UploadSource): source is UploadSource<"anywhere"> => source.reads === "anywhere"
+const isRandomAccess = (source: UploadSource): source is UploadSource<"randomAccess"> => source.access === "randomAccess"
 
 /** Gives a range of a beginning that was read already, and zeros behind it. */
 const rangeOf = (head: Uint8Array, size: number | undefined) => (from: number, to: number) => {
@@ -49,8 +49,8 @@ const opening = (job: Job, source: UploadSource): Opening => {
     const { size } = opened
     const tooLarge = size === undefined ? undefined : checkSize(limits, size)
     if (tooLarge !== undefined) return yield* failed(job, tooLarge)
-    if (limits.side === undefined && limits.duration === undefined) return opened
-    const looked = isAnywhere(source)
+    if (limits.maxSide === undefined && limits.maxDuration === undefined) return opened
+    const looked = isRandomAccess(source)
       ? { opened, length: size ?? 0, range: (from: number, to: number) => readRange(opened, from, to) }
       : yield* Effect.map(orFail(peek(opened, headLength)), ({ head, opened }) => {
           const bytes = join(head)
@@ -64,12 +64,12 @@ const opening = (job: Job, source: UploadSource): Opening => {
 /** The upload in parts that a request asks for, or that is best for it. */
 const inParts = (
   job: Job,
-  request: Exclude<Request, Continuation>,
+  request: Exclude<Request, ResumeRequest>,
   { identity, size = 0 }: Opened
 ): Running<SavedUpload | undefined> => {
-  const way = request.way ?? (size < resumableFrom ? "multipart" : "resumable")
+  const method = request.method ?? (size < resumableFrom ? "multipart" : "resumable")
   // No range of bytes tells of an empty file.
-  if (way === "multipart" || size === 0) return Effect.succeed(undefined)
+  if (method === "multipart" || size === 0) return Effect.succeed(undefined)
   const asked = "partSize" in request ? request.partSize : undefined
   return Effect.gen(function* () {
     const known = yield* readable(job)(identity)
@@ -95,16 +95,16 @@ const run = Effect.fnUntraced(function* (job: Job, request: Request) {
   const misnamed = checkName(job.limits, job.name)
   if (misnamed !== undefined) return yield* failed(job, misnamed)
   const open = opening(job, source)
-  if (!isAnywhere(source)) return yield* uploadWhole(job, source, open)
+  if (!isRandomAccess(source)) return yield* uploadWhole(job, source, open)
   const opened = yield* open
   if (isContinuation(request)) {
     const { saved } = request
-    if (!(yield* isSame(job, opened, saved))) return yield* failed(job, new SourceChanged())
+    if (!(yield* isSame(job, opened, saved))) return yield* failed(job, new SourceMismatch())
     return yield* uploadParts(job, opened, { saved, isNew: false })
   }
   const saved = yield* inParts(job, request, opened)
   if (saved === undefined) return yield* uploadWhole(job, source, Effect.succeed(opened))
-  job.tell(UploadEvent.Begun({ saved }))
+  job.tell(UploadEvent.Started({ saved }))
   return yield* uploadParts(job, opened, { saved, isNew: true })
 })
 

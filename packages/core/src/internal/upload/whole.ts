@@ -32,7 +32,7 @@ const form = Effect.fnUntraced(function* (name: string) {
 export type Opening = Effect.Effect<Opened, UploadFailed, HttpClient.HttpClient | Scope.Scope>
 
 /** The whole file in one request. Where that breaks, and the source can be read again, it begins anew elsewhere. */
-export const uploadWhole = (job: Job, { reads }: UploadSource, open: Opening): Uploading => {
+export const uploadWhole = (job: Job, { access: reads }: UploadSource, open: Opening): Uploading => {
   const attempt: Uploading = Effect.scoped(
     Effect.gen(function* () {
       const { read, size } = yield* open
