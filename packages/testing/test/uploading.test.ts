@@ -139,9 +139,14 @@ describe("an upload", () => {
         return (yield* toHost).slice(before).map(({ headers }) => headers["content-type"]!.split(";")[0])
       })
       const content = new Uint8Array(size)
-      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content)), Array(8).fill("application/octet-stream"))
+      assert.deepStrictEqual(
+        yield* contentTypesOf(UploadSource.bytes(content)),
+        Array(8).fill("application/octet-stream")
+      )
       assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content.subarray(1))), ["multipart/form-data"])
-      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.stream(Stream.succeed(content))), ["multipart/form-data"])
+      assert.deepStrictEqual(yield* contentTypesOf(UploadSource.stream(Stream.succeed(content))), [
+        "multipart/form-data"
+      ])
       assert.deepStrictEqual(yield* contentTypesOf(UploadSource.bytes(content.subarray(size))), ["multipart/form-data"])
     }).pipe(Effect.provide(layer))
   )

@@ -26,7 +26,8 @@ const isContinuation = (request: Request): request is ResumeRequest => "saved" i
 const settled = (request: Request): { readonly type: UploadType; readonly name?: string | undefined } =>
   isContinuation(request) ? request.saved : request
 
-const isRandomAccess = (source: UploadSource): source is UploadSource<"randomAccess"> => source.access === "randomAccess"
+const isRandomAccess = (source: UploadSource): source is UploadSource<"randomAccess"> =>
+  source.access === "randomAccess"
 
 /** Gives a range of a beginning that was read already, and zeros behind it. */
 const rangeOf = (head: Uint8Array, size: number | undefined) => (from: number, to: number) => {
