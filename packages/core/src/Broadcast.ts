@@ -16,7 +16,7 @@ import type { BotApi } from "./BotApi.ts"
 import * as BroadcastStore from "./BroadcastStore.ts"
 import * as ChatStore from "./ChatStore.ts"
 import * as broadcastRun from "./internal/broadcast/run.ts"
-import { type Sample, sampleOf, timeLeftOf } from "./internal/upload/timeLeft.ts"
+import { type Sample, sampleOf, timeLeftOf } from "./internal/broadcast/timeLeft.ts"
 import type { Message } from "./Message.ts"
 import type { NewMessageBody } from "./NewMessage.ts"
 import type { ChatId } from "./Recipient.ts"
@@ -208,16 +208,16 @@ const isOver = ({ status }: BroadcastStore.Standing): boolean => status === "fin
 
 /**
  * How far a broadcast is, each second or as told, until it is finished or cancelled; from any process that shares the
- * store. Where there is no broadcast of that name yet, it waits for one. `ProgressBar.render` makes a line of it.
+ * store. Where there is no broadcast of that name yet, it waits for one. `NodeProgress.show` of `@colloquy/node` shows it in a terminal.
  *
  * **Example**
  *
  * ```ts
- * import { Broadcast, ProgressBar } from "@colloquy/core"
+ * import { Broadcast } from "@colloquy/core"
  * import { Console, Stream } from "effect"
  *
  * const watch = Broadcast.progress("news of May").pipe(
- *   Stream.runForEach((progress) => Console.log(ProgressBar.render(progress)))
+ *   Stream.runForEach((progress) => Console.log(`${progress.done} of ${progress.total}`))
  * )
  * ```
  *

@@ -1,9 +1,8 @@
 /**
- * Progress in the terminal, in place.
+ * Shows the progress of a broadcast, an upload or any other stream in the terminal.
  *
  * @since 0.1.0
  */
-import * as ProgressBar from "@colloquy/core/ProgressBar"
 import type { UploadEvent } from "@colloquy/core/UploadEvent"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -13,88 +12,167 @@ import * as Stream from "effect/Stream"
 import type { Writable } from "node:stream"
 
 /**
- * Where progress is shown, and how.
- *
- * - `output`: standard error unless told, so that what the program prints can go elsewhere.
- * - `title`: a text before the bar.
- * - `isTerminal`: whether lines are written over each other. As the output says unless told.
- * - `every`: where it is no terminal, a line is written so often, 30 seconds unless told; with `Infinity` only the last.
- *
- * The `width` of the bar and the `format` of numbers are those of `ProgressBar`.
+ * How far a piece of work has come. A `Broadcast.Progress` is one.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends ProgressBar.BarOptions {
-  readonly output?: Writable | undefined
-  readonly title?: string | undefined
-  readonly isTerminal?: boolean | undefined
-  readonly every?: Duration.Input | undefined
+export interface Progress {
+  /** The number of units that are done. */
+  readonly done: number
+  /** The number of units in all. Without it, no bar and no percentage are shown. */
+  readonly total?: number | undefined
+  /** The number of units done per second. */
+  readonly rate?: number | undefined
+  /** The estimated time until all units are done. */
+  readonly timeLeft?: Duration.Duration | undefined
 }
 
-/** A line at the beginning of the line of the cursor, which is not wrapped however long it is. */
+/**
+ * Options of {@link render}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface RenderOptions {
+  /** The width of the bar, in characters. Default: 24. */
+  readonly width?: number | undefined
+  /** Formats `done`, `total` and `rate`. Default: the number, rounded. */
+  readonly format?: ((count: number) => string) | undefined
+}
+
+/**
+ * Options of {@link show} and {@link showUpload}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The stream to write to. Default: `process.stderr`, so that standard output stays free for the program. */
+  readonly output?: Writable | undefined
+  /** A text before the bar. Default: none. */
+  readonly title?: string | undefined
+  /** Whether the line is updated in place. Default: `true` if `output` is a terminal (`isTTY`). */
+  readonly isTerminal?: boolean | undefined
+  /**
+   * Minimum time between two lines if `output` is not a terminal. With `Infinity`, only the first and the last line are
+   * written. Default: 30 seconds.
+   */
+  readonly interval?: Duration.Input | undefined
+  /** The width of the bar, in characters. Default: 24. */
+  readonly width?: number | undefined
+  /**
+   * Formats `done`, `total` and `rate`. Default: the number, rounded, in {@link show}; megabytes in {@link showUpload}.
+   */
+  readonly format?: ((count: number) => string) | undefined
+}
+
+const rounded = (count: number): string => String(Math.round(count))
+
+/** `mm:ss`, or `hh:mm:ss` from one hour on. */
+const formatDuration = (duration: Duration.Duration): string => {
+  const seconds = Math.round(Duration.toSeconds(duration))
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return (parts[0] > 0 ? parts : parts.slice(1)).map((part) => String(part).padStart(2, "0")).join(":")
+}
+
+/**
+ * Renders progress as one line of text.
+ *
+ * **Example** (A bar of eight characters)
+ *
+ * ```ts
+ * import { NodeProgress } from "@colloquy/node"
+ * import { Duration } from "effect"
+ *
+ * NodeProgress.render({ done: 750, total: 1000, rate: 29.7, timeLeft: Duration.seconds(8) }, { width: 8 })
+ * // => "[######--]  75% 750/1000 30/s 00:08 left"
+ * ```
+ *
+ * @category rendering
+ * @since 0.1.0
+ */
+export const render = ({ done, rate, timeLeft, total }: Progress, options: RenderOptions = {}): string => {
+  const { format = rounded, width = 24 } = options
+  const fraction = total === undefined || total <= 0 ? undefined : Math.min(1, done / total)
+  const filled = Math.floor((fraction ?? 0) * width)
+  return [
+    ...(fraction === undefined
+      ? [format(done)]
+      : [
+          `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`,
+          `${Math.floor(fraction * 100)}%`.padStart(4),
+          `${format(done)}/${format(total ?? 0)}`
+        ]),
+    ...(rate === undefined ? [] : [`${format(rate)}/s`]),
+    ...(timeLeft === undefined ? [] : [`${formatDuration(timeLeft)} left`])
+  ].join(" ")
+}
+
+/** Overwrites the current line, with line wrapping turned off while it is written. */
 const inPlace = (line: string): string => `\r\u001b[?7l${line}\u001b[K\u001b[?7h`
 
 const guarded = new WeakSet<Writable>()
 
-/** An output that breaks must not end the program. */
-const guard = (output: Writable): void => {
+/** Ignores errors of the output: without a listener, an `error` event ends the process. */
+const ignoreErrors = (output: Writable): void => {
   if (guarded.has(output)) return
   guarded.add(output)
   output.on("error", () => {})
 }
 
-/** Shows the progress of the elements that have one. */
-const showing = <A, E, R>(
+const showWith = <A, E, R>(
   self: Stream.Stream<A, E, R>,
-  progressOf: (element: A) => ProgressBar.Progress | undefined,
+  progressOf: (element: A) => Progress | undefined,
   options: Options
 ): Stream.Stream<A, E, R> =>
   Stream.suspend(() => {
     const output: Writable & { readonly isTTY?: boolean } = options.output ?? process.stderr
     const isTerminal = options.isTerminal ?? output.isTTY === true
-    const every = Duration.toMillis(options.every ?? "30 seconds")
+    const interval = Duration.toMillis(options.interval ?? "30 seconds")
     const title = options.title === undefined ? "" : `${options.title} `
-    let shownAt = -Infinity
-    let last: ProgressBar.Progress | undefined
-    let shown: ProgressBar.Progress | undefined
-    guard(output)
+    let writtenAt = -Infinity
+    let latest: Progress | undefined
+    let written: Progress | undefined
+    ignoreErrors(output)
 
     const write = (text: string) => {
       if (output.writable) output.write(text)
     }
 
-    const showNow = (progress: ProgressBar.Progress) => {
-      const line = title + ProgressBar.render(progress, options)
-      shown = progress
+    const writeProgress = (progress: Progress) => {
+      const line = title + render(progress, options)
+      written = progress
       write(isTerminal ? inPlace(line) : `${line}\n`)
     }
 
-    const pass = (element: A) =>
+    const onElement = (element: A) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
         const progress = progressOf(element)
         if (progress === undefined) return
-        last = progress
-        if (!isTerminal && now - shownAt < every) return
-        shownAt = now
-        showNow(progress)
+        latest = progress
+        if (!isTerminal && now - writtenAt < interval) return
+        writtenAt = now
+        writeProgress(progress)
       })
 
-    const leave = Effect.sync(() => {
-      if (last === undefined) return
-      if (shown !== last) showNow(last)
+    const onEnd = Effect.sync(() => {
+      if (latest === undefined) return
+      if (written !== latest) writeProgress(latest)
       if (isTerminal) write("\n")
     })
 
-    return self.pipe(Stream.tap(pass), Stream.ensuring(leave))
+    return self.pipe(Stream.tap(onElement), Stream.ensuring(onEnd))
   })
 
 /**
- * Shows the progress that goes by as one line in the terminal, and passes the elements on. Where the output is no
- * terminal, such as the log of a service, a line is written now and then. The last one stays. Nothing can fail here:
- * an output that is closed is written to no more.
+ * Shows each progress of the stream as one line that is updated in place, and passes all elements on. When the stream
+ * ends, the last line stays.
  *
- * **Example** (A broadcast with its bar)
+ * If the output is not a terminal, such as the log of a service, a new line is written at most once per `interval`, and
+ * the last progress is always written. Errors of the output are ignored: the stream goes on without the line.
+ *
+ * **Example** (A broadcast with its progress)
  *
  * ```ts
  * import { Broadcast, type Chat } from "@colloquy/core"
@@ -113,21 +191,21 @@ const showing = <A, E, R>(
  * }
  * ```
  *
- * @category operators
+ * @category combinators
  * @since 0.1.0
  */
 export const show: {
-  (options?: Options): <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
-  <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options?: Options): Stream.Stream<A, E, R>
+  (options?: Options): <A extends Progress, E, R>(self: Stream.Stream<A, E, R>) => Stream.Stream<A, E, R>
+  <A extends Progress, E, R>(self: Stream.Stream<A, E, R>, options?: Options): Stream.Stream<A, E, R>
 } = dual(
   (args) => Stream.isStream(args[0]),
-  <A extends ProgressBar.Progress, E, R>(self: Stream.Stream<A, E, R>, options: Options = {}): Stream.Stream<A, E, R> =>
-    showing(self, (progress) => progress, options)
+  <A extends Progress, E, R>(self: Stream.Stream<A, E, R>, options: Options = {}): Stream.Stream<A, E, R> =>
+    showWith(self, (progress) => progress, options)
 )
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-const progressOfUpload = (event: UploadEvent): ProgressBar.Progress | undefined => {
+const progressOfEvent = (event: UploadEvent): Progress | undefined => {
   if (event._tag !== "Progress") return undefined
   const { bytesPerSecond: rate, sent: done, size: total } = event
   const timeLeft = total === undefined || !rate ? undefined : Duration.seconds((total - done) / rate)
@@ -135,25 +213,29 @@ const progressOfUpload = (event: UploadEvent): ProgressBar.Progress | undefined 
 }
 
 /**
- * {@link show} for the events of an upload, in megabytes.
+ * Shows the progress of an upload, in megabytes, and passes all its events on. Otherwise like {@link show}.
  *
- * **Example**
+ * **Example** (An upload with its progress)
  *
  * ```ts
  * import { Uploads } from "@colloquy/core"
  * import { NodeProgress, NodeUploads } from "@colloquy/node"
  * import { Stream } from "effect"
  *
- * const upload = Uploads.events({ type: "video", source: NodeUploads.fromPath("film.mp4") }).pipe(
- *   NodeProgress.showUpload({ title: "film.mp4" }),
+ * const upload = Uploads.events({ type: "video", source: NodeUploads.fromPath("video.mp4") }).pipe(
+ *   NodeProgress.showUpload({ title: "video.mp4" }),
  *   Stream.runLast
  * )
  * ```
  *
- * @category operators
+ * @category combinators
  * @since 0.1.0
  */
-export const showUpload =
-  (options: Options = {}) =>
-  <E, R>(self: Stream.Stream<UploadEvent, E, R>): Stream.Stream<UploadEvent, E, R> =>
-    showing(self, progressOfUpload, { format: megabytes, ...options })
+export const showUpload: {
+  (options?: Options): <E, R>(self: Stream.Stream<UploadEvent, E, R>) => Stream.Stream<UploadEvent, E, R>
+  <E, R>(self: Stream.Stream<UploadEvent, E, R>, options?: Options): Stream.Stream<UploadEvent, E, R>
+} = dual(
+  (args) => Stream.isStream(args[0]),
+  <E, R>(self: Stream.Stream<UploadEvent, E, R>, options: Options = {}): Stream.Stream<UploadEvent, E, R> =>
+    showWith(self, progressOfEvent, { format: megabytes, ...options })
+)
