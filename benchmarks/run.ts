@@ -18,24 +18,24 @@ if (unknown.length > 0) {
 
 const chosen = names.length === 0 ? figures : figures.filter(({ figure }) => names.includes(figure))
 
-const verdict = ({ also, isLeast = false, toReach }: Figure, measured: Measured) =>
-  (isLeast ? measured.value >= toReach : measured.value <= toReach) &&
-  (also === undefined || (measured.also ?? Infinity) <= also.toReach)
-    ? "reached"
+const verdict = ({ also, isMinimum = false, goal }: Figure, measured: Measured) =>
+  (isMinimum ? measured.value >= goal : measured.value <= goal) &&
+  (also === undefined || (measured.also ?? Infinity) <= also.goal)
+    ? "met"
     : "missed"
 
 const rounded = (value: number) => Number(value.toFixed(value < 0.1 ? 4 : 2))
 
 const report = (figure: Figure, measured: Measured) => {
-  const { also, toReach, unit } = figure
+  const { also, goal, unit } = figure
   const value = rounded(measured.value)
   const second =
     also === undefined || measured.also === undefined ? {} : { also: { ...also, value: rounded(measured.also) } }
-  if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, toReach, ...second }))
-  const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(8), toReach.toFixed(2).padStart(9)]
-  const detail = second.also === undefined ? "" : `; ${second.also.name} ${second.also.value} of ${second.also.toReach}`
+  if (isJson) return console.log(JSON.stringify({ figure: figure.figure, value, unit, goal, ...second }))
+  const columns = [figure.figure.padEnd(28), value.toFixed(2).padStart(8), goal.toFixed(2).padStart(9)]
+  const detail = second.also === undefined ? "" : `; ${second.also.name} ${second.also.value} of ${second.also.goal}`
   console.log([...columns, ` ${verdict(figure, measured)}`.padEnd(9), ` ${measured.detail}${detail}`].join(" "))
 }
 
-if (!isJson) console.log(`${"figure".padEnd(28)}    value  to reach`)
+if (!isJson) console.log(`${"figure".padEnd(28)}    value     goal`)
 for (const figure of chosen) report(figure, await figure.measure())

@@ -1,4 +1,4 @@
-/** All checks, one after the other, whatever fails; `--report FILE` also writes the counts as JSON. */
+/** Runs all checks and continues after a failure. `--report FILE` also writes the counts as JSON. */
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { run } from "./internal/workspace.ts"

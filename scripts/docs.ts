@@ -1,4 +1,4 @@
-/** Writes the generated pages of `docs` from the sources and tests; `--check` fails where they are out of date. */
+/** Writes the generated pages of `docs` from the sources and tests. `--check` fails if a page is out of date. */
 import { ApiError, type Endpoint, Endpoints } from "@colloquy/core"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -75,7 +75,7 @@ const classes = [...documented].map(([name, comment]) => ({
 }))
 
 const recognised = ({ class: error }: ErrorClass): string => {
-  if (!isErrorClass(error)) return "whatever no other error explains"
+  if (!isErrorClass(error)) return "any other failure"
   const { codes, matches, status } = error.matcher
   const ways = [
     ...(codes.length > 0 ? [`code ${codes.map(code).join(", ")}`] : []),
@@ -103,28 +103,28 @@ const errors = (): string => {
   return [
     generated,
     "# Errors",
-    "The error channel of every endpoint names what a caller acts on. An answer is recognised by the code in its body " +
-      "first, then by the body as a whole, and by its status last, because the platform answers some codes at statuses " +
-      "that the document does not show.",
-    "## Of every endpoint",
+    "The type of every endpoint lists the errors that a caller can act on. A response is classified by the error code in " +
+      "its body, then by the body as a whole, then by its status, because the platform sends some codes with statuses " +
+      "that the API document does not show.",
+    "## Errors of every endpoint",
     table(
-      ["Error", "Means", "Recognised by"],
+      ["Error", "Meaning", "Classified by"],
       common.map((error) => [code(error.name), error.means, recognised(error)])
     ),
-    "`RequestFailed` carries one of these as its `reason`:",
+    "The `reason` of `RequestFailed` is one of:",
     table(
-      ["Reason", "Means"],
+      ["Reason", "Meaning"],
       reasons.map((error) => [code(error.name), capital(error.means.replace(/^Reason: /, ""))])
     ),
-    "## Of some endpoints",
+    "## Errors of some endpoints",
     table(
-      ["Error", "Means", "Recognised by", "Declared by"],
+      ["Error", "Meaning", "Classified by", "Declared by"],
       inChannel
         .filter((error) => !common.includes(error))
         .map((error) => [code(error.name), error.means, recognised(error), list(declaring(error.name).map(code))])
     ),
     "## By endpoint",
-    "Each also has the errors of every endpoint.",
+    "Each endpoint can also fail with the errors of every endpoint.",
     table(
       ["Endpoint", "Method and path", "Section of the API document", "Errors"],
       endpoints.map((endpoint) => {
@@ -139,20 +139,20 @@ const errors = (): string => {
 const fidelityPage = (): string => {
   const found = fidelity()
   const assumed = found.filter(({ grade }) => grade !== undefined).length
-  const standing = ({ grade }: Fidelity): string => (grade === undefined ? "documented" : `assumption ${grade}`)
+  const sourceOf = ({ grade }: Fidelity): string => (grade === undefined ? "documented" : `assumption ${grade}`)
   return [
     generated,
     "# Fidelity",
-    "What the emulator does because the platform does it, by the sections of the API document. Each row is a test: it " +
-      "bears the section and the sentence as its name.",
-    `${found.length} in all: ${found.length - assumed} documented, and ${assumed} assumptions where the document is ` +
-      "silent, with the grades of [assumptions.md](assumptions.md): **A** several independent sources, or seen in real " +
+    "The rules of the API document that the emulator implements, by section. Each row is a test whose name is the section " +
+      "and the rule.",
+    `${found.length} rules: ${found.length - assumed} are documented, and ${assumed} are assumptions where the document ` +
+      "is silent, with the grades of [assumptions.md](assumptions.md): **A** several independent sources, or seen in real " +
       "traffic; **B** one good source; **C** one weak source.",
-    "Not emulated, because nothing tells how they look on the wire: link previews. What only people notice (push " +
-      "notifications, and the system's notice of a pin or a change of a chat) is told to people, and is no message.",
+    "Not emulated: link previews, because their wire format is not documented. Push notifications and the notices of pins " +
+      "and chat changes are events of the people in the chat, not messages.",
     table(
-      ["Section", "What is emulated", "Stands on", "Test"],
-      found.map((each) => [each.section, each.what, standing(each), code(each.file)])
+      ["Section", "Rule", "Source", "Test"],
+      found.map((each) => [each.section, each.what, sourceOf(each), code(each.file)])
     ),
     ""
   ].join("\n\n")
@@ -160,7 +160,7 @@ const fidelityPage = (): string => {
 
 const { values } = parseArgs({ options: { check: { type: "boolean" } } })
 
-// The reference is read from what the compiler declares.
+// The reference is generated from the compiled declarations.
 const compiled = run("tsc", ["-b", ...publicPackages.map((name) => `packages/${name}`)])
 if (!compiled.ok) throw new Error(compiled.output)
 

@@ -1,4 +1,4 @@
-/** Effect's own diagnostics, for each project of the workspace: errors and warnings fail, suggestions are shown. */
+/** Runs Effect's diagnostics for each project of the workspace. Errors and warnings fail, suggestions are printed. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root, run } from "./internal/workspace.ts"

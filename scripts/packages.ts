@@ -1,4 +1,4 @@
-/** Checks the packed packages as a registry and a compiler would see them: publint, then are-the-types-wrong. */
+/** Checks the packed packages with publint and are-the-types-wrong. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** A bare server that gives back the JSON that it gets. It sends its port to its parent. */
+/** A plain `node:http` server that echoes JSON. It sends its port to its parent. */
 import { createServer } from "node:http"
 
 const server = createServer((request, response) => {

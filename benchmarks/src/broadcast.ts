@@ -1,4 +1,4 @@
-/** Prints the wall milliseconds of a broadcast to 3,000 chats, recorded in a SQLite file, and how many 429s it met. */
+/** Prints the wall time of a broadcast to 3,000 chats with a SQLite store, in milliseconds, and the number of 429 responses. */
 import { Broadcast, type Chat } from "@colloquy/core"
 import { NodeBot, NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { printCosts } from "./child.ts"
 
 const [count = "3000"] = process.argv.slice(2)
 
-const platform = fork(fileURLToPath(new URL("broadcastPlatform.ts", import.meta.url)), [count], {
+const platform = fork(fileURLToPath(new URL("broadcastEmulator.ts", import.meta.url)), [count], {
   execArgv: ["--conditions=source"]
 })
 const told = async <Told>(): Promise<Told> => ((await once(platform, "message")) as [Told])[0]

@@ -11,7 +11,7 @@ const workspace = fileURLToPath(new URL("../..", import.meta.url))
 
 const programs = { ours: "program-send.ts", base: "program-base.ts" }
 
-/** Bundles a program for a platform with `fetch`, minified. Gives the path and the bytes. */
+/** Bundles and minifies a program for a platform with `fetch`. Returns the path and the size in bytes. */
 const bundle = async (program: string, folder: string) => {
   const build = await rolldown({
     input: fileURLToPath(new URL(program, import.meta.url)),
@@ -30,7 +30,7 @@ export const build = (): void => {
   if (status !== 0) throw new Error(`The build failed: ${stdout}`)
 }
 
-/** Both programs, bundled from the packages as they are published, while `use` looks at them. */
+/** Bundles both programs from the published files and passes them to `use`. */
 export const withBundles = async <A>(
   use: (bundles: { readonly [K in keyof typeof programs]: Awaited<ReturnType<typeof bundle>> }) => Promise<A>
 ): Promise<A> => {

@@ -1,4 +1,4 @@
-/** Prints what a call costs in CPU, in microseconds, 16 at once against a server in another process. */
+/** Prints the CPU time of a call in microseconds, with 16 concurrent calls to a server in another process. */
 import { Chat, Messages, type RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ const bot = ManagedRuntime.make(
 )
 const send = Messages.send({ chat_id, text, notify: false, format: "markdown" })
 
-/** A limit that is kept like any other and never reached. */
+/** A limit that is applied but never reached. */
 function spacious(): RateLimiter.Limit {
   return { count: 1_000_000, window: "1 second" }
 }

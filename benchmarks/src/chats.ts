@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { costsOf, type Costs } from "./child.ts"
 import { type Measured, median } from "./figure.ts"
 
-const program = fileURLToPath(new URL("chatsKept.ts", import.meta.url))
+const program = fileURLToPath(new URL("storedChats.ts", import.meta.url))
 
 const run = async (...args: ReadonlyArray<string>): Promise<string> =>
   (await promisify(execFile)(process.execPath, ["--conditions=source", program, ...args])).stdout
@@ -25,7 +25,7 @@ const growthOf = async ([store, place]: readonly [string, string]) => {
   }
 }
 
-/** How much a process grows while it streams 200,000 chats: the worst of the stores. */
+/** Memory growth of a process while it streams 200,000 chats. The store with the highest growth counts. */
 export const streamGrowth = async (): Promise<Measured> => {
   const growths = []
   for (const place of Object.entries(places)) growths.push(await growthOf(place))
@@ -35,9 +35,9 @@ export const streamGrowth = async (): Promise<Measured> => {
   }
 }
 
-/** The slower way of tracking updates into SQLite. */
+/** The lower rate of the two ways to track updates in SQLite. */
 export const trackRate = async (): Promise<Measured> => {
-  const rates = Object.entries(await costsOf("chatsTracked.ts")).map(
+  const rates = Object.entries(await costsOf("trackedChats.ts")).map(
     ([way, measured]) => [way, median(measured)] as const
   )
   return {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-/** The costs that a program of its own process printed: for each contender, one number a round. */
+/** The costs that a separate process printed: for each contender, one number per round. */
 export type Costs = Readonly<Record<string, ReadonlyArray<number>>>
 
 const workspace = fileURLToPath(new URL("..", import.meta.url))
@@ -19,7 +19,7 @@ const output = (args: ReadonlyArray<string>): Promise<string> =>
     )
   })
 
-/** Runs a program in a process of its own, so that neither heap nor compiled code is shared with another. */
+/** Runs a program in a separate process, so that it shares neither heap nor compiled code. */
 export const costsOf = async (
   program: string | readonly [program: string, ...args: ReadonlyArray<string>],
   ...flags: ReadonlyArray<string>

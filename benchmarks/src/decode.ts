@@ -1,4 +1,4 @@
-/** Prints what it costs to read an update from its bytes, in microseconds. */
+/** Prints the time to decode an update from its bytes, in microseconds. */
 import { Update } from "@colloquy/core"
 import * as Result from "effect/Result"
 import { printCosts } from "./child.ts"

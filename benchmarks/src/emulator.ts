@@ -26,9 +26,9 @@ const perSecond = async (url: string): Promise<number> => {
   return requests.average
 }
 
-/** Requests a second: messages to the emulator, over a bare server that echoes their JSON. */
+/** Requests per second: messages sent to the emulator, over a plain server that echoes JSON. */
 export const requestRate = async (): Promise<Measured> => {
-  const emulator = await start<{ readonly url: string }>("emulated.ts")
+  const emulator = await start<{ readonly url: string }>("emulatorServer.ts")
   const bare = await start<{ readonly url: string }>("bare.ts")
   const costs = { emulator: new Array<number>(), bare: new Array<number>() }
   for (let round = -1; round < 3; round++) {
@@ -62,9 +62,9 @@ const residentOf = async (child: ChildProcess): Promise<number> => {
   return rss
 }
 
-/** How much the emulator grows while it receives 4 GB. */
+/** Memory growth of the emulator while it receives 4 GB. */
 export const uploadGrowth = async (): Promise<Measured> => {
-  const { child, told } = await start<{ readonly base: string; readonly url: string }>("emulated.ts")
+  const { child, told } = await start<{ readonly base: string; readonly url: string }>("emulatorServer.ts")
   const asked = await request(`${told.base}/uploads?type=file`, { method: "POST", headers: { authorization: "token" } })
   const { url } = (await asked.body.json()) as { readonly url: string }
   const before = await residentOf(child)
@@ -113,7 +113,7 @@ const millisOfNode = (): number => {
   return performance.now() - began
 }
 
-/** The command until it is ready, over a Node that does nothing. */
+/** Time until the command is ready, over `node -e 0`. */
 export const startOverNode = async (): Promise<Measured> => {
   build()
   const costs = { command: new Array<number>(), node: new Array<number>() }
@@ -127,7 +127,7 @@ export const startOverNode = async (): Promise<Measured> => {
   return compare({ name: "colloquy-emulator", costs: costs.command }, { name: "node -e 0", costs: costs.node }, "ms")
 }
 
-/** The median of what a program of its own measured. */
+/** The median of the rounds of a separate process. */
 export const medianOf = (costs: ReadonlyArray<number>, what: string): Measured => ({
   value: median(costs),
   detail: `${what}: ${costs.map((cost) => cost.toFixed(0)).join(", ")} ms`

@@ -1,4 +1,4 @@
-/** Prints the wall milliseconds of 10,000 sends through the documented limits, in virtual time. */
+/** Prints the wall time of 10,000 sends through the documented limits in virtual time, in milliseconds. */
 import { Messages, RateLimiter } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * A bot that is to be killed: `kill9-child.ts STORE NAME LOG RUN`. Its source brings updates by pages and begins again
- * with the page that it last committed. Its handlers write down, in the file LOG, what they begin and what they end.
+ * A bot that its parent kills: `kill9-child.ts STORE NAME LOG RUN`. Its source reads updates in pages and resumes
+ * after the last committed page. Its handlers append each start and end to the file LOG.
  */
 import { Inbox, type Update, Updates } from "@colloquy/core"
 import { Fixtures } from "@colloquy/testing"

@@ -16,10 +16,10 @@ export const chats = 200
 
 export const concurrency = 16
 
-/** Long enough for a process that the machine keeps waiting, short enough for twenty of them. */
+/** Long enough for a slow machine, short enough for twenty kills. */
 export const lease = "2 seconds"
 
-/** A store under a name of its own, and what leaves nothing of it. */
+/** A store with a unique name, and the effect that deletes its data. */
 interface Store {
   readonly inbox: Layer.Layer<InboxStore.InboxStore, unknown>
   readonly clear: Effect.Effect<unknown, unknown>

@@ -11,18 +11,18 @@ import { chats, isStore, stores, total } from "./kill9-stores.ts"
 
 const kills = 20
 
-/** Nothing more is going to be handled when nothing was for so long. */
+/** Without progress for this long, in milliseconds, the run has ended. */
 const patience = 30_000
 
 const workspace = fileURLToPath(new URL("..", import.meta.url))
 
 interface Outcome {
   readonly lost: number
-  /** The most updates that one kill made come again. */
+  /** The highest number of updates that one kill repeated. */
   readonly twice: number
 }
 
-/** Tells how many updates were handled for the first time, as the file grows. */
+/** Counts the updates that were handled for the first time, as the log file grows. */
 const follow = (file: string) => {
   const opened = openSync(file, "r")
   const buffer = Buffer.alloc(1 << 16)
@@ -46,7 +46,7 @@ const follow = (file: string) => {
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** Lets a child work until so many updates were handled, or none for long. */
+/** Runs a child until a number of updates is handled, or until it makes no progress. */
 const workUntil = async (child: ChildProcess, handled: () => number, goal: number): Promise<void> => {
   let seen = handled()
   let since = performance.now()
@@ -96,7 +96,7 @@ const outcomeOf = async (store: keyof typeof stores): Promise<Outcome> => {
     for (const [run, goal] of [...goals, total].entries()) {
       const args = ["--conditions=source", "--no-warnings", "src/kill9-child.ts", store, name, file, String(run)]
       const child = spawn(process.execPath, args, { cwd: workspace, stdio: ["ignore", "ignore", "inherit"] })
-      // Two goals may be the same: the child does something first.
+      // Two thresholds may be equal, so the child has to handle an update first.
       await workUntil(child, handled, goal === total ? total : Math.max(goal, handled() + 1))
       await sleep(Math.random() * 20)
       await kill(child)
@@ -126,8 +126,8 @@ const worst = (of: keyof Outcome) => async (): Promise<Measured> => {
   }
 }
 
-/** Of 10,000 updates, those that were never handled although the process was killed 20 times only. */
+/** How many of 10,000 updates were never handled, after 20 kills. */
 export const lost = worst("lost")
 
-/** The most updates that were begun again on account of one kill. */
+/** The highest number of updates that one kill repeated. */
 export const twice = worst("twice")

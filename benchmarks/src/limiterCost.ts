@@ -1,4 +1,4 @@
-/** Prints what it costs to acquire a place and depart, and what a permit of a semaphore costs, in microseconds. */
+/** Prints the time to acquire a permit of the rate limiter, and of a semaphore, in microseconds. */
 import { RateLimiter } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"

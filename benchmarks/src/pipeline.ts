@@ -1,7 +1,7 @@
 /**
- * Prints, per update, the microseconds of `Updates.run` with an inbox in memory and of grammY's runner with
- * `sequentialize`: 1,000 chats, the order of each kept, the same work for each update, which is none. Run it with
- * `--expose-gc`: the garbage of making the updates is no part of the figure.
+ * Prints the time per update in microseconds, for `Updates.run` with an inbox in memory and for grammY's runner with
+ * `sequentialize`: 1,000 chats, ordered per chat, with empty handlers. Requires `--expose-gc`, which excludes the
+ * creation of the updates from the figure.
  */
 import { Inbox, type Update, Updates } from "@colloquy/core"
 import { Fixtures } from "@colloquy/testing"

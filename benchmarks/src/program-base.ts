@@ -1,6 +1,6 @@
 /**
- * The same by hand, with Effect's `HttpClient` and `Schema` alone: a request, an answer that is read by a schema, a
- * typed error, a time-out, and retries that grow.
+ * The same program with only Effect's `HttpClient` and `Schema`: a request, a response decoded by a schema, a typed
+ * error, a timeout, and retries with exponential backoff.
  */
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"

@@ -1,4 +1,4 @@
-/** A `fetch` that answers by itself, so that a program can run from start to end without a network. */
+/** A `fetch` that responds without a network, so that a program can run to its end. */
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 

@@ -1,7 +1,7 @@
 /**
- * Prints the milliseconds that answers and replies take while 10,000 broadcast messages wait, against servers that allow
- * 30 a second: ours, and grammY with its throttler. Who has not come through at the end took at least as long as it
- * waited until then.
+ * Prints the latency of answers and replies in milliseconds while 10,000 broadcast messages are queued, against
+ * servers that allow 30 requests per second: for Colloquy, and for grammY with its throttler. A call that is still
+ * queued at the end counts with its time so far.
  */
 import { Answers, Keyboard, Messages, RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"

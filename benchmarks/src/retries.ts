@@ -1,4 +1,4 @@
-/** Prints the wall milliseconds of eight hours of webhook retries, in virtual time. */
+/** Prints the wall time of eight hours of webhook retries in virtual time, in milliseconds. */
 import { Subscriptions } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * Sends messages to people in turn, all at once, when its parent says so; tells how many milliseconds it took. With a
- * prefix the limit is shared in Redis.
+ * Sends messages to several users concurrently when its parent asks for it, and reports the time in milliseconds.
+ * With a prefix, the limit is shared through Redis.
  */
 import { BotApi, Messages, User } from "@colloquy/core"
 import { NodeBot, NodeBotHttpClient, RedisRateLimiter } from "@colloquy/node"

@@ -1,4 +1,4 @@
-/** A server that answers every request with the message that POST /messages gives. It prints its port. */
+/** A server that answers every request with the response of POST /messages. It prints its port. */
 import { createServer } from "node:http"
 import { sent } from "./sample.ts"
 

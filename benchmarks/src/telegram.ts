@@ -1,11 +1,11 @@
 /**
- * A small Telegram Bot API for grammY, with the limits of the document in its way: so many requests a second in all, and
- * two messages a second in one chat. What goes beyond is refused and takes no place.
+ * A small Telegram Bot API for grammY with the same limits as the platform: a number of requests per second in total,
+ * and two messages per second per chat. A request over the limit gets a 429 and does not count.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** Lets in so many within any second. */
+/** A sliding window of one second. */
 const sliding = (count: number) => {
   const times: Array<number> = []
   return {

@@ -1,4 +1,4 @@
-/** Prints what an upload of 1 GB costs in CPU, in milliseconds, against a receiver in another process. */
+/** Prints the CPU time of a 1 GB upload to a receiver in another process, in milliseconds. */
 import { Uploads } from "@colloquy/core"
 import { NodeUploads } from "@colloquy/node"
 import { createReadStream } from "node:fs"

@@ -1,4 +1,4 @@
-/** Prints how many bytes an upload of 1 GB that is cut 10 times at random takes from its file, over those of the file. */
+/** Prints the bytes sent by a 1 GB upload with 10 random connection losses, over the size of the file. */
 import { Uploads, UploadSource } from "@colloquy/core"
 import { NodeUploads } from "@colloquy/node"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import { gigabyte, prepare } from "./uploading.ts"
 const rounds = 3
 const cuts = 10
 
-/** Places among the bytes that arrive in all, which are more than those of the file. */
+/** Offsets among all received bytes, which are more than the file has. */
 const places = () => Array.from({ length: cuts }, () => Math.floor(Math.random() * gigabyte)).sort((a, b) => a - b)
 
 const counting = (source: UploadSource.UploadSource<"randomAccess">, count: (bytes: number) => void) =>

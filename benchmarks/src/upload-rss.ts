@@ -1,4 +1,4 @@
-/** Prints how many megabytes this process grows while it uploads 4 GB, by the method that its argument names. */
+/** Prints the memory growth of this process in megabytes while it uploads 4 GB by the method of its argument. */
 import { Uploads, UploadSource } from "@colloquy/core"
 import { NodeUploads } from "@colloquy/node"
 import { printCosts } from "./child.ts"

@@ -1,4 +1,4 @@
-/** What the measurements of uploads have in common: a bot, an upload host in another process, and a large file. */
+/** Shared by the upload benchmarks: a bot, an upload host in another process, and a large file. */
 import { NodeBot } from "@colloquy/node"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { fork } from "node:child_process"
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 
 export const gigabyte = 2 ** 30
 
-/** A file that takes no room on the disk. */
+/** A sparse file. */
 const sparse = (folder: string, size: number): string => {
   const path = join(folder, "large.bin")
   writeFileSync(path, "")
@@ -18,9 +18,9 @@ const sparse = (folder: string, size: number): string => {
   return path
 }
 
-/** Prepares an upload of so many bytes to a host that breaks connections at those places. */
+/** Prepares an upload to a host that closes connections at the given byte offsets. */
 export const prepare = async (size: number, cuts: ReadonlyArray<number> = []) => {
-  const receiver = fork(fileURLToPath(new URL("receiver.ts", import.meta.url)), cuts.map(String))
+  const receiver = fork(fileURLToPath(new URL("uploadHost.ts", import.meta.url)), cuts.map(String))
   const [port] = (await once(receiver, "message")) as [number]
   const folder = mkdtempSync(join(tmpdir(), "upload-"))
   const baseUrl = `http://127.0.0.1:${port}`

@@ -3,7 +3,7 @@ import { compare, type Measured, median } from "./figure.ts"
 
 const methods = ["multipart", "resumable"] as const
 
-/** How much the uploading process grows for 4 GB: the method that takes more. */
+/** Memory growth of a process that uploads 4 GB. The method with the higher growth counts. */
 export const uploaderGrowth = async (): Promise<Measured> => {
   const grown: Array<number> = []
   for (const method of methods) grown.push((await costsOf(["upload-rss.ts", method]))["grown"][0])
@@ -13,7 +13,7 @@ export const uploaderGrowth = async (): Promise<Measured> => {
   }
 }
 
-/** CPU of 1 GB over undici streaming the same file: the method that takes more. */
+/** CPU time of a 1 GB upload over undici streaming the same file. The method with the higher cost counts. */
 export const uploadCost = async (): Promise<Measured> => {
   const costs = await costsOf("upload-cpu.ts")
   const measured = methods.map((method) =>
@@ -25,7 +25,7 @@ export const uploadCost = async (): Promise<Measured> => {
   }
 }
 
-/** Bytes sent over bytes of a file of which the upload is cut 10 times. */
+/** Bytes sent over the size of the file, with 10 lost connections. */
 export const bytesOverFile = async (): Promise<Measured> => {
   const { ratios } = await costsOf("upload-resume.ts")
   return {

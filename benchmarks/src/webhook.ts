@@ -1,7 +1,7 @@
 /**
- * A server that takes deliveries, in a process of its own: `bare` by node:http and JSON.parse, `memory` and `sqlite` by
- * the webhook over such an inbox, whose updates nobody handles. It tells its parent where it is, and whenever it is asked
- * the CPU that it took; then the inbox in memory is emptied.
+ * A server that receives deliveries in a separate process: `bare` uses node:http and JSON.parse, `memory` and
+ * `sqlite` use the webhook with that inbox and no handler. It sends its URL to its parent and, on request, the CPU
+ * time that it used. Each request empties the inbox in memory.
  */
 import { Inbox, Webhook } from "@colloquy/core"
 import { NodeInbox, NodeWebhook } from "@colloquy/node"
@@ -43,7 +43,7 @@ const inFile = Layer.unwrap(
   )
 )
 
-/** Empties the inbox: what handling takes is no part of the figures. */
+/** Empties the inbox, because handling is not part of the figure. */
 const drain = Effect.gen(function* () {
   const { store } = yield* Inbox.Inbox
   const owner = "benchmark"

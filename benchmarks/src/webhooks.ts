@@ -30,8 +30,8 @@ const headers = { "content-type": "application/json", "x-svc-bot-api-secret": se
 let sent = 0
 
 /**
- * Delivers updates, each of them new, and gives how many milliseconds it took. They are made beforehand, so that the
- * server is what is waited for.
+ * Delivers distinct updates and returns the time in milliseconds. The bodies are created in advance, so that the
+ * server is the bottleneck.
  */
 const deliver = async (url: string, connections: number, amount: number, overallRate?: number): Promise<number> => {
   let began = 0
@@ -66,13 +66,13 @@ const warmUps = 2
 const rounds = 5
 const amount = 8000
 
-/** Updates a second that keep neither server busy. */
+/** A load in updates per second that saturates neither server. */
 const rate = 2000
 
 /**
- * The CPU that the server takes for an update. The median of several rounds. Both servers get the same load, and get warm
- * under a full one: a server that outruns its client finds it awake, and what it writes then costs the kernel half as
- * much.
+ * CPU time of the server per update, as the median of several rounds. Both servers get the same partial load after a
+ * warm-up under full load: under full load, the faster server would find the client awake, which halves the cost of
+ * its writes in the kernel.
  */
 export const webhookCost = async (): Promise<Measured> => {
   const servers = { webhook: await start("memory"), bare: await start("bare") }
@@ -80,7 +80,7 @@ export const webhookCost = async (): Promise<Measured> => {
   for (let round = -warmUps; round < rounds; round++) {
     for (const name of ["webhook", "bare"] as const) {
       const server = servers[name]
-      // What it takes to empty the inbox comes before the first look.
+      // The inbox is emptied before the first measurement.
       await cpuOf(server)
       const before = await cpuOf(server)
       await deliver(server.url, connections, amount, round < 0 ? undefined : rate)
@@ -92,7 +92,7 @@ export const webhookCost = async (): Promise<Measured> => {
   return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
 }
 
-/** How many updates a second stand in a SQLite file when they are answered. The median of several rounds. */
+/** Updates per second that are stored in a SQLite file before they are acknowledged, as the median of several rounds. */
 export const sqliteRate = async (): Promise<Measured> => {
   const server = await start("sqlite")
   const rates: Array<number> = []
@@ -104,9 +104,9 @@ export const sqliteRate = async (): Promise<Measured> => {
   return { value: median(rates), detail: rates.map((rate) => rate.toFixed(0)).join(", ") }
 }
 
-/** How much the webhook and the driver grow over a million updates. */
+/** Memory growth of the webhook and `Updates.run` over a million updates. */
 export const millionGrowth = async (): Promise<Measured> => {
-  const { after, before } = await costsOf("million.ts")
+  const { after, before } = await costsOf("millionUpdates.ts")
   const [from, to] = [before[0] / 2 ** 20, after[0] / 2 ** 20]
   return { value: to - from, detail: `resident ${from.toFixed(0)} MB before, ${to.toFixed(0)} MB after` }
 }

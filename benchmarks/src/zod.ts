@@ -1,4 +1,4 @@
-/** The same work by zod: an update from its text, with exact positions and unknown kinds kept. */
+/** The same decoding with zod: an update from its text, with exact `seq` values and unknown kinds preserved. */
 import * as z from "zod"
 
 const id = z.int()
@@ -76,7 +76,7 @@ const update = z.object({
   user_locale: z.string().nullish()
 })
 
-// JSON.parse loses the last digits, so the positions are quoted first, as a program with zod would do it.
+// JSON.parse rounds long integers, so a program with zod quotes each `seq` first.
 const quoted = (text: string): string => text.replace(/("(?:seq|photo_id)":)(-?\d{16,})/g, '$1"$2"')
 
 export const parseWithZod = (text: string): z.infer<typeof update> => update.parse(JSON.parse(quoted(text)))

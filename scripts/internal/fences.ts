@@ -3,7 +3,7 @@ import type { File } from "./workspace.ts"
 
 export interface Fence {
   readonly file: string
-  /** The line of the file on which the code begins, from 1. */
+  /** The 1-based line on which the code begins. */
   readonly line: number
   readonly code: string
 }
@@ -26,7 +26,7 @@ const inLines = (file: string, lines: ReadonlyArray<string>, first: number): Rea
   return found
 }
 
-/** Every fence of TypeScript in a markdown file or in the JSDoc of a source; those marked `ts skip` are left out. */
+/** The fenced TypeScript blocks of a Markdown file or of the JSDoc of a source, except those marked `ts skip`. */
 export const fences = (file: File): ReadonlyArray<Fence> =>
   file.path.endsWith(".md")
     ? inLines(file.path, file.text.split("\n"), 1)

@@ -1,7 +1,7 @@
 import { type Section, sections } from "../../packages/testing/test/support/sections.ts"
 import { files } from "./workspace.ts"
 
-/** A sentence of the API document, or a belief where it is silent, and the test that holds the emulator to it. */
+/** A rule of the API document, or an assumption where the document is silent, with the test of the emulator. */
 export interface Fidelity {
   readonly section: Section
   readonly what: string
@@ -15,7 +15,7 @@ const call = new RegExp(String.raw`(?<=^|\n)[ \t]*(?:says\(|assumes\(\s*"([ABC])
 
 const opening = /(?<=^|\n)[ \t]*(?:says|assumes)\(/g
 
-/** The `says` and `assumes` of the tests, in the order of the document's sections. */
+/** The `says` and `assumes` calls of the tests, in the order of the document's sections. */
 export const fidelity = (): ReadonlyArray<Fidelity> => {
   const found = files("packages/*/test/**/*.test.ts").flatMap((file): ReadonlyArray<Fidelity> => {
     const calls = [...file.text.matchAll(call)]

@@ -2,7 +2,7 @@ import type { File } from "./workspace.ts"
 
 export interface Comment {
   readonly file: string
-  /** The line of the file on which `lines[0]` stands, from 1. */
+  /** The 1-based line of `lines[0]` in the file. */
   readonly line: number
   readonly lines: ReadonlyArray<string>
   /** The first characters of the code that follows the comment. */
@@ -13,7 +13,7 @@ export interface Comment {
 
 const block = /\/\*\*([\s\S]*?)\*\//g
 
-/** The JSDoc comments of a file, without their stars. */
+/** The JSDoc comments of a file, without asterisks. */
 export const comments = (file: File): ReadonlyArray<Comment> =>
   [...file.text.matchAll(block)].map((match) => {
     const end = match.index + match[0].length
@@ -40,7 +40,7 @@ export const description = (comment: Comment): string => {
   return prose(comment.lines.slice(0, end === -1 ? undefined : end))
 }
 
-/** The texts of a tag, each on one line. */
+/** The texts of all occurrences of a tag, each on one line. */
 export const tags = (comment: Comment, tag: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   comment.lines.forEach((line, at) => {

@@ -1,4 +1,4 @@
-/** `llms.txt`: what there is to read about Colloquy, one line each. */
+/** Generates `llms.txt`: one line for each page. */
 import { type Module, pathOf } from "./reference.ts"
 import { files } from "./workspace.ts"
 

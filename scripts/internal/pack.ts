@@ -2,7 +2,7 @@ import { existsSync, globSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { publicPackages, root, run } from "./workspace.ts"
 
-/** Compiled files whose source is gone: an incremental build leaves them, a package must not carry them. */
+/** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {
   for (const path of globSync("dist/**/*.{js,d.ts,js.map,d.ts.map}", { cwd: folder })) {
     const source = path.replace(/^dist/, "src").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")
@@ -15,7 +15,7 @@ export interface Packed {
   readonly tarball: string
 }
 
-/** Builds the public packages and packs each into the folder, exactly as it would be published. */
+/** Builds the public packages and packs each into the folder as it would be published. */
 export const pack = (into: string): ReadonlyArray<Packed> => {
   const demand = (what: string, ran: { readonly ok: boolean; readonly output: string }) => {
     if (!ran.ok) throw new Error(`${what} failed:\n${ran.output}`)

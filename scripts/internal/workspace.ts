@@ -11,7 +11,7 @@ export interface Ran {
   readonly output: string
 }
 
-/** Runs a program of the workspace, such as `tsc`, and keeps what it prints. */
+/** Runs a program of the workspace, such as `tsc`, and returns its output. */
 export const run = (
   program: string,
   args: ReadonlyArray<string>,
@@ -33,7 +33,7 @@ export interface File {
   readonly text: string
 }
 
-/** The files of a folder that match, in a fixed order. */
+/** The matching files of a folder, sorted by path. */
 export const filesIn = (folder: string, ...patterns: ReadonlyArray<string>): ReadonlyArray<File> =>
   globSync([...patterns], { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -41,5 +41,5 @@ export const filesIn = (folder: string, ...patterns: ReadonlyArray<string>): Rea
     .sort()
     .map((path) => ({ path, text: readFileSync(join(folder, path), "utf8") }))
 
-/** The files of the workspace that match, by their path from the root. */
+/** The matching files of the workspace, with paths relative to the root. */
 export const files = (...patterns: ReadonlyArray<string>): ReadonlyArray<File> => filesIn(root, ...patterns)

@@ -1,4 +1,4 @@
-/** Rules for sources that run anywhere and in virtual time: asynchrony and failure are effects there. */
+/** Lint rules for platform-neutral sources, which use effects instead of promises and exceptions. */
 interface Node {
   readonly async?: boolean
 }

@@ -1,6 +1,5 @@
 /**
- * 200,000 chats in a store: `node chatsKept.ts fill|stream|drop STORE PLACE`. Streaming prints the resident megabytes
- * of a process that has streamed some before, and the most there were meanwhile.
+ * 200,000 chats in a store: `node storedChats.ts fill|stream|drop STORE PLACE`. Streaming prints the resident memory in megabytes after a warm-up, and its maximum while streaming.
  */
 import { ChatRecord, ChatStore } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
@@ -47,7 +46,7 @@ const fill = Effect.gen(function* () {
 const resident = () => process.memoryUsage.rss() / 2 ** 20
 
 const stream = Effect.gen(function* () {
-  // In the first seconds of any work V8 lets the young generation grow to its full size: that is not the stream's.
+  // V8 grows the young generation to its full size in the first seconds of any work, which is not part of the figure.
   yield* Stream.runDrain(Stream.take(ChatStore.stream(), chats / 10))
   const before = resident()
   let most = before

@@ -1,4 +1,4 @@
-/** The emulator as a server with the documented limits and so many dialogs. It counts what it refuses. */
+/** The emulator as a server with the documented limits and a number of dialogs. It counts its 429 responses. */
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-/** The emulator as a server with the limits of its first argument, and people to write to. It counts what it refuses. */
+/** The emulator as a server with the limits of its first argument and users to send to. It counts its 429 responses. */
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,6 +1,6 @@
 /**
- * An upload host, and as much of the API as gives addresses at it. It takes files whole and in parts, keeps nothing of
- * them, and breaks the connection when as many bytes have come in all as its arguments say. It tells its parent its port.
+ * An upload host with the endpoint that returns upload URLs. It accepts whole files and parts, discards them, and
+ * closes the connection at the total byte offsets given as arguments. It sends its port to its parent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 

@@ -23,7 +23,7 @@ interface Flood {
   readonly refused: number
 }
 
-/** Lets so many processes send, all at once, to an emulator that allows so much a second. */
+/** Runs several sending processes against an emulator with limits. */
 const flood = async (
   allowed: number,
   sends: number,
@@ -31,7 +31,7 @@ const flood = async (
   processes: number = 1,
   prefix?: string
 ): Promise<Flood> => {
-  const emulator = start("limited.ts", JSON.stringify({ host: allowed }), String(people))
+  const emulator = start("limitedEmulator.ts", JSON.stringify({ host: allowed }), String(people))
   const { url, users } = await told<{ readonly url: string; readonly users: ReadonlyArray<number> }>(emulator)
   const each = people / processes
   const senders = Array.from({ length: processes }, (_, index) => {
@@ -59,8 +59,8 @@ const flood = async (
 const describe = ({ accepted, millis, refused }: Flood) =>
   `${accepted} sent in ${(millis / 1000).toFixed(1)} s, ${refused} refused`
 
-/** 300 at once, beside grammY with its auto-retry. */
-export const needless = async (): Promise<Measured> => {
+/** 300 concurrent sends, compared with grammY and its auto-retry plugin. */
+export const refusals = async (): Promise<Measured> => {
   const ours = await flood(30, 300, 300)
   const telegram = await startTelegram(30)
   const api = new Api("1:token", { apiRoot: telegram.apiRoot })
@@ -75,7 +75,7 @@ export const needless = async (): Promise<Measured> => {
   }
 }
 
-/** 1,000 where the platform really allows 10 a second. */
+/** 1,000 sends where the platform allows 10 per second. */
 export const unknownLimit = async (): Promise<Measured> => {
   const measured = await flood(10, 1000, 500)
   return {
@@ -85,7 +85,7 @@ export const unknownLimit = async (): Promise<Measured> => {
   }
 }
 
-/** 600 by four processes that share a limit in Redis. */
+/** 600 sends by four processes that share a limit through Redis. */
 export const fourProcesses = async (): Promise<Measured> => {
   const measured = await flood(30, 600, 600, 4, `colloquy-bench-${randomUUID()}`)
   return { value: measured.refused, also: measured.millis / (1000 * 20), detail: describe(measured) }
@@ -94,7 +94,7 @@ export const fourProcesses = async (): Promise<Measured> => {
 const percentile = (values: ReadonlyArray<number>, part: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))]
 
-/** Answers and replies while broadcasts wait, beside grammY with its throttler. */
+/** Answers and replies while broadcasts are queued, compared with grammY and its throttler. */
 export const replyLatency = async (): Promise<Measured> => {
   const { Colloquy, grammY } = await costsOf("replies.ts")
   const tell = (name: string, costs: ReadonlyArray<number>) =>

@@ -1,6 +1,6 @@
 /**
- * Prints the resident memory in bytes before and after a million updates that come by the webhook and are handled. Before
- * the first look, the window in which duplicates are recognised is full, and the heap has the size that V8 gives it.
+ * Prints the resident memory in bytes before and after a million updates are received by the webhook and handled. The
+ * first measurement follows a warm-up that fills the deduplication window and lets V8 size its heap.
  */
 import { Inbox, Updates, Webhook } from "@colloquy/core"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * Prints the updates a second that are tracked into a SQLite file, durable at each write: as a stream in pages of 100,
- * and by a handler that 100 updates are in at a time.
+ * Prints how many updates per second `ChatStore` tracks in a SQLite file with durable writes: as a stream in pages of
+ * 100, and by a handler with a concurrency of 100.
  */
 import { ChatStore } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"

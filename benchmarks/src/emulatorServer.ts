@@ -1,4 +1,4 @@
-/** The emulator as a server without limits, with a dialog to send to. It tells its parent where that is. */
+/** The emulator as a server without limits. It sends its URL and a dialog to its parent. */
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
