@@ -21,7 +21,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { connect } from "node:net"
-import { film } from "./support/media.ts"
+import { mp4 } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 
 const bot = Layer.unwrap(
@@ -194,11 +194,11 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("reads a film whose header comes in many pieces", () =>
+  it.effect("reads a video whose header comes in many pieces", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const { chat_id } = yield* visitor.start()
-      const short = film(640, 360, 95)
+      const short = mp4(640, 360, 95)
       const content = new Uint8Array(short.byteLength + 2 ** 20)
       content.set(short.subarray(0, 348))
       new DataView(content.buffer).setUint32(24, 324 + 2 ** 20)

@@ -69,18 +69,18 @@ describe("a person", () => {
       const { body } = yield* ann.say("", {
         attachments: [
           { type: "image", payload: { url, token: "photo", photo_id: 5n } },
-          { type: "video", payload: { url, token: "film" }, width: 640, height: 480, duration: 2 },
+          { type: "video", payload: { url, token: "video" }, width: 640, height: 480, duration: 2 },
           { type: "audio" },
           { type: "file", filename: "a.txt", size: 3 },
           { type: "sticker", payload: { code: "smile" } },
           { type: "location", latitude: 1, longitude: 2 }
         ]
       })
-      const [photo, film, sound, file, ...rest] = body?.attachments ?? []
+      const [photo, video, sound, file, ...rest] = body?.attachments ?? []
       assert.deepInclude(photo, { type: "image" })
-      assert.deepStrictEqual(film, {
+      assert.deepStrictEqual(video, {
         type: "video",
-        payload: { url, token: "film" },
+        payload: { url, token: "video" },
         width: 640,
         height: 480,
         duration: 2
@@ -90,7 +90,7 @@ describe("a person", () => {
         { type: "sticker", payload: { code: "smile" } },
         { type: "location", latitude: 1, longitude: 2 }
       ])
-      for (const media of [photo, film, sound, file]) {
+      for (const media of [photo, video, sound, file]) {
         if (media?.type !== "image" && media?.type !== "video" && media?.type !== "audio" && media?.type !== "file") {
           return assert.fail("no media")
         }

@@ -1,7 +1,9 @@
 import * as Text from "@colloquy/core/Text"
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { type Parsed, parseHtml, parseMarkdown } from "../src/internal/text/markup.ts"
+import { parseHtml } from "../src/internal/text/html.ts"
+import { parseMarkdown } from "../src/internal/text/markdown.ts"
+import type { Parsed } from "../src/internal/text/markup.ts"
 
 /** One visible code unit and what formats it: the specification, written without the library. */
 interface Cell {

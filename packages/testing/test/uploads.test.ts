@@ -9,8 +9,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { codeOf } from "./support/look.ts"
-import { MoovFinder } from "../src/internal/upload/moovFinder.ts"
-import { film, png } from "./support/media.ts"
+import { Mp4Reader } from "../src/internal/upload/mp4.ts"
+import { mp4, png } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
@@ -64,7 +64,7 @@ describe("uploads", () => {
     Effect.gen(function* () {
       const ready = Effect.fnUntraced(function* (content: string) {
         const { token, url } = yield* Uploads.create({ type: "video" })
-        yield* upload({ url }, "film.mp4", content)
+        yield* upload({ url }, "video.mp4", content)
         assert.strictEqual(
           yield* codeOf(send(AttachmentRequest.video(token!))),
           "AttachmentNotReady attachment.not.ready"
@@ -248,7 +248,7 @@ describe("uploads", () => {
       const address = yield* Uploads.create({ type: "video" })
       const token = address.token!
       assert.strictEqual(yield* codeOf(Videos.get({ token })), "NotFound not.found")
-      yield* upload(address, "film.mp4", "film")
+      yield* upload(address, "video.mp4", "video")
       yield* TestClock.adjust("1 minute")
       const { urls } = yield* Videos.get({ token })
       assert.includeMembers(Object.keys(urls ?? {}), ["mp4_720", "hls"])
@@ -294,14 +294,14 @@ describe("uploads", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it("hold nothing of a film whose header has no size", () => {
-    const finder = new MoovFinder()
+  it("keep nothing of a video whose header has no size", () => {
+    const reader = new Mp4Reader()
     const header = new Uint8Array(24)
     header.set([0, 0, 0, 16, 0x66, 0x74, 0x79, 0x70])
     header.set(new TextEncoder().encode("moov"), 20)
-    finder.take(header)
-    finder.take(film(640, 360, 95).subarray(32))
-    assert.isUndefined(finder.film)
+    reader.write(header)
+    reader.write(mp4(640, 360, 95).subarray(32))
+    assert.isUndefined(reader.info)
   })
 
   const imageFrom = (content: Uint8Array<ArrayBuffer>) =>
@@ -359,7 +359,7 @@ describe("uploads", () => {
   it.effect("are processed at the speed that is told", () =>
     Effect.gen(function* () {
       const { token, url } = yield* Uploads.create({ type: "video" })
-      yield* upload({ url }, "film.mp4", "a".repeat(5000))
+      yield* upload({ url }, "video.mp4", "a".repeat(5000))
       yield* TestClock.adjust(4999)
       assert.strictEqual(
         yield* codeOf(send(AttachmentRequest.video(token!))),
@@ -368,7 +368,7 @@ describe("uploads", () => {
       yield* TestClock.adjust(1)
       assert.strictEqual((yield* send(AttachmentRequest.video(token!))).length, 1)
       const short = yield* Uploads.create({ type: "video" })
-      yield* upload({ url: short.url }, "film.mp4", "a")
+      yield* upload({ url: short.url }, "video.mp4", "a")
       yield* TestClock.adjust(1999)
       assert.strictEqual(
         yield* codeOf(send(AttachmentRequest.video(short.token!))),

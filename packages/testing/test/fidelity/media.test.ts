@@ -6,7 +6,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { film, m4a, moovLast, mp3, png, variableMp3, wav } from "../support/media.ts"
+import { m4a, moovLast, mp3, mp4, png, variableMp3, wav } from "../support/media.ts"
 import { GET, POST, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -89,7 +89,7 @@ says(
       ["a.mp3", mp3(3601), mp3(3600)],
       ["b.mp3", variableMp3(137_813), variableMp3(137_812)],
       ["a.m4a", m4a(3601), m4a(3600)],
-      ["b.m4a", moovLast(film(0, 0, 3601), 300_000), moovLast(film(0, 0, 3600), 300_000)]
+      ["b.m4a", moovLast(mp4(0, 0, 3601), 300_000), moovLast(mp4(0, 0, 3600), 300_000)]
     ] as const
     for (const [name, long, fitting] of files) {
       const tried = yield* refusals("audio", [
@@ -212,7 +212,7 @@ assumes(
   "Other operations",
   "A video has width, height and duration, as its header tells, in messages and in GET /videos/{token}",
   Effect.gen(function* () {
-    const { attached, path } = yield* video(film(640, 360, 95))
+    const { attached, path } = yield* video(mp4(640, 360, 95))
     assert.deepStrictEqual(lookOf(attached), [640, 360, 95])
     assert.deepStrictEqual(lookOf((yield* succeeds(GET(path))).at), [640, 360, 95])
   })
@@ -224,7 +224,7 @@ assumes(
   "A video has width, height and duration wherever in the file they stand, in one piece or in parts",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
-    const whole = moovLast(film(640, 360, 95), 300_000)
+    const whole = moovLast(mp4(640, 360, 95), 300_000)
     assert.deepStrictEqual(lookOf((yield* video(whole)).attached), [640, 360, 95])
     for (const first of [10, 30, 45, 300_044, whole.byteLength - 1]) {
       const { token, url } = yield* Uploads.create({ type: "video" })

@@ -64,11 +64,11 @@ export const m4a = (seconds: number) =>
     view.setUint32(56, seconds * 1000)
   })
 
-/** The same film as cameras write it: what it says of itself stands behind the pictures. */
-export const moovLast = (film: Uint8Array<ArrayBuffer>, pictures: number) => {
-  const moov = film.subarray(24, 348)
+/** A video with its `moov` box at the end of the file, as cameras write it. */
+export const moovLast = (video: Uint8Array<ArrayBuffer>, pictures: number) => {
+  const moov = video.subarray(24, 348)
   const bytes = new Uint8Array(24 + 16 + pictures + moov.byteLength)
-  bytes.set(film.subarray(0, 24))
+  bytes.set(video.subarray(0, 24))
   const view = new DataView(bytes.buffer)
   view.setUint32(24, 1)
   bytes.set(new TextEncoder().encode("mdat"), 28)
@@ -77,8 +77,8 @@ export const moovLast = (film: Uint8Array<ArrayBuffer>, pictures: number) => {
   return bytes
 }
 
-/** A film of that size and length, with a track of sound besides the picture. */
-export const film = (width: number, height: number, seconds: number) =>
+/** An MP4 file with a video track of this size and duration, and an audio track. */
+export const mp4 = (width: number, height: number, seconds: number) =>
   fileOf(400, (view, put) => {
     const box = (at: number, size: number, name: string) => {
       view.setUint32(at, size)

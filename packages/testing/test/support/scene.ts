@@ -37,7 +37,7 @@ export const uploadImage = Effect.gen(function* () {
 /** Uploads a video and waits until it can be sent; gives its token. */
 export const uploadVideo = Effect.gen(function* () {
   const address = yield* Uploads.create({ type: "video" })
-  yield* upload(address, "film.mp4", "a film")
+  yield* upload(address, "video.mp4", "a video")
   yield* TestClock.adjust("1 minute")
   return address.token!
 })
@@ -136,7 +136,7 @@ export const requestFor = ({ endpoint }: Endpoint.Any) =>
     if (endpoint === "Subscriptions.unsubscribe") yield* Subscriptions.subscribe({ url: oldWebhook })
     const callback_id = yield* visitor.press(asked, "Yes")
     const address = yield* Uploads.create({ type: "video" })
-    yield* upload(address, "film.mp4", "a film")
+    yield* upload(address, "video.mp4", "a video")
     yield* TestClock.adjust("1 minute")
     return requests(scene, callback_id!, address.token!)[endpoint]
   })

@@ -1,6 +1,6 @@
 import type * as Uploads from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
-import { openSlot } from "../upload/slots.ts"
+import { openSlot } from "../upload/host.ts"
 import type { Handlers } from "./handler.ts"
 
 export const uploads: Handlers<typeof Uploads> = {

@@ -1,6 +1,6 @@
 import type * as Videos from "@colloquy/core/Videos"
 import * as Effect from "effect/Effect"
-import { isReady, lookOf, urlOf } from "../platform/media.ts"
+import { isReady, videoInfoOf, urlOf } from "../platform/media.ts"
 import { notFound } from "../http/refusal.ts"
 import type { Handlers } from "./handler.ts"
 
@@ -12,6 +12,6 @@ export const videos: Handlers<typeof Videos> = {
     if (media?.type !== "video" || !isReady(world, media)) return yield* notFound(`Video ${token}`)
     const url = urlOf(world, media)
     const urls = Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`]))
-    return { token, urls, ...lookOf(media) }
+    return { token, urls, ...videoInfoOf(media) }
   })
 }

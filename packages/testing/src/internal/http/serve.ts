@@ -15,7 +15,7 @@ import * as requestReader from "./requestReader.ts"
 import * as router from "./router.ts"
 import { toResponse } from "./shape.ts"
 import { targetOf } from "../platform/target.ts"
-import { receive } from "../upload/host.ts"
+import { serveUploadHost } from "../upload/host.ts"
 import { allow, asHead, type Exchange, type Lost, type Request, respond, type Response, type Serve } from "./wire.ts"
 import type { World } from "../platform/world.ts"
 
@@ -110,7 +110,7 @@ export const serving = (world: World): Serve => {
   }
 
   const answer = (request: Request, exchange: Journaled): Effect.Effect<Response> =>
-    (request.entrance.at === "api" ? answerApi(request, exchange) : receive(world, request)).pipe(
+    (request.entrance.at === "api" ? answerApi(request, exchange) : serveUploadHost(world, request)).pipe(
       Effect.catch((refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
         Effect.as(

@@ -47,7 +47,7 @@ export const expectMedia = (
     size: 0,
     readyAt: undefined,
     sourceUrl,
-    film: undefined
+    video: undefined
   }
   world.media.set(token, media)
   if (type === "image" && sourceUrl !== undefined) world.pictures.refer(media, sourceUrl)
@@ -91,8 +91,8 @@ export const withFreshUpdate = (world: World, update: Update): Update =>
   "message" in update && update.message != null ? { ...update, message: withFreshLinks(world, update.message) } : update
 
 /** @assumption C A video whose header does not tell its sides and length is 1280 x 720 px and plays a second. */
-export const lookOf = ({ film }: Media) => {
-  const { height, seconds, width } = film ?? { width: 1280, height: 720, seconds: 1 }
+export const videoInfoOf = ({ video }: Media) => {
+  const { height, seconds, width } = video ?? { width: 1280, height: 720, seconds: 1 }
   return { width, height, duration: Math.round(seconds) }
 }
 
@@ -106,7 +106,7 @@ export const toAttachment = (world: World, media: Media): Attachment => {
     case "file":
       return { type, payload: { url, token }, filename: media.filename ?? token, size: media.size }
     case "video":
-      return { type, payload: { url, token }, ...(media.film === undefined ? {} : lookOf(media)) }
+      return { type, payload: { url, token }, ...(media.video === undefined ? {} : videoInfoOf(media)) }
     case "audio":
       return { type, payload: { url, token } }
   }

@@ -10,8 +10,8 @@ import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { Log } from "./log.ts"
-import type { Look } from "../upload/look.ts"
-import type { Film } from "../upload/mp4.ts"
+import type { MediaProbe } from "../upload/mediaProbe.ts"
+import type { VideoInfo } from "../upload/mp4.ts"
 
 /** In degrees. */
 export interface Location {
@@ -128,7 +128,7 @@ export interface Media {
   readyAt: number | undefined
   readonly sourceUrl: string | undefined
   /** Of a video whose header tells. */
-  film: Film | undefined
+  video: VideoInfo | undefined
 }
 
 /** How far an upload in parts is. */
@@ -145,8 +145,8 @@ export interface UploadSlot {
   readonly address: string
   readonly media: Media
   progress: UploadProgress | undefined
-  /** What was seen of the parts so far. */
-  seen: Look
+  /** What the received parts contain. */
+  probe: MediaProbe
   isUsed: boolean
 }
 

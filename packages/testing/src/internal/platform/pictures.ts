@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import type { Media } from "./model.ts"
 import type { Refusal } from "../http/refusal.ts"
 import { type Request, respond, type Response } from "../http/wire.ts"
-import { failure, longestSide } from "../upload/limits.ts"
+import { hostError, maxImageSide } from "../upload/limits.ts"
 import type { World } from "./world.ts"
 
 /** A picture as it was uploaded. */
@@ -65,11 +65,11 @@ export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Pictu
     const header = Result.try(() => imageSize(bytes))
     if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
     const { height, type, width } = header.success
-    if (Math.max(width, height) > longestSide) {
-      return yield* failure(
+    if (Math.max(width, height) > maxImageSide) {
+      return yield* hostError(
         400,
         "upload.dimensions",
-        `The picture is ${width} x ${height} px; ${longestSide} px are the most`
+        `The picture is ${width} x ${height} px; ${maxImageSide} px are the most`
       )
     }
     return { bytes, contentType: type === "jpg" ? "image/jpeg" : `image/${type}` }
@@ -85,9 +85,9 @@ export const show = ({ now, pictures }: World, { path, query }: Request): Respon
   const source = pictures.sourceOf(id)
   const picture = pictures.get(id)
   const expires = Number(new URLSearchParams(query).get("expires") ?? Number.NaN)
-  if (Number.isNaN(expires)) return failure(403, "image.denied", "The link has no `expires`")
-  if (expires <= now) return failure(410, "image.expired", "The link has expired: request the message again")
+  if (Number.isNaN(expires)) return hostError(403, "image.denied", "The link has no `expires`")
+  if (expires <= now) return hostError(410, "image.expired", "The link has expired: request the message again")
   if (source !== undefined) return { status: 302, headers: { location: source }, body: "" }
-  if (picture === undefined) return failure(404, "image.not.found", "There is no such picture")
+  if (picture === undefined) return hostError(404, "image.not.found", "There is no such picture")
   return { ...respond(200, "", { "content-type": picture.contentType }), bytes: picture.bytes }
 }

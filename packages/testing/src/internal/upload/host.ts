@@ -1,92 +1,108 @@
-import * as Multipart from "effect/http/Multipart"
+import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
+import * as Multipart from "effect/http/Multipart"
 import * as Stream from "effect/Stream"
 import { formProblem } from "../http/formProblem.ts"
-import { Look } from "./look.ts"
-import { processingTime } from "../platform/media.ts"
-import type { UploadSlot } from "../platform/model.ts"
 import { decodePercent } from "../http/percent.ts"
-import { readPicture, show } from "../platform/pictures.ts"
 import { Refusal } from "../http/refusal.ts"
 import { allowedMethods } from "../http/router.ts"
-import { failure, longestAudio, refuseName, refuseSize } from "./limits.ts"
-import { after, continues, describeProgress, type Range, readRange } from "./parts.ts"
 import { allow, type Body, headersIn, type Request, respond, type Response } from "../http/wire.ts"
+import { expectMedia, processingTime } from "../platform/media.ts"
+import type { UploadProgress, UploadSlot } from "../platform/model.ts"
+import { readPicture, show } from "../platform/pictures.ts"
 import type { World } from "../platform/world.ts"
+import { checkExtension, checkSize, hostError, maxAudioSeconds } from "./limits.ts"
+import { MediaProbe } from "./mediaProbe.ts"
 
-interface Received {
-  readonly filename: string | undefined
-  readonly look: Look
+/** Creates an upload address, which accepts one file. */
+export const openSlot = (world: World, type: UploadType): UploadSlot => {
+  const id = world.nextName("slot")
+  const media = expectMedia(world, type)
+  const slot: UploadSlot = {
+    id,
+    address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
+    media,
+    progress: undefined,
+    probe: new MediaProbe(type),
+    isUsed: false
+  }
+  world.slots.set(id, slot)
+  return slot
 }
 
-const unreadable = (error: unknown): Refusal => {
+interface ReceivedFile {
+  readonly filename: string | undefined
+  readonly probe: MediaProbe
+}
+
+const toRefusal = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error
   const problem = formProblem(error)
   return problem === undefined
-    ? failure(400, "upload.unreadable", "The body could not be read to its end")
-    : failure(400, "upload.form", problem)
+    ? hostError(400, "upload.unreadable", "The body ended before it was complete")
+    : hostError(400, "upload.form", problem)
 }
 
-/** Takes a file, or the part of it that comes next, for as long as it is not too large. */
-const takeFile = (
-  { media, seen }: UploadSlot,
+const readFile = (
+  { media, probe: received }: UploadSlot,
   filename: string | undefined,
   bytes: Stream.Stream<Uint8Array, unknown>,
   release: Body["release"]
-): Effect.Effect<Received, unknown> =>
-  Effect.suspend((): Effect.Effect<Received, unknown> => {
-    const refused = refuseName(media.type, filename)
+): Effect.Effect<ReceivedFile, unknown> =>
+  Effect.suspend((): Effect.Effect<ReceivedFile, unknown> => {
+    const refused = checkExtension(media.type, filename)
     if (refused !== undefined) return refused
-    const look = seen.fork()
-    const take = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
-      if (!look.take(chunk)) release?.(chunk)
-      return refuseSize(media.type, look.size) ?? Effect.void
+    const probe = received.fork()
+    const write = (chunk: Uint8Array): Effect.Effect<void, Refusal> => {
+      if (!probe.write(chunk)) release?.(chunk)
+      return checkSize(media.type, probe.size) ?? Effect.void
     }
-    return Effect.map(Stream.runForEach(bytes, take), () => ({ filename, look }))
+    return Effect.map(Stream.runForEach(bytes, write), () => ({ filename, probe }))
   })
 
 /** @assumption B Names of files are percent-encoded where they hold more than ASCII. */
 const decodeName = (name: string): string => decodePercent(name) ?? name
 
-/** The file in the form field `data`. */
-const receiveForm = (slot: UploadSlot, request: Request): Effect.Effect<Received, Refusal> =>
+const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
   Effect.suspend(() => {
-    let file: Received | undefined
-    const take = (part: Multipart.Part): Effect.Effect<void, unknown> => {
+    let file: ReceivedFile | undefined
+    const readPart = (part: Multipart.Part): Effect.Effect<void, unknown> => {
       if (!Multipart.isFile(part)) return Effect.void
       if (part.key !== "data") return Stream.runDrain(part.content)
-      if (file !== undefined) return failure(400, "upload.more.files", "An address takes one file, the form has more")
-      return Effect.map(takeFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
+      if (file !== undefined) {
+        return hostError(400, "upload.more.files", "An upload address accepts one file, but the form has more")
+      }
+      return Effect.map(readFile(slot, decodeName(part.name), part.content, request.body.release), (received) => {
         file = received
       })
     }
     return request.body.bytes.pipe(
       Stream.pipeThroughChannel(Multipart.makeChannel(headersIn(request))),
-      Stream.runForEach(take),
-      Effect.mapError(unreadable),
+      Stream.runForEach(readPart),
+      Effect.mapError(toRefusal),
       Effect.flatMap(() =>
         file === undefined
-          ? failure(400, "upload.no.data", "The form has no file in the field `data`")
+          ? hostError(400, "upload.no.data", "The form has no file in the field `data`")
           : Effect.succeed(file)
       )
     )
   })
 
-const dispositionName = (header: string | undefined): string | undefined => {
-  const [, quoted, bare] = /\bfilename(?:=|\*=UTF-8'[^']*')(?:"([^"]*)"|([^\s";]+))/i.exec(header ?? "") ?? []
+const filenameOf = (contentDisposition: string | undefined): string | undefined => {
+  const [, quoted, bare] =
+    /\bfilename(?:=|\*=UTF-8'[^']*')(?:"([^"]*)"|([^\s";]+))/i.exec(contentDisposition ?? "") ?? []
   const name = quoted ?? bare
   return name === undefined ? undefined : decodeName(name)
 }
 
-const receiveRaw = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<Received, Refusal> =>
-  Effect.mapError(takeFile(slot, dispositionName(headers["content-disposition"]), body.bytes, body.release), unreadable)
+const readRawBody = (slot: UploadSlot, { body, headers }: Request): Effect.Effect<ReceivedFile, Refusal> =>
+  Effect.mapError(readFile(slot, filenameOf(headers["content-disposition"]), body.bytes, body.release), toRefusal)
 
-const used = () => failure(400, "upload.used", "The address has taken its one file already")
+const alreadyUsed = () => hostError(400, "upload.used", "A file was already uploaded to this address")
 
-const plain = { "content-type": "text/plain" }
+const plainText = { "content-type": "text/plain" }
 
-/** Each kind of media is answered in its own shape. */
-const answer = ({ id, media }: UploadSlot): Response => {
+const completed = ({ id, media }: UploadSlot): Response => {
   switch (media.type) {
     case "image":
       return respond(200, { photos: { [id]: { token: media.token } } })
@@ -97,102 +113,139 @@ const answer = ({ id, media }: UploadSlot): Response => {
   }
 }
 
-const complete = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, look }: Received) {
+const storeFile = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, probe }: ReceivedFile) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(look.bytes))
-  const { film } = look
-  if (media.type === "video" && film !== undefined && film.width > 0) media.film = film
-  if (media.type === "audio" && (look.seconds ?? 0) > longestAudio) {
-    return yield* failure(400, "upload.duration", `Audio plays ${longestAudio} seconds at the most`)
+  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(probe.bytes))
+  const { video } = probe
+  if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
+  if (media.type === "audio" && (probe.seconds ?? 0) > maxAudioSeconds) {
+    return yield* hostError(400, "upload.duration", `Audio must not be longer than ${maxAudioSeconds} seconds`)
   }
   media.filename = filename
-  media.size = look.size
-  media.readyAt = world.now + processingTime(world, look.size)
+  media.size = probe.size
+  media.readyAt = world.now + processingTime(world, probe.size)
 })
 
-const forget = (slot: UploadSlot): void => {
+const discardParts = (slot: UploadSlot): void => {
   slot.progress = undefined
-  slot.seen = new Look(slot.media.type)
+  slot.probe = new MediaProbe(slot.media.type)
 }
 
-/** Takes nothing of a file that was refused: the address stands open for another one. */
+/** After a failed upload the address accepts another file. */
 const reopen = (slot: UploadSlot): Effect.Effect<void> =>
   Effect.sync(() => {
     slot.isUsed = false
-    forget(slot)
+    discardParts(slot)
   })
 
-const receiveWhole = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request) {
+const receiveFile = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request) {
   slot.isUsed = true
-  forget(slot)
+  discardParts(slot)
   const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
-  yield* (isForm ? receiveForm(slot, request) : receiveRaw(slot, request)).pipe(
-    Effect.flatMap((received) => complete(world, slot, received)),
+  yield* (isForm ? readForm(slot, request) : readRawBody(slot, request)).pipe(
+    Effect.flatMap((received) => storeFile(world, slot, received)),
     Effect.onError(() => reopen(slot))
   )
-  return answer(slot)
+  return completed(slot)
 })
 
-/** A part counts when it has come to its end. */
-const receivePart = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request, range: Range) {
+/** The bytes of one part: `last` is inclusive, and `size` is that of the whole file. */
+interface ContentRange {
+  readonly first: number
+  readonly last: number
+  readonly size: number
+}
+
+const parseContentRange = (header: string | undefined): ContentRange | "malformed" | undefined => {
+  if (header === undefined) return undefined
+  const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header) ?? []
+  const range = { first: Number(first), last: Number(last), size: Number(size) }
+  return range.first <= range.last && range.last < range.size ? range : "malformed"
+}
+
+/** @assumption C An upload has at most 1000 parts. */
+const maxParts = 1000
+
+const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
+  progress === undefined
+    ? first === 0
+    : first === progress.received && size === progress.size && progress.parts < maxParts
+
+const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
+
+/** A part is added when its last byte is received. */
+const receivePart = Effect.fnUntraced(function* (
+  world: World,
+  slot: UploadSlot,
+  request: Request,
+  range: ContentRange
+) {
   const { type } = slot.media
-  const tooLarge = refuseSize(type, range.size)
+  const tooLarge = checkSize(type, range.size)
   if (tooLarge !== undefined) return yield* tooLarge
-  if (!continues(range, slot.progress)) return yield* failure(416, "upload.range", "The part does not go on there")
-  const received = yield* receiveRaw(slot, request)
-  if (slot.isUsed) return yield* used()
-  if (received.look.size !== range.last + 1 || !continues(range, slot.progress)) {
-    return yield* failure(416, "upload.range", "The part is not as long as its range")
+  if (!isNextPart(range, slot.progress)) {
+    return yield* hostError(416, "upload.range", "The part does not start where the last one ended")
   }
-  slot.progress = after(range, slot.progress)
-  slot.seen = received.look
-  const { progress } = slot
+  const received = yield* readRawBody(slot, request)
+  if (slot.isUsed) return yield* alreadyUsed()
+  if (received.probe.size !== range.last + 1 || !isNextPart(range, slot.progress)) {
+    return yield* hostError(416, "upload.range", "The length of the part does not match its Content-Range")
+  }
+  const progress: UploadProgress = {
+    received: range.last + 1,
+    size: range.size,
+    parts: (slot.progress?.parts ?? 0) + 1
+  }
+  slot.progress = progress
+  slot.probe = received.probe
   const isLast = progress.received === range.size
   if (isLast) {
-    yield* Effect.onError(complete(world, slot, received), () => reopen(slot))
-    forget(slot)
+    yield* Effect.onError(storeFile(world, slot, received), () => reopen(slot))
+    discardParts(slot)
   }
   return isLast && (type === "image" || type === "file")
-    ? answer(slot)
-    : respond(isLast ? 200 : 201, describeProgress(progress), plain)
+    ? completed(slot)
+    : respond(isLast ? 200 : 201, describeProgress(progress), plainText)
 })
 
-const tellProgress = ({ progress }: UploadSlot): Response =>
-  progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plain)
+const reportProgress = ({ progress }: UploadSlot): Response =>
+  progress === undefined ? respond(204, "") : respond(200, describeProgress(progress), plainText)
 
-const looks = allowedMethods(["GET"])
+const imageMethods = allowedMethods(["GET"])
 
-const takes = allowedMethods(["GET", "POST"])
+const uploadMethods = allowedMethods(["GET", "POST"])
 
-const isLook = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD"
 
-const methodRefused = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
-  failure(405, code, advice, { allow: methods.join(", ") })
+const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
+  hostError(405, code, advice, { allow: methods.join(", ") })
 
-const receivePicture = (world: World, request: Request): Effect.Effect<Response, Refusal> => {
-  if (request.method === "OPTIONS") return Effect.succeed(allow(looks))
-  if (!isLook(request)) return methodRefused("image.method", "Look at pictures with GET", looks)
+const servePicture = (world: World, request: Request): Effect.Effect<Response, Refusal> => {
+  if (request.method === "OPTIONS") return Effect.succeed(allow(imageMethods))
+  if (!isRead(request)) return methodNotAllowed("image.method", "Read images with GET", imageMethods)
   const shown = show(world, request)
   return shown instanceof Refusal ? shown : Effect.succeed(shown)
 }
 
-/** Takes a file at the address that POST /uploads gave, as a form, as raw bytes, or in parts. */
-export const receive = (world: World, request: Request): Effect.Effect<Response, Refusal> =>
+/** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The image host serves images too. */
+export const serveUploadHost = (world: World, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.suspend(() => {
     const { entrance, headers, method, path, query } = request
-    if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(takes))
-    if (entrance.at === "image" && path.startsWith("/images/")) return receivePicture(world, request)
+    if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))
+    if (entrance.at === "image" && path.startsWith("/images/")) return servePicture(world, request)
     const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
     const slot = id === undefined ? undefined : world.slots.get(id)
     if (slot?.media.type !== entrance.at || slot.address !== path + query) {
-      return failure(404, "upload.not.found", "There is no such upload address: it must be used as it was given")
+      return hostError(404, "upload.not.found", "There is no such upload address: use it exactly as it was returned")
     }
-    if (method === "OPTIONS") return Effect.succeed(allow(takes))
-    if (!isLook(request) && method !== "POST") return methodRefused("upload.method", "Send the file with POST", takes)
-    if (slot.isUsed) return used()
-    if (isLook(request)) return Effect.succeed(tellProgress(slot))
-    const range = readRange(headers["content-range"])
-    if (range === "malformed") return failure(416, "upload.range", "Content-Range must be `bytes a-b/size`")
-    return range === undefined ? receiveWhole(world, slot, request) : receivePart(world, slot, request, range)
+    if (method === "OPTIONS") return Effect.succeed(allow(uploadMethods))
+    if (!isRead(request) && method !== "POST") {
+      return methodNotAllowed("upload.method", "Send the file with POST", uploadMethods)
+    }
+    if (slot.isUsed) return alreadyUsed()
+    if (isRead(request)) return Effect.succeed(reportProgress(slot))
+    const range = parseContentRange(headers["content-range"])
+    if (range === "malformed") return hostError(416, "upload.range", "Content-Range must be `bytes first-last/size`")
+    return range === undefined ? receiveFile(world, slot, request) : receivePart(world, slot, request, range)
   })

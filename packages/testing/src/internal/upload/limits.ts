@@ -1,8 +1,8 @@
 import type { UploadType } from "@colloquy/core/Uploads"
 import { Refusal } from "../http/refusal.ts"
 
-/** The upload hosts' "no": they have a shape of their own. */
-export const failure = (
+/** An error response in the shape of the upload hosts. */
+export const hostError = (
   status: number,
   error_code: string,
   error_data: string,
@@ -12,21 +12,20 @@ export const failure = (
 const mebibyte = 2 ** 20
 
 /** @assumption C The megabytes and gigabytes of the upload limits are powers of two. */
-export const largest: Readonly<Record<UploadType, number>> = {
+export const maxBytes: Readonly<Record<UploadType, number>> = {
   image: 50 * mebibyte,
   video: 250 * mebibyte,
   audio: 256 * mebibyte,
   file: 4096 * mebibyte
 }
 
-/** Audio plays an hour at the most. */
-export const longestAudio = 60 * 60
+export const maxAudioSeconds = 60 * 60
 
-/** Both sides of a picture. */
-export const longestSide = 7680
+/** The maximum width and height of an image, in pixels. */
+export const maxImageSide = 7680
 
 /**
- * The extensions that each host takes; where there is none in the name, any content is taken.
+ * The extensions that each host accepts. A file without an extension is accepted by every host.
  *
  * @assumption C The "others" of audio are these; the host for files takes every extension.
  */
@@ -38,18 +37,22 @@ const extensions: Readonly<Record<UploadType, ReadonlySet<string> | undefined>> 
 }
 
 /** @assumption C A forbidden extension is answered with 415. */
-export const refuseName = (type: UploadType, filename: string | undefined): Refusal | undefined => {
+export const checkExtension = (type: UploadType, filename: string | undefined): Refusal | undefined => {
   const extension = /\.([^./\\]+)$/.exec(filename ?? "")?.[1]
-  const known = extensions[type]
-  return extension === undefined || known === undefined || known.has(extension.toLowerCase())
+  const accepted = extensions[type]
+  return extension === undefined || accepted === undefined || accepted.has(extension.toLowerCase())
     ? undefined
-    : failure(415, "upload.extension", `${extension} is not taken as ${type}: ${[...known].join(", ")} are`)
+    : hostError(
+        415,
+        "upload.extension",
+        `The extension ${extension} is not accepted for ${type} uploads: use one of ${[...accepted].join(", ")}`
+      )
 }
 
 /** @assumption C A file that is too large is answered with 413, as soon as that is known. */
-export const refuseSize = (type: UploadType, size: number): Refusal | undefined =>
-  size > largest[type]
-    ? failure(413, "upload.too.large", `The largest ${type} that is taken has ${largest[type]} bytes`, {
+export const checkSize = (type: UploadType, size: number): Refusal | undefined =>
+  size > maxBytes[type]
+    ? hostError(413, "upload.too.large", `An upload of type ${type} must not be larger than ${maxBytes[type]} bytes`, {
         connection: "close"
       })
     : undefined

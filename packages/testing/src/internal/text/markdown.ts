@@ -1,4 +1,4 @@
-import { element, type MarkupElement, type MarkupKind, type Parsed } from "./markupElement.ts"
+import { element, type MarkupElement, type MarkupKind, ordered, type Parsed } from "./markup.ts"
 
 /** A piece of the text to come, or a run of delimiters of which `count` characters are still text. */
 interface Node {
@@ -135,7 +135,7 @@ const codeText = (source: string): string => {
 }
 
 /** Reads escapes, code, links and emphasis in one paragraph. */
-export const parseInline = (source: string): Parsed => {
+const parseInline = (source: string): Parsed => {
   const nodes: Array<Node> = []
   const closed = new Set<number>()
   const runs: Array<number> = []
@@ -227,4 +227,54 @@ const write = (nodes: ReadonlyArray<Node>, found: ReadonlyArray<Found>): Parsed 
     element(kind, ends[open], starts[close], url)
   )
   return { text, markup }
+}
+
+interface Line {
+  readonly content: string
+  readonly quote: boolean
+  readonly heading: boolean
+}
+
+const readLine = (source: string): Line => {
+  const marker = /^ {0,3}>[ \t]?/.exec(source)
+  const content = marker === null ? source : source.slice(marker[0].length)
+  const heading = /^ {0,3}#{1,6}[ \t](?=\s*\S)/.exec(content)
+  return {
+    content: heading === null ? content : content.slice(heading[0].length),
+    quote: marker !== null,
+    heading: heading !== null
+  }
+}
+
+const continues = (a: Line, b: Line): boolean =>
+  a.quote === b.quote && !a.heading && !b.heading && a.content.trim() !== "" && b.content.trim() !== ""
+
+/**
+ * Reads the platform's markdown: escapes, emphasis and links as in CommonMark, quotes and headings by line. A line
+ * without `>` ends a quote. White space stays as it is written.
+ */
+export const parseMarkdown = (source: string): Parsed => {
+  const lines = source.split(/\r\n|\r|\n/).map(readLine)
+  const markup: Array<MarkupElement> = []
+  let text = ""
+  let quoteFrom = -1
+  const endQuote = (to: number) => {
+    if (quoteFrom >= 0) markup.push(element("quote", quoteFrom, to))
+    quoteFrom = -1
+  }
+  for (let i = 0; i < lines.length;) {
+    const first = i
+    const paragraph = [lines[i++].content]
+    while (i < lines.length && continues(lines[i - 1], lines[i])) paragraph.push(lines[i++].content)
+    if (!lines[first].quote) endQuote(text.length)
+    if (first > 0) text += "\n"
+    const from = text.length
+    if (lines[first].quote && quoteFrom < 0) quoteFrom = from
+    const inline = parseInline(paragraph.join("\n"))
+    for (const found of inline.markup) markup.push({ ...found, from: found.from + from })
+    text += inline.text
+    if (lines[first].heading) markup.push(element("heading", from, text.length))
+  }
+  endQuote(text.length)
+  return { text, markup: ordered(markup) }
 }

@@ -1,4 +1,4 @@
-import { element, type MarkupElement, type MarkupKind, ordered, type Parsed } from "./markupElement.ts"
+import { element, type MarkupElement, type MarkupKind, ordered, type Parsed } from "./markup.ts"
 
 const kinds = new Map<string, MarkupKind>([
   ["i", "emphasized"],
