@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { makeMemory } from "./internal/updates/memoryStore.ts"
-import * as joining from "./internal/stores/writeBatching.ts"
 import type * as Letter from "./Letter.ts"
 import type { StoreError } from "./StoreError.ts"
+import * as WriteBatching from "./WriteBatching.ts"
 
 /**
  * What arrives at once, and is stored all or not at all: letters in their order, what could not be read, and how far the
@@ -153,18 +153,19 @@ export const layerMemory: Layer.Layer<InboxStore> = Layer.effect(
 )
 
 /**
- * A store that takes several arrivals at once: all of them or none; gives for each the number of its letters that are
- * new. Otherwise an `InboxStore`.
+ * The operations of a store that can store several arrivals in one transaction. {@link withWriteBatching} makes an
+ * `InboxStore` of them.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Joinable extends Omit<InboxStore["Service"], "put"> {
+export interface BatchStore extends Omit<InboxStore["Service"], "put"> {
+  /** Stores all arrivals or none. Returns the number of new letters of each. */
   readonly putAll: (arrivals: ReadonlyArray<Arrival>) => Effect.Effect<ReadonlyArray<number>, StoreError>
 }
 
-/** Letters, and a thousand characters of their text, in one transaction. */
-const maxJoined = 2000
+/** Maximum weight of a transaction: every letter weighs 1, and 1 more for each thousand characters. */
+const maxWeight = 2000
 
 const weighLetter = ({ text }: Letter.Letter): number => 1 + text.length / 1000
 
@@ -173,23 +174,26 @@ const weighArrival = ({ letters, unreadable }: Arrival): number =>
   unreadable.reduce((weight, { letter }) => weight + weighLetter(letter), 0)
 
 /**
- * The store of one whose transactions cost more than what is in them: arrivals and settlements that come while a
- * transaction is under way are joined into the next one. Each still succeeds or fails as a whole, and by itself.
+ * Adds write batching to a store whose transactions cost more than the rows that they write: arrivals and settlements
+ * that come while a transaction is running share the next one. Each of them still succeeds or fails by itself.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const joined = ({ putAll, ...store }: Joinable): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
+export const withWriteBatching = ({
+  putAll,
+  ...store
+}: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const put = yield* joining.make({ run: putAll, weigh: weighArrival, maxWeight: maxJoined })
-    const settle = yield* joining.make({
-      run: (all: ReadonlyArray<ReadonlyArray<Settlement>>) =>
+    const put = yield* WriteBatching.make({ write: putAll, weigh: weighArrival, maxWeight })
+    const settle = yield* WriteBatching.make({
+      write: (all: ReadonlyArray<ReadonlyArray<Settlement>>) =>
         Effect.as(
           store.settle(all.flat()),
           all.map(() => {})
         ),
       weigh: (settlements) => settlements.length,
-      maxWeight: maxJoined
+      maxWeight
     })
     return InboxStore.of({ ...store, put, settle })
   })

@@ -3,8 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
-import * as Scope from "effect/Scope"
-import * as TestClock from "effect/testing/TestClock"
 import { InboxStore, Letter, StoreError } from "../src/index.ts"
 
 const letter = (fingerprint: string) =>
@@ -20,13 +18,13 @@ const arrival = (...fingerprints: ReadonlyArray<string>): InboxStore.Arrival => 
 const unavailable = (operation: string) =>
   new StoreError.StoreError({ store: "inbox", operation, reason: "away", isRetryable: true })
 
-/** A store in memory that takes several arrivals at once, writes down which, and waits where it is told. */
+/** A store in memory that records its transactions, and waits for `gate` in each of them. */
 const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => boolean = () => false) {
   const memory = yield* InboxStore.InboxStore
   const runs: Array<ReadonlyArray<string>> = []
   const settled: Array<number> = []
   const gate = Latch.makeUnsafe(true)
-  const store = yield* InboxStore.joined({
+  const store = yield* InboxStore.withWriteBatching({
     ...memory,
     putAll: (arrivals) =>
       Effect.gen(function* () {
@@ -47,8 +45,8 @@ const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => b
 const each = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) =>
   Effect.forEach(effects, Effect.exit, { concurrency: "unbounded" })
 
-describe("a joined store", () => {
-  it.effect("joins what comes while a transaction is under way into the next one, with a count for each", () =>
+describe("InboxStore.withWriteBatching", () => {
+  it.effect("stores arrivals that come during a transaction in the next one, and counts the new letters of each", () =>
     Effect.gen(function* () {
       const { gate, runs, store } = yield* watched()
       gate.closeUnsafe()
@@ -65,7 +63,7 @@ describe("a joined store", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
-  it.effect("joins settlements", () =>
+  it.effect("writes settlements in one transaction", () =>
     Effect.gen(function* () {
       const { settled, store } = yield* watched()
       yield* store.put(arrival("a"))
@@ -79,7 +77,7 @@ describe("a joined store", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
-  it.effect("fails nobody for what another brought", () =>
+  it.effect("fails only the arrival that cannot be stored", () =>
     Effect.gen(function* () {
       const { runs, store } = yield* watched((fingerprint) => fingerprint === "bad")
       const exits = yield* each(["a", "bad", "b"].map((fingerprint) => store.put(arrival(fingerprint))))
@@ -88,67 +86,13 @@ describe("a joined store", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 
-  it.effect("does not ask for each where nothing can be stored", () =>
-    Effect.gen(function* () {
-      const { runs, store } = yield* watched(() => true)
-      const exits = yield* each(["a", "b", "c", "d"].map((fingerprint) => store.put(arrival(fingerprint))))
-      assert.isTrue(exits.every(Exit.isFailure))
-      assert.deepStrictEqual(runs, [["a", "b", "c", "d"], ["a"], ["b"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory))
-  )
-
-  it.effect("puts no more than so much into one transaction", () =>
+  it.effect("limits the size of a transaction", () =>
     Effect.gen(function* () {
       const { runs, store } = yield* watched()
       const big = { ...arrival("big"), letters: [Letter.fromStored({ ...letter("big"), text: "x".repeat(1_500_000) })] }
       const bigger = { ...big, letters: [Letter.fromStored({ ...big.letters[0], fingerprint: "bigger" })] }
       yield* each([store.put(big), store.put(bigger), store.put(arrival("a"))])
       assert.deepStrictEqual(runs, [["big"], ["bigger", "a"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory))
-  )
-
-  it.effect("leaves out what is not wanted any more when its turn comes", () =>
-    Effect.gen(function* () {
-      const { gate, runs, store } = yield* watched()
-      gate.closeUnsafe()
-      const first = yield* Effect.forkChild(store.put(arrival("a")), { startImmediately: true })
-      while (runs.length === 0) yield* Effect.yieldNow
-      const second = yield* Effect.forkChild(store.put(arrival("b")), { startImmediately: true })
-      const third = yield* Effect.forkChild(store.put(arrival("c")), { startImmediately: true })
-      yield* Fiber.interrupt(second)
-      gate.openUnsafe()
-      yield* Fiber.join(first)
-      yield* Fiber.join(third)
-      assert.deepStrictEqual(runs, [["a"], ["c"]])
-    }).pipe(Effect.provide(InboxStore.layerMemory))
-  )
-
-  it.effect("ends after the transaction that is under way, also when nobody waits for it any more", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const { gate, runs, store } = yield* Scope.provide(watched(), scope)
-      gate.closeUnsafe()
-      const put = yield* Effect.forkChild(store.put(arrival("a")), { startImmediately: true })
-      while (runs.length === 0) yield* Effect.yieldNow
-      yield* Fiber.interrupt(put)
-      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* Effect.yieldNow
-      assert.isUndefined(closing.pollUnsafe())
-      gate.openUnsafe()
-      yield* Fiber.join(closing)
-      assert.strictEqual((yield* store.stats).waiting, 1)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
-  )
-
-  it.effect("ends after 5 seconds where a transaction hangs", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const { gate, store } = yield* Scope.provide(watched(), scope)
-      gate.closeUnsafe()
-      yield* Effect.forkChild(store.put(arrival("a")), { startImmediately: true })
-      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      yield* TestClock.adjust("5 seconds")
-      yield* Fiber.join(closing)
     }).pipe(Effect.provide(InboxStore.layerMemory))
   )
 })

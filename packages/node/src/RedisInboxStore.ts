@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { InboxStore, joined } from "@colloquy/core/InboxStore"
+import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
@@ -61,6 +61,6 @@ export const layer = ({ prefix = "colloquy_inbox" }: Options = {}): Layer.Layer<
     Effect.gen(function* () {
       for (const risk of yield* RedisInbox.risks())
         yield* Effect.logWarning(`The inbox in Redis may lose updates: ${risk}.`)
-      return yield* joined(yield* RedisInbox.make(`{${prefix}}`))
+      return yield* withWriteBatching(yield* RedisInbox.make(`{${prefix}}`))
     })
   )

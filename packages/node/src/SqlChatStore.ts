@@ -6,6 +6,7 @@
 import * as ChatRecord from "@colloquy/core/ChatRecord"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type { StoreError } from "@colloquy/core/StoreError"
+import * as WriteBatching from "@colloquy/core/WriteBatching"
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,7 +14,6 @@ import * as Option from "effect/Option"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import * as Batcher from "./internal/stores/batcher.ts"
 import * as Row from "./internal/chats/row.ts"
 import * as Sql from "./internal/chats/sql.ts"
 import { ofSql } from "./internal/stores/failure.ts"
@@ -77,7 +77,14 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
       Effect.mapError(failure("learn"))
     )
   }
-  const writeBatched = yield* Batcher.make(write, ({ isRetryable }) => !isRetryable)
+  const writeBatched = yield* WriteBatching.make({
+    write: (groups: ReadonlyArray<ReadonlyArray<ChatRecord.ChatRecord>>) =>
+      Effect.as(
+        write(groups.flat()),
+        groups.map(() => {})
+      ),
+    splitOn: ({ isRetryable }) => !isRetryable
+  })
 
   const select = (operation: string, where: Fragment, limit: number) =>
     sql<Row.Known>`SELECT chat_id, type, first_seen, last_seen, title, dialog_user, rights, data

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { InboxStore, joined } from "@colloquy/core/InboxStore"
+import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -58,7 +58,7 @@ export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, Sq
     Effect.gen(function* () {
       const { store, ready } = yield* make(options)
       yield* ready
-      return yield* joined(store)
+      return yield* withWriteBatching(store)
     })
   )
 
@@ -71,5 +71,5 @@ export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, Sq
 export const layerLazy = (options?: Options): Layer.Layer<InboxStore, never, SqlClient.SqlClient> =>
   Layer.effect(
     InboxStore,
-    Effect.flatMap(make(options), ({ store }) => joined(store))
+    Effect.flatMap(make(options), ({ store }) => withWriteBatching(store))
   )

@@ -1,4 +1,4 @@
-import type { Arrival, Claim, Joinable, Settlement } from "@colloquy/core/InboxStore"
+import type { Arrival, Claim, BatchStore, Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     return yield* replay(packed.flatMap((letter, index) => (letter === null ? [] : [ids[index], unpack(letter)[2]])))
   })
 
-  const store: Joinable = {
+  const store: BatchStore = {
     isShared: true,
     putAll,
     claim: ({ owner, now, leaseUntil, mailboxes, letters }: Claim) =>

@@ -1,4 +1,4 @@
-import type { Arrival, Claim, Joinable, Settlement } from "@colloquy/core/InboxStore"
+import type { Arrival, Claim, BatchStore, Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
@@ -279,7 +279,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
       ) RETURNING key`)
   })
 
-  const store: Joinable = {
+  const store: BatchStore = {
     isShared: true,
     putAll: (arrivals) => transaction("put")(putAll(arrivals)),
     claim: (asked) => transaction("claim")(claim(asked)),

@@ -1,0 +1,174 @@
+/**
+ * Combines concurrent writes into batches, for stores whose transactions cost more than the rows that they write.
+ *
+ * For authors of stores. The stores of `@colloquy/node` use it for the inbox and for chats.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import type * as Scope from "effect/Scope"
+
+/**
+ * What {@link make} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<A, B, E> {
+  /** Writes several items in one transaction, all of them or none. Returns a result for each item, in their order. */
+  readonly write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>
+  /** Returns the weight of an item, for example its size. Default: every item weighs 1. */
+  readonly weigh?: ((item: A) => number) | undefined
+  /** Maximum weight of a batch. A heavier item is written in a batch that contains nothing else. Default: 1000. */
+  readonly maxWeight?: number | undefined
+  /**
+   * Whether the items of a batch that failed with this error are written again one by one, because only some of them may
+   * be the cause. Otherwise all of them fail with the error. Default: they are written one by one after every error.
+   */
+  readonly splitOn?: ((error: E) => boolean) | undefined
+}
+
+interface Waiter<A, B, E> {
+  readonly item: A
+  readonly weight: number
+  readonly resume: (exit: Exit.Exit<B, E>) => void
+}
+
+/** After this many failures in a row, the items are not the cause, so the remaining ones fail without an attempt. */
+const maxFailures = 2
+
+/**
+ * Creates a function that writes one item. Items that arrive while a batch is being written form the next batch. A caller
+ * resumes when its item has been written, and fails only if the write of its own item failed.
+ *
+ * An item is removed from the queue if its caller is interrupted before the item's batch begins. Batches are written with
+ * the context of `make`, not with that of the callers, so a caller inside a transaction must write by itself.
+ *
+ * When the scope closes, the queued items are written first. After 5 seconds, the batch that is still being written and
+ * all waiting callers are interrupted. Later calls are interrupted at once.
+ *
+ * **Example** (One statement for many rows)
+ *
+ * ```ts
+ * import { StoreError } from "@colloquy/core"
+ * import * as WriteBatching from "@colloquy/core/WriteBatching"
+ * import { Effect } from "effect"
+ * import type { SqlClient } from "effect/sql"
+ *
+ * const makeWriter = (sql: SqlClient.SqlClient) =>
+ *   WriteBatching.make({
+ *     write: (rows: ReadonlyArray<{ id: number; note: string }>) =>
+ *       sql`INSERT INTO notes ${sql.insert(rows)}`.pipe(
+ *         Effect.mapBoth({
+ *           onSuccess: () => rows.map(() => undefined),
+ *           onFailure: (cause) =>
+ *             new StoreError.StoreError({
+ *               store: "notes",
+ *               operation: "insert",
+ *               reason: cause.message,
+ *               isRetryable: cause.isRetryable,
+ *               cause
+ *             })
+ *         })
+ *       ),
+ *     maxWeight: 500,
+ *     splitOn: (error) => !error.isRetryable
+ *   })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: <A, B, E>(
+  options: Options<A, B, E>
+) => Effect.Effect<(item: A) => Effect.Effect<B, E>, never, Scope.Scope> = Effect.fnUntraced(function* <A, B, E>({
+  maxWeight = 1000,
+  splitOn = () => true,
+  weigh = () => 1,
+  write
+}: Options<A, B, E>) {
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const idle = Latch.makeUnsafe(true)
+  let queued: Array<Waiter<A, B, E>> = []
+  let batch: ReadonlyArray<Waiter<A, B, E>> = []
+  let writer: Fiber.Fiber<void> | undefined
+  let isClosed = false
+
+  const nextBatch = (): ReadonlyArray<Waiter<A, B, E>> => {
+    let weight = 0
+    const end = queued.findIndex((waiter, index) => (weight += waiter.weight) > maxWeight && index > 0)
+    const next = end === -1 ? queued : queued.slice(0, end)
+    queued = end === -1 ? [] : queued.slice(end)
+    return next
+  }
+
+  const failAll = (waiters: ReadonlyArray<Waiter<A, B, E>>, cause: Cause.Cause<E>) =>
+    waiters.forEach(({ resume }) => resume(Exit.failCause(cause)))
+
+  /** Returns the cause of a failure, of which nobody has been informed yet. */
+  const writeAll = (waiters: ReadonlyArray<Waiter<A, B, E>>): Effect.Effect<Cause.Cause<E> | undefined> =>
+    Effect.matchCause(write(waiters.map(({ item }) => item)), {
+      onSuccess: (results) => {
+        waiters.forEach(({ resume }, index) => resume(Exit.succeed(results[index]!)))
+        return undefined
+      },
+      onFailure: (cause) => cause
+    })
+
+  const writeEach = Effect.fnUntraced(function* (waiters: ReadonlyArray<Waiter<A, B, E>>) {
+    let failures = 0
+    let last: Cause.Cause<E> | undefined
+    for (const waiter of waiters) {
+      const cause = failures < maxFailures ? yield* writeAll([waiter]) : last
+      failures = cause === undefined ? 0 : failures + 1
+      if (cause === undefined) continue
+      last = cause
+      failAll([waiter], cause)
+    }
+  })
+
+  const isSplit = (cause: Cause.Cause<E>): boolean =>
+    cause.reasons.every((reason) => reason._tag !== "Fail" || splitOn(reason.error))
+
+  const writeQueued = Effect.gen(function* () {
+    while (queued.length > 0) {
+      // Callers of the same turn of the event loop share a batch.
+      yield* Effect.yieldNow
+      batch = nextBatch()
+      const cause = yield* writeAll(batch)
+      if (cause === undefined) continue
+      if (batch.length > 1 && isSplit(cause)) yield* writeEach(batch)
+      else failAll(batch, cause)
+    }
+    batch = []
+    writer = undefined
+    idle.openUnsafe()
+  })
+
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      isClosed = true
+      yield* Effect.timeoutOption(idle.await, "5 seconds")
+      if (writer !== undefined) yield* Fiber.interrupt(writer)
+      for (const { resume } of [...batch, ...queued]) resume(Exit.interrupt())
+    })
+  )
+
+  return (item: A): Effect.Effect<B, E> =>
+    Effect.callback((resume) => {
+      if (isClosed) return resume(Effect.interrupt)
+      const waiter = { item, weight: weigh(item), resume }
+      queued.push(waiter)
+      if (writer === undefined) {
+        idle.closeUnsafe()
+        writer = fork(writeQueued)
+      }
+      return Effect.sync(() => {
+        queued = queued.filter((other) => other !== waiter)
+      })
+    })
+})
