@@ -15,7 +15,7 @@ const retries = Effect.gen(function* () {
   yield* Emulator.receive(url, () => Effect.succeed({ status: 500 }))
   const visitor = yield* Emulator.user("Ann")
   yield* Subscriptions.subscribe({ url })
-  for (let index = 0; index < updates; index++) yield* visitor.say("Hello")
+  for (let index = 0; index < updates; index++) yield* visitor.send("Hello")
   const start = performance.now()
   yield* TestClock.adjust("9 hours")
   const millis = performance.now() - start

@@ -28,7 +28,7 @@ describe("the echo bot", () => {
         const visitor = yield* Emulator.user("Ann")
         yield* visitor.start()
         yield* visitor.reply
-        yield* visitor.say("good morning")
+        yield* visitor.send("good morning")
         const { body } = yield* visitor.reply
         assert.strictEqual(body?.text, "good morning")
         assert.strictEqual(body?.attachments?.[0]?.type, "inline_keyboard")
@@ -42,7 +42,7 @@ describe("the echo bot", () => {
         const visitor = yield* Emulator.user("Ann")
         const chat = yield* visitor.start()
         yield* visitor.reply
-        yield* visitor.say("good morning")
+        yield* visitor.send("good morning")
         yield* visitor.press(yield* visitor.reply, "Louder")
         assert.strictEqual(yield* visitor.notification, "As you like, Ann")
         const { body } = (yield* Emulator.messages(chat)).at(-1) ?? assert.fail("no message")
@@ -66,11 +66,11 @@ describe("the echo bot", () => {
                 ? Effect.as(refused.open, Emulator.respond(403, { code: "chat.denied", message: "no" }))
                 : next
             )
-            yield* visitor.say("one")
+            yield* visitor.send("one")
             yield* refused.await
           })
         )
-        yield* visitor.say("two")
+        yield* visitor.send("two")
         assert.strictEqual((yield* visitor.reply).body?.text, "two")
       })
     )

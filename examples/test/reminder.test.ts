@@ -14,7 +14,7 @@ describe("the bot that reminds", () => {
     Effect.gen(function* () {
       yield* Effect.forkScoped(bot)
       const ann = yield* Emulator.user("Ann")
-      yield* ann.say("/remind feed the cat")
+      yield* ann.send("/remind feed the cat")
       assert.strictEqual((yield* ann.reply).body?.text, "In 8h, then.")
 
       const said = Effect.map(Effect.flatMap(ann.dialog, Emulator.messages), (messages) => messages.length)

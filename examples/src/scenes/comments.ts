@@ -18,7 +18,7 @@ export const scene: Stage.Scene = Effect.gen(function* () {
     hasComments: true
   })
   const text = "The library is open again."
-  const post = yield* editor.does(text, editor.say(news, text))
+  const post = yield* editor.does(text, editor.send(news, text))
   const comments = (text: string) => ann.does(text, ann.comment(post, text))
   yield* comments("First!")
   yield* comments("On Sundays too?")

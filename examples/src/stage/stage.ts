@@ -54,13 +54,13 @@ export const bot = Effect.gen(function* () {
 /** Somebody whose doings, and what they see of the bot, are printed. */
 export const person = Effect.fnUntraced(function* (name: string) {
   const person = yield* Emulator.user(name)
-  const heard = yield* Queue.unbounded<Person.Heard>()
-  yield* Effect.forkScoped(Stream.runForEach(person.hears, (next) => Queue.offer(heard, next)))
+  const heard = yield* Queue.unbounded<Person.PersonEvent>()
+  yield* Effect.forkScoped(Stream.runForEach(person.events, (next) => Queue.offer(heard, next)))
 
   const does = <A, E>(what: string, doing: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.andThen(Console.log(dialogue.line(name, what)), doing)
 
-  const sees: Effect.Effect<Person.Heard, Silence> = Effect.gen(function* () {
+  const sees: Effect.Effect<Person.PersonEvent, Silence> = Effect.gen(function* () {
     const next = yield* Queue.take(heard)
     const text = dialogue.seen(next)
     if (text === undefined) return yield* sees
@@ -74,7 +74,7 @@ export const person = Effect.fnUntraced(function* (name: string) {
     sees,
     does,
     opens: does("(opens the bot)", person.start()),
-    says: (text: string) => does(text, person.say(text))
+    says: (text: string) => does(text, person.send(text))
   }
 })
 

@@ -59,7 +59,7 @@ export const converse = Effect.fnUntraced(function* (url: string, screen: Screen
   yield* write(welcome(url))
   const terminal = yield* openTerminal(screen)
 
-  const show = visitor.hears.pipe(
+  const show = visitor.events.pipe(
     Stream.runForEach((heard) => {
       if (heard._tag === "Message" || heard._tag === "Edited") last = heard.message
       const text = dialogue.seen(heard)
@@ -78,14 +78,14 @@ export const converse = Effect.fnUntraced(function* (url: string, screen: Screen
   const take = (line: string) => {
     const place = /^:(\d+)$/.exec(line.trim())?.[1]
     if (place !== undefined) return press(Number(place))
-    return line.trim() === "" ? terminal.prompt : visitor.say(line)
+    return line.trim() === "" ? terminal.prompt : visitor.send(line)
   }
 
   yield* Effect.forkScoped(show)
   yield* visitor.start()
   yield* terminal.lines.pipe(
     Stream.runForEach((line) =>
-      Effect.catchTag(Effect.asVoid(take(line)), "CannotDo", (error) => terminal.writeAbove(error.message))
+      Effect.catchTag(Effect.asVoid(take(line)), "PersonError", (error) => terminal.writeAbove(error.message))
     )
   )
   yield* write("\nBye.\n")

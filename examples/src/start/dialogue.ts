@@ -27,7 +27,7 @@ export const you = (text: string): string => line("you", text)
 export const silence: string = line("bot", "(is silent)")
 
 /** What a person sees of the bot, where there is something to see. */
-export const seen = (heard: Person.Heard): string | undefined => {
+export const seen = (heard: Person.PersonEvent): string | undefined => {
   switch (heard._tag) {
     case "Message":
       return line("bot", withButtons(heard.message))

@@ -145,7 +145,7 @@ describe("a file by its path", () => {
       const source = NodeUploads.fromPath(yield* sparse(20 * megabyte))
       yield* onPlatform(
         Effect.gen(function* () {
-          yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
+          yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
           yield* Uploads.upload({ type: "file", source })
           const requests = yield* Emulator.requests
           assert.lengthOf(
@@ -167,7 +167,7 @@ describe("a file by its path", () => {
       const source = NodeUploads.fromPath(path)
       yield* onPlatform(
         Effect.gen(function* () {
-          yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 2, reset: "before" })
+          yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 2, reset: "before" })
           const broken = Uploads.upload({ type: "file", source, method: "resumable", partSize: megabyte })
           const error = yield* Effect.flip(RetryPolicy.override(broken, RetryPolicy.none))
           assert.instanceOf(error, UploadError.UploadFailed)

@@ -287,7 +287,7 @@ describe("a bot with a server of its own", () => {
         const handled: Array<string> = []
         yield* Effect.forkScoped(Updates.run(({ update_type }) => Effect.sync(() => handled.push(update_type))))
         const visitor = yield* Emulator.user("visitor")
-        yield* visitor.say("hello")
+        yield* visitor.send("hello")
         yield* until(
           Effect.sync(() => handled.length),
           (count) => count === 2

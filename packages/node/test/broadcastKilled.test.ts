@@ -54,7 +54,7 @@ describe("a broadcast whose process is killed", () => {
             return (yield* person.dialog).chat_id
           })
         )
-        yield* Emulator.faults([{ endpoint: "Messages.send", delay: 30 }])
+        yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 30 }])
         const args = [filename, url, JSON.stringify(chats)]
         for (let kill = 0; kill < kills; kill++) {
           assert.strictEqual(yield* sending(args, yield* Random.nextIntBetween(1, 80)), "SIGKILL")

@@ -30,7 +30,7 @@ import { apiOrigin, makeClient } from "./internal/http/httpClient.ts"
 import * as limits from "./internal/platform/limits.ts"
 import type { Revocation } from "./internal/platform/model.ts"
 import * as wire from "./internal/http/wire.ts"
-import type { ChatRef, Heard, MessageRef, Person, UserRef } from "./Person.ts"
+import type { ChatRef, PersonEvent, MessageRef, Person, UserRef } from "./Person.ts"
 import type * as Webhooks from "./Webhooks.ts"
 
 /**
@@ -166,7 +166,7 @@ export interface ChatOptions {
  * @category models
  * @since 0.1.0
  */
-export type { Exchange, Intercept, Request, Response } from "./internal/http/wire.ts"
+export type { Exchange, Interceptor as Intercept, Request, Response } from "./internal/http/wire.ts"
 
 /**
  * Nothing comes back: the connection is refused, or it breaks.
@@ -174,13 +174,13 @@ export type { Exchange, Intercept, Request, Response } from "./internal/http/wir
  * @category errors
  * @since 0.1.0
  */
-export const Lost = wire.Lost
+export const Lost = wire.ConnectionLost
 
 /**
  * @category errors
  * @since 0.1.0
  */
-export type Lost = wire.Lost
+export type Lost = wire.ConnectionLost
 
 /**
  * The platform: its people and chats to drive, what the bot did to look at.
@@ -198,11 +198,11 @@ export class Emulator extends Context.Service<
     readonly bots: Effect.Effect<ReadonlyArray<Bot>>
     readonly user: (options: string | UserOptions) => Effect.Effect<Person>
     readonly chat: (options?: ChatOptions) => Effect.Effect<Chat>
-    readonly revoke: (token?: string, as?: Revocation) => Effect.Effect<void>
+    readonly revokeToken: (token?: string, as?: Revocation) => Effect.Effect<void>
     readonly closeChat: (chat: ChatRef) => Effect.Effect<void>
     readonly allowComments: (chat: ChatRef, allowed: boolean) => Effect.Effect<void>
     readonly messages: (chat: ChatRef) => Effect.Effect<ReadonlyArray<Message>>
-    readonly comments: (post: MessageRef) => Effect.Effect<ReadonlyArray<Comment>>
+    readonly comments: (message: MessageRef) => Effect.Effect<ReadonlyArray<Comment>>
     readonly updates: Effect.Effect<ReadonlyArray<Update>>
     readonly updatesOf: (bot: UserRef) => Effect.Effect<ReadonlyArray<Update>>
     readonly deliver: (raw: unknown, bot?: UserRef) => Effect.Effect<void>
@@ -211,11 +211,11 @@ export class Emulator extends Context.Service<
     readonly receive: (url: string, receiver: Webhooks.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
     readonly deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>>
     readonly attempts: Stream.Stream<Webhooks.Delivery>
-    readonly heard: Effect.Effect<ReadonlyArray<Heard>>
-    readonly said: (chat: ChatRef) => Stream.Stream<Heard>
-    readonly faults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
-    readonly fault: (rule: Faults.Rule) => Effect.Effect<void, never, Scope.Scope>
-    readonly intercept: (intercept: wire.Intercept) => Effect.Effect<void, never, Scope.Scope>
+    readonly events: Effect.Effect<ReadonlyArray<PersonEvent>>
+    readonly eventsIn: (chat: ChatRef) => Stream.Stream<PersonEvent>
+    readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
+    readonly addFault: (rule: Faults.Rule) => Effect.Effect<void, never, Scope.Scope>
+    readonly intercept: (intercept: wire.Interceptor) => Effect.Effect<void, never, Scope.Scope>
     /** Answers a request, whatever it came by. */
     readonly handle: wire.Serve
   }
@@ -334,8 +334,8 @@ export type { Revocation } from "./internal/platform/model.ts"
  * @category driving
  * @since 0.1.0
  */
-export const revoke = (token?: string, as?: Revocation): Effect.Effect<void, never, Emulator> =>
-  Emulator.use((emulator) => emulator.revoke(token, as))
+export const revokeToken = (token?: string, as?: Revocation): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.revokeToken(token, as))
 
 /**
  * Closes a chat, or archives a channel.
@@ -406,8 +406,8 @@ export const messages = (chat: ChatRef): Effect.Effect<ReadonlyArray<Message>, n
  * @category looking
  * @since 0.1.0
  */
-export const comments = (post: MessageRef): Effect.Effect<ReadonlyArray<Comment>, never, Emulator> =>
-  Emulator.use((emulator) => emulator.comments(post))
+export const comments = (message: MessageRef): Effect.Effect<ReadonlyArray<Comment>, never, Emulator> =>
+  Emulator.use((emulator) => emulator.comments(message))
 
 /**
  * The updates of the bot under test in the last day, read or not, those that come by webhook only included.
@@ -466,7 +466,7 @@ export const attempts: Stream.Stream<Webhooks.Delivery, never, Emulator> = Strea
  * @category looking
  * @since 0.1.0
  */
-export const heard: Effect.Effect<ReadonlyArray<Heard>, never, Emulator> = Emulator.use(({ heard }) => heard)
+export const events: Effect.Effect<ReadonlyArray<PersonEvent>, never, Emulator> = Emulator.use(({ events }) => events)
 
 /**
  * What bots did and will do in one chat, from its beginning, as it happens.
@@ -474,8 +474,8 @@ export const heard: Effect.Effect<ReadonlyArray<Heard>, never, Emulator> = Emula
  * @category looking
  * @since 0.1.0
  */
-export const said = (chat: ChatRef): Stream.Stream<Heard, never, Emulator> =>
-  Stream.unwrap(Emulator.use((emulator) => Effect.succeed(emulator.said(chat))))
+export const eventsIn = (chat: ChatRef): Stream.Stream<PersonEvent, never, Emulator> =>
+  Stream.unwrap(Emulator.use((emulator) => Effect.succeed(emulator.eventsIn(chat))))
 
 /**
  * Takes the webhook deliveries to an address in process, until the scope closes. An address that nobody receives at is
@@ -521,18 +521,18 @@ export const receive = <E, R>(
  * ```ts
  * import { Emulator } from "@colloquy/testing"
  *
- * const trouble = Emulator.faults([
+ * const trouble = Emulator.setFaults([
  *   { endpoint: "Messages.send", nth: 2, status: 503 },
  *   { probability: 0.05, seed: 1, reset: "after" }
  * ])
- * const peace = Emulator.faults([])
+ * const peace = Emulator.setFaults([])
  * ```
  *
  * @category faults
  * @since 0.1.0
  */
-export const faults = (rules: ReadonlyArray<Faults.Rule>): Effect.Effect<void, never, Emulator> =>
-  Emulator.use((emulator) => emulator.faults(rules))
+export const setFaults = (rules: ReadonlyArray<Faults.Rule>): Effect.Effect<void, never, Emulator> =>
+  Emulator.use((emulator) => emulator.setFaults(rules))
 
 /**
  * Adds a scripted fault until the scope closes.
@@ -540,8 +540,8 @@ export const faults = (rules: ReadonlyArray<Faults.Rule>): Effect.Effect<void, n
  * @category faults
  * @since 0.1.0
  */
-export const fault = (rule: Faults.Rule): Effect.Effect<void, never, Emulator | Scope.Scope> =>
-  Emulator.use((emulator) => emulator.fault(rule))
+export const addFault = (rule: Faults.Rule): Effect.Effect<void, never, Emulator | Scope.Scope> =>
+  Emulator.use((emulator) => emulator.addFault(rule))
 
 /**
  * Stands in the way of every request, the uploads' included, until the scope closes. The last one set is asked first;
@@ -563,7 +563,7 @@ export const fault = (rule: Faults.Rule): Effect.Effect<void, never, Emulator | 
  * @category faults
  * @since 0.1.0
  */
-export const intercept = (intercept: wire.Intercept): Effect.Effect<void, never, Emulator | Scope.Scope> =>
+export const intercept = (intercept: wire.Interceptor): Effect.Effect<void, never, Emulator | Scope.Scope> =>
   Emulator.use((emulator) => emulator.intercept(intercept))
 
 /**
@@ -580,7 +580,9 @@ export const respond = wire.respond
  * @category faults
  * @since 0.1.0
  */
-export const refuse: Effect.Effect<never, wire.Lost> = Effect.fail(new wire.Lost({ kind: "refused" }))
+export const refuse: Effect.Effect<never, wire.ConnectionLost> = Effect.fail(
+  new wire.ConnectionLost({ kind: "refused" })
+)
 
 /**
  * The connection breaks: nobody knows whether the request was carried out.
@@ -588,4 +590,4 @@ export const refuse: Effect.Effect<never, wire.Lost> = Effect.fail(new wire.Lost
  * @category faults
  * @since 0.1.0
  */
-export const reset: Effect.Effect<never, wire.Lost> = Effect.fail(new wire.Lost({ kind: "reset" }))
+export const reset: Effect.Effect<never, wire.ConnectionLost> = Effect.fail(new wire.ConnectionLost({ kind: "reset" }))

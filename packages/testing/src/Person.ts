@@ -21,12 +21,12 @@ import type * as model from "./internal/platform/model.ts"
  * @category errors
  * @since 0.1.0
  */
-export class CannotDo extends Data.TaggedError("CannotDo")<{
-  readonly who: string
-  readonly problem: string
+export class PersonError extends Data.TaggedError("PersonError")<{
+  readonly person: string
+  readonly reason: string
 }> {
   override get message() {
-    return `${this.who} cannot do this: ${this.problem}`
+    return `${this.person} cannot do this: ${this.reason}`
   }
 }
 
@@ -38,7 +38,7 @@ export class CannotDo extends Data.TaggedError("CannotDo")<{
  * @category models
  * @since 0.1.0
  */
-export type Heard = model.Heard
+export type PersonEvent = model.PersonEvent
 
 /**
  * A chat, or its id.
@@ -87,7 +87,7 @@ export type ButtonRef = string | readonly [row: number, column: number] | { read
  * @category models
  * @since 0.1.0
  */
-export interface OwnMedia {
+export interface PersonMedia {
   readonly type: "image" | "video" | "audio" | "file"
   readonly payload?:
     | {
@@ -107,7 +107,7 @@ export interface OwnMedia {
  * @category models
  * @since 0.1.0
  */
-export type SaidAttachment = Attachment | OwnMedia
+export type PersonAttachment = Attachment | PersonMedia
 
 /**
  * What a person says besides text: attachments, a reply or a forward.
@@ -115,12 +115,12 @@ export type SaidAttachment = Attachment | OwnMedia
  * @category models
  * @since 0.1.0
  */
-export interface SayOptions {
-  readonly attachments?: ReadonlyArray<SaidAttachment> | undefined
+export interface SendOptions {
+  readonly attachments?: ReadonlyArray<PersonAttachment> | undefined
   readonly link?: NewMessageLink | undefined
 }
 
-type Doing<A = void> = Effect.Effect<A, CannotDo>
+type Action<A = void> = Effect.Effect<A, PersonError>
 
 /**
  * A person. Every update that their doing causes is delivered to the bots that would see it.
@@ -137,73 +137,73 @@ export interface Person {
    */
   readonly with: (bot: UserRef) => Person
   /** The dialog with the bot, opened by {@link start} or by the first message. */
-  readonly dialog: Doing<Chat>
+  readonly dialog: Action<Chat>
   /** Opens the dialog, or starts a stopped one again: `bot_started`, with a deep link's payload of up to 128 characters. */
-  readonly start: (payload?: string) => Doing<Chat>
+  readonly start: (payload?: string) => Action<Chat>
   /** Stops the bot: `bot_stopped`; it cannot write until the next {@link start}. */
-  readonly stop: Doing
+  readonly stop: Action
   /** Says something in the dialog, which begins with `bot_started`, or in a chat. */
-  readonly say: {
-    (text: string, options?: SayOptions): Doing<Message>
-    (chat: ChatRef, text: string, options?: SayOptions): Doing<Message>
+  readonly send: {
+    (text: string, options?: SendOptions): Action<Message>
+    (chat: ChatRef, text: string, options?: SendOptions): Action<Message>
   }
   /** Edits an own message: `message_edited`. */
-  readonly edit: (message: MessageRef, text: string) => Doing<Message>
+  readonly edit: (message: MessageRef, text: string) => Action<Message>
   /** Removes an own message, or any message as an administrator: `message_removed`. */
-  readonly remove: (message: MessageRef) => Doing
+  readonly remove: (message: MessageRef) => Action
   /**
    * Presses a button by its text, its place [row, column] or its `payload`. A `callback` button gives the callback's
    * id; `message`, `request_contact` and `request_geo_location` buttons make the person say something, and give
    * nothing. Of a message that was removed since, the callback comes without `message`.
    */
-  readonly press: (message: MessageRef, button: ButtonRef) => Doing<string | undefined>
+  readonly press: (message: MessageRef, button: ButtonRef) => Action<string | undefined>
   /** Joins a group chat or a channel: `user_added`. Nothing where they are in already. */
-  readonly join: (chat: ChatRef) => Doing
+  readonly join: (chat: ChatRef) => Action
   /** Leaves a group chat or a channel: `user_removed`. */
-  readonly leave: (chat: ChatRef) => Doing
+  readonly leave: (chat: ChatRef) => Action
   /** Adds another person to a chat: `user_added` with `inviter_id`. In a channel it needs the right `add_remove_members`. */
-  readonly add: (chat: ChatRef, person: UserRef) => Doing
+  readonly addMember: (chat: ChatRef, person: UserRef) => Action
   /**
    * Removes another person from a chat: `user_removed` with `admin_id`. It needs the right `add_remove_members`;
    * `block` keeps them from joining again.
    */
-  readonly kick: (chat: ChatRef, person: UserRef, options?: { readonly block?: boolean | undefined }) => Doing
+  readonly removeMember: (chat: ChatRef, person: UserRef, options?: { readonly block?: boolean | undefined }) => Action
   /**
    * Makes another person an administrator with these rights, or a plain member; no bot is told of it. It needs the
    * right `add_admins`.
    */
-  readonly appoint: (chat: ChatRef, person: UserRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
+  readonly setAdmin: (chat: ChatRef, person: UserRef, permissions: ReadonlyArray<Permission> | undefined) => Action
   /** Adds the bot to a chat: `bot_added`. Nothing where it is in already. */
-  readonly addBot: (chat: ChatRef) => Doing
+  readonly addBot: (chat: ChatRef) => Action
   /** Removes the bot from a chat: `bot_removed`. */
-  readonly removeBot: (chat: ChatRef) => Doing
+  readonly removeBot: (chat: ChatRef) => Action
   /**
    * Makes the bot an administrator with these rights, or a plain member: `bot_admin_permissions_changed`. It needs the
    * right `add_admins`.
    */
-  readonly appointBot: (chat: ChatRef, permissions: ReadonlyArray<Permission> | undefined) => Doing
+  readonly setBotAdmin: (chat: ChatRef, permissions: ReadonlyArray<Permission> | undefined) => Action
   /** Gives a chat another title: `chat_title_changed`. */
-  readonly rename: (chat: ChatRef, title: string) => Doing
+  readonly rename: (chat: ChatRef, title: string) => Action
   /** Comments on a post: `comment_created`; `onBehalf` of the channel without a sender. */
   readonly comment: (
-    post: MessageRef,
+    message: MessageRef,
     text: string,
     options?: { readonly replyTo?: CommentRef | undefined; readonly onBehalf?: boolean | undefined }
-  ) => Doing<Comment>
+  ) => Action<Comment>
   /** Edits an own comment: `comment_edited`. */
-  readonly editComment: (comment: CommentRef, text: string) => Doing<Comment>
+  readonly editComment: (comment: CommentRef, text: string) => Action<Comment>
   /** Removes an own comment, or any comment with the right `delete`: `comment_removed`. */
-  readonly removeComment: (comment: CommentRef) => Doing
+  readonly removeComment: (comment: CommentRef) => Action
   /** Sees a post: it counts one view for each person. */
-  readonly view: (post: MessageRef) => Doing
+  readonly view: (message: MessageRef) => Action
   /** Clears the dialog's history: `dialog_cleared`. */
-  readonly clearDialog: Doing
+  readonly clearDialog: Action
   /** Deletes the dialog: `dialog_removed`. */
-  readonly removeDialog: Doing
+  readonly removeDialog: Action
   /** Mutes the dialog until a time in Unix milliseconds: `dialog_muted`. */
-  readonly muteDialog: (until: number) => Doing
+  readonly muteDialog: (until: number) => Action
   /** Unmutes the dialog: `dialog_unmuted`. */
-  readonly unmuteDialog: Doing
+  readonly unmuteDialog: Action
   /** Waits for the next message that a bot says where this person is; each one is given once. */
   readonly reply: Effect.Effect<Message>
   /** Waits for the next notification that answers a press of this person; each one is given once. */
@@ -213,14 +213,14 @@ export interface Person {
    * `Removed`, `Comment` and so on. What {@link reply}, {@link notification} or this gave once, none of them gives again.
    */
   readonly next: {
-    <K extends Heard["_tag"]>(kind: K): Effect.Effect<Extract<Heard, { readonly _tag: K }>>
-    (fits: (heard: Heard) => boolean): Effect.Effect<Heard>
+    <K extends PersonEvent["_tag"]>(kind: K): Effect.Effect<Extract<PersonEvent, { readonly _tag: K }>>
+    (fits: (heard: PersonEvent) => boolean): Effect.Effect<PersonEvent>
   }
   /**
    * What they heard and {@link reply}, {@link notification} and {@link next} did not give yet: nothing, where the bot
    * kept silent. Actions, such as typing, pass by.
    */
-  readonly unread: Effect.Effect<ReadonlyArray<Heard>>
+  readonly unread: Effect.Effect<ReadonlyArray<PersonEvent>>
   /** What bots did where this person is, from the making of the person on. */
-  readonly hears: Stream.Stream<Heard>
+  readonly events: Stream.Stream<PersonEvent>
 }

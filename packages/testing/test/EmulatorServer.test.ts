@@ -218,12 +218,12 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
       yield* visitor.start()
       const { updates: before, marker } = yield* Updates.list({ timeout: 0, limit: 1000 })
       assert.isNotEmpty(before)
-      yield* visitor.say("", { attachments: [{ type: "image" }] })
+      yield* visitor.send("", { attachments: [{ type: "image" }] })
       const emulator = yield* Emulator.Emulator
-      const elsewhere = { at: "api", uploads: { ...uploads, image: "http://elsewhere" } } as const
+      const elsewhere = { kind: "api", uploads: { ...uploads, image: "http://elsewhere" } } as const
       const body = { text: Effect.succeed(""), bytes: Stream.empty }
       const headers = { authorization: "emulator-token" }
-      yield* emulator.handle({ method: "GET", path: "/me", query: "", headers, body, entrance: elsewhere })
+      yield* emulator.handle({ method: "GET", path: "/me", query: "", headers, body, listener: elsewhere })
       const { updates } = yield* Updates.list({ timeout: 0, marker: marker! })
       assert.include(
         JSON.stringify(updates, (_, value) => (typeof value === "bigint" ? String(value) : value)),

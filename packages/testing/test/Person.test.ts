@@ -17,10 +17,10 @@ describe("a person", () => {
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       assert.strictEqual(yield* problemOf(visitor.dialog), "they have no dialog with the bot: use start")
-      yield* visitor.say("hi")
-      yield* visitor.say("ho")
+      yield* visitor.send("hi")
+      yield* visitor.send("ho")
       yield* visitor.stop
-      yield* visitor.say(yield* visitor.dialog, "again")
+      yield* visitor.send(yield* visitor.dialog, "again")
       assert.deepStrictEqual(yield* updateTypes, [
         "bot_started",
         "message_created",
@@ -36,22 +36,22 @@ describe("a person", () => {
     Effect.gen(function* () {
       const { asked, group, message, visitor } = yield* Scene.make
       const place = { type: "location" as const, latitude: 1, longitude: 2 }
-      const reply = yield* visitor.say(group, "Here", {
+      const reply = yield* visitor.send(group, "Here", {
         attachments: [place],
         link: { type: "reply", mid: Scene.midOf(message) }
       })
       assert.deepStrictEqual(reply.body?.attachments, [place])
       assert.deepInclude(reply.link, { type: "reply", message: message.body! })
-      const forward = yield* visitor.say(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
+      const forward = yield* visitor.send(group, "", { link: { type: "forward", mid: Scene.midOf(asked) } })
       assert.isNull(forward.body)
-      assert.strictEqual(yield* problemOf(visitor.say(group, "")), "a message has a text, attachments or a link")
+      assert.strictEqual(yield* problemOf(visitor.send(group, "")), "a message has a text, attachments or a link")
     }).pipe(Effect.provide(layer))
   )
 
   it.effect("sends a photo of their own, which the bot sends back", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
-      const { body } = yield* ann.say("", {
+      const { body } = yield* ann.send("", {
         attachments: [{ type: "image", payload: { url: "https://a.test/cat.png" } }]
       })
       const [photo] = body?.attachments ?? []
@@ -66,7 +66,7 @@ describe("a person", () => {
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const url = "https://a.test/media"
-      const { body } = yield* ann.say("", {
+      const { body } = yield* ann.send("", {
         attachments: [
           { type: "image", payload: { url, token: "photo", photo_id: 5n } },
           { type: "video", payload: { url, token: "video" }, width: 640, height: 480, duration: 2 },
@@ -101,7 +101,7 @@ describe("a person", () => {
         assert.strictEqual((yield* ann.reply).body?.attachments?.[0]?.type, type)
       }
       assert.strictEqual(
-        yield* problemOf(ann.say("", { attachments: [{ type: "file", payload: { token: "photo" } }] })),
+        yield* problemOf(ann.send("", { attachments: [{ type: "file", payload: { token: "photo" } }] })),
         "no file has the token photo"
       )
     }).pipe(Effect.provide(layer))
@@ -111,17 +111,17 @@ describe("a person", () => {
     Effect.gen(function* () {
       const { channel, group, owner, post, visitor } = yield* Scene.make
       const fitting = "a".repeat(4000)
-      const said = yield* visitor.say(group, fitting)
+      const said = yield* visitor.send(group, fitting)
       const comment = yield* visitor.comment(post, fitting)
       const places = Array.from({ length: 13 }, () => ({ type: "location" as const, latitude: 1, longitude: 2 }))
-      yield* visitor.say(group, "", { attachments: places.slice(1) })
+      yield* visitor.send(group, "", { attachments: places.slice(1) })
       const tooLong = "a text has at most 4000 characters"
-      const expected: ReadonlyArray<readonly [Effect.Effect<unknown, Person.CannotDo>, string]> = [
-        [visitor.say(group, fitting + "a"), tooLong],
-        [visitor.say(fitting + "a"), tooLong],
+      const expected: ReadonlyArray<readonly [Effect.Effect<unknown, Person.PersonError>, string]> = [
+        [visitor.send(group, fitting + "a"), tooLong],
+        [visitor.send(fitting + "a"), tooLong],
         [visitor.edit(said, fitting + "a"), tooLong],
         [visitor.edit(said, ""), "a message has a text, attachments or a link"],
-        [visitor.say(group, "", { attachments: places }), "a message has at most 12 attachments"],
+        [visitor.send(group, "", { attachments: places }), "a message has at most 12 attachments"],
         [visitor.comment(post, fitting + "a"), tooLong],
         [visitor.editComment(comment, fitting + "a"), tooLong],
         [visitor.editComment(comment, ""), "a comment has a text"],
@@ -138,7 +138,7 @@ describe("a person", () => {
       const { friend, group, owner, visitor } = yield* Scene.make
       yield* owner.removeBot(group)
       yield* Emulator.closeChat(group)
-      const doings = [visitor.say(group, "hi"), friend.join(group), owner.addBot(group), owner.rename(group, "New")]
+      const doings = [visitor.send(group, "hi"), friend.join(group), owner.addBot(group), owner.rename(group, "New")]
       for (const doing of doings) assert.strictEqual(yield* problemOf<unknown, never>(doing), "the chat is closed")
     }).pipe(Effect.provide(layer))
   )
@@ -192,7 +192,7 @@ describe("a person", () => {
       yield* Messages.edit({ message_id: Scene.midOf(message), text: "edited" })
       yield* Messages.remove({ message_id: Scene.midOf(message) })
       yield* Comments.send({ message_id: Scene.midOf(post), text: "a comment" })
-      const heard = yield* Stream.runCollect(Stream.take(Emulator.said(group), 5))
+      const heard = yield* Stream.runCollect(Stream.take(Emulator.eventsIn(group), 5))
       assert.deepStrictEqual(
         heard.map(({ _tag }) => _tag),
         ["Message", "Message", "Message", "Edited", "Removed"]
@@ -252,7 +252,7 @@ describe("a person", () => {
       // As a caller without exact optional types may.
       const profile = { first_name: "Ann", username: undefined, last_name: undefined } as { first_name: string }
       const ann = yield* Emulator.user(profile)
-      const { body } = yield* ann.say("", { attachments: [{ type: "file", filename: undefined, size: null }] })
+      const { body } = yield* ann.send("", { attachments: [{ type: "file", filename: undefined, size: null }] })
       assert.deepInclude(body?.attachments?.[0], { type: "file", size: 0 })
       const { updates } = yield* Updates.list({ timeout: 0 })
       assert.isTrue(updates.every(Result.isSuccess))
@@ -301,11 +301,11 @@ describe("a person", () => {
       const { asked, channel, friend, group, message, visitor } = yield* Scene.make
       const { chat_id } = group
       const problems = [
-        yield* problemOf(friend.say(group, "hi")),
+        yield* problemOf(friend.send(group, "hi")),
         yield* problemOf(friend.press(asked, "Yes")),
         yield* problemOf(visitor.edit(message, "mine")),
         yield* problemOf(visitor.remove(message)),
-        yield* problemOf(visitor.say(channel, "hi")),
+        yield* problemOf(visitor.send(channel, "hi")),
         yield* problemOf(visitor.comment(message, "hi")),
         yield* problemOf(friend.leave(group))
       ]

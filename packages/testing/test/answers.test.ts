@@ -35,7 +35,7 @@ describe("answers to a press", () => {
       assert.strictEqual(yield* visitor.notification, "Thank you")
       const edited = yield* Messages.get({ message_id: Scene.midOf(asked) })
       assert.deepInclude(edited.body, { text: "You said yes", attachments: null })
-      const others = (yield* Emulator.heard).filter(
+      const others = (yield* Emulator.events).filter(
         (heard) => heard._tag === "Notification" && heard.user_id === friend.user_id
       )
       assert.deepStrictEqual(others, [])

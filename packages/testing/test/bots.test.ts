@@ -24,7 +24,7 @@ describe("several bots on a platform", () => {
       const other = ann.with(second)
       const { user_id } = ann
       yield* ann.start()
-      yield* other.say("hi")
+      yield* other.send("hi")
       assert.notStrictEqual((yield* ann.dialog).chat_id, (yield* other.dialog).chat_id)
       yield* Messages.send({ user_id, text: "I am one" })
       const attachments = [Keyboard.make([Keyboard.callback("Yes", "yes")])]
@@ -51,7 +51,7 @@ describe("several bots on a platform", () => {
       const other = ann.with(second.user_id)
       const chat = yield* Emulator.chat({ members: [ann] })
       yield* other.addBot(chat)
-      yield* other.appointBot(chat, ["write"])
+      yield* other.setBotAdmin(chat, ["write"])
       yield* Messages.send({ chat_id: chat.chat_id, text: "I am two" }).pipe(as(second))
       yield* other.removeBot(chat)
       assert.deepStrictEqual(yield* typesOf(first), ["bot_added", "user_added", "message_created", "user_removed"])

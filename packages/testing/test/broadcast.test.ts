@@ -124,7 +124,7 @@ describe("a broadcast", () => {
   it.effect("waits out an outage, in which nobody is counted as failed", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
-      yield* Emulator.faults([{ endpoint: "Messages.send", probability: 0.7, status: 503, times: 60 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", probability: 0.7, status: 503, times: 60 }])
       const outcomes = yield* inTime(
         Stream.runCollect(Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message }))
       )
@@ -144,7 +144,7 @@ describe("a broadcast", () => {
       )
       assert.include(error.message, "4000")
       assert.deepStrictEqual(yield* Stream.runCollect(Broadcast.records("news")), [])
-      yield* Emulator.revoke()
+      yield* Emulator.revokeToken()
       const unauthorized = yield* inTime(
         Effect.flip(Stream.runDrain(Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })))
       )

@@ -62,7 +62,7 @@ describe("a broadcast in trouble", () => {
   it.effect("sends once to a chat that comes again while the first message is on its way", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(210)
-      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 400 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 400 }])
       yield* inTime(Stream.runDrain(newsFor([...chats.slice(0, 200), ...chats.slice(190)])))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
     }).pipe(Effect.provide(platform))
@@ -71,7 +71,7 @@ describe("a broadcast in trouble", () => {
   it.effect("keeps the pace of the platform when its answers take 200 ms", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(300)
-      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 200 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 200 }])
       const [took] = yield* taking(Stream.runDrain(newsFor(chats)))
       // The margin of the limits, and the last answer.
       assert.isAtMost(took, 1.025 * 10_000 + 500)
@@ -82,7 +82,7 @@ describe("a broadcast in trouble", () => {
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
       const [silent] = chats
-      yield* Emulator.faults([{ endpoint: "Messages.send", chat_id: silent, delay: 3_600_000 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", chat_id: silent, delay: 3_600_000 }])
       const [took, outcomes] = yield* taking(Stream.runCollect(newsFor(chats)))
       assert.isAtMost(took, 70_000)
       assert.deepStrictEqual(
@@ -96,7 +96,7 @@ describe("a broadcast in trouble", () => {
   it.effect("records what was on its way when it is interrupted, and goes on with the others", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(40)
-      yield* Emulator.faults([{ endpoint: "Messages.send", delay: 5000 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 5000 }])
       const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("1 second")
       yield* inTime(Fiber.interrupt(fiber))
@@ -110,12 +110,12 @@ describe("a broadcast in trouble", () => {
   it.effect("is interrupted at once while it waits out an outage", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(40)
-      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
       const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("2 minutes")
       const [took] = yield* taking(Fiber.interrupt(fiber))
       assert.isAtMost(took, 1000)
-      yield* Emulator.faults([])
+      yield* Emulator.setFaults([])
       yield* inTime(Stream.runDrain(newsFor(chats)))
       assert.strictEqual((yield* standing).counts.Sent, 40)
     }).pipe(Effect.provide(platform))
@@ -124,7 +124,7 @@ describe("a broadcast in trouble", () => {
   it.effect("is cancelled within a second while it waits out an outage, and while no recipient comes", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
-      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
       const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
       const fiber = yield* forking(Stream.runCollect(Broadcast.run({ name: "news", recipients, message })))
       yield* TestClock.adjust("2 minutes")
@@ -290,7 +290,7 @@ describe("a broadcast in trouble", () => {
     const logger = Logger.make(({ message }) => void told.push(String(message)))
     return Effect.gen(function* () {
       const chats = yield* dialogs(3)
-      yield* Emulator.faults([{ endpoint: "Messages.send", chat_id: chats[1], status: 400, code: "odd" }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", chat_id: chats[1], status: 400, code: "odd" }])
       const error = yield* inTime(Effect.flip(Stream.runDrain(newsFor(chats))))
       assert.strictEqual(error._tag, "RequestFailed")
       assert.include(told.join("\n"), `The broadcast news stops at the chat ${chats[1]}.`)
@@ -303,7 +303,7 @@ describe("a broadcast in trouble", () => {
     const logger = Logger.make(({ message }) => void told.push(String(message)))
     return Effect.gen(function* () {
       const chats = yield* dialogs(40)
-      yield* Emulator.faults([{ endpoint: "Messages.send", status: 503 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
       const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("2 minutes")
       yield* inTime(Fiber.interrupt(fiber))

@@ -21,7 +21,7 @@ describe("a ChatStore on the platform", () => {
   it.effect("knows the chats of a bot, learns their titles by a refresh, and forgets those that the bot left", () =>
     Effect.gen(function* () {
       const { channel, dialog, group, owner, visitor } = yield* Scene.make
-      yield* visitor.say("Hello")
+      yield* visitor.send("Hello")
       yield* Effect.forkChild(Stream.runDrain(ChatStore.track(Updates.stream)))
       yield* learnt
       assert.deepStrictEqual(yield* titles, [

@@ -68,9 +68,9 @@ describe("chats", () => {
       assert.deepStrictEqual(changed.pinned_message, message)
       const emptied = yield* Chats.edit({ chat_id, description: "" })
       assert.deepStrictEqual([emptied.title, emptied.description], ["Writing club", null])
-      yield* owner.appointBot(group, ["pin_message"])
+      yield* owner.setBotAdmin(group, ["pin_message"])
       assert.strictEqual(yield* codeOf(Chats.edit({ chat_id, title: "Mine" })), denied)
-      yield* owner.appointBot(group, undefined)
+      yield* owner.setBotAdmin(group, undefined)
       assert.strictEqual(yield* codeOf(Chats.edit({ chat_id, pin: Scene.midOf(message) })), denied)
       assert.strictEqual(yield* codeOf(Chats.edit({ chat_id: dialog.chat_id, title: "Us" })), denied)
     }).pipe(Effect.provide(layer))
@@ -87,7 +87,7 @@ describe("chats", () => {
       yield* Chats.pin({ chat_id: dialog.chat_id, message_id: Scene.midOf(asked) })
       const elsewhere = Chats.pin({ chat_id, message_id: Scene.midOf(post) })
       assert.strictEqual(yield* codeOf(elsewhere), "NotFound message.not.found")
-      yield* owner.appointBot(group, ["write"])
+      yield* owner.setBotAdmin(group, ["write"])
       assert.strictEqual(yield* codeOf(Chats.pin({ chat_id, message_id: Scene.midOf(message) })), denied)
     }).pipe(Effect.provide(layer))
   )
@@ -100,7 +100,7 @@ describe("chats", () => {
       yield* owner.rename(channel, "News")
       yield* friend.join(channel)
       yield* friend.leave(channel)
-      yield* owner.appointBot(channel, undefined)
+      yield* owner.setBotAdmin(channel, undefined)
       yield* owner.removeBot(channel)
       yield* owner.addBot(channel)
       assert.deepStrictEqual(yield* updateTypes, [
@@ -126,7 +126,7 @@ describe("chats", () => {
       const { chat_id } = yield* visitor.start()
       yield* Chats.sendAction({ chat_id, action: "typing_on" })
       yield* Messages.send({ chat_id, text: "hi" })
-      const heard = yield* Emulator.heard
+      const heard = yield* Emulator.events
       assert.deepStrictEqual(
         heard.map(({ _tag }) => _tag),
         ["Action", "Message"]

@@ -190,8 +190,8 @@ describe("the calls under /_emulator", () => {
         yield* Effect.replicateEffect(asBot("GET", "/me"), 5)
         assert.deepStrictEqual(yield* seen("/faults"), {
           faults: [
-            { rule: often, matched: 5, struck: 2 },
-            { rule: never, matched: 0, struck: 0 }
+            { rule: often, matched: 5, applied: 2 },
+            { rule: never, matched: 0, applied: 0 }
           ]
         })
         yield* made("/reset")
@@ -611,15 +611,15 @@ layer(server, { excludeTestServices: true })("on a real port", (it) => {
       })
       const agent = yield* agents
       const whole = yield* plain(agent, `${url}/me`)
-      yield* Emulator.fault({ path: "/me", truncate: 10, reset: "after", times: 2 })
+      yield* Emulator.addFault({ path: "/me", truncate: 10, reset: "after", times: 2 })
       const [head, body] = (yield* read).split("\r\n\r\n")
       assert.include(head, `content-length: ${whole.text.length}\r\n`)
       assert.strictEqual(body, whole.text.slice(0, 10))
       assert.instanceOf(yield* Effect.flip(plain(agent, `${url}/me`)), Error)
-      yield* Emulator.fault({ path: "/me", truncate: 0, reset: "after", times: 1 })
+      yield* Emulator.addFault({ path: "/me", truncate: 0, reset: "after", times: 1 })
       assert.match(yield* read, /content-length: \d+\r\n[^{]+\r\n\r\n$/)
       assert.strictEqual((yield* plain(agent, `${url}/me`)).status, 200)
-      yield* Emulator.fault({ path: "/me", status: 500, body: "<html>", headers: { "Content-Type": "text/html" } })
+      yield* Emulator.addFault({ path: "/me", status: 500, body: "<html>", headers: { "Content-Type": "text/html" } })
       const [ended, page] = (yield* read).split("\r\n\r\n")
       assert.deepStrictEqual(ended.match(/content-type.*/gi), ["content-type: text/html"])
       assert.strictEqual(page, "<html>")

@@ -36,7 +36,7 @@ describe("faults", () => {
   it.effect("answer in the platform's stead, in its shape, and nothing is carried out", () =>
     Effect.gen(function* () {
       const { chat_id, send } = yield* talk
-      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, status: 503 }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", nth: 1, status: 503 }])
       assert.strictEqual(yield* codeOf(send), "RequestFailed")
       assert.deepStrictEqual(yield* texts(chat_id), [])
       yield* send
@@ -49,7 +49,7 @@ describe("faults", () => {
 
   it.effect("say the status, the code, the message and the headers, or the whole body", () =>
     Effect.gen(function* () {
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { nth: 1, status: 429, code: "slow.down", message: "Later", headers: { "retry-after": "2" } },
         { nth: 2, status: 502, body: "<html>Bad gateway</html>" },
         { nth: 3, body: { user_id: "none" } }
@@ -68,7 +68,7 @@ describe("faults", () => {
   it.effect("have headers whose case makes no difference", () =>
     Effect.gen(function* () {
       const typed = { "Content-Type": "text/html", "X-Trace": "7" }
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { nth: 1, status: 500, body: "<html>", headers: typed },
         { nth: 2, status: 500, headers: typed },
         { nth: 3, headers: typed }
@@ -83,7 +83,7 @@ describe("faults", () => {
     Effect.gen(function* () {
       const pattern = (rule: Faults.Rule) =>
         Effect.gen(function* () {
-          yield* Emulator.faults([rule])
+          yield* Emulator.setFaults([rule])
           return (yield* times(7, me)).map((status) => (status === 200 ? "." : "x")).join("")
         })
       assert.strictEqual(yield* pattern({ nth: 3, status: 500 }), "..x....")
@@ -99,7 +99,7 @@ describe("faults", () => {
     Effect.gen(function* () {
       const struck = (seed: number) =>
         Effect.gen(function* () {
-          yield* Emulator.faults([{ probability: 0.3, seed, status: 500 }])
+          yield* Emulator.setFaults([{ probability: 0.3, seed, status: 500 }])
           return (yield* times(200, me)).map((status) => status === 500)
         })
       const first = yield* struck(7)
@@ -116,7 +116,7 @@ describe("faults", () => {
       const group = yield* Emulator.chat({ members: [visitor] })
       const toGroup = once(Messages.send({ chat_id: group.chat_id, text: "all" }))
       const isStruck = <A, E, R>(rule: Faults.Rule, effect: Effect.Effect<A, E, R>) =>
-        Emulator.faults([rule]).pipe(
+        Emulator.setFaults([rule]).pipe(
           Effect.andThen(Effect.result(effect)),
           Effect.map((result) => result._tag === "Failure")
         )
@@ -146,7 +146,7 @@ describe("faults", () => {
       const group = yield* Emulator.chat({ members: [visitor] })
       const ours = midOf(yield* send)
       const theirs = midOf(yield* Messages.send({ chat_id: group.chat_id, text: "all" }))
-      yield* Emulator.faults([{ chat_id, status: 500 }])
+      yield* Emulator.setFaults([{ chat_id, status: 500 }])
       const look = (...mids: ReadonlyArray<string>) =>
         Effect.map(raw("GET", `/messages?message_ids=${mids.join(",")}`), ({ status }) => status)
       assert.deepStrictEqual([yield* look(ours), yield* look(theirs), yield* look(theirs, ours)], [500, 200, 500])
@@ -157,7 +157,7 @@ describe("faults", () => {
   it.effect("let the answer come late, while the request is carried out at once", () =>
     Effect.gen(function* () {
       const { chat_id, send } = yield* talk
-      yield* Emulator.faults([{ delay: 3000 }])
+      yield* Emulator.setFaults([{ delay: 3000 }])
       const sending = yield* Effect.forkChild(Effect.andThen(send, Clock.currentTimeMillis))
       yield* TestClock.adjust(2999)
       assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
@@ -170,10 +170,10 @@ describe("faults", () => {
   it.effect("break the connection before the request is carried out, or after", () =>
     Effect.gen(function* () {
       const { chat_id, send } = yield* talk
-      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, reset: "before" }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", nth: 1, reset: "before" }])
       yield* Effect.flip(send)
       assert.deepStrictEqual(yield* texts(chat_id), [])
-      yield* Emulator.faults([{ endpoint: "Messages.send", nth: 1, reset: "after" }])
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", nth: 1, reset: "after" }])
       const error = yield* Effect.flip(send)
       assert.deepInclude(error._tag === "RequestFailed" ? error.reason : {}, { _tag: "Transport", kind: "Reset" })
       assert.deepStrictEqual(yield* texts(chat_id), ["hi"])
@@ -183,7 +183,7 @@ describe("faults", () => {
   it.effect("cut the answer off", () =>
     Effect.gen(function* () {
       const { text } = yield* raw("GET", "/me")
-      yield* Emulator.faults([{ truncate: 10 }])
+      yield* Emulator.setFaults([{ truncate: 10 }])
       assert.deepInclude(yield* raw("GET", "/me"), { status: 200, text: text.slice(0, 10) })
       const { send } = yield* talk
       const error = yield* Effect.flip(send)
@@ -194,7 +194,7 @@ describe("faults", () => {
   it.effect("break the connection in the middle of an answer", () =>
     Effect.gen(function* () {
       const { chat_id, send } = yield* talk
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { endpoint: "Messages.send", truncate: 10, reset: "after" },
         { path: "/me", nth: 1, truncate: 0, reset: "after" },
         { path: "/me", nth: 2, status: 502, body: "<html>", truncate: 3, reset: "after" },
@@ -225,7 +225,7 @@ describe("faults", () => {
 
   it.effect("come together, each by its own count", () =>
     Effect.gen(function* () {
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { every: 2, delay: 1000 },
         { nth: 2, status: 500 },
         { nth: 2, status: 502 }
@@ -243,7 +243,7 @@ describe("faults", () => {
   it.effect("strike uploads too, in the shape of their host", () =>
     Effect.gen(function* () {
       const address = { url: JSON.parse((yield* raw("POST", "/uploads?type=file")).text).url as string }
-      yield* Emulator.faults([{ path: "/upload/*", times: 1, status: 500 }])
+      yield* Emulator.setFaults([{ path: "/upload/*", times: 1, status: 500 }])
       const { status, text } = yield* upload(address, "a.txt", "a")
       assert.strictEqual(status, 500)
       assert.deepStrictEqual(JSON.parse(text), { error_code: "internal.error", error_data: "A scripted fault" })
@@ -259,10 +259,10 @@ describe("faults", () => {
       yield* TestClock.adjust("1 minute")
       const { body } = yield* Messages.send({ chat_id, attachments: [AttachmentRequest.imageFromPhotos(photos)] })
       const [image] = body?.attachments ?? []
-      yield* Emulator.faults([{ path: "/images/*", truncate: 5 }])
+      yield* Emulator.setFaults([{ path: "/images/*", truncate: 5 }])
       const response = yield* HttpClient.get(image?.type === "image" ? image.payload.url : "")
       assert.strictEqual(yield* response.text, "a pic")
-      yield* Emulator.faults([{ path: "/images/{name}", truncate: 5, reset: "after" }])
+      yield* Emulator.setFaults([{ path: "/images/{name}", truncate: 5, reset: "after" }])
       const broken = yield* HttpClient.get(image?.type === "image" ? image.payload.url : "")
       yield* Effect.flip(broken.arrayBuffer)
     }).pipe(Effect.provide(layer))
@@ -304,11 +304,11 @@ describe("faults", () => {
     Effect.gen(function* () {
       const { visitor } = yield* talk
       yield* Updates.list({ timeout: 0 })
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { update_type: "message_created", nth: 1, delivery: "duplicate" },
         { update_type: "message_created", nth: 2, delivery: "drop" }
       ])
-      for (const text of ["one", "two", "three"]) yield* visitor.say(text)
+      for (const text of ["one", "two", "three"]) yield* visitor.send(text)
       const { updates } = yield* Updates.list({ marker: 0n, timeout: 0 })
       const said = updates.map((update) => (Result.isSuccess(update) ? Update.textOf(update.success) : undefined))
       assert.deepStrictEqual(said, [undefined, "one", "one", "three"])
@@ -317,7 +317,7 @@ describe("faults", () => {
 
   it.effect("have no body where the request is HEAD, or the status has none", () =>
     Effect.gen(function* () {
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { method: "HEAD", status: 500 },
         { method: "GET", status: 204 }
       ])
@@ -331,14 +331,14 @@ describe("faults", () => {
     Effect.gen(function* () {
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Emulator.fault({ status: 500 })
+          yield* Emulator.addFault({ status: 500 })
           assert.strictEqual(yield* me, 500)
         })
       )
       assert.strictEqual(yield* me, 200)
-      yield* Emulator.faults([{ status: 502 }])
+      yield* Emulator.setFaults([{ status: 502 }])
       assert.strictEqual(yield* me, 502)
-      yield* Emulator.faults([])
+      yield* Emulator.setFaults([])
       assert.strictEqual(yield* me, 200)
     }).pipe(Effect.provide(layer))
   )
@@ -393,7 +393,7 @@ describe("faults", () => {
   it.effect("that make no sense are a defect of the test", () =>
     Effect.gen(function* () {
       const problem = (rule: Faults.Rule) =>
-        Effect.map(Effect.exit(Emulator.faults([rule])), (exit) => exit._tag === "Failure" && String(exit.cause))
+        Effect.map(Effect.exit(Emulator.setFaults([rule])), (exit) => exit._tag === "Failure" && String(exit.cause))
       assert.include(yield* problem({ method: "GET" }), "needs one of")
       const misspelt = { pth: "/updates", status: 500 }
       assert.include(yield* problem(misspelt), "pth")

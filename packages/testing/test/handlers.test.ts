@@ -413,7 +413,7 @@ describe("a bot of handlers", () => {
         const ann = yield* Emulator.user("Ann")
         yield* ann.start()
         yield* ann.reply
-        const asked = yield* ann.say("/ask")
+        const asked = yield* ann.send("/ask")
         const question = yield* ann.reply
         assert.deepStrictEqual(question.link?.message.mid, asked.body?.mid)
         yield* ann.press(question, "Coffee")
@@ -430,7 +430,7 @@ describe("a bot of handlers", () => {
         yield* ann.reply
         const answers: Array<string | null | undefined> = []
         for (const text of ["/add 2 3", "/add 2", "/add@club_bot 1 1", "Thank you", "hm"]) {
-          yield* ann.say(text)
+          yield* ann.send(text)
           answers.push((yield* ann.reply).body?.text)
         }
         assert.deepStrictEqual(answers, ["5", "<b> is missing. Usage: /add <a> <b>", "2", "You are welcome", "Pardon?"])
@@ -442,7 +442,7 @@ describe("a bot of handlers", () => {
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const channel = yield* Emulator.chat({ type: "channel", owner: ann, hasComments: true, bot: { admin: true } })
-      const post = yield* ann.say(channel, "News")
+      const post = yield* ann.send(channel, "News")
       yield* ann.comment(post, "Is that so?")
       const updates = yield* Emulator.updates
       const update = updates.find((update) => update.update_type === "comment_created") ?? assert.fail("no update")
@@ -463,8 +463,8 @@ describe("a bot of handlers", () => {
         const ann = yield* Emulator.user("Ann")
         const bob = yield* Emulator.user("Bob")
         const chat = yield* Emulator.chat({ owner: ann })
-        yield* ann.say(chat, "hm")
-        yield* ann.say(chat, "/add@other_bot 1 1")
+        yield* ann.send(chat, "hm")
+        yield* ann.send(chat, "/add@other_bot 1 1")
         yield* bob.join(chat)
         assert.strictEqual((yield* ann.reply).body?.text, "Hello, Bob")
       })

@@ -32,7 +32,7 @@ describe("members", () => {
   it.effect("of a channel are shown to its administrators only", () =>
     Effect.gen(function* () {
       const { channel, owner } = yield* Scene.make
-      yield* owner.appointBot(channel, undefined)
+      yield* owner.setBotAdmin(channel, undefined)
       assert.strictEqual(yield* codeOf(Members.list({ chat_id: channel.chat_id })), denied)
       assert.strictEqual(yield* codeOf(Members.listAdmins({ chat_id: channel.chat_id })), denied)
     }).pipe(Effect.provide(layer))
@@ -64,7 +64,7 @@ describe("members", () => {
       const { channel, friend, group, owner } = yield* Scene.make
       const user_ids = [friend.user_id]
       assert.strictEqual(yield* codeOf(Members.add({ chat_id: channel.chat_id, user_ids })), denied)
-      yield* owner.appointBot(group, ["write"])
+      yield* owner.setBotAdmin(group, ["write"])
       assert.strictEqual(yield* codeOf(Members.add({ chat_id: group.chat_id, user_ids })), denied)
     }).pipe(Effect.provide(layer))
   )
@@ -77,7 +77,7 @@ describe("members", () => {
       yield* remove(visitor.user_id, false)
       yield* visitor.join(group)
       yield* remove(visitor.user_id, true)
-      assert.strictEqual((yield* Effect.flip(visitor.join(group))).problem, "they are blocked there")
+      assert.strictEqual((yield* Effect.flip(visitor.join(group))).reason, "they are blocked there")
       assert.strictEqual(yield* codeOf(remove(visitor.user_id, true)), "NotFound not.found")
       assert.strictEqual(yield* codeOf(remove(owner.user_id, false)), denied)
     }).pipe(Effect.provide(layer))
@@ -87,7 +87,7 @@ describe("members", () => {
     Effect.gen(function* () {
       const { group, owner } = yield* Scene.make
       const { chat_id } = group
-      yield* owner.appointBot(group, ["write", "edit"])
+      yield* owner.setBotAdmin(group, ["write", "edit"])
       const me = yield* Members.getMe({ chat_id })
       assert.deepInclude(me, { is_admin: true, is_owner: false, permissions: ["write", "edit"] })
       yield* Members.leave({ chat_id })

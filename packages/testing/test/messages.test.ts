@@ -81,11 +81,11 @@ describe("messages", () => {
   it.effect("of others are removed with a right, and never edited in a group", () =>
     Effect.gen(function* () {
       const { group, owner, visitor } = yield* Scene.make
-      const message_id = midOf(yield* visitor.say(group, "spam"))
+      const message_id = midOf(yield* visitor.send(group, "spam"))
       assert.strictEqual(yield* codeOf(Messages.edit({ message_id, text: "ham" })), "Forbidden access.denied")
-      yield* owner.appointBot(group, ["write"])
+      yield* owner.setBotAdmin(group, ["write"])
       assert.strictEqual(yield* codeOf(Messages.remove({ message_id })), "Forbidden access.denied")
-      yield* owner.appointBot(group, ["delete"])
+      yield* owner.setBotAdmin(group, ["delete"])
       yield* Messages.remove({ message_id })
     }).pipe(Effect.provide(layer))
   )
@@ -94,7 +94,7 @@ describe("messages", () => {
     Effect.gen(function* () {
       const { channel, group, owner, visitor } = yield* Scene.make
       const text = "hi"
-      yield* owner.appointBot(channel, ["read_all_messages"])
+      yield* owner.setBotAdmin(channel, ["read_all_messages"])
       const denied = "Forbidden chat.denied"
       assert.strictEqual(yield* codeOf(Messages.send({ chat_id: channel.chat_id, text })), denied)
       yield* owner.removeBot(group)
@@ -119,7 +119,7 @@ describe("messages", () => {
       const sent: Array<Message.Message> = []
       for (const text of ["a", "b", "c"]) {
         yield* TestClock.adjust("1 second")
-        sent.push(yield* visitor.say(group, text))
+        sent.push(yield* visitor.send(group, text))
       }
       const texts = (request: Messages.ListRequest) =>
         Effect.map(Messages.list(request), (messages) => messages.map(({ body }) => body?.text).join(""))
@@ -127,7 +127,7 @@ describe("messages", () => {
       assert.strictEqual(yield* texts({ chat_id, from: 2000, to: 1000 }), "ba")
       const ids = [midOf(sent[2]), midOf(sent[0]), Message.MessageId.make("mid.unknown")]
       assert.strictEqual(yield* texts({ message_ids: ids }), "ca")
-      yield* owner.appointBot(group, undefined)
+      yield* owner.setBotAdmin(group, undefined)
       assert.strictEqual(yield* codeOf(Messages.list({ chat_id })), "Forbidden chat.denied")
     }).pipe(Effect.provide(layer))
   )
@@ -147,7 +147,7 @@ describe("messages", () => {
   it.effect("of people cause the updates that the bot hears, its own do not", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user({ first_name: "Victor", locale: "en" })
-      const said = yield* visitor.say("hi")
+      const said = yield* visitor.send("hi")
       yield* Messages.send({ user_id: visitor.user_id, text: "hello" })
       yield* visitor.edit(said, "hi!")
       yield* visitor.remove(said)
@@ -175,7 +175,7 @@ describe("messages", () => {
       const [, later, contact] = yield* Emulator.messages(chat_id)
       assert.strictEqual(later.body?.text, "Later")
       assert.strictEqual(contact.body?.attachments?.[0].type, "contact")
-      const { problem } = yield* Effect.flip(visitor.press(asked, "No"))
+      const { reason: problem } = yield* Effect.flip(visitor.press(asked, "No"))
       assert.strictEqual(problem, 'there is no button "No"; there are "Yes", "Later", "Call me"')
     }).pipe(Effect.provide(layer))
   )

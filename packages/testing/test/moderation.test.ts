@@ -14,8 +14,8 @@ const set = Effect.gen(function* () {
   const { channel, group, owner, visitor } = scene
   const admin = yield* Emulator.user("Ada")
   for (const chat of [group, channel]) {
-    yield* owner.add(chat, admin)
-    yield* owner.appoint(chat, admin, ["add_remove_members", "delete"])
+    yield* owner.addMember(chat, admin)
+    yield* owner.setAdmin(chat, admin, ["add_remove_members", "delete"])
   }
   return { ...scene, admin, plain: visitor }
 })
@@ -28,7 +28,7 @@ describe("people among each other", () => {
         [plain, group],
         [owner, channel]
       ] as const) {
-        yield* by.add(chat, friend)
+        yield* by.addMember(chat, friend)
         const is_channel = chat === channel
         assert.deepStrictEqual<object>(yield* last, {
           update_type: "user_added",
@@ -39,7 +39,7 @@ describe("people among each other", () => {
           inviter_id: by.user_id
         })
       }
-      yield* friend.say(group, "I am here")
+      yield* friend.send(group, "I am here")
     }).pipe(Effect.provide(layer))
   )
 
@@ -48,15 +48,15 @@ describe("people among each other", () => {
       const { admin, channel, friend, group, owner, plain } = yield* set
       const shy = yield* Emulator.user({ first_name: "Shy", isPrivate: true })
       const { bot } = yield* Emulator.Emulator
-      yield* plain.add(group, friend)
-      yield* admin.kick(group, friend, { block: true })
+      yield* plain.addMember(group, friend)
+      yield* admin.removeMember(group, friend, { block: true })
       const problems = [
-        yield* problemOf(plain.add(group, admin)),
-        yield* problemOf(plain.add(group, shy)),
-        yield* problemOf(plain.add(group, friend)),
-        yield* problemOf(plain.add(channel, friend)),
-        yield* problemOf(plain.add(group, bot)),
-        yield* problemOf(friend.add(group, shy))
+        yield* problemOf(plain.addMember(group, admin)),
+        yield* problemOf(plain.addMember(group, shy)),
+        yield* problemOf(plain.addMember(group, friend)),
+        yield* problemOf(plain.addMember(channel, friend)),
+        yield* problemOf(plain.addMember(group, bot)),
+        yield* problemOf(friend.addMember(group, shy))
       ]
       assert.deepStrictEqual(problems, [
         "Ada is in the chat already",
@@ -66,7 +66,7 @@ describe("people among each other", () => {
         "Bot is a bot",
         `they are not in chat ${group.chat_id}`
       ])
-      yield* owner.add(group, friend)
+      yield* owner.addMember(group, friend)
     }).pipe(Effect.provide(layer))
   )
 
@@ -74,7 +74,7 @@ describe("people among each other", () => {
     Effect.gen(function* () {
       const { admin, channel, friend, group, owner, plain } = yield* set
       for (const chat of [group, channel]) {
-        yield* admin.kick(chat, plain.user_id)
+        yield* admin.removeMember(chat, plain.user_id)
         assert.deepStrictEqual<object>(yield* last, {
           update_type: "user_removed",
           timestamp: 0,
@@ -85,14 +85,14 @@ describe("people among each other", () => {
         })
       }
       yield* plain.join(group)
-      yield* admin.kick(group, plain, { block: true })
+      yield* admin.removeMember(group, plain, { block: true })
       assert.strictEqual(yield* problemOf(plain.join(group)), "they are blocked there")
       yield* friend.join(group)
       const problems = [
-        yield* problemOf(friend.kick(group, admin)),
-        yield* problemOf(admin.kick(group, owner)),
-        yield* problemOf(admin.kick(group, admin)),
-        yield* problemOf(admin.kick(group, plain))
+        yield* problemOf(friend.removeMember(group, admin)),
+        yield* problemOf(admin.removeMember(group, owner)),
+        yield* problemOf(admin.removeMember(group, admin)),
+        yield* problemOf(admin.removeMember(group, plain))
       ]
       assert.deepStrictEqual(problems, [
         "they lack the right add_remove_members",
@@ -107,22 +107,22 @@ describe("people among each other", () => {
     Effect.gen(function* () {
       const { admin, channel, friend, owner, plain } = yield* set
       const before = (yield* Emulator.updates).length
-      yield* owner.appoint(channel, plain, ["write"])
-      yield* plain.say(channel, "A post of mine")
-      yield* owner.appoint(channel, plain, undefined)
-      assert.strictEqual(yield* problemOf(plain.say(channel, "Another one")), "they lack the right write")
+      yield* owner.setAdmin(channel, plain, ["write"])
+      yield* plain.send(channel, "A post of mine")
+      yield* owner.setAdmin(channel, plain, undefined)
+      assert.strictEqual(yield* problemOf(plain.send(channel, "Another one")), "they lack the right write")
       assert.deepStrictEqual(
         (yield* Emulator.updates).slice(before).map(({ update_type }) => update_type),
         ["message_created"]
       )
       const problems = [
-        yield* problemOf(admin.appoint(channel, plain, ["write"])),
-        yield* problemOf(owner.appoint(channel, owner, undefined)),
-        yield* problemOf(owner.appoint(channel, friend, ["write"])),
-        yield* problemOf(owner.appoint(channel, plain, ["nonsense"])),
+        yield* problemOf(admin.setAdmin(channel, plain, ["write"])),
+        yield* problemOf(owner.setAdmin(channel, owner, undefined)),
+        yield* problemOf(owner.setAdmin(channel, friend, ["write"])),
+        yield* problemOf(owner.setAdmin(channel, plain, ["nonsense"])),
         yield* Effect.andThen(
-          owner.appoint(channel, admin, ["add_admins"]),
-          problemOf(admin.appoint(channel, admin, ["write"]))
+          owner.setAdmin(channel, admin, ["add_admins"]),
+          problemOf(admin.setAdmin(channel, admin, ["write"]))
         )
       ]
       assert.deepStrictEqual(problems, [
@@ -138,7 +138,7 @@ describe("people among each other", () => {
   it.effect("remove somebody else's comment with the right to", () =>
     Effect.gen(function* () {
       const { admin, channel, comment, owner, plain, post } = yield* set
-      yield* owner.appoint(channel, plain, ["write", "edit"])
+      yield* owner.setAdmin(channel, plain, ["write", "edit"])
       const said = yield* owner.comment(post, "Well said")
       assert.strictEqual(yield* problemOf(plain.removeComment(said)), "the comment is not theirs")
       assert.strictEqual(yield* problemOf(admin.editComment(said, "Badly said")), "the comment is not theirs")
@@ -158,11 +158,11 @@ describe("people among each other", () => {
       const { admin, channel, group, owner, plain } = yield* set
       for (const chat of [channel, group]) {
         for (const by of [plain, admin]) {
-          assert.strictEqual(yield* problemOf(by.appointBot(chat, ["write"])), "they lack the right add_admins")
+          assert.strictEqual(yield* problemOf(by.setBotAdmin(chat, ["write"])), "they lack the right add_admins")
         }
       }
-      yield* owner.appoint(group, plain, ["add_admins"])
-      yield* plain.appointBot(group, ["write"])
+      yield* owner.setAdmin(group, plain, ["add_admins"])
+      yield* plain.setBotAdmin(group, ["write"])
       assert.deepInclude(yield* last, { user_id: plain.user_id, permissions: ["write"] })
     }).pipe(Effect.provide(layer))
   )
@@ -170,13 +170,13 @@ describe("people among each other", () => {
   it.effect("remove what others said, and the bot, only with the right to", () =>
     Effect.gen(function* () {
       const { admin, group, owner, plain } = yield* set
-      const said = yield* plain.say(group, "Hello")
-      yield* owner.appoint(group, admin, ["write"])
+      const said = yield* plain.send(group, "Hello")
+      yield* owner.setAdmin(group, admin, ["write"])
       assert.strictEqual(yield* problemOf(admin.remove(said)), "the message is not theirs")
       for (const by of [plain, admin]) {
         assert.strictEqual(yield* problemOf(by.removeBot(group)), "they lack the right add_remove_members")
       }
-      yield* owner.appoint(group, admin, ["delete", "add_remove_members"])
+      yield* owner.setAdmin(group, admin, ["delete", "add_remove_members"])
       yield* admin.remove(said)
       yield* admin.removeBot(group)
     }).pipe(Effect.provide(layer))

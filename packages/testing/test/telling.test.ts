@@ -35,7 +35,7 @@ describe("a person who waits", () => {
         yield* pass(2000)
         yield* Messages.send({ chat_id, text: "Welcome" })
         yield* Messages.send({ chat_id: other.chat_id, text: "Not for Ann" })
-        yield* Emulator.faults([{ endpoint: "Messages.send", status: 403, message: "No" }])
+        yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 403, message: "No" }])
         yield* Effect.flip(Messages.send({ chat_id, text: "?" }))
         yield* pass(999)
         assert.deepStrictEqual(lines, [])

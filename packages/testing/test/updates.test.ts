@@ -29,8 +29,8 @@ describe("long polling", () => {
   it.effect("goes on from its marker, which commits what came before", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
-      yield* visitor.say("a")
-      yield* visitor.say("b")
+      yield* visitor.send("a")
+      yield* visitor.send("b")
       const first = yield* texts({ limit: 2 })
       assert.deepStrictEqual(first.texts, ["bot_started", "a"])
       const second = yield* texts({ marker: first.marker })
@@ -42,10 +42,10 @@ describe("long polling", () => {
   it.effect("without a marker gives only the latest after the first time", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
-      yield* visitor.say("a")
+      yield* visitor.send("a")
       assert.deepStrictEqual((yield* texts()).texts, ["bot_started", "a"])
-      yield* visitor.say("b")
-      yield* visitor.say("c")
+      yield* visitor.send("b")
+      yield* visitor.send("c")
       assert.deepStrictEqual((yield* texts()).texts, ["c"])
     }).pipe(Effect.provide(layer))
   )
@@ -54,7 +54,7 @@ describe("long polling", () => {
     Effect.gen(function* () {
       const { post, visitor } = yield* Scene.make
       yield* visitor.comment(post, "hi")
-      yield* visitor.say("a")
+      yield* visitor.send("a")
       const types = ["message_created", "comment_created"]
       assert.deepStrictEqual((yield* texts({ marker: 0n, types })).texts, ["a"])
       const all = yield* texts({ marker: 0n })
@@ -88,9 +88,9 @@ describe("long polling", () => {
   it.effect("keeps updates for a day", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
-      yield* visitor.say("a")
+      yield* visitor.send("a")
       yield* TestClock.adjust("23 hours")
-      yield* visitor.say("b")
+      yield* visitor.send("b")
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual((yield* texts({ marker: 0n })).texts, ["b"])
     }).pipe(Effect.provide(layer))
@@ -131,9 +131,9 @@ describe("long polling", () => {
       )
       yield* Effect.forkChild(echo)
       const visitor = yield* Emulator.user("visitor")
-      const hears = yield* Effect.forkChild(Stream.runCollect(Stream.take(visitor.hears, 2)))
+      const hears = yield* Effect.forkChild(Stream.runCollect(Stream.take(visitor.events, 2)))
       for (const text of ["hi", "ho"]) {
-        yield* visitor.say(text)
+        yield* visitor.send(text)
         assert.strictEqual((yield* visitor.reply).body?.text, `${text}!`)
       }
       assert.deepStrictEqual(

@@ -349,8 +349,8 @@ describe("an upload that breaks", () => {
 
   it.effect("goes on where it stood", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 3, reset: "before" })
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 6, reset: "after" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 3, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 6, reset: "after" })
       const sent = yield* sendIt(yield* wait(Uploads.upload(inParts)))
       assert.deepInclude(sent, { size: 1000 })
       assert.strictEqual(yield* addresses, 1)
@@ -363,7 +363,7 @@ describe("an upload that breaks", () => {
 
   it.effect("bears more cuts than the policy has attempts, as long as it gets on", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", every: 2, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", every: 2, reset: "before" })
       yield* wait(Uploads.upload(inParts))
       assert.strictEqual(yield* addresses, 1)
     }).pipe(Effect.provide(layer))
@@ -373,7 +373,7 @@ describe("an upload that breaks", () => {
     Effect.gen(function* () {
       const { saved } = yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 5, reset: "before" })
+          yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 5, reset: "before" })
           return yield* failureOf(RetryPolicy.override(Uploads.upload(inParts), RetryPolicy.none))
         })
       )
@@ -389,7 +389,7 @@ describe("an upload that breaks", () => {
 
   it.effect("does not go on with another source", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 5, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 5, reset: "before" })
       const { saved } = yield* failureOf(RetryPolicy.override(Uploads.upload(inParts), RetryPolicy.none))
       const before = (yield* Emulator.requests).length
       for (const other of [content.with(500, 0), content.subarray(1)]) {
@@ -402,15 +402,15 @@ describe("an upload that breaks", () => {
 
   it.effect("starts over at its address where the host says 204, and at another one where it says anything else", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 1, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 1, reset: "before" })
       yield* wait(Uploads.upload(inParts))
       assert.strictEqual(yield* addresses, 1)
       for (const status of [404, 410, 500, 416]) {
         const before = yield* addresses
         yield* Effect.scoped(
           Effect.gen(function* () {
-            yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
-            yield* Emulator.fault({ method: "GET", path: "/upload/*", status, times: 1 })
+            yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
+            yield* Emulator.addFault({ method: "GET", path: "/upload/*", status, times: 1 })
             const begun = (yield* wait(Stream.runCollect(Uploads.events(inParts)))).filter(
               ({ _tag }) => _tag === "Started"
             )
@@ -424,7 +424,7 @@ describe("an upload that breaks", () => {
 
   it.effect.each([416, 500])("starts over where the host keeps answering %i", (status) =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, status })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 4, status })
       yield* wait(Uploads.upload(inParts))
       assert.strictEqual(yield* addresses, 1)
       yield* Emulator.intercept((request, next) =>
@@ -450,8 +450,8 @@ describe("an upload that breaks", () => {
     "gets another address where a part is answered with %i, as the status query is",
     (status) =>
       Effect.gen(function* () {
-        yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 4, status })
-        yield* Emulator.fault({ method: "GET", path: "/upload/*", nth: 1, status })
+        yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 4, status })
+        yield* Emulator.addFault({ method: "GET", path: "/upload/*", nth: 1, status })
         yield* wait(Uploads.upload(inParts))
         assert.strictEqual(yield* addresses, 2)
       }).pipe(Effect.provide(layer))
@@ -459,8 +459,8 @@ describe("an upload that breaks", () => {
 
   it.effect("does not start over for ever", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", every: 4, reset: "before" })
-      yield* Emulator.fault({ method: "GET", path: "/upload/*", status: 404 })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", every: 4, reset: "before" })
+      yield* Emulator.addFault({ method: "GET", path: "/upload/*", status: 404 })
       const { reason } = yield* failureOf(wait(Uploads.upload(inParts)))
       assert.deepInclude(reason, { _tag: "Rejected", status: 404 })
       assert.strictEqual(yield* addresses, 4)
@@ -474,7 +474,7 @@ describe("an upload that breaks", () => {
           ? Effect.succeed(Emulator.respond(200, "0-999/1000"))
           : next
       )
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 10, reset: "after" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 10, reset: "after" })
       const sent = yield* sendIt(yield* wait(Uploads.upload({ ...inParts, type: "video", name: "a.mp4" })))
       assert.strictEqual(sent?.type, "video")
       assert.strictEqual(yield* addresses, 1)
@@ -483,10 +483,10 @@ describe("an upload that breaks", () => {
 
   it.effect("in one request begins anew at another address, unless its source is read only once", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 1, reset: "after" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 1, reset: "after" })
       yield* wait(Uploads.upload({ type: "file", source, name: "a.bin" }))
       assert.strictEqual(yield* addresses, 2)
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 1, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 1, reset: "before" })
       const once = UploadSource.stream(Stream.make(content))
       const failed = yield* failureOf(Uploads.upload({ type: "file", source: once, name: "a.bin" }))
       assert.strictEqual(failed.reason._tag, "Transport")
@@ -568,7 +568,7 @@ describe("the answer of the upload host", () => {
 
   it.effect("is an error where neither it nor the address has a token", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({
+      yield* Emulator.addFault({
         endpoint: "Uploads.create",
         body: { url: "https://video.uploads.emulator.test/upload/x" }
       })
@@ -655,7 +655,7 @@ describe("the events of an upload", () => {
   it.effect("of an upload in parts begin with what can be stored, and go on from where it stood", () =>
     Effect.gen(function* () {
       const request = { type: "file", source: bytes(1000), name: "a.bin", method: "resumable", partSize: 100 } as const
-      yield* Emulator.fault({ method: "POST", path: "/upload/*", nth: 6, reset: "before" })
+      yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 6, reset: "before" })
       const first = yield* Uploads.events(request).pipe(
         impatiently,
         Stream.catch(() => Stream.empty),

@@ -87,7 +87,7 @@ describe("a bot by webhook", () => {
       const handled: Array<string> = []
       yield* Effect.forkChild(bot(handled), { startImmediately: true })
       const visitor = yield* Emulator.user("visitor")
-      for (const text of ["a", "b", "c"]) yield* visitor.say(text)
+      for (const text of ["a", "b", "c"]) yield* visitor.send(text)
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(handled, ["bot_started", "a", "b", "c"])
       assert.deepStrictEqual(
@@ -177,14 +177,14 @@ describe("a bot by webhook", () => {
       const handled: Array<string> = []
       const first = Effect.gen(function* () {
         const running = yield* Effect.forkChild(bot(handled), { startImmediately: true })
-        yield* visitor.say("a")
+        yield* visitor.send("a")
         yield* TestClock.adjust("1 second")
         yield* Fiber.interrupt(running)
-        yield* visitor.say("b")
+        yield* visitor.send("b")
         yield* TestClock.adjust("1 second")
       })
       yield* Effect.provide(first, Layer.fresh(Layer.provideMerge(webhook(), inbox)))
-      yield* visitor.say("c")
+      yield* visitor.send("c")
       yield* TestClock.adjust("1 second")
       const second = Effect.gen(function* () {
         yield* Effect.forkChild(bot(handled), { startImmediately: true })
@@ -260,7 +260,7 @@ describe("the subscription", () => {
   it.effect("is left as it is where the platform lists its types in its own way", () =>
     Effect.gen(function* () {
       const listed = { subscriptions: [{ url, time: 0, update_types: ["message"] }] }
-      yield* Emulator.fault({ endpoint: "Subscriptions.list", body: listed })
+      yield* Emulator.addFault({ endpoint: "Subscriptions.list", body: listed })
       yield* TestClock.adjust("1 hour")
       const requests = yield* Emulator.requests
       const subscribed = requests.filter(({ endpoint }) => endpoint === "Subscriptions.subscribe")
@@ -272,7 +272,11 @@ describe("the subscription", () => {
     Effect.gen(function* () {
       const { health } = yield* Webhook.Webhook
       yield* Subscriptions.unsubscribe({ url })
-      yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" }, times: 1 })
+      yield* Emulator.addFault({
+        endpoint: "Subscriptions.subscribe",
+        body: { success: false, message: "no" },
+        times: 1
+      })
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual((yield* health).checks.subscription, {
         ok: false,
@@ -285,7 +289,7 @@ describe("the subscription", () => {
 
   it.effect("waits at the start until the platform is there", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", status: 502, times: 5 })
+      yield* Emulator.addFault({ endpoint: "Subscriptions.subscribe", status: 502, times: 5 })
       const building = yield* Effect.forkChild(Effect.exit(Effect.scoped(Layer.build(webhook()))))
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* subscriptions, [])
@@ -303,11 +307,11 @@ describe("the subscription", () => {
       assert.strictEqual(yield* refused({ url: "http://bot.example/" }), "InvalidWebhook")
       yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Emulator.fault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } })
+          yield* Emulator.addFault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } })
           assert.strictEqual(yield* refused(), "OperationRejected")
         })
       )
-      yield* Emulator.revoke()
+      yield* Emulator.revokeToken()
       assert.strictEqual(yield* refused(), "Unauthorized")
     }).pipe(Effect.provide(inMemory))
   )
@@ -315,7 +319,7 @@ describe("the subscription", () => {
   it.effect("ends Updates.run when the token is revoked", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(Effect.flip(bot([])), { startImmediately: true })
-      yield* Emulator.revoke()
+      yield* Emulator.revokeToken()
       yield* TestClock.adjust("5 minutes")
       const error: ApiError.ApiError = yield* Fiber.join(running)
       assert.strictEqual(error._tag, "Unauthorized")
@@ -324,7 +328,7 @@ describe("the subscription", () => {
 
   it.effect("is checked again after a check that failed", () =>
     Effect.gen(function* () {
-      yield* Emulator.fault({ endpoint: "Subscriptions.list", status: 400, times: 1 })
+      yield* Emulator.addFault({ endpoint: "Subscriptions.list", status: 400, times: 1 })
       yield* TestClock.adjust("5 minutes")
       yield* Subscriptions.unsubscribe({ url })
       yield* TestClock.adjust("5 minutes")

@@ -66,11 +66,11 @@ describe("a webhook", () => {
     Effect.gen(function* () {
       const { receive, received, texts } = receiver()
       const visitor = yield* Emulator.user("visitor")
-      yield* visitor.say("before")
+      yield* visitor.send("before")
       yield* Emulator.receive(url, receive)
       yield* Subscriptions.subscribe({ url })
-      yield* visitor.say("a")
-      yield* visitor.say("b")
+      yield* visitor.send("a")
+      yield* visitor.send("b")
       yield* settle
       assert.deepStrictEqual(texts(), ["a", "b"])
       const [{ body, headers, update }] = received
@@ -123,7 +123,7 @@ describe("a webhook", () => {
       yield* Subscriptions.subscribe({ url: `${url}/none`, update_types: [] })
       const comment = yield* visitor.comment(post, "a comment")
       yield* visitor.editComment(comment, "a comment!")
-      yield* visitor.say("a")
+      yield* visitor.send("a")
       yield* say("planet_aligned")
       yield* say("planet_exploded")
       yield* settle
@@ -411,7 +411,7 @@ describe("a subscription", () => {
       const { receive, texts } = receiver()
       yield* Emulator.receive(url, receive)
       yield* Subscriptions.subscribe({ url })
-      yield* Emulator.faults([
+      yield* Emulator.setFaults([
         { update_type: "a", delivery: "duplicate" },
         { update_type: "b", delivery: "drop", nth: 1 }
       ])

@@ -78,7 +78,7 @@ says(
   "The token may be revoked: from then on it gives 401",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
-    yield* Emulator.revoke()
+    yield* Emulator.revokeToken()
     yield* unauthorized(GET("/me"))
     const before = yield* Emulator.messages(group)
     yield* unauthorized(POST(`/messages?chat_id=${group.chat_id}`, { text: "a" }))
@@ -91,7 +91,7 @@ assumes(
   "Authentication",
   "A token in whose place the bot has another one is 403 deprecated.token",
   Effect.gen(function* () {
-    yield* Emulator.revoke("emulator-token", "deprecated")
+    yield* Emulator.revokeToken("emulator-token", "deprecated")
     yield* refused(GET("/me"), 403, "deprecated.token")
     yield* refused(POST("/messages", "{"), 403, "deprecated.token")
   })
@@ -102,7 +102,7 @@ says(
   "Revoking one bot's token leaves the others theirs",
   Effect.gen(function* () {
     yield* succeeds(GET("/me", undefined, { token: "second" }))
-    yield* Emulator.revoke("second")
+    yield* Emulator.revokeToken("second")
     yield* unauthorized(GET("/me", undefined, { token: "second" }))
     yield* succeeds(GET("/me"))
   }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
@@ -123,7 +123,7 @@ says(
   "Operations that change a chat require the bot to be an administrator, or else 403",
   Effect.gen(function* () {
     const { friend, group, message, owner, visitor } = yield* Scene.make
-    yield* owner.appointBot(group, undefined)
+    yield* owner.setBotAdmin(group, undefined)
     const { chat_id } = group
     const calls = [
       PATCH(`/chats/${chat_id}`, { title: "a" }),
@@ -155,12 +155,12 @@ assumes(
     }
     const rights = Object.keys(needs) as ReadonlyArray<keyof typeof needs>
     for (const right of rights) {
-      yield* owner.appointBot(
+      yield* owner.setBotAdmin(
         group,
         rights.filter((other) => other !== right)
       )
       yield* denied(needs[right]())
-      yield* owner.appointBot(group, [right])
+      yield* owner.setBotAdmin(group, [right])
       yield* succeeds(needs[right]())
     }
   })

@@ -9,7 +9,7 @@ import { DELETE, denied, GET, invalid, noMessage, PATCH, POST, PUT, refused, suc
 import * as Scene from "../support/scene.ts"
 
 /** What the notices to the members were about. */
-const notices = Effect.map(Emulator.heard, (heard) =>
+const notices = Effect.map(Emulator.events, (heard) =>
   heard.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
 )
 
@@ -65,7 +65,7 @@ says(
   Effect.gen(function* () {
     const { group, owner, visitor } = yield* Scene.make
     yield* TestClock.setTime(5000)
-    yield* visitor.say(group, "hi")
+    yield* visitor.send(group, "hi")
     const { at } = yield* GET(`/chats/${group.chat_id}`)
     const bot = yield* Effect.map(GET("/me"), ({ at }) => at("user_id"))
     assert.hasAllKeys(at("participants"), [owner.user_id, visitor.user_id, bot].map(String))
@@ -80,7 +80,7 @@ says(
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     yield* TestClock.setTime(7000)
-    yield* visitor.say(group, "hi")
+    yield* visitor.send(group, "hi")
     yield* TestClock.setTime(9000)
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("last_event_time"), 7000)
   })
@@ -100,7 +100,7 @@ says(
       [dialog, visitor.muteDialog(1)],
       [dialog, visitor.unmuteDialog],
       [dialog, visitor.removeDialog],
-      [channel, owner.appointBot(channel, ["write"])],
+      [channel, owner.setBotAdmin(channel, ["write"])],
       [group, succeeds(PATCH(`/chats/${group.chat_id}`, { description: "We read" }))],
       [group, succeeds(PUT(`/chats/${group.chat_id}/pin`, pin))],
       [group, succeeds(DELETE(`/chats/${group.chat_id}/pin`))],
@@ -160,7 +160,7 @@ says(
   "messages_count counts the messages of a group chat and the posts of a channel",
   Effect.gen(function* () {
     const { channel, dialog, group, post, visitor } = yield* Scene.make
-    yield* visitor.say(group, "hi")
+    yield* visitor.send(group, "hi")
     const count = (chat: { readonly chat_id: number }) =>
       Effect.map(GET(`/chats/${chat.chat_id}`), ({ at }) => at("messages_count") ?? null)
     assert.deepStrictEqual([yield* count(group), yield* count(channel), yield* count(dialog)], [2, 1, null])
@@ -296,7 +296,7 @@ says(
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     for (const chat of [group, channel]) {
-      yield* owner.appointBot(chat, undefined)
+      yield* owner.setBotAdmin(chat, undefined)
       yield* denied(PATCH(`/chats/${chat.chat_id}`, { title: "Mine" }))
     }
   })
@@ -387,7 +387,7 @@ assumes(
   "PUT /chats/{chatId}/pin notifies the members unless notify is false",
   Effect.gen(function* () {
     const { dialog, group, message, visitor } = yield* Scene.make
-    const said = yield* visitor.say("hi")
+    const said = yield* visitor.send("hi")
     const message_id = Scene.midOf(message)
     yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
     assert.deepStrictEqual(yield* notices, [])
@@ -429,12 +429,12 @@ assumes(
   Effect.gen(function* () {
     const { group, message, owner } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
-    yield* owner.appointBot(group, ["pin_message"])
+    yield* owner.setBotAdmin(group, ["pin_message"])
     yield* succeeds(PATCH(path, { pin: Scene.midOf(message) }))
     for (const body of [{ title: "a" }, { description: "a" }, { icon: { url: "https://p.example" } }]) {
       yield* denied(PATCH(path, body))
     }
-    yield* owner.appointBot(group, ["change_chat_info"])
+    yield* owner.setBotAdmin(group, ["change_chat_info"])
     yield* succeeds(PATCH(path, { title: "a" }))
     yield* denied(PATCH(path, { pin: Scene.midOf(message) }))
   })
@@ -504,7 +504,7 @@ assumes(
     const { dialog } = yield* Scene.make
     const actions = ["typing_on", "sending_photo", "sending_video", "sending_audio", "sending_file", "mark_seen"]
     for (const action of actions) yield* tells(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
-    const heard = (yield* Emulator.heard).flatMap((heard) => (heard._tag === "Action" ? [heard.action] : []))
+    const heard = (yield* Emulator.events).flatMap((heard) => (heard._tag === "Action" ? [heard.action] : []))
     assert.deepStrictEqual<ReadonlyArray<string>>(heard, actions)
     for (const body of [{}, { action: "juggling" }]) yield* invalid(POST(`/chats/${dialog.chat_id}/actions`, body))
   })
@@ -552,7 +552,7 @@ says(
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
     const visitor = yield* Emulator.user({ first_name: "Victor", last_name: "Hugo", username: "vhugo" })
-    yield* visitor.say("hi")
+    yield* visitor.send("hi")
     const { at } = yield* GET("/updates?types=message_created&timeout=0")
     assert.deepStrictEqual(at("updates.0.message.sender"), {
       user_id: visitor.user_id,
@@ -595,9 +595,9 @@ says(
     const seen = Effect.map(GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`), ({ at }) =>
       at("members.0.last_activity_time")
     )
-    const said = yield* visitor.say(group, "hello")
+    const said = yield* visitor.send(group, "hello")
     const doings = [
-      visitor.say(group, "hi"),
+      visitor.send(group, "hi"),
       visitor.edit(said, "hello!"),
       visitor.remove(said),
       visitor.rename(group, "Writing club"),
@@ -660,7 +660,7 @@ says(
     const photos = { description: "I read", avatar_url: "https://p.example/s", full_avatar_url: "https://p.example/f" }
     const visitor = yield* Emulator.user({ first_name: "Victor", ...photos })
     const group = yield* Emulator.chat({ owner: visitor, bot: { admin: true } })
-    const said = yield* visitor.say(group, "hi")
+    const said = yield* visitor.send(group, "hi")
     const { at } = yield* GET(`/messages/${Scene.midOf(said)}`)
     for (const key of Object.keys(photos)) assert.isUndefined(at(`sender.${key}`))
     const members = yield* GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`)
@@ -686,7 +686,7 @@ says(
     const { friend, group } = yield* Scene.make
     yield* tells(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("participants_count"), 4)
-    assert.include((yield* friend.say(group, "hi")).body!.text!, "hi")
+    assert.include((yield* friend.send(group, "hi")).body!.text!, "hi")
   })
 )
 
@@ -696,11 +696,11 @@ says(
   Effect.gen(function* () {
     const { friend, group, owner } = yield* Scene.make
     const call = POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] })
-    yield* owner.appointBot(group, ["write", "read_all_messages", "add_admins"])
+    yield* owner.setBotAdmin(group, ["write", "read_all_messages", "add_admins"])
     yield* denied(call)
-    yield* owner.appointBot(group, undefined)
+    yield* owner.setBotAdmin(group, undefined)
     yield* denied(call)
-    yield* owner.appointBot(group, ["add_remove_members"])
+    yield* owner.setBotAdmin(group, ["add_remove_members"])
     yield* tells(call, true)
   })
 )
@@ -817,7 +817,7 @@ assumes(
     yield* tells(DELETE(`${path}?user_id=${visitor.user_id}`), true)
     yield* visitor.join(group)
     yield* tells(DELETE(`${path}?user_id=${visitor.user_id}&block=true`), true)
-    assert.strictEqual((yield* Effect.flip(visitor.join(group))).problem, "they are blocked there")
+    assert.strictEqual((yield* Effect.flip(visitor.join(group))).reason, "they are blocked there")
     yield* refused(DELETE(`${path}?user_id=${friend.user_id}`), 404, "not.found")
     yield* invalid(DELETE(path))
   })
@@ -842,7 +842,7 @@ assumes(
   "GET /chats/{chatId}/members/me answers the bot as a ChatMember",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
-    yield* owner.appointBot(group, ["write", "pin_message"])
+    yield* owner.setBotAdmin(group, ["write", "pin_message"])
     const { at } = yield* succeeds(GET(`/chats/${group.chat_id}/members/me`))
     assert.deepStrictEqual([at("is_bot"), at("is_admin"), at("is_owner")], [true, true, false])
     assert.deepStrictEqual(at("permissions"), ["write", "pin_message"])
@@ -869,7 +869,7 @@ assumes(
     const path = `/chats/${group.chat_id}/members/admins`
     const ids = ((yield* succeeds(GET(path))).at("members") as ReadonlyArray<{ user_id: number }>).map((m) => m.user_id)
     assert.sameMembers<unknown>(ids, [owner.user_id, (yield* GET("/me")).at("user_id")])
-    yield* owner.appointBot(group, undefined)
+    yield* owner.setBotAdmin(group, undefined)
     yield* denied(GET(path))
   })
 )

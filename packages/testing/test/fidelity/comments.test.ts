@@ -86,11 +86,11 @@ says(
   "The bot must be an administrator of the channel with the right read_all_messages",
   Effect.gen(function* () {
     const { channel, owner, path } = yield* scene
-    yield* owner.appointBot(channel, undefined)
+    yield* owner.setBotAdmin(channel, undefined)
     yield* denied(GET(path))
-    yield* owner.appointBot(channel, ["write", "edit"])
+    yield* owner.setBotAdmin(channel, ["write", "edit"])
     yield* denied(GET(path))
-    yield* owner.appointBot(channel, ["read_all_messages"])
+    yield* owner.setBotAdmin(channel, ["read_all_messages"])
     yield* succeeds(GET(path))
   })
 )
@@ -204,7 +204,7 @@ assumes(
     const { at } = yield* succeeds(GET(`${path}/${comment.body.mid}`))
     assert.deepStrictEqual([at("body.mid"), at("body.text")], [comment.body.mid, "First"])
     yield* noMessage(GET(`${path}/mid.0`))
-    yield* owner.appointBot(channel, ["write"])
+    yield* owner.setBotAdmin(channel, ["write"])
     yield* denied(GET(`${path}/${comment.body.mid}`))
   })
 )
@@ -239,10 +239,10 @@ says(
   Effect.gen(function* () {
     const { channel, owner, path } = yield* scene
     for (const rights of [undefined, ["read_all_messages"], ["write"], []] as const) {
-      yield* owner.appointBot(channel, rights)
+      yield* owner.setBotAdmin(channel, rights)
       yield* denied(POST(path, { text: "a" }))
     }
-    yield* owner.appointBot(channel, ["read_all_messages", "write"])
+    yield* owner.setBotAdmin(channel, ["read_all_messages", "write"])
     yield* succeeds(POST(path, { text: "a" }))
   })
 )
@@ -263,7 +263,7 @@ assumes(
   "A reply is to a comment of the same post: any other is 404",
   Effect.gen(function* () {
     const { channel, message, owner, path, visitor } = yield* scene
-    const other = yield* owner.say(channel, "More news")
+    const other = yield* owner.send(channel, "More news")
     const elsewhere = yield* visitor.comment(other, "hi")
     for (const mid of ["mid.0", midOf(message), elsewhere.body.mid]) {
       yield* noMessage(POST(path, { text: "a", link: { type: "reply", mid } }))
@@ -316,7 +316,7 @@ says(
     yield* tells(edit(path, ofChannel), true)
     yield* refused(edit(path, foreign), 403, "access.denied")
     for (const rights of [["write", "read_all_messages"] as const, undefined]) {
-      yield* owner.appointBot(channel, rights)
+      yield* owner.setBotAdmin(channel, rights)
       for (const mid of [ofChannel, foreign]) yield* refused(edit(path, mid), 403, "access.denied")
       yield* tells(edit(path, comment.body.mid), true)
     }
@@ -387,12 +387,12 @@ assumes(
   Effect.gen(function* () {
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const foreign = (yield* visitor.comment(post, "I")).body.mid
-    yield* owner.appointBot(channel, ["read_all_messages"])
+    yield* owner.setBotAdmin(channel, ["read_all_messages"])
     const remove = (mid: string) => DELETE(`${path}?comment_id=${mid}`)
     yield* refused(remove(foreign), 403, "access.denied")
     yield* tells(remove(comment.body.mid), true)
     yield* noMessage(remove(comment.body.mid))
-    yield* owner.appointBot(channel, ["read_all_messages", "delete"])
+    yield* owner.setBotAdmin(channel, ["read_all_messages", "delete"])
     yield* tells(remove(foreign), true)
     assert.deepStrictEqual((yield* GET(path)).at("messages"), [])
   })

@@ -12,10 +12,10 @@ assumes(
   "500, 502, 503 and 504 come with internal.error or service.unavailable, or with no JSON at all, where a fault says so",
   Effect.gen(function* () {
     for (const status of [500, 502, 503, 504]) {
-      yield* Emulator.faults([{ path: "/me", status }])
+      yield* Emulator.setFaults([{ path: "/me", status }])
       yield* refused(GET("/me"), status, status === 503 ? "service.unavailable" : "internal.error")
       for (const body of ["", "<html>Bad gateway</html>"]) {
-        yield* Emulator.faults([{ path: "/me", status, body }])
+        yield* Emulator.setFaults([{ path: "/me", status, body }])
         const answer = yield* GET("/me")
         assert.deepStrictEqual([answer.status, answer.text], [status, body])
       }
@@ -30,16 +30,16 @@ assumes(
   Effect.gen(function* () {
     const { url } = yield* Uploads.create({ type: "video" })
     const path = "/upload/*"
-    yield* Emulator.faults([{ path, status: 200, code: "video.broken", message: "It cannot be played" }])
+    yield* Emulator.setFaults([{ path, status: 200, code: "video.broken", message: "It cannot be played" }])
     const told = yield* Scene.upload({ url }, "a.mp4", "content")
     assert.strictEqual(told.status, 200)
     assert.deepStrictEqual(JSON.parse(told.text), { error_code: "video.broken", error_data: "It cannot be played" })
-    yield* Emulator.faults([{ path, body: "<retval>4</retval>" }])
+    yield* Emulator.setFaults([{ path, body: "<retval>4</retval>" }])
     assert.deepStrictEqual(yield* Scene.upload({ url }, "a.mp4", "content"), {
       status: 200,
       text: "<retval>4</retval>"
     })
-    yield* Emulator.faults([])
+    yield* Emulator.setFaults([])
     assert.strictEqual((yield* Scene.upload({ url }, "a.mp4", "content")).text, "<retval>1</retval>")
   })
 )

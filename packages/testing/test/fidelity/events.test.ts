@@ -36,7 +36,7 @@ says(
   "Events can arrive more than once, where a fault says so",
   Effect.gen(function* () {
     const owner = yield* Emulator.user("Olga")
-    yield* Emulator.faults([{ update_type: "bot_added", delivery: "duplicate" }])
+    yield* Emulator.setFaults([{ update_type: "bot_added", delivery: "duplicate" }])
     const { chat_id } = yield* Emulator.chat({ owner })
     const { at } = yield* poll()
     const [first, second] = at("updates") as ReadonlyArray<Json>
@@ -51,7 +51,7 @@ says(
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
     const { group, visitor } = yield* Scene.make
-    const said = yield* visitor.say(group, "hi")
+    const said = yield* visitor.send(group, "hi")
     const update = yield* last("message_created")
     carries(update, "message")
     assert.deepStrictEqual(
@@ -67,11 +67,11 @@ assumes(
   "message_created carries message, and user_locale in dialogs",
   Effect.gen(function* () {
     const visitor = yield* speaker
-    yield* visitor.say("hi")
+    yield* visitor.send("hi")
     const inDialog = yield* last("message_created")
     carries(inDialog, "message", "user_locale")
     assert.strictEqual(inDialog["user_locale"], "en")
-    yield* visitor.say(yield* Emulator.chat({ owner: visitor }), "hi")
+    yield* visitor.send(yield* Emulator.chat({ owner: visitor }), "hi")
     carries(yield* last("message_created"), "message")
   })
 )
@@ -112,7 +112,7 @@ assumes(
     const update = yield* last("bot_started")
     carries(update, "chat_id", "user", "payload", "user_locale")
     assert.strictEqual(update["payload"], payload)
-    const { problem } = yield* Effect.flip(visitor.start(`${payload}a`))
+    const { reason: problem } = yield* Effect.flip(visitor.start(`${payload}a`))
     assert.strictEqual(problem, "the payload of a deep link has at most 128 characters")
   })
 )
@@ -123,9 +123,9 @@ assumes(
   "A person who writes to the bot for the first time, or after stopping it, starts it",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* visitor.say("hi")
+    yield* visitor.send("hi")
     yield* visitor.stop
-    yield* visitor.say("ho")
+    yield* visitor.send("ho")
     assert.deepStrictEqual(typesIn(yield* poll()), [
       "bot_started",
       "message_created",
@@ -207,7 +207,7 @@ assumes(
   "message_edited carries message",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
-    yield* visitor.edit(yield* visitor.say(group, "hi"), "ho")
+    yield* visitor.edit(yield* visitor.send(group, "hi"), "ho")
     const update = yield* last("message_edited")
     carries(update, "message")
     assert.strictEqual((update["message"] as { body: Json }).body["text"], "ho")
@@ -220,7 +220,7 @@ assumes(
   "message_removed carries message_id, chat_id and user_id of who removed it",
   Effect.gen(function* () {
     const { group, owner, visitor } = yield* Scene.make
-    const said = yield* visitor.say(group, "hi")
+    const said = yield* visitor.send(group, "hi")
     yield* owner.remove(said)
     const update = yield* last("message_removed")
     carries(update, "message_id", "chat_id", "user_id")
@@ -365,11 +365,11 @@ assumes(
   Effect.gen(function* () {
     const { channel, owner } = yield* Scene.make
     const bot = (yield* GET("/me")).at("user_id")
-    yield* owner.appointBot(channel, ["write", "edit"])
+    yield* owner.setBotAdmin(channel, ["write", "edit"])
     const appointed = yield* last("bot_admin_permissions_changed")
     const place = { chat_id: channel.chat_id, user_id: owner.user_id, bot_id: bot, is_channel: true }
     assert.deepInclude(appointed, { ...place, is_admin: true, permissions: ["write", "edit"] })
-    yield* owner.appointBot(channel, undefined)
+    yield* owner.setBotAdmin(channel, undefined)
     const dismissed = yield* last("bot_admin_permissions_changed")
     carries(dismissed, "chat_id", "user_id", "bot_id", "is_channel", "is_admin")
     assert.deepInclude(dismissed, { ...place, is_admin: false })
@@ -450,10 +450,10 @@ assumes(
   "GET /updates answers {updates, marker}; passing the marker commits everything before it",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* visitor.say("a")
+    yield* visitor.send("a")
     const first = yield* succeeds(GET("/updates?timeout=0"))
     assert.deepStrictEqual(typesIn(first), ["bot_started", "message_created"])
-    yield* visitor.say("b")
+    yield* visitor.send("b")
     const next = yield* succeeds(GET(`/updates?timeout=0&marker=${first.at("marker")}`))
     assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
     const none = yield* succeeds(GET(`/updates?timeout=0&marker=${next.at("marker")}`))
@@ -467,9 +467,9 @@ assumes(
   "GET /updates without a marker may hold only the latest update, once a bot has polled",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* visitor.say("a")
+    yield* visitor.send("a")
     yield* succeeds(GET("/updates?timeout=0"))
-    for (const text of ["b", "c", "d"]) yield* visitor.say(text)
+    for (const text of ["b", "c", "d"]) yield* visitor.send(text)
     assert.deepStrictEqual(each(yield* GET("/updates?timeout=0"), "updates", "message.body.text"), ["d"])
   })
 )
@@ -480,7 +480,7 @@ assumes(
   "GET /updates: limit 1 to 1000, 100 unless given",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* Effect.forEach(Array.from({ length: 120 }), () => visitor.say("x"))
+    yield* Effect.forEach(Array.from({ length: 120 }), () => visitor.send("x"))
     assert.strictEqual(typesIn(yield* poll()).length, 100)
     assert.strictEqual(typesIn(yield* poll("&limit=1000")).length, 121)
     const one = yield* poll("&limit=1")
@@ -510,10 +510,10 @@ assumes(
   "GET /updates with a marker from the future gives what comes from now on",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* visitor.say("a")
+    yield* visitor.send("a")
     const late = yield* succeeds(GET(`/updates?timeout=0&marker=${2n ** 63n - 1n}`))
     assert.deepStrictEqual(late.at("updates"), [])
-    yield* visitor.say("b")
+    yield* visitor.send("b")
     const next = yield* succeeds(GET(`/updates?timeout=0&marker=${late.at("marker")}`))
     assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
   })
@@ -525,7 +525,7 @@ assumes(
   "GET /updates: types is a list separated by commas; other types are passed over",
   Effect.gen(function* () {
     const { visitor } = yield* Scene.make
-    yield* visitor.say("a")
+    yield* visitor.send("a")
     assert.deepStrictEqual(typesIn(yield* poll("&types=message_created,bot_started")), [
       "bot_started",
       "message_created"
@@ -561,7 +561,7 @@ says(
   "Long Polling is limited in event retention",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
-    yield* visitor.say("a")
+    yield* visitor.send("a")
     yield* TestClock.adjust("2 days")
     assert.deepStrictEqual(typesIn(yield* poll()), [])
   })
@@ -575,7 +575,7 @@ assumes(
     const visitor = yield* Emulator.user("Victor")
     yield* visitor.start()
     yield* TestClock.adjust("1 hour")
-    yield* visitor.say("b")
+    yield* visitor.send("b")
     yield* TestClock.adjust("23 hours")
     assert.deepStrictEqual(typesIn(yield* poll()), ["message_created"])
   })

@@ -165,7 +165,7 @@ says(
   "Count of messages and of comments: 1 to 100, 50 unless given",
   Effect.gen(function* () {
     const { group, post, visitor } = yield* Scene.make
-    yield* times(101, visitor.say(group, "x"))
+    yield* times(101, visitor.send(group, "x"))
     yield* times(101, visitor.comment(post, "x"))
     for (const path of [`/messages?chat_id=${group.chat_id}&`, `/messages/${Scene.midOf(post)}/comments?`]) {
       assert.strictEqual(each(yield* succeeds(GET(path)), "messages", "").length, 50)

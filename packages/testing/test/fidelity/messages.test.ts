@@ -73,11 +73,11 @@ assumes(
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     for (const rights of [undefined, ["read_all_messages"] as const]) {
-      yield* owner.appointBot(channel, rights)
+      yield* owner.setBotAdmin(channel, rights)
       const { at } = yield* denied(POST(`/messages?chat_id=${channel.chat_id}`, { text: "hi" }))
       assert.strictEqual(at("message"), "chat.send.msg.no.permission.because.not.admin")
     }
-    yield* owner.appointBot(group, undefined)
+    yield* owner.setBotAdmin(group, undefined)
     yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "hi" }))
   })
 )
@@ -118,7 +118,7 @@ says(
     for (const { body } of [message, post]) {
       assert.hasAllKeys(yield* recipient(body!.mid), ["chat_id", "chat_type"])
     }
-    const said = yield* visitor.say("hi")
+    const said = yield* visitor.send("hi")
     const bot = (yield* GET("/me")).at("user_id")
     assert.deepInclude(yield* recipient(midOf(said)), { user_id: bot })
   })
@@ -175,7 +175,7 @@ says(
   "A reply links to the message with its sender and without chat_id",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
-    const said = yield* visitor.say(group, "hi")
+    const said = yield* visitor.send(group, "hi")
     const link = { type: "reply", mid: midOf(said) }
     const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "ho", link }))
     assert.deepStrictEqual(
@@ -361,7 +361,7 @@ says(
   "link points to the original by type and mid; one that is not there, or not for the bot, is 404",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
-    const secret = yield* visitor.say(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
+    const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
     for (const mid of ["mid.0", midOf(secret)]) {
       for (const type of ["reply", "forward"]) {
         yield* noMessage(POST(`/messages?chat_id=${group.chat_id}`, { text: "a", link: { type, mid } }))
@@ -390,7 +390,7 @@ says(
     for (const notify of [{}, { notify: true }, { notify: false }]) {
       yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "hi", ...notify }))
     }
-    const pushed = (yield* Emulator.heard).flatMap((heard) =>
+    const pushed = (yield* Emulator.events).flatMap((heard) =>
       heard._tag === "Message" && heard.message.body?.text === "hi" ? [heard.notify] : []
     )
     assert.deepStrictEqual(pushed, [true, true, false])
@@ -701,7 +701,7 @@ const history = Effect.gen(function* () {
   const scene = yield* Scene.make
   for (const text of ["a", "b", "c"]) {
     yield* TestClock.adjust("1 second")
-    yield* scene.visitor.say(scene.group, text)
+    yield* scene.visitor.send(scene.group, text)
   }
   return scene
 })
@@ -732,7 +732,7 @@ says(
   Effect.gen(function* () {
     const { channel, group, message, owner } = yield* Scene.make
     for (const chat of [group, channel]) {
-      yield* owner.appointBot(chat, undefined)
+      yield* owner.setBotAdmin(chat, undefined)
       yield* denied(GET(`/messages?chat_id=${chat.chat_id}`))
     }
     assert.strictEqual(yield* listed(`message_ids=${midOf(message)}`), "Hello")
@@ -794,7 +794,7 @@ says(
   "GET /messages is 403 where the user suspended the bot or the bot has no access to the chat",
   Effect.gen(function* () {
     const { asked, dialog, visitor } = yield* Scene.make
-    const secret = yield* visitor.say(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
+    const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
     yield* denied(GET(`/messages?message_ids=${midOf(secret)}`))
     yield* visitor.stop
     for (const query of [`chat_id=${dialog.chat_id}`, `message_ids=${midOf(asked)}`]) {
@@ -839,7 +839,7 @@ says(
   "count is 1 to 100, 50 unless given; the latest are given",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
-    yield* Effect.forEach(times(110, "x"), () => visitor.say(group, "x"))
+    yield* Effect.forEach(times(110, "x"), () => visitor.send(group, "x"))
     const path = `chat_id=${group.chat_id}`
     assert.strictEqual((yield* listed(path)).length, 50)
     assert.strictEqual((yield* listed(`${path}&count=100`)).length, 100)
@@ -864,7 +864,7 @@ says(
   Effect.gen(function* () {
     const { group, message, owner, visitor } = yield* Scene.make
     yield* noMessage(GET("/messages/mid.0"))
-    const secret = yield* visitor.say(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
+    const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
     yield* noMessage(GET(`/messages/${midOf(secret)}`))
     yield* owner.removeBot(group)
     yield* noMessage(GET(`/messages/${midOf(message)}`))
@@ -904,13 +904,13 @@ assumes(
   "Others' messages are removed with the right delete and edited in a channel with edit: otherwise 403 access.denied",
   Effect.gen(function* () {
     const { channel, group, owner, visitor } = yield* Scene.make
-    const spam = midOf(yield* visitor.say(group, "spam"))
-    const news = midOf(yield* owner.say(channel, "news"))
+    const spam = midOf(yield* visitor.send(group, "spam"))
+    const news = midOf(yield* owner.send(channel, "news"))
     const edit = (mid: string) => PUT(`/messages?message_id=${mid}`, { text: "edited" })
     const remove = (mid: string) => DELETE(`/messages?message_id=${mid}`)
-    for (const chat of [group, channel]) yield* owner.appointBot(chat, ["write"])
+    for (const chat of [group, channel]) yield* owner.setBotAdmin(chat, ["write"])
     for (const call of [edit(spam), edit(news), remove(spam), remove(news)]) yield* refused(call, 403, "access.denied")
-    for (const chat of [group, channel]) yield* owner.appointBot(chat, ["edit", "delete"])
+    for (const chat of [group, channel]) yield* owner.setBotAdmin(chat, ["edit", "delete"])
     yield* refused(edit(spam), 403, "access.denied")
     yield* tells(edit(news), true)
     for (const mid of [spam, news]) yield* tells(remove(mid), true)

@@ -12,5 +12,5 @@ export const codeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 /** Why a person cannot do something. */
-export const problemOf = <A, R>(effect: Effect.Effect<A, { readonly problem: string }, R>) =>
-  Effect.map(Effect.flip(effect), ({ problem }) => problem)
+export const problemOf = <A, R>(effect: Effect.Effect<A, { readonly reason: string }, R>) =>
+  Effect.map(Effect.flip(effect), ({ reason }) => reason)

@@ -4,7 +4,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import type { Entrance, Lost, Request, Response, Serve } from "../http/wire.ts"
+import type { Listener, ConnectionLost, Request, Response, Serve } from "../http/wire.ts"
 import { ofBytes, ofText } from "./bodies.ts"
 import type { SteppedClock } from "./clock.ts"
 import type { Entry, Journal } from "./journal.ts"
@@ -16,7 +16,7 @@ import type { Entry, Journal } from "./journal.ts"
 const isPlayed = ({ door, method, path }: Entry): boolean =>
   !(door === "api" && ((method === "GET" && path === "/updates") || path === "/_emulator/clock"))
 
-const requestOf = (entry: Entry, uploads: Entrance["uploads"]): Request => {
+const requestOf = (entry: Entry, uploads: Listener["uploads"]): Request => {
   const { body, bytes, door, headers, method, path, query } = entry
   const file = bytes === undefined ? undefined : Result.getOrUndefined(Base64.decode(bytes))
   return {
@@ -25,7 +25,7 @@ const requestOf = (entry: Entry, uploads: Entrance["uploads"]): Request => {
     query,
     headers,
     body: file === undefined ? ofText(body ?? "") : ofBytes(file),
-    entrance: { at: door, uploads }
+    listener: { kind: door, uploads }
   }
 }
 
@@ -34,7 +34,7 @@ const endOf = ({ at, took }: Entry): number => at + took
 /** A call that was not answered at once. */
 interface UnderWay {
   readonly entry: Entry
-  readonly answering: Fiber.Fiber<Response, Lost>
+  readonly answering: Fiber.Fiber<Response, ConnectionLost>
 }
 
 /** How long a call that was answered may take to come to its end, once its time is there. */
@@ -47,13 +47,13 @@ export const playBack = (
   { entries }: Journal,
   handle: Serve,
   clock: SteppedClock,
-  uploads: Entrance["uploads"]
+  uploads: Listener["uploads"]
 ): Effect.Effect<number> =>
   Effect.gen(function* () {
     let different = 0
     let underWay: ReadonlyArray<UnderWay> = []
 
-    const compare = ({ status }: Entry, exit: Exit.Exit<Response, Lost>) => {
+    const compare = ({ status }: Entry, exit: Exit.Exit<Response, ConnectionLost>) => {
       if ((Exit.isSuccess(exit) ? exit.value.status : null) !== status) different++
     }
 

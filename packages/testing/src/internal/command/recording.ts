@@ -37,8 +37,8 @@ const kept = (isCall: boolean, bytes: Uint8Array): Kept => {
 }
 
 /** The request with its body in hand, so that nothing is waited for once it comes into effect. */
-const inHand = ({ body, entrance, headers }: Request): Effect.Effect<readonly [Body, Kept]> => {
-  const isCall = entrance.at === "api"
+const inHand = ({ body, listener, headers }: Request): Effect.Effect<readonly [Body, Kept]> => {
+  const isCall = listener.kind === "api"
   const most = isCall ? maxBody : maxFile
   // A file of unknown length may be of any: only calls are read to see.
   const length = headers["content-length"] ?? (isCall ? 0 : Infinity)
@@ -66,7 +66,7 @@ export const recording = (
       : Effect.gen(function* () {
           const [body, keptBody] = yield* inHand(request)
           yield* tick
-          const { entrance, method, path, query } = request
+          const { listener, method, path, query } = request
           const n = count++
           const at = clock.currentTimeMillisUnsafe()
           return yield* Effect.onExit(handle({ ...request, body }), (exit) =>
@@ -77,7 +77,7 @@ export const recording = (
                 n,
                 at,
                 took: clock.currentTimeMillisUnsafe() - at,
-                door: entrance.at,
+                door: listener.kind,
                 method,
                 path,
                 query,

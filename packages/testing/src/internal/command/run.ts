@@ -11,7 +11,7 @@ import * as NodeWebhooks from "../../NodeWebhooks.ts"
 import { WebhookSender } from "../../Webhooks.ts"
 import { defaultToken } from "../platform/emulator.ts"
 import { atDoor } from "../http/shape.ts"
-import { type Entrance, respond, type Serve } from "../http/wire.ts"
+import { type Listener, respond, type Serve } from "../http/wire.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
 import { openLines, readCertificate, readFile } from "./files.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
@@ -70,7 +70,7 @@ const replay = (
   journal: Journal | undefined,
   handle: Serve,
   clock: SteppedClock | undefined,
-  uploads: Entrance["uploads"]
+  uploads: Listener["uploads"]
 ) =>
   Effect.gen(function* () {
     if (journal === undefined || clock === undefined) return
@@ -81,7 +81,7 @@ const replay = (
 
 const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
 
-const notReady: Serve = ({ entrance }) => Effect.succeed(respond(503, atDoor(entrance.at, unavailable)))
+const notReady: Serve = ({ listener }) => Effect.succeed(respond(503, atDoor(listener.kind, unavailable)))
 
 /** Which of the ports an error of the system is about. */
 const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as declarations from "../control/declarations.ts"
 import { describe } from "../http/requestReader.ts"
-import type { Entrance, Request, Serve } from "../http/wire.ts"
+import type { Listener, Request, Serve } from "../http/wire.ts"
 import { ofText } from "./bodies.ts"
 import { readFile } from "./files.ts"
 import { type CommandProblem, problem } from "./problem.ts"
@@ -23,7 +23,7 @@ const problemOf = (text: string): string | undefined => {
 export const plant = (
   path: string | undefined,
   handle: Serve,
-  uploads: Entrance["uploads"]
+  uploads: Listener["uploads"]
 ): Effect.Effect<void, CommandProblem> =>
   Effect.gen(function* () {
     if (path === undefined) return
@@ -36,7 +36,7 @@ export const plant = (
       query: "",
       headers: {},
       body: ofText(text),
-      entrance: { at: "api", uploads }
+      listener: { kind: "api", uploads }
     }
     const { body, status } = yield* Effect.orDie(handle(request))
     if (status !== 200) {

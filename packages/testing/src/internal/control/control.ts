@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { CannotDo } from "../../Person.ts"
+import type { PersonError } from "../../Person.ts"
 import { readText } from "../http/readText.ts"
 import * as refusal from "../http/refusal.ts"
 import * as requestReader from "../http/requestReader.ts"
@@ -18,8 +18,8 @@ import { seeding } from "./seed.ts"
 const root = "/_emulator"
 
 /** Whether a request is to the emulator itself and not to the platform. */
-export const isControl = ({ entrance, path }: Request): boolean =>
-  entrance.at === "api" && (path === root || path.startsWith(`${root}/`))
+export const isControl = ({ listener, path }: Request): boolean =>
+  listener.kind === "api" && (path === root || path.startsWith(`${root}/`))
 
 /** How many bytes of a body are read. */
 export const maxBody = 16 * 2 ** 20
@@ -28,7 +28,7 @@ export const maxBody = 16 * 2 ** 20
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
   fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
 
-const cannot = ({ message }: CannotDo) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+const cannot = ({ message }: PersonError) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
 
 /** What goes deeper could be taken in, but not be written out again. */
 const maxDepth = 500
@@ -53,8 +53,8 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
       const given = read({ params, query: request.query, body })
       if (Result.isFailure(given)) return yield* refusal.invalidPayload(given.failure)
       if (isTooDeep(given.success)) return yield* refusal.invalidPayload(`The body is nested deeper than ${maxDepth}`)
-      const { entrance, headers } = request
-      const answer = yield* handler(given.success as never, { ...control, entrance, host: headers["host"] })
+      const { listener, headers } = request
+      const answer = yield* handler(given.success as never, { ...control, listener, host: headers["host"] })
       return respond(200, yield* Effect.orDie(encode(answer)))
     })
 }
@@ -65,7 +65,7 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
   const find = router.make(handled.map(({ endpoint }) => endpoint))
   const answerers = new Map(handled.map((each) => [each.endpoint, makeAnswerer(each)]))
 
-  const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | CannotDo> => {
+  const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | PersonError> => {
     const { method, path } = request
     const match = find(method, path)
     if (match._tag === "NotFound") return refusal.notFound(`Path ${path}`)
@@ -76,9 +76,9 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
   }
 
   return (request) => {
-    control.world.imageOrigins.stage = request.entrance.uploads.image
+    control.state.imageOrigins.stage = request.listener.uploads.image
     return answer(request).pipe(
-      Effect.catchTag("CannotDo", cannot),
+      Effect.catchTag("PersonError", cannot),
       Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
         Effect.as(

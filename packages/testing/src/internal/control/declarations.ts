@@ -239,7 +239,7 @@ export const requests = declare(
 
 export const deliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(Delivered) }))
 
-const Standing = Schema.Struct({ rule: Rule, matched: Schema.Int, struck: Schema.Int })
+const Standing = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
 
 export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(Standing) }))
 

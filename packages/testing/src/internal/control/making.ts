@@ -2,35 +2,35 @@ import type { Chat } from "@colloquy/core/Chat"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import type { CannotDo } from "../../Person.ts"
-import { problemOfChat, problemOfUser } from "../platform/checks.ts"
+import type { PersonError } from "../../Person.ts"
+import { problemOfChat, problemOfUser } from "../platform/validation.ts"
 import { defined } from "../platform/defined.ts"
 import * as refusal from "../http/refusal.ts"
-import { findDialog, openDialog } from "../platform/rooms.ts"
-import { accountOf, botOf, type Control, personOf } from "./call.ts"
+import { findDialog, openDialog } from "../platform/chats.ts"
+import { userOf, botOf, type Control, personOf } from "./call.ts"
 import type * as declarations from "./declarations.ts"
 
 export const makeUser = (
   { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,
-  { world }: Control
+  { state }: Control
 ): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
   Effect.suspend(() => {
     const given = { ...defined(profile), ...(hides_activity === true ? { last_activity_time: null } : {}) }
-    const problem = problemOfUser(world, given)
+    const problem = problemOfUser(state, given)
     if (problem !== undefined) return Effect.fail(refusal.invalidPayload(problem))
-    return Effect.succeed(world.addAccount(given, defined({ isPrivate: is_private, locale, location })).user)
+    return Effect.succeed(state.addUser(given, defined({ isPrivate: is_private, locale, location })).profile)
   })
 
 export const makeChat = (
   request: Endpoint.Request<typeof declarations.chats>,
   control: Control
-): Effect.Effect<Chat, refusal.Refusal | CannotDo> =>
+): Effect.Effect<Chat, refusal.Refusal | PersonError> =>
   Effect.gen(function* () {
-    const { world } = control
+    const { state } = control
     const { bot: given, bot_id, chat_id, has_comments, is_public, owner_id, title, type } = request
     const bot = yield* botOf(control, { bot_id })
     const role = given == null || given === false ? given : defined(given)
-    const problem = problemOfChat(world, defined({ type, chat_id, title, bot: role }))
+    const problem = problemOfChat(state, defined({ type, chat_id, title, bot: role }))
     if (problem !== undefined) return yield* refusal.invalidPayload(problem)
     const members = yield* Effect.forEach(request.members ?? [], (user_id) =>
       personOf(control, { user_id, bot_id }, "members")
@@ -40,15 +40,15 @@ export const makeChat = (
       if (person === undefined || others.length > 0) {
         return yield* refusal.invalidPayload("members: a dialog is with exactly one person")
       }
-      const account = yield* accountOf(control, "members", person.user_id)
-      const known = findDialog(world, account, bot)
+      const user = yield* userOf(control, "members", person.user_id)
+      const known = findDialog(state, user, bot)
       if (chat_id != null && known !== undefined) {
         return yield* refusal.invalidPayload(`chat_id: the dialog with ${person.user_id} is ${known.chat_id} already`)
       }
-      if (chat_id != null && world.accounts.has(UserId.make(chat_id))) {
+      if (chat_id != null && state.users.has(UserId.make(chat_id))) {
         return yield* refusal.invalidPayload("chat_id: must not be the id of a user")
       }
-      if (chat_id != null) openDialog(world, account, bot, chat_id)
+      if (chat_id != null) openDialog(state, user, bot, chat_id)
       return yield* person.start()
     }
     const owner = owner_id == null ? undefined : yield* personOf(control, { user_id: owner_id, bot_id }, "owner_id")

@@ -2,7 +2,7 @@ import type { ChatId } from "@colloquy/core/Chat"
 import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import type { CannotDo, Person } from "../../Person.ts"
+import type { PersonError, Person } from "../../Person.ts"
 import type * as refusal from "../http/refusal.ts"
 import { toChat } from "../platform/views.ts"
 import {
@@ -15,7 +15,7 @@ import {
   requireComment,
   requireMessage,
   requireShown,
-  roomOf,
+  chatOf,
   type ToBot
 } from "./call.ts"
 import * as declarations from "./declarations.ts"
@@ -24,14 +24,14 @@ import { readAttachments } from "./saying.ts"
 
 type Who = ToBot & { readonly user_id: UserId }
 
-type Doing<R extends Who, A> = (request: R, control: Control) => Effect.Effect<A, refusal.Refusal | CannotDo>
+type Doing<R extends Who, A> = (request: R, control: Control) => Effect.Effect<A, refusal.Refusal | PersonError>
 
 const doing =
-  <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, CannotDo>): Doing<R, A> =>
+  <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, PersonError>): Doing<R, A> =>
   (request, control) =>
     Effect.flatMap(personOf(control, request), (person) => body(person, request))
 
-const todo = <R extends Who>(body: (person: Person, request: R) => Effect.Effect<unknown, CannotDo>) =>
+const todo = <R extends Who>(body: (person: Person, request: R) => Effect.Effect<unknown, PersonError>) =>
   doing<R, typeof done>((person, request) => Effect.as(body(person, request), done))
 
 /** What is not there is told as such, and not as something that a person cannot do. */
@@ -45,12 +45,12 @@ const after =
 
 type InChat = Who & { readonly chat_id: ChatId }
 
-const inChat = <R extends InChat>(body: (person: Person, request: R) => Effect.Effect<unknown, CannotDo>) =>
-  after<R, typeof done>((control, { chat_id }) => roomOf(control, chat_id), todo(body))
+const inChat = <R extends InChat>(body: (person: Person, request: R) => Effect.Effect<unknown, PersonError>) =>
+  after<R, typeof done>((control, { chat_id }) => chatOf(control, chat_id), todo(body))
 
 const toMember =
   <R extends InChat & { readonly member_id: UserId }>(
-    body: (person: Person, member: Person, request: R) => Effect.Effect<unknown, CannotDo>
+    body: (person: Person, member: Person, request: R) => Effect.Effect<unknown, PersonError>
   ): Doing<R, typeof done> =>
   (request, control) =>
     Effect.flatMap(personOf(control, { ...request, user_id: request.member_id }, "member_id"), (member) =>
@@ -73,11 +73,11 @@ export const people: ReadonlyArray<Handled> = [
     Effect.gen(function* () {
       const { chat_id, link, text } = request
       const person = yield* personOf(control, request)
-      if (chat_id != null) yield* roomOf(control, chat_id)
+      if (chat_id != null) yield* chatOf(control, chat_id)
       if (link != null) yield* requireMessage(control, link.mid)
       const attachments = yield* readAttachments(request.attachments ?? [])
       const options = { attachments, ...(link == null ? {} : { link }) }
-      return yield* chat_id == null ? person.say(text ?? "", options) : person.say(chat_id, text ?? "", options)
+      return yield* chat_id == null ? person.send(text ?? "", options) : person.send(chat_id, text ?? "", options)
     })
   ),
   on(declarations.edit, atMessage(doing((person, { message_id, text }) => person.edit(message_id, text)))),
@@ -144,15 +144,15 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(
     declarations.add,
-    toMember((person, member, { chat_id }) => person.add(chat_id, member))
+    toMember((person, member, { chat_id }) => person.addMember(chat_id, member))
   ),
   on(
     declarations.kick,
-    toMember((person, member, { block, chat_id }) => person.kick(chat_id, member, { block: block ?? false }))
+    toMember((person, member, { block, chat_id }) => person.removeMember(chat_id, member, { block: block ?? false }))
   ),
   on(
     declarations.appoint,
-    toMember((person, member, { chat_id, permissions }) => person.appoint(chat_id, member, permissions ?? undefined))
+    toMember((person, member, { chat_id, permissions }) => person.setAdmin(chat_id, member, permissions ?? undefined))
   ),
   on(
     declarations.addBot,
@@ -164,7 +164,7 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(
     declarations.appointBot,
-    inChat((person, { chat_id, permissions }) => person.appointBot(chat_id, permissions ?? undefined))
+    inChat((person, { chat_id, permissions }) => person.setBotAdmin(chat_id, permissions ?? undefined))
   ),
   on(
     declarations.rename,
@@ -172,7 +172,7 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(declarations.listChats, (request, control) =>
     Effect.map(botOf(control, request), (bot) => ({
-      chats: [...control.world.rooms.values()].map((room) => toChat(control.world, room, bot))
+      chats: [...control.state.chats.values()].map((chat) => toChat(control.state, chat, bot))
     }))
   )
 ]

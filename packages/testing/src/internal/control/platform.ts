@@ -5,14 +5,14 @@ import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
-import { deliver } from "../platform/deliveries.ts"
+import { deliverUpdate } from "../platform/updates.ts"
 import { setFaults } from "../platform/faults.ts"
-import { closeRoom } from "../platform/rooms.ts"
+import { closeChat } from "../platform/chats.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { present } from "../platform/views.ts"
+import { toMessage } from "../platform/views.ts"
 import { unsubscribe } from "../webhook/courier.ts"
-import { botOf, done, type Handled, on, roomOf } from "./call.ts"
+import { botOf, done, type Handled, on, chatOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
 import { toWire } from "./heard.ts"
 import { toDelivered, toJournaled } from "./journal.ts"
@@ -48,12 +48,12 @@ const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array
 /** What stands on the platform, and what governs it. */
 export const platform: ReadonlyArray<Handled> = [
   on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
-  on(declarations.reset, (_, { world }) =>
+  on(declarations.reset, (_, { state }) =>
     Effect.gen(function* () {
-      for (const bot of world.bots.values()) {
-        for (const url of bot.subscriptions.keys()) yield* unsubscribe(world, bot, url)
+      for (const bot of state.bots.values()) {
+        for (const url of bot.subscriptions.keys()) yield* unsubscribe(state, bot, url)
       }
-      world.reset()
+      state.reset()
       return done
     })
   ),
@@ -64,89 +64,89 @@ export const platform: ReadonlyArray<Handled> = [
       ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
     )
   ),
-  on(declarations.bots, (_, { world }) =>
-    Effect.sync(() => ({ bots: [...world.bots.values()].map(({ account, token }) => ({ token, user: account.user })) }))
+  on(declarations.bots, (_, { state }) =>
+    Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
   ),
   on(declarations.listMessages, ({ chat_id }, control) =>
-    Effect.map(roomOf(control, chat_id), ({ posts }) => ({
-      messages: posts.map((post) => present(control.world, post))
+    Effect.map(chatOf(control, chat_id), ({ messages }) => ({
+      messages: messages.map((message) => toMessage(control.state, message))
     }))
   ),
-  on(declarations.listComments, ({ message_id }, { world }) =>
+  on(declarations.listComments, ({ message_id }, { state }) =>
     Effect.suspend(() => {
-      const post = world.posts.get(message_id)
-      return post === undefined
+      const message = state.messages.get(message_id)
+      return message === undefined
         ? Effect.fail(refusal.messageNotFound(message_id))
-        : Effect.succeed({ comments: post.remarks.map(({ comment }) => comment) })
+        : Effect.succeed({ comments: message.comments.map(({ value: comment }) => comment) })
     })
   ),
   on(declarations.revoke, ({ as, bot_id }, control) =>
     Effect.map(botOf(control, { bot_id }), ({ token }) => {
-      control.world.revoked.set(token, as ?? "revoked")
+      control.state.revokedTokens.set(token, as ?? "revoked")
       return done
     })
   ),
   on(declarations.closeChat, ({ chat_id }, control) =>
-    Effect.map(roomOf(control, chat_id), (room) => {
-      closeRoom(control.world, room)
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      closeChat(control.state, chat)
       return done
     })
   ),
   on(declarations.allowComments, ({ allowed, chat_id }, control) =>
-    Effect.map(roomOf(control, chat_id), (room) => {
-      room.hasComments = allowed
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      chat.hasComments = allowed
       return done
     })
   ),
   on(declarations.events, ({ update, ...toBot }, control) =>
     Effect.map(botOf(control, toBot), (bot) => {
-      deliver(control.world, bot, { update_type: "unknown", raw: update })
+      deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })
       return done
     })
   ),
   on(declarations.listUpdates, (toBot, control) =>
     Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) }))
   ),
-  on(declarations.heard, ({ chat_id, from, user_id, wait_ms }, { world }) => {
+  on(declarations.heard, ({ chat_id, from, user_id, wait_ms }, { state }) => {
     const take = () => ({
-      heard: world.heard
+      heard: state.events
         .from(from ?? 0)
-        .filter(({ heard }) => chat_id == null || heard.chat_id === chat_id)
+        .filter(({ event: heard }) => chat_id == null || heard.chat_id === chat_id)
         .filter(({ audience }) => user_id == null || audience.has(user_id))
-        .map(({ heard }) => toWire(heard)),
-      next: world.heard.end
+        .map(({ event: heard }) => toWire(heard)),
+      next: state.events.end
     })
     const wait: Effect.Effect<void> = Effect.suspend(() =>
-      take().heard.length > 0 ? Effect.void : Effect.andThen(world.heard.arrival, wait)
+      take().heard.length > 0 ? Effect.void : Effect.andThen(state.events.arrival, wait)
     )
     const waiting = Effect.clockWith((clock) =>
       Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wall(clock))
     )
     return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
   }),
-  on(declarations.requests, ({ from }, { world }) =>
+  on(declarations.requests, ({ from }, { state }) =>
     Effect.sync(() => ({
-      requests: world.exchanges.from(from ?? 0).map(toJournaled),
-      next: world.exchanges.end
+      requests: state.exchanges.from(from ?? 0).map(toJournaled),
+      next: state.exchanges.end
     }))
   ),
-  on(declarations.deliveries, (_, { world }) =>
-    Effect.sync(() => ({ deliveries: world.deliveries.from(0).map(toDelivered) }))
+  on(declarations.deliveries, (_, { state }) =>
+    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDelivered) }))
   ),
-  on(declarations.listFaults, (_, { world }) =>
-    Effect.sync(() => ({ faults: world.faults.map(({ matched, rule, struck }) => ({ rule, matched, struck })) }))
+  on(declarations.listFaults, (_, { state }) =>
+    Effect.sync(() => ({ faults: state.faults.map(({ matched, rule, applied }) => ({ rule, matched, applied })) }))
   ),
-  on(declarations.setFaults, (request, { world }) =>
+  on(declarations.setFaults, (request, { state }) =>
     readRules(request).pipe(
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
-      Effect.flatMap(({ rules }) => Effect.as(setFaults(world, rules), done))
+      Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), done))
     )
   ),
   on(declarations.time, () => tellTime),
-  on(declarations.clock, ({ advance_ms }, { world }) =>
+  on(declarations.clock, ({ advance_ms }, { state }) =>
     Effect.clockWith((clock) => {
       if (!isMovable(clock)) return Effect.fail(realClock)
-      return world.now + advance_ms > lastMoment
+      return state.now + advance_ms > lastMoment
         ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${lastMoment}`))
         : Effect.andThen(clock.adjust(advance_ms), tellTime)
     })

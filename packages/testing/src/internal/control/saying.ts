@@ -8,7 +8,7 @@ import {
 import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type { SaidAttachment } from "../../Person.ts"
+import type { PersonAttachment } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
 import { maybe } from "./maybe.ts"
@@ -37,10 +37,10 @@ const isOwn = (given: unknown): boolean => hasProperty(given, "type") && Object.
 /** The attachments of a person's message: as others see them, or as short as `{type, payload: {url}}`. */
 export const readAttachments = (
   given: ReadonlyArray<unknown>
-): Effect.Effect<ReadonlyArray<SaidAttachment>, refusal.Refusal> =>
+): Effect.Effect<ReadonlyArray<PersonAttachment>, refusal.Refusal> =>
   Effect.forEach(given, (attachment, index) =>
     Effect.mapError(
-      Effect.suspend((): Effect.Effect<SaidAttachment, Schema.SchemaError> =>
+      Effect.suspend((): Effect.Effect<PersonAttachment, Schema.SchemaError> =>
         isOwn(attachment) ? decodeOwn(attachment) : decodeAny(attachment)
       ),
       (error) => refusal.invalidPayload(`attachments[${index}]: ${describe(error)}`)

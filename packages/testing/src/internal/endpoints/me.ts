@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type { Handlers } from "./handler.ts"
 
 export const me: Handlers<typeof Me> = {
-  get: (_, { bot }) => Effect.sync(() => ({ ...bot.account.user, commands: bot.commands })),
+  get: (_, { bot }) => Effect.sync(() => ({ ...bot.user.profile, commands: bot.commands })),
 
   setCommands: ({ commands }, { bot }) =>
     Effect.sync(() => {

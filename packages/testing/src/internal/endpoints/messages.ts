@@ -1,51 +1,51 @@
 import type * as Messages from "@colloquy/core/Messages"
 import * as Effect from "effect/Effect"
-import { type Call, requireOpen, roomOf, visiblePost } from "./call.ts"
+import { type Call, requireOpen, chatOf, visibleMessage } from "./call.ts"
 import { readContent } from "../platform/content.ts"
-import type { Post, Room } from "../platform/model.ts"
-import { publish, rewrite, withdraw } from "../platform/posts.ts"
+import type { MessageState, ChatState } from "../platform/model.ts"
+import { createMessage, editMessage, removeMessage } from "../platform/messages.ts"
 import * as refusal from "../http/refusal.ts"
-import { findDialog, hasRight, isAdmin } from "../platform/rooms.ts"
-import { present } from "../platform/views.ts"
+import { findDialog, hasRight, isAdmin } from "../platform/chats.ts"
+import { toMessage } from "../platform/views.ts"
 import type { Handlers } from "./handler.ts"
 
 const defaultCount = 50
 
-const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<Room, refusal.Refusal> => {
-  if (chat_id !== undefined) return roomOf(call, chat_id)
-  const person = call.world.accounts.get(user_id)
-  const dialog = person && findDialog(call.world, person, call.bot)
-  return dialog === undefined ? refusal.chatNotFound(`with user ${user_id}`) : roomOf(call, dialog.chat_id)
+const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<ChatState, refusal.Refusal> => {
+  if (chat_id !== undefined) return chatOf(call, chat_id)
+  const person = call.state.users.get(user_id)
+  const dialog = person && findDialog(call.state, person, call.bot)
+  return dialog === undefined ? refusal.chatNotFound(`with user ${user_id}`) : chatOf(call, dialog.chat_id)
 }
 
-const mayWrite = ({ bot }: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
-  room.type !== "channel" || hasRight(room, bot.account, "write") ? Effect.void : refusal.notAdmin()
+const mayWrite = ({ bot }: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
+  chat.type !== "channel" || hasRight(chat, bot.user, "write") ? Effect.void : refusal.notAdmin()
 
 /** The bot's own messages, and what others wrote where it has the right. */
 const mayChange = (
   { bot }: Call,
-  { author, room }: Post,
+  { author, chat }: MessageState,
   right: "edit" | "delete"
 ): Effect.Effect<void, refusal.Refusal> =>
-  author === bot.account || (hasRight(room, bot.account, right) && (right === "delete" || room.type === "channel"))
+  author === bot.user || (hasRight(chat, bot.user, right) && (right === "delete" || chat.type === "channel"))
     ? Effect.void
     : refusal.accessDenied("The message is not the bot's own")
 
-const readable = (call: Call, room: Room): Effect.Effect<void, refusal.Refusal> =>
-  room.type === "dialog" || isAdmin(room, call.bot.account) ? Effect.void : refusal.notAdmin()
+const readable = (call: Call, chat: ChatState): Effect.Effect<void, refusal.Refusal> =>
+  chat.type === "dialog" || isAdmin(chat, call.bot.user) ? Effect.void : refusal.notAdmin()
 
 const presenting =
-  ({ world }: Call) =>
-  (post: Post) =>
-    present(world, post)
+  ({ state }: Call) =>
+  (message: MessageState) =>
+    toMessage(state, message)
 
 export const messages: Handlers<typeof Messages> = {
   send: Effect.fnUntraced(function* (request, call) {
-    const room = yield* destination(call, request)
-    yield* mayWrite(call, room)
-    yield* requireOpen(room)
-    const content = yield* readContent(call, room, request)
-    return present(call.world, publish(call.world, room, call.bot.account, content, request.notify))
+    const chat = yield* destination(call, request)
+    yield* mayWrite(call, chat)
+    yield* requireOpen(chat)
+    const content = yield* readContent(call, chat, request)
+    return toMessage(call.state, createMessage(call.state, chat, call.bot.user, content, request.notify))
   }),
 
   list: Effect.fnUntraced(function* (
@@ -61,30 +61,30 @@ export const messages: Handlers<typeof Messages> = {
     call
   ) {
     if (chat_id === undefined) {
-      const posts = [...new Set(message_ids)].flatMap((mid) => call.world.posts.get(mid) ?? [])
-      yield* Effect.forEach(posts, ({ room }) => roomOf(call, room.chat_id))
-      return posts.map(presenting(call))
+      const messages = [...new Set(message_ids)].flatMap((mid) => call.state.messages.get(mid) ?? [])
+      yield* Effect.forEach(messages, ({ chat }) => chatOf(call, chat.chat_id))
+      return messages.map(presenting(call))
     }
-    const isWanted = ({ message: { timestamp } }: Post) =>
+    const isWanted = ({ value: { timestamp } }: MessageState) =>
       timestamp <= from && timestamp >= to && timestamp < before && timestamp > after
-    const room = yield* roomOf(call, chat_id)
-    yield* readable(call, room)
-    return room.posts.filter(isWanted).slice(-count).reverse().map(presenting(call))
+    const chat = yield* chatOf(call, chat_id)
+    yield* readable(call, chat)
+    return chat.messages.filter(isWanted).slice(-count).reverse().map(presenting(call))
   }),
 
-  get: ({ message_id }, call) => Effect.map(visiblePost(call, message_id), presenting(call)),
+  get: ({ message_id }, call) => Effect.map(visibleMessage(call, message_id), presenting(call)),
 
   edit: Effect.fnUntraced(function* ({ message_id, ...body }, call) {
-    const post = yield* visiblePost(call, message_id)
-    yield* roomOf(call, post.room.chat_id)
-    yield* mayChange(call, post, "edit")
-    const content = yield* readContent(call, post.room, body, post)
-    rewrite(call.world, post, content, call.bot.account)
+    const message = yield* visibleMessage(call, message_id)
+    yield* chatOf(call, message.chat.chat_id)
+    yield* mayChange(call, message, "edit")
+    const content = yield* readContent(call, message.chat, body, message)
+    editMessage(call.state, message, content, call.bot.user)
   }),
 
   remove: Effect.fnUntraced(function* ({ message_id }, call) {
-    const post = yield* visiblePost(call, message_id)
-    yield* mayChange(call, post, "delete")
-    withdraw(call.world, post, call.bot.account)
+    const message = yield* visibleMessage(call, message_id)
+    yield* mayChange(call, message, "delete")
+    removeMessage(call.state, message, call.bot.user)
   })
 }

@@ -15,11 +15,11 @@ export const subscriptions: Handlers<typeof Subscriptions> = {
       }))
     ),
 
-  subscribe: (request, { bot, world }) =>
-    Effect.andThen(checkAddress(request.url, world.outlet.allowsInsecure), subscribe(world, bot, request)),
+  subscribe: (request, { bot, state }) =>
+    Effect.andThen(checkAddress(request.url, state.outlet.allowsInsecure), subscribe(state, bot, request)),
 
-  unsubscribe: ({ url }, { bot, world }) =>
-    Effect.flatMap(unsubscribe(world, bot, url), (wasSubscribed) =>
+  unsubscribe: ({ url }, { bot, state }) =>
+    Effect.flatMap(unsubscribe(state, bot, url), (wasSubscribed) =>
       wasSubscribed ? Effect.void : rejected(`Nothing is subscribed at ${url}`)
     )
 }

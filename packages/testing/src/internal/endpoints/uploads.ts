@@ -4,10 +4,10 @@ import { openSlot } from "../upload/host.ts"
 import type { Handlers } from "./handler.ts"
 
 export const uploads: Handlers<typeof Uploads> = {
-  create: ({ type }, { entrance, world }) =>
+  create: ({ type }, { listener, state }) =>
     Effect.sync(() => {
-      const { address, media } = openSlot(world, type)
-      const url = entrance.uploads[type] + address
+      const { address, media } = openSlot(state, type)
+      const url = listener.uploads[type] + address
       return type === "video" || type === "audio" ? { url, token: media.token } : { url }
     })
 }

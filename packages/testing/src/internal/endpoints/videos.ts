@@ -7,10 +7,10 @@ import type { Handlers } from "./handler.ts"
 const renditions = ["mp4_1080", "mp4_720", "mp4_480", "hls"]
 
 export const videos: Handlers<typeof Videos> = {
-  get: Effect.fnUntraced(function* ({ token }, { world }) {
-    const media = world.media.get(token)
-    if (media?.type !== "video" || !isReady(world, media)) return yield* notFound(`Video ${token}`)
-    const url = urlOf(world, media)
+  get: Effect.fnUntraced(function* ({ token }, { state }) {
+    const media = state.media.get(token)
+    if (media?.type !== "video" || !isReady(state, media)) return yield* notFound(`Video ${token}`)
+    const url = urlOf(state, media)
     const urls = Object.fromEntries(renditions.map((rendition) => [rendition, `${url}/${rendition}`]))
     return { token, urls, ...videoInfoOf(media) }
   })

@@ -6,7 +6,7 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { ClientResponse } from "./clientResponse.ts"
-import { type Body, type Entrance, type Serve, Unreadable } from "./wire.ts"
+import { type Body, type Listener, type Serve, Unreadable } from "./wire.ts"
 
 export const apiOrigin = "https://api.emulator.test"
 
@@ -17,10 +17,10 @@ export const uploadOrigins: Readonly<Record<UploadType, string>> = {
   file: "https://file.uploads.emulator.test"
 }
 
-const entrances = new Map<string, Entrance>([
-  [apiOrigin, { at: "api", uploads: uploadOrigins }],
+const entrances = new Map<string, Listener>([
+  [apiOrigin, { kind: "api", uploads: uploadOrigins }],
   ...Object.entries(uploadOrigins).map(
-    ([type, origin]) => [origin, { at: type as UploadType, uploads: uploadOrigins }] as const
+    ([type, origin]) => [origin, { kind: type as UploadType, uploads: uploadOrigins }] as const
   )
 ])
 
@@ -87,8 +87,8 @@ const read = (body: HttpBody.HttpBody): Sent => {
 /** The platform as an HTTP client, without sockets: its hosts are reached by their names. */
 export const makeClient = (serve: Serve): HttpClient.HttpClient =>
   HttpClient.make((request, url) => {
-    const entrance = entrances.get(url.origin)
-    if (entrance === undefined) return Effect.fail(lost(request, "unresolved"))
+    const listener = entrances.get(url.origin)
+    if (listener === undefined) return Effect.fail(lost(request, "unresolved"))
     const { body, contentType } = read(request.body)
     const answered = serve({
       method: request.method,
@@ -96,7 +96,7 @@ export const makeClient = (serve: Serve): HttpClient.HttpClient =>
       query: url.search,
       headers: contentType === undefined ? request.headers : { "content-type": contentType, ...request.headers },
       body,
-      entrance
+      listener
     })
     return Effect.mapBoth(answered, {
       onSuccess: (response) => new ClientResponse(request, response),

@@ -3,12 +3,12 @@ import type { Duplex } from "node:stream"
 import * as refusal from "./refusal.ts"
 import { isAnswered } from "./restOfBody.ts"
 import { atDoor } from "./shape.ts"
-import type { Door } from "./wire.ts"
+import type { ListenerKind } from "./wire.ts"
 
 const encoder = new TextEncoder()
 
 /** Writes a "no" where there is no request to answer, and hangs up. */
-const hangUp = (socket: Duplex, door: Door, { body, status }: refusal.Refusal): void => {
+const hangUp = (socket: Duplex, door: ListenerKind, { body, status }: refusal.Refusal): void => {
   const text = JSON.stringify(atDoor(door, body))
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -26,7 +26,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** What is no HTTP request, or never comes to its end, is answered in the platform's shape and hung up on. */
 export const answerNoHttp =
-  (door: Door) =>
+  (door: ListenerKind) =>
   ({ code = "", message }: Error & { readonly code?: string }, socket: Duplex): void => {
     if (!socket.writable || code === "ECONNRESET" || isAnswered(socket)) return void socket.destroy()
     hangUp(socket, door, refusal.noRequest(statuses[code] ?? 400, message))
@@ -34,7 +34,7 @@ export const answerNoHttp =
 
 /** The server is no proxy. */
 export const refuseTunnel =
-  (door: Door) =>
+  (door: ListenerKind) =>
   ({ url }: IncomingMessage, socket: Duplex): void => {
     socket.on("error", () => socket.destroy())
     socket.on("finish", () => socket.destroy())

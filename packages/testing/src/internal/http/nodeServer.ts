@@ -10,7 +10,7 @@ import { makeServer } from "./makeServer.ts"
 import { internalError } from "./refusal.ts"
 import { type Asked, send } from "./send.ts"
 import { toResponse } from "./shape.ts"
-import type { Door, Entrance, Request, Serve } from "./wire.ts"
+import type { ListenerKind, Listener, Request, Serve } from "./wire.ts"
 
 /** The path and the query, also where the caller takes the server for a proxy and gives a whole address. */
 const pathAndQuery = (url: string): string => {
@@ -24,7 +24,7 @@ const headersIn = ({ headers }: IncomingMessage): Request["headers"] =>
     ? (headers as Request["headers"])
     : { ...(headers as Request["headers"]), "set-cookie": headers["set-cookie"].join(", ") }
 
-const toRequest = (incoming: IncomingMessage, entrance: Entrance, ask: () => void): Request => {
+const toRequest = (incoming: IncomingMessage, listener: Listener, ask: () => void): Request => {
   const target = pathAndQuery(incoming.url!)
   const mark = target.indexOf("?")
   return {
@@ -33,12 +33,12 @@ const toRequest = (incoming: IncomingMessage, entrance: Entrance, ask: () => voi
     query: mark < 0 ? "" : target.slice(mark),
     headers: headersIn(incoming),
     body: new IncomingBody(incoming, ask),
-    entrance
+    listener
   }
 }
 
 /** How a caller gets in, by what it calls the server. */
-export type Greet = (host: string | undefined) => Entrance
+export type Greet = (host: string | undefined) => Listener
 
 /** Answers until the scope closes. */
 const answering = (server: Server, greet: Greet, serve: Serve): Effect.Effect<void, never, Scope.Scope> =>
@@ -52,11 +52,11 @@ const answering = (server: Server, greet: Greet, serve: Serve): Effect.Effect<vo
         if (asked.isWaiting) outgoing.writeContinue()
         asked.isWaiting = false
       }
-      const entrance = greet(incoming.headers.host)
-      const answered = Effect.map(serve(toRequest(incoming, entrance, ask)), (response) => send(asked, response)).pipe(
+      const listener = greet(incoming.headers.host)
+      const answered = Effect.map(serve(toRequest(incoming, listener, ask)), (response) => send(asked, response)).pipe(
         Effect.catchDefect((defect) =>
           Effect.map(Effect.logError("The emulator could not answer", defect), () =>
-            send(asked, toResponse(internalError(), entrance.at))
+            send(asked, toResponse(internalError(), listener.kind))
           )
         )
       )
@@ -91,7 +91,11 @@ const close = (server: Server): Effect.Effect<void> =>
   })
 
 /** Listens on a port until the scope closes. */
-export const listen = (door: Door, host: string, port: number): Effect.Effect<Listening, ServeError, Scope.Scope> =>
+export const listen = (
+  door: ListenerKind,
+  host: string,
+  port: number
+): Effect.Effect<Listening, ServeError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Server, ServeError>((resume) => {
       const server = makeServer(door)

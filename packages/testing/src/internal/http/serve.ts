@@ -6,18 +6,27 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Call } from "../endpoints/call.ts"
-import { faulty, type Found } from "../platform/faults.ts"
+import { faulty, type MatchedEndpoint } from "../platform/faults.ts"
 import { handlerOf } from "../endpoints/index.ts"
-import type { Bot } from "../platform/model.ts"
+import type { BotState } from "../platform/model.ts"
 import { readText } from "./readText.ts"
 import * as refusal from "./refusal.ts"
 import * as requestReader from "./requestReader.ts"
 import * as router from "./router.ts"
 import { toResponse } from "./shape.ts"
-import { targetOf } from "../platform/target.ts"
+import { targetOf } from "./requestTarget.ts"
 import { serveUploadHost } from "../upload/host.ts"
-import { allow, asHead, type Exchange, type Lost, type Request, respond, type Response, type Serve } from "./wire.ts"
-import type { World } from "../platform/world.ts"
+import {
+  allow,
+  asHead,
+  type Exchange,
+  type ConnectionLost,
+  type Request,
+  respond,
+  type Response,
+  type Serve
+} from "./wire.ts"
+import type { PlatformState } from "../platform/state.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
@@ -44,7 +53,7 @@ const makeAnswerer = (endpoint: Endpoint.Any): Answerer => {
   })
 }
 
-const authenticate = (world: World, { headers, query }: Request): Refusable<Bot> =>
+const authenticate = (state: PlatformState, { headers, query }: Request): Refusable<BotState> =>
   Effect.suspend(() => {
     const token = headers["authorization"]
     if (token === undefined || token === "") {
@@ -53,9 +62,9 @@ const authenticate = (world: World, { headers, query }: Request): Refusable<Bot>
         inQuery ? "The token is not taken from the query: send the header Authorization" : "No access token"
       )
     }
-    const revocation = world.revoked.get(token)
+    const revocation = state.revokedTokens.get(token)
     if (revocation !== undefined) return refusal.tokenOfNoUse(revocation)
-    const bot = world.bots.get(token)
+    const bot = state.bots.get(token)
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
 
@@ -63,8 +72,8 @@ const maxBody = 2 ** 20
 
 type Journaled = { -readonly [K in keyof Exchange]: Exchange[K] }
 
-const open = (world: World, { headers, method, path, query }: Request): Journaled => ({
-  at: world.now,
+const open = (state: PlatformState, { headers, method, path, query }: Request): Journaled => ({
+  at: state.now,
   method,
   path,
   query,
@@ -76,13 +85,13 @@ const open = (world: World, { headers, method, path, query }: Request): Journale
 })
 
 /** Answers requests from the state of the platform, by the declarations that the client is made of. */
-export const serving = (world: World): Serve => {
+export const serving = (state: PlatformState): Serve => {
   const find = router.make(Endpoints.all)
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
 
   const answerApi = Effect.fnUntraced(function* (request: Request, exchange: Journaled) {
-    const { entrance, method, path, query } = request
+    const { listener, method, path, query } = request
     const match = find(method, path)
     if (method === "OPTIONS" && path === "*") return allow(methods)
     if (match._tag === "NotFound") return yield* refusal.notFound(`Path ${path}`)
@@ -92,30 +101,30 @@ export const serving = (world: World): Serve => {
     }
     const { endpoint, params } = match
     exchange.endpoint = endpoint.endpoint
-    const bot = yield* authenticate(world, request)
-    if (world.limiter !== undefined) {
-      yield* world.limiter.admit(endpoint, bot, targetOf(world, bot, params, query), world.now)
+    const bot = yield* authenticate(state, request)
+    if (state.limiter !== undefined) {
+      yield* state.limiter.admit(endpoint, bot, targetOf(state, bot, params, query), state.now)
     }
-    const isRead = world.isStrict || Object.keys(endpoint.declaration.body).length > 0
+    const isRead = state.isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, maxBody)) : undefined
-    world.imageOrigins.bot = entrance.uploads.image
-    return yield* answerers.get(endpoint)!({ params, query, body, isStrict: world.isStrict }, { world, bot, entrance })
+    state.imageOrigins.bot = listener.uploads.image
+    return yield* answerers.get(endpoint)!({ params, query, body, isStrict: state.isStrict }, { state, bot, listener })
   })
 
-  const found = ({ entrance, method, path }: Request): Found => {
+  const found = ({ listener, method, path }: Request): MatchedEndpoint => {
     const match = find(method, path)
-    return entrance.at === "api" && match._tag === "Found"
+    return listener.kind === "api" && match._tag === "Found"
       ? { endpoint: match.endpoint.endpoint, params: match.params }
       : { endpoint: undefined, params: {} }
   }
 
   const answer = (request: Request, exchange: Journaled): Effect.Effect<Response> =>
-    (request.entrance.at === "api" ? answerApi(request, exchange) : serveUploadHost(world, request)).pipe(
+    (request.listener.kind === "api" ? answerApi(request, exchange) : serveUploadHost(state, request)).pipe(
       Effect.catch((refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
         Effect.as(
           Effect.logError("The emulator could not answer", defect),
-          toResponse(refusal.internalError(), request.entrance.at)
+          toResponse(refusal.internalError(), request.listener.kind)
         )
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity
@@ -123,10 +132,10 @@ export const serving = (world: World): Serve => {
 
   return (request) =>
     Effect.suspend(() => {
-      const exchange = open(world, request)
-      const answered: Effect.Effect<Response, Lost> = world.intercepts.reduce(
+      const exchange = open(state, request)
+      const answered: Effect.Effect<Response, ConnectionLost> = state.interceptors.reduce(
         (next, intercept) => Effect.suspend(() => intercept(request, next)),
-        Effect.suspend(() => faulty(world, request, found, answer(request, exchange)))
+        Effect.suspend(() => faulty(state, request, found, answer(request, exchange)))
       )
       return Effect.onExit(answered, (exit) =>
         Effect.sync(() => {
@@ -134,7 +143,7 @@ export const serving = (world: World): Serve => {
             exchange.status = exit.value.status
             exchange.answer = exit.value.body
           }
-          world.exchanges.append(exchange)
+          state.exchanges.append(exchange)
         })
       )
     })

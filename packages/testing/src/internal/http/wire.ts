@@ -5,7 +5,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 
 /** Nothing comes back: the connection is refused, or it breaks before the whole answer has been sent. */
-export class Lost extends Data.TaggedError("Lost")<{
+export class ConnectionLost extends Data.TaggedError("Lost")<{
   readonly kind: "refused" | "reset"
 }> {}
 
@@ -22,11 +22,11 @@ export interface Body {
 }
 
 /** Where a request comes in: each kind of media has a host of its own. */
-export type Door = "api" | UploadType
+export type ListenerKind = "api" | UploadType
 
 /** The door a request came through, and the addresses of the doors for uploads as the caller can reach them. */
-export interface Entrance {
-  readonly at: Door
+export interface Listener {
+  readonly kind: ListenerKind
   readonly uploads: Readonly<Record<UploadType, string>>
 }
 
@@ -37,7 +37,7 @@ export interface Request {
   readonly query: string
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: Body
-  readonly entrance: Entrance
+  readonly listener: Listener
 }
 
 /** The headers that a request has. */
@@ -90,9 +90,12 @@ export const allow = (methods: ReadonlyArray<string>): Response => ({
 })
 
 /** What can stand in a request's way before it is answered: `next` answers it. */
-export type Intercept = (request: Request, next: Effect.Effect<Response, Lost>) => Effect.Effect<Response, Lost>
+export type Interceptor = (
+  request: Request,
+  next: Effect.Effect<Response, ConnectionLost>
+) => Effect.Effect<Response, ConnectionLost>
 
-export type Serve = (request: Request) => Effect.Effect<Response, Lost>
+export type Serve = (request: Request) => Effect.Effect<Response, ConnectionLost>
 
 /** A call of the bot and what it was answered. `endpoint` stands where the call came through to one. */
 export interface Exchange {

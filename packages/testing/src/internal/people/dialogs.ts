@@ -1,11 +1,11 @@
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
-import { report } from "../platform/deliveries.ts"
-import type { Room } from "../platform/model.ts"
-import { findDialog, markActive, openDialog } from "../platform/rooms.ts"
+import { notifyBot } from "../platform/updates.ts"
+import type { ChatState } from "../platform/model.ts"
+import { findDialog, markActive, openDialog } from "../platform/chats.ts"
 import { toChat } from "../platform/views.ts"
-import { type Actor, cannot, type Doing, localeOf } from "./actor.ts"
+import { type Actor, cannot, type Action, localeOf } from "./actor.ts"
 
 type DialogUpdate = Extract<
   Update["update_type"],
@@ -16,45 +16,45 @@ type DialogUpdate = Extract<
 const maxPayload = 128
 
 /** Opens the dialog, or starts it again. */
-export const begin = (actor: Actor, payload?: string): Room => {
-  const { bot, self, world } = actor
-  const room = findDialog(world, self, bot) ?? openDialog(world, self, bot)
-  room.isSuspended = false
-  markActive(world, room, self)
-  const { chat_id } = room
+export const begin = (actor: Actor, payload?: string): ChatState => {
+  const { bot, self, state } = actor
+  const chat = findDialog(state, self, bot) ?? openDialog(state, self, bot)
+  chat.isSuspended = false
+  markActive(state, chat, self)
+  const { chat_id } = chat
   const deepLink = payload === undefined ? {} : { payload }
-  const started = { timestamp: world.now, chat_id, user: self.user, ...deepLink, ...localeOf(actor) }
-  report(world, room, bot, { update_type: "bot_started", ...started })
-  return room
+  const started = { timestamp: state.now, chat_id, user: self.profile, ...deepLink, ...localeOf(actor) }
+  notifyBot(state, chat, bot, { update_type: "bot_started", ...started })
+  return chat
 }
 
-const dialogOf = (actor: Actor): Doing<Room> =>
-  Effect.suspend((): Doing<Room> => {
-    const room = findDialog(actor.world, actor.self, actor.bot)
-    return room === undefined ? cannot(actor, "they have no dialog with the bot: use start") : Effect.succeed(room)
+const dialogOf = (actor: Actor): Action<ChatState> =>
+  Effect.suspend((): Action<ChatState> => {
+    const chat = findDialog(actor.state, actor.self, actor.bot)
+    return chat === undefined ? cannot(actor, "they have no dialog with the bot: use start") : Effect.succeed(chat)
   })
 
-const toDialog = (actor: Actor, update_type: DialogUpdate, change: (room: Room) => object = () => ({})): Doing =>
-  Effect.map(dialogOf(actor), (room) => {
-    const { bot, self, world } = actor
-    markActive(world, room, self)
-    const update = { update_type, timestamp: world.now, chat_id: room.chat_id, user: self.user, ...localeOf(actor) }
-    report(world, room, bot, { ...update, ...change(room) })
+const toDialog = (actor: Actor, update_type: DialogUpdate, change: (chat: ChatState) => object = () => ({})): Action =>
+  Effect.map(dialogOf(actor), (chat) => {
+    const { bot, self, state } = actor
+    markActive(state, chat, self)
+    const update = { update_type, timestamp: state.now, chat_id: chat.chat_id, user: self.profile, ...localeOf(actor) }
+    notifyBot(state, chat, bot, { ...update, ...change(chat) })
   })
 
 /** What a person does with the dialog itself. */
 export const dialogs = (
   actor: Actor
 ): Pick<Person, "dialog" | "start" | "stop" | "clearDialog" | "removeDialog" | "muteDialog" | "unmuteDialog"> => ({
-  dialog: Effect.map(dialogOf(actor), (room) => toChat(actor.world, room, actor.bot)),
+  dialog: Effect.map(dialogOf(actor), (chat) => toChat(actor.state, chat, actor.bot)),
   start: (payload) =>
     Effect.suspend(() =>
       payload !== undefined && payload.length > maxPayload
         ? cannot(actor, `the payload of a deep link has at most ${maxPayload} characters`)
-        : Effect.sync(() => toChat(actor.world, begin(actor, payload), actor.bot))
+        : Effect.sync(() => toChat(actor.state, begin(actor, payload), actor.bot))
     ),
-  stop: toDialog(actor, "bot_stopped", (room) => {
-    room.isSuspended = true
+  stop: toDialog(actor, "bot_stopped", (chat) => {
+    chat.isSuspended = true
     return {}
   }),
   clearDialog: toDialog(actor, "dialog_cleared"),

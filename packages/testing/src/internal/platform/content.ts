@@ -6,12 +6,12 @@ import type { LinkedMessage } from "@colloquy/core/Message"
 import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import { type Call, visiblePost } from "../endpoints/call.ts"
+import { type Call, visibleMessage } from "../endpoints/call.ts"
 import { takeOver, useMedia } from "./media.ts"
 import { parseHtml } from "../text/html.ts"
 import { parseMarkdown } from "../text/markdown.ts"
-import type { Post, Room } from "./model.ts"
-import { contentOf, linkTo } from "./posts.ts"
+import type { MessageState, ChatState } from "./model.ts"
+import { contentOf, linkTo } from "./messages.ts"
 import * as refusal from "../http/refusal.ts"
 
 export const maxAttachments = 12
@@ -48,7 +48,7 @@ const contactOf = (
   call: Call,
   { contact_id, name, vcf_info, vcf_phone }: Extract<AttachmentRequest, { type: "contact" }>["payload"]
 ): Attachment => {
-  const known = contact_id == null ? undefined : call.world.accounts.get(UserId.make(contact_id))?.user
+  const known = contact_id == null ? undefined : call.state.users.get(UserId.make(contact_id))?.profile
   const lines = ["BEGIN:VCARD", "VERSION:3.0", `FN:${name ?? known?.first_name ?? ""}`]
   const phone = vcf_phone == null ? [] : [`TEL;TYPE=cell:${vcf_phone}`]
   return {
@@ -64,15 +64,15 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
   switch (request.type) {
     case "image": {
       const { photos, token, url } = request.payload
-      if (url != null) return Effect.map(takeOver(call.world, url), (attachment) => [attachment])
+      if (url != null) return Effect.map(takeOver(call.state, url), (attachment) => [attachment])
       const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
       if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
-      return Effect.forEach(tokens, (token) => useMedia(call.world, "image", token))
+      return Effect.forEach(tokens, (token) => useMedia(call.state, "image", token))
     }
     case "video":
     case "audio":
     case "file":
-      return Effect.map(useMedia(call.world, request.type, request.payload.token), (attachment) => [attachment])
+      return Effect.map(useMedia(call.state, request.type, request.payload.token), (attachment) => [attachment])
     case "sticker": {
       const { code } = request.payload
       return Effect.succeed([{ type: "sticker", payload: { code, url: stickerUrl(code) }, width: 512, height: 512 }])
@@ -94,13 +94,13 @@ const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyA
   }
 }
 
-const readLink = Effect.fnUntraced(function* (call: Call, room: Room, { mid, type }: NewMessageLink) {
-  if (call.world.remarks.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
-  const post = yield* visiblePost(call, mid)
-  if (type === "reply" && post.room !== room) {
+const readLink = Effect.fnUntraced(function* (call: Call, chat: ChatState, { mid, type }: NewMessageLink) {
+  if (call.state.comments.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
+  const message = yield* visibleMessage(call, mid)
+  if (type === "reply" && message.chat !== chat) {
     return yield* refusal.invalidPayload("link: a reply must be to a message of the same chat")
   }
-  return linkTo(type, post)
+  return linkTo(type, message)
 })
 
 /**
@@ -109,12 +109,12 @@ const readLink = Effect.fnUntraced(function* (call: Call, room: Room, { mid, typ
  */
 export const readContent = Effect.fnUntraced(function* (
   call: Call,
-  room: Room,
+  chat: ChatState,
   { attachments, format, link, notify, text }: NewMessageBody,
-  edited?: Post
+  edited?: MessageState
 ) {
   const before = edited === undefined ? nothing : contentOf(edited)
-  if (room.type === "channel" && notify === false) {
+  if (chat.type === "channel" && notify === false) {
     return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
   }
   if (link != null && link.mid === edited?.mid) return yield* refusal.replyToItself()
@@ -128,7 +128,7 @@ export const readContent = Effect.fnUntraced(function* (
   const content: Content = {
     ...(text == null ? { text: before.text, markup: before.markup } : parseText(text, format)),
     attachments: attached,
-    link: link == null ? before.link : yield* readLink(call, room, link)
+    link: link == null ? before.link : yield* readLink(call, chat, link)
   }
   return isEmpty(content)
     ? yield* refusal.invalidPayload("text, attachments, link: a message must have one of them")

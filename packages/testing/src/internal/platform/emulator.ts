@@ -7,37 +7,35 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { ChatOptions, Emulator, Options, UserOptions } from "../../Emulator.ts"
 import type { ChatRef, Person, UserRef } from "../../Person.ts"
-import { problemOfChat, problemOfUser } from "./checks.ts"
+import { problemOfChat, problemOfUser } from "./validation.ts"
 import { controlling, isControl } from "../control/control.ts"
-import { deliver } from "./deliveries.ts"
+import { deliverUpdate } from "./updates.ts"
 import { addFault, setFaults } from "./faults.ts"
 import { apiOrigin } from "../http/httpClient.ts"
 import { documentedLimits, Limiter } from "./limits.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
-import type { Account, Bot, Room } from "./model.ts"
+import type { UserState, BotState, ChatState } from "./model.ts"
 import { makePerson } from "../people/person.ts"
 import { chatIdOf, midOf, userIdOf } from "./refs.ts"
-import { admit, allRights, appoint, closeRoom, openRoom, settle } from "./rooms.ts"
+import { addMember, allRights, setAdminRights, closeChat, createChat, insertMember } from "./chats.ts"
 import { serving } from "../http/serve.ts"
-import { present, toChat } from "./views.ts"
+import { toMessage, toChat } from "./views.ts"
 import { listen, makeOutlet } from "../webhook/outlet.ts"
-import { idOf, World } from "./world.ts"
+import { idOf, PlatformState } from "./state.ts"
 
 export const defaultToken = "emulator-token"
 
-const accountOf = (world: World, { user_id }: Person): Account => world.accounts.get(user_id)!
+const userOf = (state: PlatformState, { user_id }: Person): UserState => state.users.get(user_id)!
 
 /** A chat with its people in it; then the bot is added, as somebody would add it. */
-const openChat = (world: World, bot: Bot, options: ChatOptions): Chat => {
+const openChat = (state: PlatformState, bot: BotState, options: ChatOptions): Chat => {
   const { bot: role = {}, hasComments = true, isPublic = false, members = [], title, type = "chat" } = options
-  const people = members.map((person) => accountOf(world, person))
+  const people = members.map((person) => userOf(state, person))
   const owner =
-    options.owner === undefined
-      ? (people[0] ?? world.addAccount({ first_name: "Owner" }))
-      : accountOf(world, options.owner)
-  const link = isPublic ? `https://emulator.test/${world.nextName("c")}` : null
+    options.owner === undefined ? (people[0] ?? state.addUser({ first_name: "Owner" })) : userOf(state, options.owner)
+  const link = isPublic ? `https://emulator.test/${state.nextName("c")}` : null
   const chat_id = options.chat_id === undefined ? {} : { chat_id: options.chat_id }
-  const room = openRoom(world, {
+  const chat = createChat(state, {
     ...chat_id,
     type,
     ...(title === undefined ? {} : { title }),
@@ -45,14 +43,14 @@ const openChat = (world: World, bot: Bot, options: ChatOptions): Chat => {
     owner: idOf(owner),
     hasComments
   })
-  for (const account of new Set([owner, ...people])) settle(world, room, account)
+  for (const user of new Set([owner, ...people])) insertMember(state, chat, user)
   if (role !== false) {
-    admit(world, room, bot.account, owner)
+    addMember(state, chat, bot.user, owner)
     const isAdmin = role.admin ?? role.permissions !== undefined
-    const member = room.members.get(idOf(bot.account))!
-    if (isAdmin) appoint(world, room, member, role.permissions ?? allRights, owner)
+    const member = chat.members.get(idOf(bot.user))!
+    if (isAdmin) setAdminRights(state, chat, member, role.permissions ?? allRights, owner)
   }
-  return toChat(world, room, bot)
+  return toChat(state, chat, bot)
 }
 
 const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
@@ -76,97 +74,99 @@ const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): Media
 
 export const make = Effect.fnUntraced(function* (options: Options) {
   const outlet = yield* makeOutlet({ allowsInsecure: options.insecureWebhooks ?? false })
-  const world = yield* Effect.clockWith((clock) => Effect.sync(() => new World(clock, outlet)))
+  const state = yield* Effect.clockWith((clock) => Effect.sync(() => new PlatformState(clock, outlet)))
   const token = options.token ?? defaultToken
-  const bot = world.addBot({ token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
+  const bot = state.addBot({ token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
   for (const [index, token] of (options.moreTokens ?? []).entries()) {
-    world.addBot({ token, name: `Bot ${index + 2}`, username: `bot${index + 2}` })
+    state.addBot({ token, name: `Bot ${index + 2}`, username: `bot${index + 2}` })
   }
-  world.isStrict = options.strict ?? false
-  if (options.limits) world.limiter = new Limiter({ ...documentedLimits, ...options.limits })
-  world.mediaSettings = mediaSettingsOf(options)
+  state.isStrict = options.strict ?? false
+  if (options.limits) state.limiter = new Limiter({ ...documentedLimits, ...options.limits })
+  state.mediaSettings = mediaSettingsOf(options)
 
-  const roomOf = (ref: ChatRef): Room | undefined => world.rooms.get(chatIdOf(ref))
+  const roomOf = (ref: ChatRef): ChatState | undefined => state.chats.get(chatIdOf(ref))
 
-  const changing = (what: string, ref: ChatRef, change: (room: Room) => void) =>
+  const changing = (what: string, ref: ChatRef, change: (chat: ChatState) => void) =>
     Effect.suspend(() => {
-      const room = roomOf(ref)
-      const problem = room === undefined ? `there is no chat ${chatIdOf(ref)}` : undefined
-      return orDefect(what, problem, () => change(room!))
+      const chat = roomOf(ref)
+      const problem = chat === undefined ? `there is no chat ${chatIdOf(ref)}` : undefined
+      return orDefect(what, problem, () => change(chat!))
     })
 
-  const atBot = <A>(what: string, ref: UserRef, act: (bot: Bot) => A): Effect.Effect<A> =>
+  const atBot = <A>(what: string, ref: UserRef, act: (bot: BotState) => A): Effect.Effect<A> =>
     Effect.suspend(() => {
-      const found = world.botOf(userIdOf(ref))
+      const found = state.botOf(userIdOf(ref))
       const problem = found === undefined ? `there is no bot ${userIdOf(ref)}` : undefined
       return orDefect(what, problem, () => act(found!))
     })
 
-  const updatesOf = ({ updates }: Bot): ReadonlyArray<Update> => updates.from(0).map(({ update }) => update)
+  const updatesOf = ({ updates }: BotState): ReadonlyArray<Update> => updates.from(0).map(({ update }) => update)
 
-  const serve = serving(world)
-  const control = controlling({ world, openChat: (bot, options) => openChat(world, bot, options) })
+  const serve = serving(state)
+  const control = controlling({ state, openChat: (bot, options) => openChat(state, bot, options) })
 
   const emulator: Emulator["Service"] = {
     token: Redacted.make(token),
     baseUrl: apiOrigin,
-    bot: bot.account.user,
+    bot: bot.user.profile,
     bots: Effect.sync(() =>
-      [...world.bots.values()].map(({ account, token }) => ({
+      [...state.bots.values()].map(({ user, token }) => ({
         token: Redacted.make(token),
-        user: account.user,
-        user_id: idOf(account)
+        user: user.profile,
+        user_id: idOf(user)
       }))
     ),
     user: (options) =>
       Effect.suspend(() => {
         const { isPrivate, locale, location } = typeof options === "string" ? {} : options
         const profile = profileOf(options)
-        return orDefect("user", problemOfUser(world, profile), () =>
-          makePerson(world, bot, world.addAccount(profile, { isPrivate, locale, location }))
+        return orDefect("user", problemOfUser(state, profile), () =>
+          makePerson(state, bot, state.addUser(profile, { isPrivate, locale, location }))
         )
       }),
     chat: (options = {}) =>
-      Effect.suspend(() => orDefect("chat", problemOfChat(world, options), () => openChat(world, bot, options))),
-    revoke: (token = bot.token, as = "revoked") => Effect.sync(() => void world.revoked.set(token, as)),
+      Effect.suspend(() => orDefect("chat", problemOfChat(state, options), () => openChat(state, bot, options))),
+    revokeToken: (token = bot.token, as = "revoked") => Effect.sync(() => void state.revokedTokens.set(token, as)),
     closeChat: (ref) =>
-      changing("closeChat", ref, (room) => {
-        closeRoom(world, room)
+      changing("closeChat", ref, (chat) => {
+        closeChat(state, chat)
       }),
     allowComments: (ref, allowed) =>
-      changing("allowComments", ref, (room) => {
-        room.hasComments = allowed
+      changing("allowComments", ref, (chat) => {
+        chat.hasComments = allowed
       }),
-    messages: (ref) => Effect.sync(() => roomOf(ref)?.posts.map((post) => present(world, post)) ?? []),
+    messages: (ref) => Effect.sync(() => roomOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
     comments: (ref) =>
       Effect.sync(() => {
         const mid = midOf(ref)
-        return (mid === undefined ? undefined : world.posts.get(mid))?.remarks.map(({ comment }) => comment) ?? []
+        return (
+          (mid === undefined ? undefined : state.messages.get(mid))?.comments.map(({ value: comment }) => comment) ?? []
+        )
       }),
     updates: Effect.sync(() => updatesOf(bot)),
     updatesOf: (ref) => atBot("updatesOf", ref, updatesOf),
-    deliver: (raw, ref = bot.account.user) =>
-      atBot("deliver", ref, (bot) => deliver(world, bot, { update_type: "unknown", raw })),
-    requests: Effect.sync(() => world.exchanges.from(0)),
+    deliver: (raw, ref = bot.user.profile) =>
+      atBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
+    requests: Effect.sync(() => state.exchanges.from(0)),
     receive: (url, receiver) => listen(outlet, url, receiver),
-    deliveries: Effect.sync(() => world.deliveries.from(0)),
-    attempts: world.deliveries.stream(0),
-    heard: Effect.sync(() => world.heard.from(0).map(({ heard }) => heard)),
-    said: (ref) =>
-      world.heard.stream(0).pipe(
-        Stream.map(({ heard }) => heard),
+    deliveries: Effect.sync(() => state.deliveries.from(0)),
+    attempts: state.deliveries.stream(0),
+    events: Effect.sync(() => state.events.from(0).map(({ event: heard }) => heard)),
+    eventsIn: (ref) =>
+      state.events.stream(0).pipe(
+        Stream.map(({ event: heard }) => heard),
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),
-    faults: (rules) => setFaults(world, rules),
-    fault: (rule) => addFault(world, rule),
+    setFaults: (rules) => setFaults(state, rules),
+    addFault: (rule) => addFault(state, rule),
     intercept: (intercept) =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          world.intercepts.push(intercept)
+          state.interceptors.push(intercept)
         }),
         () =>
           Effect.sync(() => {
-            world.intercepts.splice(world.intercepts.lastIndexOf(intercept), 1)
+            state.interceptors.splice(state.interceptors.lastIndexOf(intercept), 1)
           })
       ),
     handle: (request) => (isControl(request) ? control(request) : serve(request))

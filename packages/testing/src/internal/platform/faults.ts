@@ -6,21 +6,21 @@ import type * as Scope from "effect/Scope"
 import { Rule } from "../../Faults.ts"
 import { describe } from "../http/requestReader.ts"
 import { atDoor } from "../http/shape.ts"
-import { targetsOf } from "./target.ts"
-import { asHead, Lost, mayHaveBody, type Request, respond, type Response } from "../http/wire.ts"
-import type { World } from "./world.ts"
+import { targetsOf } from "../http/requestTarget.ts"
+import { asHead, ConnectionLost, mayHaveBody, type Request, respond, type Response } from "../http/wire.ts"
+import type { PlatformState } from "./state.ts"
 
 /** A rule and how far it has come. */
-export interface Fault {
+export interface FaultState {
   readonly rule: Rule
   readonly next: () => number
   readonly path: RegExp | undefined
   matched: number
-  struck: number
+  applied: number
 }
 
 /** Of a request: the endpoint it came through to, and what its path says. */
-export interface Found {
+export interface MatchedEndpoint {
   readonly endpoint: string | undefined
   readonly params: Readonly<Record<string, string>>
 }
@@ -37,48 +37,48 @@ const patternOf = (path: string): RegExp => {
 const decode = Schema.decodeUnknownEffect(Rule, { errors: "all", onExcessProperty: "error" })
 
 /** Makes a rule count from its beginning. A rule that says nothing sensible is a defect that tells why. */
-export const arm = (rule: Rule): Effect.Effect<Fault> =>
+export const arm = (rule: Rule): Effect.Effect<FaultState> =>
   Effect.gen(function* () {
     const checked = yield* Effect.catch(decode(rule), (error) =>
       Effect.die(new RangeError(`Faults: ${describe(error)}`))
     )
     const random = yield* Random.withSeed(Random.Random, checked.seed ?? 0)
     const path = checked.path === undefined ? undefined : patternOf(checked.path)
-    return { rule: checked, next: () => random.nextDoubleUnsafe(), path, matched: 0, struck: 0 }
+    return { rule: checked, next: () => random.nextDoubleUnsafe(), path, matched: 0, applied: 0 }
   })
 
 /** Replaces all rules. */
-export const setFaults = (world: World, rules: ReadonlyArray<Rule>): Effect.Effect<void> =>
+export const setFaults = (state: PlatformState, rules: ReadonlyArray<Rule>): Effect.Effect<void> =>
   Effect.map(Effect.forEach(rules, arm), (faults) => {
-    world.faults = faults
+    state.faults = faults
   })
 
 /** Adds a rule until the scope closes. */
-export const addFault = (world: World, rule: Rule): Effect.Effect<void, never, Scope.Scope> =>
+export const addFault = (state: PlatformState, rule: Rule): Effect.Effect<void, never, Scope.Scope> =>
   Effect.asVoid(
     Effect.acquireRelease(
       Effect.tap(arm(rule), (fault) =>
         Effect.sync(() => {
-          world.faults = [...world.faults, fault]
+          state.faults = [...state.faults, fault]
         })
       ),
       (fault) =>
         Effect.sync(() => {
-          world.faults = world.faults.filter((each) => each !== fault)
+          state.faults = state.faults.filter((each) => each !== fault)
         })
     )
   )
 
 /** Counts one that matches, and tells whether the rule strikes it. */
-const strikes = (fault: Fault): boolean => {
+const applies = (fault: FaultState): boolean => {
   const { every, nth, probability, times } = fault.rule
   fault.matched++
   const chosen =
     (nth === undefined || fault.matched === nth) &&
     (every === undefined || fault.matched % every === 0) &&
     (probability === undefined || fault.next() < probability)
-  if (!chosen || (times !== undefined && fault.struck >= times)) return false
-  fault.struck++
+  if (!chosen || (times !== undefined && fault.applied >= times)) return false
+  fault.applied++
   return true
 }
 
@@ -93,18 +93,18 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 /** What a rule answers in the request's stead, in the shape of the host. */
-const answerOf = ({ entrance }: Request, rule: Rule): Response | undefined => {
+const answerOf = ({ listener }: Request, rule: Rule): Response | undefined => {
   if (rule.body !== undefined) return respond(rule.status ?? 200, rule.body, rule.headers)
   if (rule.status === undefined && rule.code === undefined && rule.message === undefined) return undefined
   const status = rule.status ?? 500
   const code = rule.code ?? codes[status] ?? "internal.error"
   const message = rule.message ?? "A scripted fault"
-  return respond(status, mayHaveBody(status) ? atDoor(entrance.at, { code, message }) : "", rule.headers)
+  return respond(status, mayHaveBody(status) ? atDoor(listener.kind, { code, message }) : "", rule.headers)
 }
 
-const lost = Effect.fail(new Lost({ kind: "reset" }))
+const lost = Effect.fail(new ConnectionLost({ kind: "reset" }))
 
-type Answering = Effect.Effect<Response, Lost>
+type Answering = Effect.Effect<Response, ConnectionLost>
 
 const late = (answering: Answering, delay: number): Answering =>
   Effect.flatMap(Effect.result(answering), (result) =>
@@ -148,23 +148,23 @@ const act = (request: Request, rule: Rule, next: Answering): Answering => {
 
 /** Lets the rules that strike a request have their way with it. */
 export const faulty = (
-  world: World,
+  state: PlatformState,
   request: Request,
-  find: (request: Request) => Found,
+  find: (request: Request) => MatchedEndpoint,
   next: Answering
 ): Answering => {
-  if (world.faults.length === 0) return next
+  if (state.faults.length === 0) return next
   const { endpoint, params } = find(request)
-  const bot = world.bots.get(request.headers["authorization"] ?? "")
-  const chats = targetsOf(world, bot, params, request.query).map(({ chat_id }) => chat_id)
-  const matches = ({ path, rule }: Fault): boolean =>
+  const bot = state.bots.get(request.headers["authorization"] ?? "")
+  const chats = targetsOf(state, bot, params, request.query).map(({ chat_id }) => chat_id)
+  const matches = ({ path, rule }: FaultState): boolean =>
     rule.delivery === undefined &&
     (rule.method === undefined || rule.method.toUpperCase() === request.method) &&
     (path === undefined || path.test(request.path)) &&
     (rule.endpoint === undefined || rule.endpoint === endpoint) &&
     (rule.chat_id === undefined || chats.some((chat_id) => chat_id === rule.chat_id))
-  return world.faults
-    .filter((fault) => matches(fault) && strikes(fault))
+  return state.faults
+    .filter((fault) => matches(fault) && applies(fault))
     .reduceRight((inner, { rule }) => act(request, rule, inner), next)
 }
 
@@ -184,16 +184,16 @@ const chatOf = (fields: Readonly<Record<string, unknown>>): unknown => {
 }
 
 /** What the rules make of the delivery of an update. */
-export const onDelivery = (world: Pick<World, "faults">, update: Update): "deliver" | "drop" | "duplicate" => {
+export const onDelivery = (state: Pick<PlatformState, "faults">, update: Update): "deliver" | "drop" | "duplicate" => {
   const fields = fieldsOf(update)
-  const struck = world.faults.filter((fault) => {
+  const applied = state.faults.filter((fault) => {
     const { chat_id, delivery, update_type } = fault.rule
     return (
       delivery !== undefined &&
       (update_type === undefined || update_type === fields["update_type"]) &&
       (chat_id === undefined || chat_id === chatOf(fields)) &&
-      strikes(fault)
+      applies(fault)
     )
   })
-  return struck[0]?.rule.delivery ?? "deliver"
+  return applied[0]?.rule.delivery ?? "deliver"
 }

@@ -1,6 +1,6 @@
 import type { UploadType } from "@colloquy/core/Uploads"
 import type { Greet, Listening } from "../http/nodeServer.ts"
-import type { Door } from "../http/wire.ts"
+import type { ListenerKind } from "../http/wire.ts"
 
 const unspecified = new Set(["0.0.0.0", "::"])
 
@@ -31,12 +31,12 @@ const namedIn = (host: string | undefined): string | undefined => {
 }
 
 /** Tells a caller the upload hosts: where they listen on every address, under the name that it calls this one by. */
-export const greeting = (at: Door, hosts: UploadHosts): Greet => {
-  const entrance = { at, uploads: addressesOf(hosts) }
-  if (!unspecified.has(hosts.image.address)) return () => entrance
-  let last = { host: undefined as string | undefined, entrance }
+export const greeting = (kind: ListenerKind, hosts: UploadHosts): Greet => {
+  const listener = { kind, uploads: addressesOf(hosts) }
+  if (!unspecified.has(hosts.image.address)) return () => listener
+  let last = { host: undefined as string | undefined, listener }
   return (host) => {
-    if (host !== last.host) last = { host, entrance: { at, uploads: addressesOf(hosts, namedIn(host)) } }
-    return last.entrance
+    if (host !== last.host) last = { host, listener: { kind, uploads: addressesOf(hosts, namedIn(host)) } }
+    return last.listener
   }
 }

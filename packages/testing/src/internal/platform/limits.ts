@@ -3,9 +3,9 @@ import type * as Endpoints from "@colloquy/core/Endpoints"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Limits } from "../../Emulator.ts"
-import type { Bot, Room } from "./model.ts"
+import type { BotState, ChatState } from "./model.ts"
 import * as refusal from "../http/refusal.ts"
-import { idOf } from "./world.ts"
+import { idOf } from "./state.ts"
 
 /**
  * The limits of the platform. Each bot has its own.
@@ -23,7 +23,7 @@ export const documentedLimits: Limits = {
 
 type Scope = "host" | "messages" | "answers" | "polling"
 
-type Claim = readonly [scope: Scope, key: string]
+type Quota = readonly [scope: Scope, key: string]
 
 /**
  * What a call takes besides its place at the host. A chat's messages are one lane, however they are named.
@@ -43,7 +43,7 @@ const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
  * The last arrivals that were let in, at most as many as the limit has places: where all are taken, the next may come
  * when the oldest is out.
  */
-class Lane {
+class SlidingWindow {
   readonly #places: number
   readonly #times: Array<number> = []
   #oldest = 0
@@ -75,7 +75,7 @@ class Lane {
 export class Limiter {
   readonly #limits: Limits
   readonly #window: number
-  readonly #lanes = new Map<string, Lane>()
+  readonly #lanes = new Map<string, SlidingWindow>()
 
   constructor(limits: Limits) {
     for (const scope of ["host", "messages", "answers", "polling"] as const) {
@@ -97,11 +97,11 @@ export class Limiter {
    *
    * @assumption B A request that is refused with 429 takes no place.
    */
-  take(claims: ReadonlyArray<Claim>, now: number): number {
+  take(claims: ReadonlyArray<Quota>, now: number): number {
     this.#forgetIdle(now)
     const lanes = claims.map(([scope, key]) => {
       const name = `${scope} ${key}`
-      return [name, this.#lanes.get(name) ?? new Lane(this.#limits[scope])] as const
+      return [name, this.#lanes.get(name) ?? new SlidingWindow(this.#limits[scope])] as const
     })
     const wait = Math.max(...lanes.map(([, lane]) => lane.waitAt(now, this.#window)))
     if (wait > 0) return wait
@@ -114,11 +114,16 @@ export class Limiter {
   }
 
   /** Whether a call may come in now. */
-  admit(endpoint: Endpoint.Any, bot: Bot, room: Room | undefined, now: number): Effect.Effect<void, refusal.Refusal> {
+  admit(
+    endpoint: Endpoint.Any,
+    bot: BotState,
+    chat: ChatState | undefined,
+    now: number
+  ): Effect.Effect<void, refusal.Refusal> {
     return Effect.suspend(() => {
-      const self = String(idOf(bot.account))
+      const self = String(idOf(bot.user))
       const scope = scopes[endpoint.endpoint as Endpoints.Name]
-      const key = scope === "polling" ? self : room && `${self} ${room.chat_id}`
+      const key = scope === "polling" ? self : chat && `${self} ${chat.chat_id}`
       const claims = scope === undefined || key === undefined ? [] : [[scope, key] as const]
       const wait = this.take([["host", self], ...claims], now)
       if (wait === 0) return Effect.void

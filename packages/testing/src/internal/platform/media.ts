@@ -3,10 +3,10 @@ import type { Message, MessageBody } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
-import type { Media } from "./model.ts"
+import type { MediaState } from "./model.ts"
 import { pictureUrl } from "./pictures.ts"
 import * as refusal from "../http/refusal.ts"
-import type { World } from "./world.ts"
+import type { PlatformState } from "./state.ts"
 
 const host = "https://media.emulator.test"
 
@@ -27,19 +27,19 @@ export const defaultMediaSettings: MediaSettings = {
   linkLifetime: 24 * 60 * 60 * 1000
 }
 
-export const processingTime = ({ mediaSettings }: World, size: number): number =>
+export const processingTime = ({ mediaSettings }: PlatformState, size: number): number =>
   Math.max(mediaSettings.leastProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
 
 export const expectMedia = (
-  world: World,
+  state: PlatformState,
   type: UploadType,
   {
-    token = world.nextName(type),
-    photo_id = world.nextPhotoId(),
+    token = state.nextName(type),
+    photo_id = state.nextPhotoId(),
     sourceUrl
-  }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: Media[K] | undefined } = {}
-): Media => {
-  const media: Media = {
+  }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: MediaState[K] | undefined } = {}
+): MediaState => {
+  const media: MediaState = {
     type,
     token,
     photo_id,
@@ -49,57 +49,58 @@ export const expectMedia = (
     sourceUrl,
     video: undefined
   }
-  world.media.set(token, media)
-  if (type === "image" && sourceUrl !== undefined) world.pictures.refer(media, sourceUrl)
+  state.media.set(token, media)
+  if (type === "image" && sourceUrl !== undefined) state.pictures.refer(media, sourceUrl)
   return media
 }
 
-export const isReady = (world: World, { readyAt }: Media): boolean => readyAt !== undefined && readyAt <= world.now
+export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean =>
+  readyAt !== undefined && readyAt <= state.now
 
-export const urlOf = (world: World, media: Media): string => {
-  if (media.type === "image") return pictureUrl(world, media)
+export const urlOf = (state: PlatformState, media: MediaState): string => {
+  if (media.type === "image") return pictureUrl(state, media)
   return media.sourceUrl ?? `${host}/${media.type}s/${encodeURIComponent(media.token)}`
 }
 
 const hasImages = (body: MessageBody | null | undefined): boolean =>
   body?.attachments?.some(({ type }) => type === "image") === true
 
-const renew = (world: World, attachment: Attachment): Attachment => {
+const renew = (state: PlatformState, attachment: Attachment): Attachment => {
   if (attachment.type !== "image") return attachment
-  const media = world.media.get(attachment.payload.token)
+  const media = state.media.get(attachment.payload.token)
   return media === undefined
     ? attachment
-    : { ...attachment, payload: { ...attachment.payload, url: urlOf(world, media) } }
+    : { ...attachment, payload: { ...attachment.payload, url: urlOf(state, media) } }
 }
 
-const renewBody = (world: World, body: MessageBody): MessageBody =>
-  body.attachments == null ? body : { ...body, attachments: body.attachments.map((each) => renew(world, each)) }
+const renewBody = (state: PlatformState, body: MessageBody): MessageBody =>
+  body.attachments == null ? body : { ...body, attachments: body.attachments.map((each) => renew(state, each)) }
 
 /** A message with links to its pictures that last from now on. */
-export const withFreshLinks = (world: World, message: Message): Message => {
+export const withFreshLinks = (state: PlatformState, message: Message): Message => {
   const { body, link } = message
   if (!hasImages(body) && !hasImages(link?.message)) return message
   return {
     ...message,
-    ...(body == null ? {} : { body: renewBody(world, body) }),
-    ...(link == null ? {} : { link: { ...link, message: renewBody(world, link.message) } })
+    ...(body == null ? {} : { body: renewBody(state, body) }),
+    ...(link == null ? {} : { link: { ...link, message: renewBody(state, link.message) } })
   }
 }
 
 /** An update as it is given to a bot that asks for it now. */
-export const withFreshUpdate = (world: World, update: Update): Update =>
-  "message" in update && update.message != null ? { ...update, message: withFreshLinks(world, update.message) } : update
+export const withFreshUpdate = (state: PlatformState, update: Update): Update =>
+  "message" in update && update.message != null ? { ...update, message: withFreshLinks(state, update.message) } : update
 
 /** @assumption C A video whose header does not tell its sides and length is 1280 x 720 px and plays a second. */
-export const videoInfoOf = ({ video }: Media) => {
+export const videoInfoOf = ({ video }: MediaState) => {
   const { height, seconds, width } = video ?? { width: 1280, height: 720, seconds: 1 }
   return { width, height, duration: Math.round(seconds) }
 }
 
 /** Media as an attachment. */
-export const toAttachment = (world: World, media: Media): Attachment => {
+export const toAttachment = (state: PlatformState, media: MediaState): Attachment => {
   const { photo_id, token, type } = media
-  const url = urlOf(world, media)
+  const url = urlOf(state, media)
   switch (type) {
     case "image":
       return { type, payload: { photo_id, token, url } }
@@ -113,22 +114,26 @@ export const toAttachment = (world: World, media: Media): Attachment => {
 }
 
 /** A picture from elsewhere: the platform takes it over at once. */
-export const takeOver = (world: World, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
+export const takeOver = (state: PlatformState, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
   Effect.suspend(() => {
     if (!/^https?:/i.test(url) || !URL.canParse(url)) {
       return refusal.invalidPayload(`url: must be the address of a picture, is ${JSON.stringify(url)}`)
     }
-    const media = expectMedia(world, "image", { sourceUrl: url })
-    media.readyAt = world.now
-    return Effect.succeed(toAttachment(world, media))
+    const media = expectMedia(state, "image", { sourceUrl: url })
+    media.readyAt = state.now
+    return Effect.succeed(toAttachment(state, media))
   })
 
 /** An uploaded file as an attachment; its token works again and again. */
-export const useMedia = (world: World, type: UploadType, token: string): Effect.Effect<Attachment, refusal.Refusal> =>
+export const useMedia = (
+  state: PlatformState,
+  type: UploadType,
+  token: string
+): Effect.Effect<Attachment, refusal.Refusal> =>
   Effect.suspend((): Effect.Effect<Attachment, refusal.Refusal> => {
-    const media = world.media.get(token)
+    const media = state.media.get(token)
     if (media === undefined || media.type !== type) return refusal.invalidPayload(`No ${type} has the token ${token}`)
-    return isReady(world, media)
-      ? Effect.succeed(toAttachment(world, media))
+    return isReady(state, media)
+      ? Effect.succeed(toAttachment(state, media))
       : refusal.attachmentNotReady(type === "video" ? "video" : "file")
   })

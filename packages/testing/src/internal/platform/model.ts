@@ -20,8 +20,8 @@ export interface Location {
 }
 
 /** A person or a bot. */
-export interface Account {
-  user: UserWithPhoto
+export interface UserState {
+  profile: UserWithPhoto
   readonly locale: string | undefined
   /** Whether they forbid others to add them to chats. */
   readonly isPrivate: boolean
@@ -30,20 +30,20 @@ export interface Account {
 }
 
 /** An update as it waits for the bot. */
-export interface KeptUpdate {
+export interface StoredUpdate {
   readonly at: number
   readonly update: Update
 }
 
 /** A button that a person pressed. */
-export interface Press {
-  readonly post: Post
-  readonly by: Account
+export interface CallbackState {
+  readonly message: MessageState
+  readonly user: UserState
   isAnswered: boolean
 }
 
 /** A subscribed webhook. */
-export interface Hook {
+export interface SubscriptionState {
   readonly url: string
   time: number
   update_types: ReadonlyArray<string> | undefined
@@ -54,21 +54,21 @@ export interface Hook {
   countdown: Fiber.Fiber<void> | undefined
 }
 
-export interface Bot {
+export interface BotState {
   readonly token: string
-  readonly account: Account
+  readonly user: UserState
   commands: ReadonlyArray<BotCommand>
-  readonly updates: Log<KeptUpdate>
+  readonly updates: Log<StoredUpdate>
   /** Where the next poll without a marker goes on. */
   polledTo: number | undefined
-  readonly subscriptions: Map<string, Hook>
+  readonly subscriptions: Map<string, SubscriptionState>
   /** The addresses that were ever subscribed. */
   readonly subscribed: Log<string>
-  readonly presses: Map<string, Press>
+  readonly callbacks: Map<string, CallbackState>
 }
 
-export interface Membership {
-  readonly account: Account
+export interface MemberState {
+  readonly user: UserState
   readonly joinedAt: number
   lastAccessAt: number
   /** The rights of an administrator. */
@@ -76,21 +76,21 @@ export interface Membership {
   alias: string | undefined
 }
 
-export interface Room {
+export interface ChatState {
   readonly chat_id: ChatId
   readonly type: "chat" | "channel" | "dialog"
   title: string | null
   description: string | null
-  icon: Media | undefined
+  icon: MediaState | undefined
   readonly link: string | null
   owner: UserId | undefined
-  readonly members: Map<UserId, Membership>
+  readonly members: Map<UserId, MemberState>
   /** Who the members are now: another set with each change. */
-  people: ReadonlySet<UserId>
+  memberIds: ReadonlySet<UserId>
   readonly former: Map<UserId, "removed" | "left">
   readonly blocked: Set<UserId>
-  readonly posts: Array<Post>
-  pinned: Post | undefined
+  readonly messages: Array<MessageState>
+  pinned: MessageState | undefined
   isClosed: boolean
   /** The person stopped the dialog. */
   isSuspended: boolean
@@ -99,26 +99,26 @@ export interface Room {
 }
 
 /** A message or a channel post. */
-export interface Post {
+export interface MessageState {
   readonly mid: MessageId
-  readonly room: Room
-  readonly author: Account
-  message: Message
+  readonly chat: ChatState
+  readonly author: UserState
+  value: Message
   /** Who saw it, where that is counted: in a channel. */
   readonly viewers: Set<UserId> | undefined
-  readonly remarks: Array<Remark>
+  readonly comments: Array<CommentState>
 }
 
 /** A comment under a post. */
-export interface Remark {
+export interface CommentState {
   readonly mid: MessageId
-  readonly post: Post
-  readonly author: Account
-  comment: Comment
+  readonly message: MessageState
+  readonly author: UserState
+  value: Comment
 }
 
 /** An uploaded file, or one that is expected. */
-export interface Media {
+export interface MediaState {
   readonly type: UploadType
   readonly token: string
   readonly photo_id: bigint
@@ -143,7 +143,7 @@ export interface UploadSlot {
   readonly id: string
   /** Path and query. */
   readonly address: string
-  readonly media: Media
+  readonly media: MediaState
   progress: UploadProgress | undefined
   /** What the received parts contain. */
   probe: MediaProbe
@@ -157,13 +157,13 @@ export type ChatChange = "icon" | "title" | "description" | "pin"
 export type Revocation = "revoked" | "deprecated"
 
 /** What a bot did, and who was there. */
-export interface Hearing {
-  readonly heard: Heard
+export interface RecordedEvent {
+  readonly event: PersonEvent
   readonly audience: ReadonlySet<UserId>
 }
 
 /** What a bot did, as the people in the chat see it. */
-export type Heard =
+export type PersonEvent =
   | {
       readonly _tag: "Message"
       readonly chat_id: ChatId

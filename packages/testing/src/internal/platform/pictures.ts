@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Media } from "./model.ts"
+import type { MediaState } from "./model.ts"
 import type { Refusal } from "../http/refusal.ts"
 import { type Request, respond, type Response } from "../http/wire.ts"
 import { hostError, maxImageSide } from "../upload/limits.ts"
-import type { World } from "./world.ts"
+import type { PlatformState } from "./state.ts"
 
 /** A picture as it was uploaded. */
 export interface Picture {
@@ -22,7 +22,7 @@ export class Pictures {
   #size = 0
 
   /** A picture that was not uploaded: its link leads on to where it stands. */
-  refer({ photo_id }: Media, url: string): void {
+  refer({ photo_id }: MediaState, url: string): void {
     this.#elsewhere.set(String(photo_id), url)
   }
 
@@ -76,11 +76,11 @@ export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Pictu
   })
 
 /** Where a picture can be looked at, for a while. */
-export const pictureUrl = ({ imageOrigin, mediaSettings, now }: World, { photo_id }: Media): string =>
+export const pictureUrl = ({ imageOrigin, mediaSettings, now }: PlatformState, { photo_id }: MediaState): string =>
   `${imageOrigin}/images/${photo_id}?expires=${now + mediaSettings.linkLifetime}`
 
 /** @assumption C A link to a picture that has expired is answered with 410. */
-export const show = ({ now, pictures }: World, { path, query }: Request): Response | Refusal => {
+export const show = ({ now, pictures }: PlatformState, { path, query }: Request): Response | Refusal => {
   const id = path.slice("/images/".length)
   const source = pictures.sourceOf(id)
   const picture = pictures.get(id)

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Call } from "../endpoints/call.ts"
-import { forgetOld, typeOf } from "./deliveries.ts"
+import { forgetOld, typeOf } from "./updates.ts"
 import { withFreshUpdate } from "./media.ts"
-import type { Bot, KeptUpdate } from "./model.ts"
+import type { BotState, StoredUpdate } from "./model.ts"
 
 /** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
 const defaults = { limit: 100, timeout: 30 }
@@ -15,19 +15,19 @@ const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_rem
 
 const wanted =
   (types: ReadonlyArray<string> | undefined) =>
-  ({ update }: KeptUpdate) => {
+  ({ update }: StoredUpdate) => {
     const type = typeOf(update)
     return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
   }
 
 interface Found {
-  readonly updates: ReadonlyArray<KeptUpdate>
+  readonly updates: ReadonlyArray<StoredUpdate>
   readonly next: number
 }
 
-const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: KeptUpdate) => boolean): Found => {
+const read = (bot: BotState, from: number, limit: number, isWanted: (delivery: StoredUpdate) => boolean): Found => {
   const start = Math.max(from, bot.updates.start)
-  const updates: Array<KeptUpdate> = []
+  const updates: Array<StoredUpdate> = []
   let next = start
   for (const delivery of bot.updates.from(start)) {
     if (updates.length === limit) break
@@ -41,7 +41,7 @@ const read = (bot: Bot, from: number, limit: number, isWanted: (delivery: KeptUp
  * Waits for updates. A marker commits everything before it. The first poll of a bot gives everything that is kept; a
  * later one without a marker gives only the latest update, so a bot that starts again without its marker loses events.
  */
-export const poll = ({ bot, entrance, world }: Call, request: ListRequest): Effect.Effect<UpdatesPage> => {
+export const poll = ({ bot, listener, state }: Call, request: ListRequest): Effect.Effect<UpdatesPage> => {
   const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
   const isWanted = wanted(types)
   const isFresh = marker == null && bot.polledTo === undefined
@@ -50,7 +50,7 @@ export const poll = ({ bot, entrance, world }: Call, request: ListRequest): Effe
   const from = Math.min(told, bot.updates.end)
 
   const take = (): Found => {
-    forgetOld(world, bot)
+    forgetOld(state, bot)
     const found = read(bot, from, marker == null && !isFresh ? Infinity : limit, isWanted)
     return marker == null && !isFresh ? { ...found, updates: found.updates.slice(-1) } : found
   }
@@ -66,9 +66,9 @@ export const poll = ({ bot, entrance, world }: Call, request: ListRequest): Effe
   return Effect.map(within, ({ next, updates }) => {
     bot.polledTo = Math.max(bot.polledTo ?? 0, next)
     // Others may have called meanwhile, by other names.
-    world.imageOrigins.bot = entrance.uploads.image
+    state.imageOrigins.bot = listener.uploads.image
     return {
-      updates: updates.map(({ update }) => Result.succeed(withFreshUpdate(world, update))),
+      updates: updates.map(({ update }) => Result.succeed(withFreshUpdate(state, update))),
       marker: BigInt(next)
     }
   })

@@ -10,14 +10,14 @@ import { allow, type Body, headersIn, type Request, respond, type Response } fro
 import { expectMedia, processingTime } from "../platform/media.ts"
 import type { UploadProgress, UploadSlot } from "../platform/model.ts"
 import { readPicture, show } from "../platform/pictures.ts"
-import type { World } from "../platform/world.ts"
+import type { PlatformState } from "../platform/state.ts"
 import { checkExtension, checkSize, hostError, maxAudioSeconds } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 
 /** Creates an upload address, which accepts one file. */
-export const openSlot = (world: World, type: UploadType): UploadSlot => {
-  const id = world.nextName("slot")
-  const media = expectMedia(world, type)
+export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {
+  const id = state.nextName("slot")
+  const media = expectMedia(state, type)
   const slot: UploadSlot = {
     id,
     address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
@@ -26,7 +26,7 @@ export const openSlot = (world: World, type: UploadType): UploadSlot => {
     probe: new MediaProbe(type),
     isUsed: false
   }
-  world.slots.set(id, slot)
+  state.uploadSlots.set(id, slot)
   return slot
 }
 
@@ -113,10 +113,14 @@ const completed = ({ id, media }: UploadSlot): Response => {
   }
 }
 
-const storeFile = Effect.fnUntraced(function* (world: World, slot: UploadSlot, { filename, probe }: ReceivedFile) {
+const storeFile = Effect.fnUntraced(function* (
+  state: PlatformState,
+  slot: UploadSlot,
+  { filename, probe }: ReceivedFile
+) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") world.pictures.add(String(media.photo_id), yield* readPicture(probe.bytes))
+  if (media.type === "image") state.pictures.add(String(media.photo_id), yield* readPicture(probe.bytes))
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
   if (media.type === "audio" && (probe.seconds ?? 0) > maxAudioSeconds) {
@@ -124,7 +128,7 @@ const storeFile = Effect.fnUntraced(function* (world: World, slot: UploadSlot, {
   }
   media.filename = filename
   media.size = probe.size
-  media.readyAt = world.now + processingTime(world, probe.size)
+  media.readyAt = state.now + processingTime(state, probe.size)
 })
 
 const discardParts = (slot: UploadSlot): void => {
@@ -139,12 +143,12 @@ const reopen = (slot: UploadSlot): Effect.Effect<void> =>
     discardParts(slot)
   })
 
-const receiveFile = Effect.fnUntraced(function* (world: World, slot: UploadSlot, request: Request) {
+const receiveFile = Effect.fnUntraced(function* (state: PlatformState, slot: UploadSlot, request: Request) {
   slot.isUsed = true
   discardParts(slot)
   const isForm = /^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")
   yield* (isForm ? readForm(slot, request) : readRawBody(slot, request)).pipe(
-    Effect.flatMap((received) => storeFile(world, slot, received)),
+    Effect.flatMap((received) => storeFile(state, slot, received)),
     Effect.onError(() => reopen(slot))
   )
   return completed(slot)
@@ -176,7 +180,7 @@ const describeProgress = ({ received, size }: UploadProgress): string => `0-${re
 
 /** A part is added when its last byte is received. */
 const receivePart = Effect.fnUntraced(function* (
-  world: World,
+  state: PlatformState,
   slot: UploadSlot,
   request: Request,
   range: ContentRange
@@ -201,7 +205,7 @@ const receivePart = Effect.fnUntraced(function* (
   slot.probe = received.probe
   const isLast = progress.received === range.size
   if (isLast) {
-    yield* Effect.onError(storeFile(world, slot, received), () => reopen(slot))
+    yield* Effect.onError(storeFile(state, slot, received), () => reopen(slot))
     discardParts(slot)
   }
   return isLast && (type === "image" || type === "file")
@@ -221,22 +225,22 @@ const isRead = ({ method }: Request): boolean => method === "GET" || method === 
 const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<string>): Refusal =>
   hostError(405, code, advice, { allow: methods.join(", ") })
 
-const servePicture = (world: World, request: Request): Effect.Effect<Response, Refusal> => {
+const servePicture = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
   if (request.method === "OPTIONS") return Effect.succeed(allow(imageMethods))
   if (!isRead(request)) return methodNotAllowed("image.method", "Read images with GET", imageMethods)
-  const shown = show(world, request)
+  const shown = show(state, request)
   return shown instanceof Refusal ? shown : Effect.succeed(shown)
 }
 
 /** Serves the upload hosts: a file is received as a form, as raw bytes, or in parts. The image host serves images too. */
-export const serveUploadHost = (world: World, request: Request): Effect.Effect<Response, Refusal> =>
+export const serveUploadHost = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> =>
   Effect.suspend(() => {
-    const { entrance, headers, method, path, query } = request
+    const { listener, headers, method, path, query } = request
     if (method === "OPTIONS" && path === "*") return Effect.succeed(allow(uploadMethods))
-    if (entrance.at === "image" && path.startsWith("/images/")) return servePicture(world, request)
+    if (listener.kind === "image" && path.startsWith("/images/")) return servePicture(state, request)
     const id = /^\/upload\/([^/]+)$/.exec(path)?.[1]
-    const slot = id === undefined ? undefined : world.slots.get(id)
-    if (slot?.media.type !== entrance.at || slot.address !== path + query) {
+    const slot = id === undefined ? undefined : state.uploadSlots.get(id)
+    if (slot?.media.type !== listener.kind || slot.address !== path + query) {
       return hostError(404, "upload.not.found", "There is no such upload address: use it exactly as it was returned")
     }
     if (method === "OPTIONS") return Effect.succeed(allow(uploadMethods))
@@ -247,5 +251,5 @@ export const serveUploadHost = (world: World, request: Request): Effect.Effect<R
     if (isRead(request)) return Effect.succeed(reportProgress(slot))
     const range = parseContentRange(headers["content-range"])
     if (range === "malformed") return hostError(416, "upload.range", "Content-Range must be `bytes first-last/size`")
-    return range === undefined ? receiveFile(world, slot, request) : receivePart(world, slot, request, range)
+    return range === undefined ? receiveFile(state, slot, request) : receivePart(state, slot, request, range)
   })

@@ -32,7 +32,7 @@ const undelivered = (cause: unknown) => new Undelivered({ failure: failureOf(cau
 
 type Open = (url: URL, options: RequestOptions) => ClientRequest
 
-const post = (open: Open, { body, headers, url }: Request): Effect.Effect<Answer, Undelivered> =>
+const message = (open: Open, { body, headers, url }: Request): Effect.Effect<Answer, Undelivered> =>
   Effect.callback((resume) => {
     const fail = (cause: unknown) => resume(Effect.fail(undelivered(cause)))
     const request = open(new URL(url), {
@@ -78,5 +78,5 @@ export const makeSend = (roots: ReadonlyArray<string>, { host, port }: Destinati
   const openPlain: Open = (url, options) => httpRequest(url, { ...options, agent: plain })
 
   return (request: Request): Effect.Effect<Answer, Undelivered> =>
-    post(request.url.startsWith("https:") ? openSecure : openPlain, request)
+    message(request.url.startsWith("https:") ? openSecure : openPlain, request)
 }

@@ -2,12 +2,12 @@ import * as Json from "@colloquy/core/Json"
 import { Update } from "@colloquy/core/Update"
 import * as Schema from "effect/Schema"
 import type { Request } from "../../Webhooks.ts"
-import type { Hook } from "../platform/model.ts"
+import type { SubscriptionState } from "../platform/model.ts"
 
 const encode = Schema.encodeUnknownSync(Update)
 
 /** The request that tells a webhook of an update. */
-export const requestOf = ({ secret, url }: Hook, update: Update): Request => {
+export const requestOf = ({ secret, url }: SubscriptionState, update: Update): Request => {
   const body = Json.stringify(encode(update))
   const headers = {
     "content-type": "application/json",

@@ -1,8 +1,8 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type { Account, Heard } from "../platform/model.ts"
+import type { UserState, PersonEvent } from "../platform/model.ts"
 import type { Exchange } from "../http/wire.ts"
-import { idOf, type World } from "../platform/world.ts"
+import { idOf, type PlatformState } from "../platform/state.ts"
 
 /** How long a wait is nobody's concern, in milliseconds by the clock on the wall. */
 const patience = 3000
@@ -21,32 +21,37 @@ const describeCall = ({ answer = "", method, path, query, status }: Exchange): s
   return status === undefined || status < 400 ? call : `${call} ${answer.slice(0, mostOfAnswer)}`.trimEnd()
 }
 
-const textOf = (heard: Heard): string | null | undefined => {
+const textOf = (heard: PersonEvent): string | null | undefined => {
   if (heard._tag === "Message" || heard._tag === "Edited") return heard.message.body?.text
   return heard._tag === "Notification" ? heard.text : undefined
 }
 
-const describeHeard = (heard: Heard): string => {
+const describeHeard = (heard: PersonEvent): string => {
   const text = textOf(heard)
   return text == null ? heard._tag : `${heard._tag} ${JSON.stringify(text)}`
 }
 
-const describe = (world: World, who: Account, what: string): string => {
-  const { first_name } = who.user
-  const calls = world.exchanges.from(0).filter((exchange) => !isPoll(exchange))
-  const heard = world.heard.from(0).filter(({ audience }) => audience.has(idOf(who)))
+const describe = (state: PlatformState, who: UserState, what: string): string => {
+  const { first_name } = who.profile
+  const calls = state.exchanges.from(0).filter((exchange) => !isPoll(exchange))
+  const heard = state.events.from(0).filter(({ audience }) => audience.has(idOf(who)))
   return [
     `${first_name} has waited for \`${what}\` for ${patience / 1000} s.`,
     `The last calls of the bot: ${list(calls.slice(-mostTold).map(describeCall))}.`,
-    `${first_name} has heard: ${list(heard.slice(-mostTold).map((hearing) => describeHeard(hearing.heard)))}.`
+    `${first_name} has heard: ${list(heard.slice(-mostTold).map((hearing) => describeHeard(hearing.event)))}.`
   ].join(" ")
 }
 
 /** A wait that says once what it waits for, when it takes long: in a test it may never end. It keeps no process alive. */
-export const telling = <A>(world: World, who: Account, what: string, wait: Effect.Effect<A>): Effect.Effect<A> =>
+export const telling = <A>(
+  state: PlatformState,
+  who: UserState,
+  what: string,
+  wait: Effect.Effect<A>
+): Effect.Effect<A> =>
   Effect.contextWith((context) => {
     // The console of a test keeps to itself what is said there.
-    const warning = Effect.suspend(() => Effect.logWarning(describe(world, who, what))).pipe(
+    const warning = Effect.suspend(() => Effect.logWarning(describe(state, who, what))).pipe(
       Effect.provideService(Console.Console, globalThis.console)
     )
     return Effect.acquireUseRelease(

@@ -2,8 +2,8 @@ import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions as rights } from "@colloquy/core/Member"
 import type { UserId } from "@colloquy/core/User"
 import type { ChatOptions } from "../../Emulator.ts"
-import type { Room } from "./model.ts"
-import type { World } from "./world.ts"
+import type { ChatState } from "./model.ts"
+import type { PlatformState } from "./state.ts"
 
 const maxTitle = 200
 
@@ -14,11 +14,11 @@ export const problemOfTitle = (title: string): string | undefined =>
 
 /** Why there cannot be such a person. */
 export const problemOfUser = (
-  { accounts }: World,
+  { users }: PlatformState,
   { description, user_id }: { readonly description?: string | null | undefined; readonly user_id?: UserId | undefined }
 ): string | undefined => {
   if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
-  if (user_id !== undefined && accounts.has(user_id)) return `user_id: there is a user ${user_id} already`
+  if (user_id !== undefined && users.has(user_id)) return `user_id: there is a user ${user_id} already`
   return (description ?? "").length > maxDescription
     ? `description: must be at most ${maxDescription} characters`
     : undefined
@@ -42,16 +42,16 @@ const problemOfRole = (bot: ChatOptions["bot"]): string | undefined => {
 
 /** Why there cannot be such a chat. */
 export const problemOfChat = (
-  { rooms }: World,
+  { chats }: PlatformState,
   options: {
-    readonly type?: Room["type"] | undefined
+    readonly type?: ChatState["type"] | undefined
     readonly chat_id?: ChatId | undefined
     readonly title?: string | undefined
     readonly bot?: ChatOptions["bot"]
   }
 ): string | undefined => {
   const { bot, chat_id, title, type = "chat" } = options
-  if (chat_id !== undefined && rooms.has(chat_id)) return `chat_id: there is a chat ${chat_id} already`
+  if (chat_id !== undefined && chats.has(chat_id)) return `chat_id: there is a chat ${chat_id} already`
   if (type === "dialog" && chat_id !== undefined && chat_id <= 0) return "chat_id: must be greater than 0 for a dialog"
   if (type !== "dialog" && chat_id !== undefined && chat_id >= 0) return `chat_id: must be less than 0 for a ${type}`
   return (title === undefined ? undefined : problemOfTitle(title)) ?? problemOfRole(bot)

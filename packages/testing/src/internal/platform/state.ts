@@ -3,16 +3,27 @@ import { MessageId } from "@colloquy/core/Message"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import type * as Clock from "effect/Clock"
 import { withoutUndefined } from "./defined.ts"
-import type { Fault } from "./faults.ts"
+import type { FaultState } from "./faults.ts"
 import { uploadOrigins } from "../http/httpClient.ts"
 import type { Limiter } from "./limits.ts"
 import { type Bounds, Log } from "./log.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import { Pictures } from "./pictures.ts"
-import type { Account, Bot, Hearing, Location, Media, Post, Remark, Revocation, Room, UploadSlot } from "./model.ts"
+import type {
+  UserState,
+  BotState,
+  RecordedEvent,
+  Location,
+  MediaState,
+  MessageState,
+  CommentState,
+  Revocation,
+  ChatState,
+  UploadSlot
+} from "./model.ts"
 import type { Delivery } from "../../Webhooks.ts"
 import type { Outlet } from "../webhook/outlet.ts"
-import type { Exchange, Intercept } from "../http/wire.ts"
+import type { Exchange, Interceptor } from "../http/wire.ts"
 
 const firstUser = 100_000_001
 const firstDialog = 500_000_000_001
@@ -44,25 +55,25 @@ const positionEpoch = 1_700_000_000_000
 const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).padStart(16, "0")
 
 /** Everything that stands on the platform. Changed by plain functions, each within one step. */
-export class World {
-  readonly accounts = new Map<UserId, Account>()
-  readonly bots = new Map<string, Bot>()
-  readonly revoked = new Map<string, Revocation>()
-  readonly rooms = new Map<ChatId, Room>()
-  readonly dialogs = new Map<string, Room>()
-  readonly posts = new Map<MessageId, Post>()
+export class PlatformState {
+  readonly users = new Map<UserId, UserState>()
+  readonly bots = new Map<string, BotState>()
+  readonly revokedTokens = new Map<string, Revocation>()
+  readonly chats = new Map<ChatId, ChatState>()
+  readonly dialogs = new Map<string, ChatState>()
+  readonly messages = new Map<MessageId, MessageState>()
   /** Removed messages, which people may have on their screens still. */
-  readonly removed = new Map<MessageId, Post>()
-  readonly remarks = new Map<MessageId, Remark>()
-  readonly media = new Map<string, Media>()
-  readonly slots = new Map<string, UploadSlot>()
-  readonly heard = new Log<Hearing>()
+  readonly removedMessages = new Map<MessageId, MessageState>()
+  readonly comments = new Map<MessageId, CommentState>()
+  readonly media = new Map<string, MediaState>()
+  readonly uploadSlots = new Map<string, UploadSlot>()
+  readonly events = new Log<RecordedEvent>()
   readonly exchanges = new Log(exchangeBounds)
   readonly deliveries = new Log<Delivery>({ entries })
-  readonly intercepts: Array<Intercept> = []
+  readonly interceptors: Array<Interceptor> = []
   readonly pictures = new Pictures()
   /** The scripted faults, in their order. */
-  faults: ReadonlyArray<Fault> = []
+  faults: ReadonlyArray<FaultState> = []
   limiter: Limiter | undefined
   mediaSettings: MediaSettings = defaultMediaSettings
   /** Where pictures can be looked at, as the bot that called last can reach it; before, as whoever sets the stage can. */
@@ -102,12 +113,12 @@ export class World {
 
   #nextUserId(): UserId {
     const user_id = UserId.make(firstUser + this.#next())
-    return this.accounts.has(user_id) ? this.#nextUserId() : user_id
+    return this.users.has(user_id) ? this.#nextUserId() : user_id
   }
 
-  nextChatId(type: Room["type"]): ChatId {
+  nextChatId(type: ChatState["type"]): ChatId {
     const chat_id = ChatId.make(type === "dialog" ? firstDialog + this.#next() : firstGroup - this.#next())
-    return this.rooms.has(chat_id) ? this.nextChatId(type) : chat_id
+    return this.chats.has(chat_id) ? this.nextChatId(type) : chat_id
   }
 
   nextPhotoId(): bigint {
@@ -132,34 +143,43 @@ export class World {
   reset(): void {
     this.resets++
     const bots = [...this.bots.values()]
-    const state = [this.accounts, this.revoked, this.rooms, this.dialogs, this.posts, this.removed, this.remarks]
-    for (const part of [...state, this.media, this.slots, this.heard, this.exchanges, this.deliveries]) part.clear()
+    const state = [
+      this.users,
+      this.revokedTokens,
+      this.chats,
+      this.dialogs,
+      this.messages,
+      this.removedMessages,
+      this.comments
+    ]
+    for (const part of [...state, this.media, this.uploadSlots, this.events, this.exchanges, this.deliveries])
+      part.clear()
     this.pictures.clear()
     this.faults = []
     this.limiter?.clear()
     this.#made = bots.length
     for (const bot of bots) {
-      this.accounts.set(idOf(bot.account), bot.account)
-      bot.account.user = { ...bot.account.user, last_activity_time: this.now }
+      this.users.set(idOf(bot.user), bot.user)
+      bot.user.profile = { ...bot.user.profile, last_activity_time: this.now }
       bot.commands = []
       bot.updates.clear()
       bot.polledTo = undefined
       bot.subscriptions.clear()
       bot.subscribed.clear()
-      bot.presses.clear()
+      bot.callbacks.clear()
     }
   }
 
-  addAccount(
+  addUser(
     profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
     options: {
       readonly isPrivate?: boolean | undefined
       readonly locale?: string | undefined
       readonly location?: Location | undefined
     } = {}
-  ): Account {
+  ): UserState {
     const { last_activity_time = this.now, user_id = this.#nextUserId(), ...rest } = profile
-    const user: UserWithPhoto = {
+    const known: UserWithPhoto = {
       user_id,
       username: null,
       is_bot: false,
@@ -167,32 +187,32 @@ export class World {
       ...withoutUndefined(rest)
     }
     const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
-    const account: Account = { user, isPrivate, locale, location }
-    this.accounts.set(user_id, account)
-    return account
+    const user: UserState = { profile: known, isPrivate, locale, location }
+    this.users.set(user_id, user)
+    return user
   }
 
-  addBot(options: { readonly token: string; readonly name: string; readonly username: string }): Bot {
+  addBot(options: { readonly token: string; readonly name: string; readonly username: string }): BotState {
     const { token, name, username } = options
-    const account = this.addAccount({ first_name: name, username, is_bot: true })
-    const bot: Bot = {
+    const user = this.addUser({ first_name: name, username, is_bot: true })
+    const bot: BotState = {
       token,
-      account,
+      user,
       commands: [],
       updates: new Log(),
       polledTo: undefined,
       subscriptions: new Map(),
       subscribed: new Log(),
-      presses: new Map()
+      callbacks: new Map()
     }
     this.bots.set(token, bot)
     return bot
   }
 
-  botOf(user_id: UserId): Bot | undefined {
-    for (const bot of this.bots.values()) if (idOf(bot.account) === user_id) return bot
+  botOf(user_id: UserId): BotState | undefined {
+    for (const bot of this.bots.values()) if (idOf(bot.user) === user_id) return bot
     return undefined
   }
 }
 
-export const idOf = ({ user }: Account): UserId => user.user_id
+export const idOf = ({ profile: user }: UserState): UserId => user.user_id

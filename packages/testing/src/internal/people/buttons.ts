@@ -2,17 +2,17 @@ import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
-import { report } from "../platform/deliveries.ts"
-import type { Account, Post } from "../platform/model.ts"
-import { markActive } from "../platform/rooms.ts"
-import { present } from "../platform/views.ts"
-import { idOf } from "../platform/world.ts"
-import { type Actor, cannot, type Doing, localeOf } from "./actor.ts"
-import { sayIn } from "./saying.ts"
+import { notifyBot } from "../platform/updates.ts"
+import type { UserState, MessageState } from "../platform/model.ts"
+import { markActive } from "../platform/chats.ts"
+import { toMessage } from "../platform/views.ts"
+import { idOf } from "../platform/state.ts"
+import { type Actor, cannot, type Action, localeOf } from "./actor.ts"
+import { sendIn } from "./messages.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
-const rowsOf = ({ message }: Post): Rows =>
+const rowsOf = ({ value: message }: MessageState): Rows =>
   (message.body?.attachments ?? []).flatMap((attachment) =>
     attachment.type === "inline_keyboard" ? attachment.payload.buttons : []
   )
@@ -33,7 +33,7 @@ const nameOf = (ref: ButtonRef): string => {
   return "payload" in ref ? `with the payload "${ref.payload}"` : `at row ${ref[0]}, column ${ref[1]}`
 }
 
-const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Doing<Button> => {
+const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Button> => {
   const found = matching(rows, ref)
   if (found.length === 1) return Effect.succeed(found[0])
   if (found.length > 1) {
@@ -43,24 +43,24 @@ const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Doing<Button> => {
   return cannot(actor, `there is no button ${nameOf(ref)}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
 }
 
-const ownCard = ({ user }: Account): Attachment => ({
+const ownCard = ({ profile: user }: UserState): Attachment => ({
   type: "contact",
   payload: { vcf_info: `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${user.first_name}\r\nEND:VCARD`, user }
 })
 
-const call = (actor: Actor, post: Post, payload: string | null | undefined): Doing<string> => {
-  const { self, world } = actor
-  const bot = world.botOf(idOf(post.author))
+const call = (actor: Actor, message: MessageState, payload: string | null | undefined): Action<string> => {
+  const { self, state } = actor
+  const bot = state.botOf(idOf(message.author))
   if (bot === undefined) return cannot(actor, "the keyboard is not a bot's")
-  markActive(world, post.room, self)
-  const callback_id = world.nextName("callback")
-  const timestamp = world.now
-  bot.presses.set(callback_id, { post, by: self, isAnswered: false })
-  report(world, post.room, bot, {
+  markActive(state, message.chat, self)
+  const callback_id = state.nextName("callback")
+  const timestamp = state.now
+  bot.callbacks.set(callback_id, { message, user: self, isAnswered: false })
+  notifyBot(state, message.chat, bot, {
     update_type: "message_callback",
     timestamp,
-    callback: { timestamp, callback_id, user: self.user, ...(payload == null ? {} : { payload }) },
-    ...(world.posts.has(post.mid) ? { message: present(world, post) } : {}),
+    callback: { timestamp, callback_id, user: self.profile, ...(payload == null ? {} : { payload }) },
+    ...(state.messages.has(message.mid) ? { message: toMessage(state, message) } : {}),
     ...localeOf(actor)
   })
   return Effect.succeed(callback_id)
@@ -69,13 +69,13 @@ const call = (actor: Actor, post: Post, payload: string | null | undefined): Doi
 /** Presses a button under a message. */
 export const pressing =
   (actor: Actor, ref: ButtonRef) =>
-  (post: Post): Doing<string | undefined> =>
-    Effect.flatMap(pick(actor, rowsOf(post), ref), (button): Doing<string | undefined> => {
+  (message: MessageState): Action<string | undefined> =>
+    Effect.flatMap(pick(actor, rowsOf(message), ref), (button): Action<string | undefined> => {
       const say = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
-        Effect.as(sayIn(actor, post.room, text, { attachments }), undefined)
+        Effect.as(sendIn(actor, message.chat, text, { attachments }), undefined)
       switch (button.type) {
         case "callback":
-          return call(actor, post, button.payload)
+          return call(actor, message, button.payload)
         case "message":
           return say(button.text)
         case "request_contact":

@@ -1,0 +1,106 @@
+import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message"
+import type { Mutable } from "effect/Types"
+import type { Content } from "./content.ts"
+import { recordEvent } from "./events.ts"
+import type { UserState, PersonEvent, MessageState, ChatState } from "./model.ts"
+import { notifyBots } from "./updates.ts"
+import { dialogPartner, markActive } from "./chats.ts"
+import { toMessage } from "./views.ts"
+import { idOf, type PlatformState } from "./state.ts"
+
+const recipientOf = (chat: ChatState, author: UserState): Message["recipient"] => {
+  const { chat_id, type: chat_type } = chat
+  const other = chat_type === "dialog" ? dialogPartner(chat, author) : undefined
+  return other === undefined ? { chat_id, chat_type } : { chat_id, chat_type, user_id: idOf(other) }
+}
+
+const localeOf = (chat: ChatState, author: UserState) =>
+  chat.type === "dialog" && author.locale !== undefined ? { user_locale: author.locale } : {}
+
+const recordByBot = (state: PlatformState, chat: ChatState, by: UserState, heard: PersonEvent): void => {
+  if (by.profile.is_bot) recordEvent(state, chat, heard)
+}
+
+const bodyOf = (content: Content, { mid, seq }: Pick<MessageBody, "mid" | "seq">): MessageBody => {
+  const { markup, text } = content
+  const attachments = content.attachments.length === 0 ? null : content.attachments
+  return markup.length === 0 ? { mid, seq, text, attachments } : { mid, seq, text, attachments, markup }
+}
+
+/** Says something in a chat. */
+export const createMessage = (
+  state: PlatformState,
+  chat: ChatState,
+  author: UserState,
+  content: Content,
+  notify = true
+): MessageState => {
+  const { seq, mid } = state.nextPosition(chat.chat_id)
+  const timestamp = state.now
+  const isChannel = chat.type === "channel"
+  markActive(state, chat, author)
+  const value: Mutable<Message> = {
+    recipient: recipientOf(chat, author),
+    timestamp,
+    body: bodyOf(content, { mid, seq })
+  }
+  if (!isChannel) value.sender = author.profile
+  if (content.link !== undefined) value.link = content.link
+  if (isChannel && chat.link !== null) value.url = `${chat.link}/${seq}`
+  const message: MessageState = { mid, chat, author, value, viewers: isChannel ? new Set() : undefined, comments: [] }
+  chat.messages.push(message)
+  state.messages.set(mid, message)
+  const shown = toMessage(state, message)
+  notifyBots(
+    state,
+    chat,
+    { update_type: "message_created", timestamp, message: shown, ...localeOf(chat, author) },
+    author
+  )
+  recordByBot(state, chat, author, { _tag: "Message", chat_id: chat.chat_id, message: shown, notify })
+  return message
+}
+
+/** Changes what a message says. */
+export const editMessage = (state: PlatformState, message: MessageState, content: Content, by: UserState): void => {
+  markActive(state, message.chat, by)
+  const { mid, seq } = message.value.body!
+  const { link: _, ...kept } = message.value
+  message.value = {
+    ...kept,
+    ...(content.link === undefined ? {} : { link: content.link }),
+    body: bodyOf(content, { mid, seq })
+  }
+  const edited = toMessage(state, message)
+  notifyBots(state, message.chat, { update_type: "message_edited", timestamp: state.now, message: edited }, by)
+  recordByBot(state, message.chat, by, { _tag: "Edited", chat_id: message.chat.chat_id, message: edited })
+}
+
+export const removeMessage = (state: PlatformState, message: MessageState, by: UserState): void => {
+  const { chat, mid } = message
+  markActive(state, chat, by)
+  chat.messages.splice(chat.messages.indexOf(message), 1)
+  state.messages.delete(mid)
+  state.removedMessages.set(mid, message)
+  for (const comment of message.comments) state.comments.delete(comment.mid)
+  if (chat.pinned === message) chat.pinned = undefined
+  const where = { message_id: mid, chat_id: chat.chat_id }
+  notifyBots(state, chat, { update_type: "message_removed", timestamp: state.now, ...where, user_id: idOf(by) }, by)
+  recordByBot(state, chat, by, { _tag: "Removed", ...where })
+}
+
+/** What a message says now. */
+export const contentOf = ({ value: message }: MessageState): Content => ({
+  text: message.body?.text ?? null,
+  markup: message.body?.markup ?? [],
+  attachments: message.body?.attachments ?? [],
+  link: message.link ?? undefined
+})
+
+/** A message as another one points to it. */
+export const linkTo = (type: "reply" | "forward", { value: message, chat }: MessageState): LinkedMessage => ({
+  type,
+  ...(message.sender == null ? {} : { sender: message.sender }),
+  ...(type === "forward" ? { chat_id: chat.chat_id } : {}),
+  message: message.body!
+})
