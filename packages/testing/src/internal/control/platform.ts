@@ -60,7 +60,7 @@ export const platform: ReadonlyArray<Handled> = [
   on(declarations.openapi, (_, { host }) =>
     // Only who asks for the document pays for making it.
     Effect.map(
-      Effect.promise(() => import("../../OpenApi.ts")),
+      Effect.promise(() => import("@colloquy/core/OpenApi")),
       ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
     )
   ),

@@ -1,15 +1,16 @@
 /**
- * An OpenAPI 3.1 document, read from the declarations of the endpoints: for clients in other languages, for mock servers
- * and for whoever wants to look the platform up in a viewer.
+ * Generates an OpenAPI 3.1 document from endpoint declarations: for clients in other languages, mock servers and API
+ * viewers.
+ *
+ * This module is imported by its path, `@colloquy/core/OpenApi`. The index of the package does not export it.
  *
  * @since 0.1.0
  */
-import type * as Endpoint from "@colloquy/core/Endpoint"
-import { Update } from "@colloquy/core/Update"
 import * as Schema from "effect/Schema"
-import { answersOf, json, shared } from "./internal/openapi/answers.ts"
+import type * as Endpoint from "./Endpoint.ts"
 import { make } from "./internal/openapi/jsonSchema.ts"
-import { names } from "./internal/openapi/names.ts"
+import { components, json, responsesOf } from "./internal/openapi/responses.ts"
+import { Update } from "./Update.ts"
 
 /**
  * An OpenAPI 3.1 document as plain JSON.
@@ -17,14 +18,22 @@ import { names } from "./internal/openapi/names.ts"
  * @category models
  * @since 0.1.0
  */
-export interface OpenApi {
+export interface Document {
+  /** The version of the OpenAPI specification. */
   readonly openapi: "3.1.0"
+  /** The title, version and description of the API. */
   readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  /** The base URLs of the API. */
   readonly servers: ReadonlyArray<{ readonly url: string }>
+  /** The security schemes that every operation requires. */
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
+  /** One tag for each module of endpoints. */
   readonly tags: ReadonlyArray<{ readonly name: string }>
+  /** The operations by path and by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** The request that the platform sends to a webhook. */
   readonly webhooks: Readonly<Record<string, unknown>>
+  /** The schemas and security schemes that the operations refer to. */
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>
     readonly securitySchemes: Readonly<Record<string, unknown>>
@@ -32,32 +41,38 @@ export interface OpenApi {
 }
 
 /**
- * Where the API stands, and what the document is called.
+ * Options of {@link fromEndpoints}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /** The base URL of the API. Default: `"/"`. */
   readonly url?: string | undefined
+  /** The title of the document. Default: `"Bot Messaging Platform API"`. */
   readonly title?: string | undefined
 }
 
 const isOptional = ({ ast }: Schema.Top): boolean =>
   ast.context?.isOptional === true || (ast._tag === "Union" && ast.types.some(({ _tag }) => _tag === "Undefined"))
 
-const wireName = (path: string, key: string): string =>
+/** The name of a parameter in the path: `chatId` for the key `chat_id`. */
+const pathParameterName = (path: string, key: string): string =>
   [...path.matchAll(/\{(\w+)\}/g)]
     .map(([, name]) => name)
     .find((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) === key) ?? key
 
 /**
- * Describes endpoints. The schemas are those of the wire; an integer that may be beyond 2^53 has the format `int64`.
+ * Generates an OpenAPI document for endpoints.
  *
- * **Example**
+ * The schemas describe the JSON of the API, not the decoded types. An integer that may exceed 2^53 has the format
+ * `int64`. The document also describes the request that the platform sends to a webhook.
+ *
+ * **Example** (Generating the document of the whole API)
  *
  * ```ts
  * import { Endpoints } from "@colloquy/core"
- * import { OpenApi } from "@colloquy/testing"
+ * import * as OpenApi from "@colloquy/core/OpenApi"
  *
  * OpenApi.fromEndpoints(Endpoints.all).openapi // => "3.1.0"
  * ```
@@ -65,14 +80,14 @@ const wireName = (path: string, key: string): string =>
  * @category constructors
  * @since 0.1.0
  */
-export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: Options = {}): OpenApi => {
-  const { definitions, describe } = make(names())
+export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: Options = {}): Document => {
+  const { definitions, describe } = make()
   const paths: Record<string, Record<string, unknown>> = {}
 
   for (const { declaration, endpoint } of endpoints) {
     const { body, method, params, path, query, section, success } = declaration
     const inPath = Object.entries(params).map(([key, schema]) => ({
-      name: wireName(path, key),
+      name: pathParameterName(path, key),
       in: "path",
       required: true,
       schema: describe(schema)
@@ -95,7 +110,7 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
       ...(Object.keys(body).length === 0
         ? {}
         : { requestBody: { required, content: json(describe(Schema.Struct(body as Schema.Struct.Fields))) } }),
-      responses: answersOf(declaration, describe(success))
+      responses: responsesOf(declaration, describe(success))
     }
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
@@ -109,7 +124,7 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
       title: options.title ?? "Bot Messaging Platform API",
       version: "0.1.0",
       description:
-        "Times are Unix timestamps in milliseconds. Lists in a query are comma separated. Uploads go to the address that POST /uploads answers."
+        "Times are Unix timestamps in milliseconds. Lists in a query are comma separated. Files are uploaded to the address that POST /uploads returns."
     },
     servers: [{ url: options.url ?? "/" }],
     security: [{ access_token: [] }],
@@ -123,12 +138,14 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
           security: [],
           parameters: [secret],
           requestBody: { required: true, content: json(update) },
-          responses: { 200: { description: "Received. Anything else, or nothing within 30 seconds, is a failure." } }
+          responses: {
+            200: { description: "The update was received. Any other response, or none within 30 seconds, is a failure." }
+          }
         }
       }
     },
     components: {
-      schemas: { ...definitions, ...shared },
+      schemas: { ...definitions, ...components },
       securitySchemes: { access_token: { type: "apiKey", in: "header", name: "Authorization" } }
     }
   }

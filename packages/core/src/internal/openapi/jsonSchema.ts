@@ -1,14 +1,31 @@
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
+import * as modules from "../../index.ts"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Schemas that have a name, by the node that stands for each of them. */
-export type Names = ReadonlyMap<SchemaAST.AST, string>
+type Names = ReadonlyMap<SchemaAST.AST, string>
+
+const isNamed = ({ ast }: Schema.Top): boolean => ast._tag === "Objects" || ast._tag === "Union"
+
+const pascalCase = (name: string): string =>
+  name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** The schemas that the modules of the package export, by the names of the exports. */
+const exportedSchemas = (): Names => {
+  const names = new Map<SchemaAST.AST, string>()
+  for (const module of Object.values<Readonly<Record<string, unknown>>>(modules)) {
+    for (const [name, value] of Object.entries(module)) {
+      if (Schema.isSchema(value) && isNamed(value) && !names.has(value.ast)) names.set(value.ast, name)
+    }
+  }
+  for (const [type, schema] of Object.entries(modules.Update.cases)) names.set(schema.ast, `${pascalCase(type)}Update`)
+  return names
+}
 
 type CheckAnnotation = (context: { readonly type: unknown }) => JsonSchema | readonly [JsonSchema, true]
 
-/** What stands on the wire; where the wire is read by hand, what comes out of the reading. */
+/** The schema of the JSON; where custom code parses the JSON, the schema of the parsed value. */
 const wireOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   const encoded = ast.encoding?.at(-1)?.to
   return encoded === undefined || encoded._tag === "Unknown" ? ast : wireOf(encoded)
@@ -27,7 +44,7 @@ const flatten = ({ allOf, ...constraint }: JsonSchema): JsonSchema =>
 
 const isSafe = (limit: unknown): boolean => limit === Number.MAX_SAFE_INTEGER || limit === Number.MIN_SAFE_INTEGER
 
-/** The bounds that every integer has say nothing. */
+/** Removes the bounds that every integer has. */
 const withoutSafeBounds = ({ maximum, minimum, ...schema }: JsonSchema): JsonSchema => ({
   ...schema,
   ...(minimum === undefined || isSafe(minimum) ? {} : { minimum }),
@@ -44,7 +61,7 @@ const checked = (schema: JsonSchema, checks: SchemaAST.AST["checks"]): JsonSchem
 const literalOf = (ast: SchemaAST.AST): string | undefined =>
   ast._tag === "Literal" && typeof ast.literal === "string" ? ast.literal : undefined
 
-/** The kind that this version gives to what it does not know: on the wire it is any other kind. */
+/** The variant that values of unknown kinds are decoded to. In JSON it is any other kind. */
 const isUnknownKind = (ast: SchemaAST.AST): ast is SchemaAST.Objects =>
   ast._tag === "Objects" &&
   ast.propertySignatures.some(({ type }) => literalOf(type) === "unknown") &&
@@ -60,7 +77,7 @@ const unknownKind = (ast: SchemaAST.Objects, members: ReadonlyArray<SchemaAST.AS
   const known = members.filter((member) => member !== ast).flatMap((member) => kindIn(member, name) ?? [])
   return {
     type: "object",
-    description: "Of a kind that came later.",
+    description: "A kind that was added later.",
     properties: { [String(name)]: { type: "string", not: { enum: known } } },
     required: [String(name)]
   }
@@ -68,8 +85,9 @@ const unknownKind = (ast: SchemaAST.Objects, members: ReadonlyArray<SchemaAST.AS
 
 const isAbsent = ({ _tag }: SchemaAST.AST): boolean => _tag === "Undefined" || _tag === "Void"
 
-/** Describes schemas as they stand on the wire, those with a name by reference. */
-export const make = (names: Names) => {
+/** Describes schemas as JSON Schema. A schema that a module exports is described once, in `definitions`. */
+export const make = () => {
+  const names = exportedSchemas()
   const definitions: Record<string, JsonSchema> = {}
 
   const union = (ast: SchemaAST.Union): JsonSchema => {
@@ -81,7 +99,7 @@ export const make = (names: Names) => {
     if (members.length === 2 && members.some(isString) && known !== undefined) {
       const { enum: examples } = describe(known)
       if (Array.isArray(examples)) {
-        return { type: "string", description: `One of ${examples.join(", ")}, or one that came later.`, examples }
+        return { type: "string", description: `One of ${examples.join(", ")}, or a value that was added later.`, examples }
       }
     }
     const schemas = ast.types

@@ -1,5 +1,6 @@
 import { Endpoints, Message, Update } from "@colloquy/core"
-import { Fixtures, OpenApi } from "@colloquy/testing"
+import * as OpenApi from "@colloquy/core/OpenApi"
+import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020 } from "ajv/dist/2020.js"
@@ -32,14 +33,14 @@ const validatorOf = (name: string) => {
   return ajv.compile({ $ref: `document#/components/schemas/${name}` })
 }
 
-/** As a parser without exact integers has it. */
+/** The JSON value as a parser without exact integers returns it. */
 const onWire = (schema: Schema.Codec<unknown, unknown>, value: unknown): unknown => {
   const encoded = Schema.encodeUnknownSync(schema)(value)
   return JSON.parse(JSON.stringify(encoded, (_, each: unknown) => (typeof each === "bigint" ? Number(each) : each)))
 }
 
-describe("the OpenAPI document", () => {
-  it.effect("is valid for a public validator", () =>
+describe("OpenApi", () => {
+  it.effect("generates a document that a public validator accepts", () =>
     Effect.gen(function* () {
       const { errors, valid } = yield* Effect.promise(() =>
         new Validator().validate(JSON.parse(JSON.stringify(document)))
@@ -49,7 +50,7 @@ describe("the OpenAPI document", () => {
     })
   )
 
-  it("has every endpoint, with every part of its request", () => {
+  it("describes every endpoint with every part of its request", () => {
     assert.deepStrictEqual(
       operations.map(({ operationId }) => operationId).toSorted(),
       Endpoints.all.map(({ endpoint }) => endpoint).toSorted()
@@ -65,7 +66,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("nothing in it is undescribed but what is raw on purpose", () => {
+  it("leaves no schema empty except raw contact data", () => {
     const empty: Array<string> = []
     const walk = (value: unknown, place: string): void => {
       if (typeof value !== "object" || value === null) return
@@ -77,7 +78,7 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(empty, ["/ContactAttachment/properties/payload/additionalProperties"])
   })
 
-  it("says which errors an endpoint answers, by status and code", () => {
+  it("lists the errors of an endpoint by status and code", () => {
     const { responses } = operation("Messages.send")
     assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "413", "429", "default"])
     assert.include(responses["400"].description, "attachment.not.ready")
@@ -91,7 +92,7 @@ describe("the OpenAPI document", () => {
     ["Messages.send", 413, "proto.payload"],
     ["Comments.edit", 422, "comments.timeout_exceeded"],
     ["Updates.list", 405, "method.not.allowed"]
-  ])("says that %s answers %i with %s, and at no other status", (id, status, code) => {
+  ])("lists the error of %s with status %i and code %s under this status only", (id, status, code) => {
     const { default: _, ...responses } = operation(id).responses
     const statuses = Object.entries(responses).flatMap(([status, { description }]) =>
       description.endsWith(code) || description.includes(`${code},`) ? [Number(status)] : []
@@ -99,7 +100,7 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(code === "proto.payload" ? statuses : [400, ...statuses], [400, status])
   })
 
-  it("has no code at two statuses but proto.payload", () => {
+  it("lists no code under two statuses except proto.payload", () => {
     for (const { operationId, responses } of operations) {
       const codes = Object.values(responses).flatMap(({ description }) => description.split(": ")[1]?.split(", ") ?? [])
       const others = codes.filter((code) => code !== "proto.payload")
@@ -108,7 +109,7 @@ describe("the OpenAPI document", () => {
     }
   })
 
-  it("tells limits and kinds of integers", () => {
+  it("includes limits and integer formats", () => {
     const text = JSON.stringify(operation("Messages.send").requestBody)
     assert.include(text, `"maxLength":4000`)
     const count = operation("Messages.list").parameters!.find(({ name }) => name === "count")
@@ -117,7 +118,7 @@ describe("the OpenAPI document", () => {
     assert.deepStrictEqual(body.properties["seq"], { type: "integer", format: "int64" })
   })
 
-  it("accepts what the platform sends, later kinds too, and refuses what is malformed", () => {
+  it("generates schemas that accept data of the platform, unknown kinds included, and reject malformed data", () => {
     const isMessage = validatorOf("Message")
     const attachments = [{ type: "location" as const, latitude: 1, longitude: 2 }]
     assert.isTrue(
