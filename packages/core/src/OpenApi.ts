@@ -139,7 +139,9 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
           parameters: [secret],
           requestBody: { required: true, content: json(update) },
           responses: {
-            200: { description: "The update was received. Any other response, or none within 30 seconds, is a failure." }
+            200: {
+              description: "The update was received. Any other response, or none within 30 seconds, is a failure."
+            }
           }
         }
       }

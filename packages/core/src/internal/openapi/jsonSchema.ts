@@ -99,7 +99,11 @@ export const make = () => {
     if (members.length === 2 && members.some(isString) && known !== undefined) {
       const { enum: examples } = describe(known)
       if (Array.isArray(examples)) {
-        return { type: "string", description: `One of ${examples.join(", ")}, or a value that was added later.`, examples }
+        return {
+          type: "string",
+          description: `One of ${examples.join(", ")}, or a value that was added later.`,
+          examples
+        }
       }
     }
     const schemas = ast.types

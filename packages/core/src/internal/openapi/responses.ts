@@ -63,10 +63,7 @@ const describeError = ({ codes, names }: ErrorResponse) => ({
   })
 })
 
-const errorsByStatus = (
-  errors: ReadonlyArray<AnyError>,
-  hasBody: boolean
-): ReadonlyMap<number, ErrorResponse> => {
+const errorsByStatus = (errors: ReadonlyArray<AnyError>, hasBody: boolean): ReadonlyMap<number, ErrorResponse> => {
   const byStatus = new Map<number, ErrorResponse>()
   const add = (status: number, name: string, codes: ReadonlyArray<string>) => {
     const { codes: known, names } = byStatus.get(status) ?? { names: [], codes: [] }
