@@ -45,7 +45,7 @@ export const bot = Effect.gen(function* () {
   const accept = Command.make("remind", { arguments: { text: Schema.String } }).on(
     Effect.fn(function* (update, { text }) {
       const chat_id = Update.chatOf(update)
-      if (chat_id === undefined) return yield* Handler.unhandled
+      if (chat_id === undefined) return yield* Handler.notHandled
       const reminder = { at: (yield* Clock.currentTimeMillis) + Duration.toMillis(delay), text }
       yield* FiberMap.remove(waiting, chat_id)
       yield* reminders.set(chat_id, reminder)

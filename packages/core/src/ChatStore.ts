@@ -149,7 +149,7 @@ export type Trackable = Stream.Stream<Update, unknown, unknown> | Handling["hand
 
 interface Handling {
   // A method: a handler of one kind of update is one too.
-  handle(update: Update): Handler.Outcome
+  handle(update: Update): Handler.Return
 }
 
 /**
@@ -162,10 +162,14 @@ export type Tracked<T> =
   T extends Stream.Stream<infer U, infer E, infer R>
     ? Stream.Stream<U, E | StoreError, R | ChatStore>
     : T extends (update: infer U) => infer O
-      ? (update: U) => Effect.Effect<Handled<O>, Effect.Error<O> | StoreError, Effect.Services<O> | ChatStore>
+      ? (
+          update: U
+        ) => Effect.Effect<
+          Effect.Success<O>,
+          Effect.Error<O> | (undefined extends O ? Handler.NotHandled : never) | StoreError,
+          Effect.Services<O> | ChatStore
+        >
       : never
-
-type Handled<O> = undefined extends O ? unknown : Effect.Success<O>
 
 const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
   Stream.mapArrayEffect(updates, (chunk) => Effect.as(learn(chunk), chunk))
@@ -173,7 +177,7 @@ const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
 const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
   Effect.andThen(
     learn([update]),
-    Effect.suspend(() => handle(update) ?? Handler.unhandled)
+    Effect.suspend(() => handle(update) ?? Handler.notHandled)
   )
 
 /**

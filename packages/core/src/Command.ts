@@ -1,9 +1,5 @@
 /**
- * Commands: `/start`, `/remind 10 tea`, `/help@the_bot`.
- *
- * A message is a command when it begins with one. Capitals do not matter. With a username behind it the command is for
- * that bot alone: the bot's own name is asked for once, by `Me.get`, when the first such command comes. Edited messages
- * and comments are no commands unless asked for.
+ * Handlers of commands: `/start`, `/remind 10 tea`, `/help@the_bot`.
  *
  * @since 0.1.0
  */
@@ -15,15 +11,13 @@ import * as Transformation from "effect/SchemaTransformation"
 import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Handler from "./Handler.ts"
-import { andHandle } from "./internal/handlers/andHandle.ts"
-import { parse, split } from "./internal/handlers/commandText.ts"
 import { fieldIssues } from "./internal/client/fieldIssues.ts"
-import { isOwnName } from "./internal/handlers/ownName.ts"
+import { isBotUsername, parse, splitArguments } from "./internal/handlers/command.ts"
 import type * as Me from "./Me.ts"
 import * as Update from "./Update.ts"
 
 /**
- * A whole number, as it is written: `42`, `-7`.
+ * An integer in decimal digits: `42`, `-7`.
  *
  * @category arguments
  * @since 0.1.0
@@ -38,7 +32,7 @@ export const Integer: Schema.Codec<number, string> = Schema.String.check(
 )
 
 /**
- * A number, as it is written: `42`, `-7.5`.
+ * A decimal number: `42`, `-7.5`.
  *
  * @category arguments
  * @since 0.1.0
@@ -48,7 +42,7 @@ export const Number: Schema.Codec<number, string> = Schema.String.check(
 ).pipe(Schema.decodeTo(Schema.Finite, Transformation.numberFromString))
 
 /**
- * One word: for the last argument, which takes all that is left unless its schema refuses.
+ * One word. Use it for the last argument, which otherwise receives the rest of the text.
  *
  * @category arguments
  * @since 0.1.0
@@ -58,9 +52,9 @@ export const Word: Schema.Codec<string, string> = Schema.String.check(
 )
 
 /**
- * All words that are left, each read by a schema: for the last argument.
+ * The words of the rest of the text, each decoded by a schema. Use it for the last argument.
  *
- * **Example**
+ * **Example** (A list of numbers)
  *
  * ```ts
  * import { Command } from "@colloquy/core"
@@ -86,7 +80,7 @@ export const words = <A, RD, RE>(
   )
 
 /**
- * The arguments of a command, by name and in order: each is a schema that reads a text. Those at the end may be
+ * The schemas of the arguments of a command, by name and in order. Each one decodes a string. The last arguments may be
  * optional, by `Schema.optionalKey`.
  *
  * @category models
@@ -95,18 +89,23 @@ export const words = <A, RD, RE>(
 export type Arguments = Readonly<Record<string, Schema.ConstraintCodec<unknown, string, unknown, unknown>>>
 
 /**
- * What a person gave a command does not fit its arguments. `message` says to them what is wrong and how it is used.
+ * The text after a command cannot be decoded as its arguments. `message` is written for the user who sent the command:
+ * it names each wrong argument and the usage of the command.
  *
  * @category errors
  * @since 0.1.0
  */
 export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
+  /** The name of the command, without the slash. */
   readonly command: string
+  /** How to write the command: `/remind <minutes> <text>`. */
   readonly usage: string
+  /** Each wrong argument, and what is wrong with it. */
   readonly issues: ReadonlyArray<ApiError.FieldIssue>
+  /** The update with the command, so that the handler of this error can reply to it. */
   readonly update: Update.Of<Update.TextType>
 }> {
-  /** The same update would fail again: `Updates.run` does not try it again. */
+  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
   readonly isRetryable = false
 
   override get message() {
@@ -116,33 +115,41 @@ export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
 }
 
 /**
- * What {@link make} takes besides the name: the `description` that the messenger shows beside the command, its
- * `arguments`, and the `types` of updates whose text may be a command, new messages unless told.
+ * The options of {@link make}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options<Args extends Arguments, Type extends Update.TextType> {
+  /** The description that the messenger shows beside the command. Default: none. */
   readonly description?: string | undefined
+  /** The schemas of the arguments. Default: none, and the text after the command is ignored. */
   readonly arguments?: Args | undefined
+  /** The types of the updates whose text may be a command. Default: `["message_created"]`. */
   readonly types?: ReadonlyArray<Type> | undefined
 }
 
 /**
- * A command. `on` makes a handler of it, which has the arguments beside the update. `usage` is how it is written:
- * `/remind <minutes> <text>`.
+ * A command.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Command<Args extends Arguments, Type extends Update.TextType> {
+  /** The name in lower case, without the slash. */
   readonly name: string
+  /** The description that the messenger shows beside the command. */
   readonly description: string | undefined
+  /** How to write the command: `/remind <minutes> [text]`. Optional arguments are in square brackets. */
   readonly usage: string
-  readonly on: <O extends Handler.Outcome>(
+  /**
+   * Handles this command. The handler receives the update and the decoded arguments. Fails with
+   * {@link InvalidArguments}, and with the errors of `Me.get` when it has to read the username of the bot.
+   */
+  readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<Type>, args: Schema.Struct<Args>["Type"]) => O
   ) => Handler.Handler<
-    Effect.Error<O> | ApiError.Common | ({} extends Args ? never : InvalidArguments),
+    Handler.ReturnError<O> | ApiError.Common | ({} extends Args ? never : InvalidArguments),
     Effect.Services<O> | BotApi | Schema.Struct<Args>["DecodingServices"]
   >
 }
@@ -156,24 +163,27 @@ const usageOf = (name: string, args: Arguments): string =>
   ].join(" ")
 
 /**
- * A command by its name. Capitals and a slash before it do not matter.
+ * Creates a command from its name. The case of the name and a leading slash are ignored.
  *
- * Blanks and line breaks stand between arguments. The last argument takes all that is left as it was written, line
- * breaks included, so `Schema.String` reads a whole text there; {@link Word}, {@link Integer}, {@link Number} and
- * {@link words} are more narrow, and any other schema of a text will do. A command without arguments does not mind what
- * follows.
+ * A text is a command if it begins with `/` and the name. `/help@the_bot` is a command of the bot with that username
+ * only: the handler calls `Me.get` for the username of the bot when the first such command arrives, and does not take
+ * the commands of other bots. Edited messages and comments are not commands unless `types` contains their types.
  *
- * Errors: {@link InvalidArguments} where what was given does not fit. It holds the update, so one place can answer for
- * all commands.
+ * Arguments are separated by whitespace. The last argument receives the rest of the text, line breaks included, so
+ * `Schema.String` is a free text there. {@link Word}, {@link Integer}, {@link Number} and {@link words} accept less, and
+ * so does any other schema that decodes a string.
  *
- * **Example**
+ * Errors: {@link InvalidArguments} if the arguments cannot be decoded. The error has the update, so one handler of the
+ * error can reply for all commands.
+ *
+ * **Example** (A command with arguments)
  *
  * ```ts
  * import { Command, Handler, Messages } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
  * const remind = Command.make("remind", {
- *   description: "Reminds you in so many minutes",
+ *   description: "Sends a reminder",
  *   arguments: { minutes: Command.Integer, text: Schema.String }
  * })
  *
@@ -183,49 +193,54 @@ const usageOf = (name: string, args: Arguments): string =>
  * )
  * ```
  *
+ * API: Events.
+ *
  * @category constructors
  * @since 0.1.0
  */
 export const make = <const Args extends Arguments = {}, const Type extends Update.TextType = "message_created">(
-  called: string,
+  name: string,
   options: Options<Args, Type> = {}
 ): Command<Args, Type> => {
-  const name = called.replace(/^\//, "").toLowerCase()
+  const command = name.replace(/^\//, "").toLowerCase()
   const { arguments: args = {} as Args, types = ["message_created"] as unknown as ReadonlyArray<Type> } = options
   const keys = Object.keys(args)
-  const usage = usageOf(name, args)
+  const usage = usageOf(command, args)
   const decode = Schema.decodeUnknownEffect(Schema.Struct(args), { errors: "all" })
-  const read = (update: Update.Of<Type>, text: string) =>
+  const decodeArguments = (update: Update.Of<Type>, text: string) =>
     Effect.mapError(
-      decode(split(keys, text)),
-      ({ issue }) => new InvalidArguments({ command: name, usage, issues: fieldIssues(issue), update })
+      decode(splitArguments(keys, text)),
+      ({ issue }) => new InvalidArguments({ command, usage, issues: fieldIssues(issue), update })
     )
   return {
-    name,
+    name: command,
     description: options.description,
     usage,
     on: (handler) =>
       Handler.on(types, (update) => {
-        const said = parse(Update.textOf(update) ?? "")
-        if (said?.name !== name) return undefined
-        const work = andHandle(read(update, said.rest), (args) => handler(update, args))
-        if (said.mention === undefined) return work
-        return Effect.flatMap(isOwnName(said.mention), (isOwn) => (isOwn ? work : Handler.unhandled))
+        const parsed = parse(Update.textOf(update) ?? "")
+        if (parsed?.name !== command) return undefined
+        const handled = Effect.flatMap(
+          decodeArguments(update, parsed.text),
+          (args): Effect.Effect<unknown, unknown, unknown> => handler(update, args) ?? Handler.notHandled
+        )
+        if (parsed.username === undefined) return handled
+        return Effect.flatMap(isBotUsername(parsed.username), (isOwn) => (isOwn ? handled : Handler.notHandled))
       }) as never
   }
 }
 
 /**
- * Commands as `Me.setCommands` takes them, so that the messenger offers them.
+ * Returns the names and descriptions of commands for `Me.setCommands`, which adds them to the menu of the messenger.
  *
- * **Example**
+ * **Example** (The menu of a bot)
  *
  * ```ts
  * import { Command, Me } from "@colloquy/core"
  *
  * const help = Command.make("help", { description: "What this bot can do" })
  *
- * const offered = Me.setCommands({ commands: Command.menu(help) })
+ * const setMenu = Me.setCommands({ commands: Command.menu(help) })
  * ```
  *
  * API: Endpoints, Other operations (PATCH /me/commands).

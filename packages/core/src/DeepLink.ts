@@ -1,75 +1,85 @@
 /**
- * Payloads of deep links: what `bot_started` brings when a person opened the bot by a link.
+ * Payloads of deep links, typed by a schema from the link to the `bot_started` update.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import type * as Schema from "effect/Schema"
-import * as Handler from "./Handler.ts"
-import { andHandle } from "./internal/handlers/andHandle.ts"
+import type * as Handler from "./Handler.ts"
 import { startPayloadLimit } from "./internal/client/assumptions.ts"
-import * as payloadText from "./internal/handlers/payloadText.ts"
+import * as payload from "./internal/handlers/payload.ts"
 import { InvalidPayload } from "./Payload.ts"
 import type * as Update from "./Update.ts"
 
 /**
- * A person came by a link of this name whose payload cannot be read: it was cut, changed, or made by an older version of
- * the bot.
+ * A user opened a link with a payload of this name, and its value cannot be decoded. The link was truncated or changed,
+ * or was created by an older version of the bot.
  *
  * @category errors
  * @since 0.1.0
  */
 export class MalformedLink extends Data.TaggedError("MalformedLink")<{
+  /** The name of the payload. */
   readonly name: string
+  /** What is wrong. */
   readonly problem: string
+  /** The payload as it was received. */
   readonly payload: string
+  /** The update that brought the payload. */
   readonly update: Update.Of<"bot_started">
 }> {
-  /** The same update would fail again: `Updates.run` does not try it again. */
+  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
   readonly isRetryable = false
 
   override get message() {
     return (
-      `the payload ${JSON.stringify(this.name)} of a deep link cannot be read: ${this.problem}. The link was cut or is ` +
-      "out of date: greet the person as one who came without it."
+      `Cannot decode the payload ${JSON.stringify(this.name)} of a deep link: ${this.problem}. The link was truncated, ` +
+      "changed, or created by an older version of the bot. Greet the user as if there were no payload."
     )
   }
 }
 
 /**
- * A kind of deep link. `payload` writes what the link carries; `on` makes a handler of `bot_started` with such a payload,
- * which has the value beside the update.
+ * A kind of deep link, with a name and the type `A` of its value.
  *
  * @category models
  * @since 0.1.0
  */
 export interface DeepLink<in out A, out Malformed = never, out RD = never, out RE = never> {
+  /** The name, which distinguishes deep links of this kind from others. */
   readonly name: string
-  readonly payload: (value: A) => Effect.Effect<string, InvalidPayload, RE>
-  readonly on: <O extends Handler.Outcome>(
+  /** Returns the payload to put into the link. Fails with `Payload.InvalidPayload`. */
+  readonly encode: (value: A) => Effect.Effect<string, InvalidPayload, RE>
+  /**
+   * Handles `bot_started` with a payload of this kind. The handler receives the update and the decoded value. Fails with
+   * {@link MalformedLink} if the value cannot be decoded.
+   */
+  readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<"bot_started">, value: A) => O
-  ) => Handler.Handler<Effect.Error<O> | Malformed, Effect.Services<O> | RD>
+  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, Effect.Services<O> | RD>
 }
 
-const form: payloadText.Form = {
-  limit: startPayloadLimit,
+const format: payload.Format = {
+  maxLength: startPayloadLimit,
   separator: "-",
-  write: Base64Url.encode,
-  read: Base64Url.decodeString
+  encode: Base64Url.encode,
+  decode: Base64Url.decodeString
 }
 
 /**
- * A kind of deep link by its name and the schema of what it carries. Without a schema the payload is the name; with one,
- * the name and the value follow each other in letters, digits, `_` and `-`, which no link changes, within 128 characters:
- * room for about 80 characters of JSON. The name is of letters, digits and `_`.
+ * Creates a kind of deep link from its name and the schema of its value. Without a schema the link has no value.
  *
- * A payload of another name, and a start without one, are none of its own: others have their turn.
+ * A payload is written as the name, `-` and the JSON of the value in Base64Url, so it contains only letters, digits, `_`
+ * and `-`. Without a value it is the name alone. It has at most 128 characters, which is enough for about 80 characters
+ * of JSON. The name may contain letters, digits and `_`, and must be unique within a bot. The handlers of `on` do not
+ * take a `bot_started` without a payload or with a payload of another name.
  *
- * Errors: `InvalidPayload` where it is made, {@link MalformedLink} where it comes and cannot be read.
+ * Errors: `Payload.InvalidPayload` when a payload is created, {@link MalformedLink} when a received payload of this name
+ * cannot be decoded.
  *
- * **Example**
+ * **Example** (An invitation)
  *
  * ```ts
  * import { DeepLink, Handler, Messages, User } from "@colloquy/core"
@@ -77,7 +87,7 @@ const form: payloadText.Form = {
  *
  * const invitation = DeepLink.make("invitation", Schema.Struct({ by: User.UserId }))
  *
- * const payload = invitation.payload({ by: User.UserId.make(123456789) })
+ * const payload = invitation.encode({ by: User.UserId.make(123456789) })
  *
  * const start = Handler.first(
  *   invitation.on((update, { by }) => Messages.reply(update, `Welcome, guest of ${by}`)),
@@ -98,18 +108,12 @@ export const make: {
     schema: S
   ): DeepLink<S["Type"], MalformedLink, S["DecodingServices"], S["EncodingServices"]>
 } = <A, RD, RE>(name: string, schema?: Schema.ConstraintCodec<A, unknown, RD, RE>) => {
-  const codec = payloadText.make(name, schema, form)
-  const self: DeepLink<A, MalformedLink, RD, RE> = {
-    name,
-    payload: (value) => Effect.mapError(codec.encode(value), (problem) => new InvalidPayload({ name, problem })),
-    on: (handler) =>
-      Handler.on("bot_started", (update) => {
-        const payload = update.payload ?? ""
-        const read = codec.decode(payload)
-        if (read === undefined) return undefined
-        const value = Effect.mapError(read, (problem) => new MalformedLink({ name, problem, payload, update }))
-        return andHandle(value, (value) => handler(update, value))
-      })
-  }
+  const self: DeepLink<A, MalformedLink, RD, RE> = payload.make(name, schema, {
+    format,
+    type: "bot_started",
+    payloadOf: (update) => update.payload,
+    invalid: (problem) => new InvalidPayload({ name, problem }),
+    malformed: (problem, payload, update) => new MalformedLink({ name, problem, payload, update })
+  })
   return self as never
 }

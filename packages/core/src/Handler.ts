@@ -1,87 +1,122 @@
 /**
- * What to do with an update, as a value that composes.
+ * Handlers of updates.
  *
- * A handler is a function from an update to an effect. It gives `undefined` for an update that is none of its own, and
- * calls nobody else: which handler has its turn next is said by {@link first}, in one place. Errors and requirements
- * stand in its type, exactly.
+ * A handler is a function from an update to an effect. It returns `undefined`, or fails with {@link NotHandled}, for an
+ * update that it does not take. A handler does not call the next one: {@link first} composes handlers in order. The
+ * errors and the required services of a handler are in its type.
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import type { ChatType } from "./Recipient.ts"
 import * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
 
-const Unhandled = Symbol.for("~@colloquy/core/Handler/Unhandled")
+const NotHandledTypeId = "~@colloquy/core/Handler/NotHandled"
 
 /**
- * What a handler gives: the work to do, or `undefined` for an update that is none of its own.
+ * The failure of a handler that does not take the update. {@link first} then tries the next handler.
+ *
+ * It is a signal in the error channel, as `Cause.Done` is: a tagged value without a stack trace. Fail with it by
+ * {@link notHandled}. It is not part of the `E` of a {@link Handler}, because any handler may decline an update.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export interface NotHandled {
+  readonly [NotHandledTypeId]: typeof NotHandledTypeId
+  readonly _tag: "NotHandled"
+}
+
+/**
+ * Returns `true` if the value is {@link NotHandled}.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
+
+/**
+ * What the function of a handler returns: the effect to run, or `undefined` if the handler does not take the update.
  *
  * @category models
  * @since 0.1.0
  */
-export type Outcome<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | undefined
+export type Return<E = unknown, R = unknown> = Effect.Effect<unknown, E, R> | undefined
 
 /**
- * A handler of updates, or of some of them (`U`). Any function that gives an effect is one. It looks at the update only:
- * what depends on more than that is decided by its effect, which succeeds with {@link unhandled} to leave the update to
- * others. Whatever else it succeeds with means nothing.
+ * A function from an update to an effect. `U` is the type of the updates that it accepts, all updates by default.
+ *
+ * A handler declines an update in one of two ways:
+ *
+ * - it returns `undefined`, when the update itself is enough to decide. No effect is run, so this costs nothing;
+ * - its effect fails with {@link NotHandled}, when only an effect can decide. See {@link notHandled}.
+ *
+ * Any function of this shape is a handler. The value with which its effect succeeds is ignored.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Handler<out E = never, out R = never, in U = Update.Update> {
-  (update: U): Outcome<E, R>
+  (update: U): Return<E | NotHandled, R>
 }
 
 /**
- * The errors of a handler.
+ * The errors of the effect that the function of a handler returns, without {@link NotHandled}.
  *
  * @category utility types
  * @since 0.1.0
  */
-export type Error<H extends (update: never) => Outcome> = Effect.Error<ReturnType<H>>
+export type ReturnError<O extends Return> = Exclude<Effect.Error<O>, NotHandled>
 
 /**
- * What a handler needs.
+ * The errors of a handler, without {@link NotHandled}.
  *
  * @category utility types
  * @since 0.1.0
  */
-export type Services<H extends (update: never) => Outcome> = Effect.Services<ReturnType<H>>
-
-type Given<O> = Outcome<Effect.Error<O>, Effect.Services<O>>
+export type Error<H extends (update: never) => Return> = ReturnError<ReturnType<H>>
 
 /**
- * For an effect that finds out only as it runs that the update is none of its own: the next one of {@link first} has its
- * turn then. What was done before stays done.
+ * The services that a handler requires.
  *
- * **Example**
+ * @category utility types
+ * @since 0.1.0
+ */
+export type Services<H extends (update: never) => Return> = Effect.Services<ReturnType<H>>
+
+/**
+ * Fails with {@link NotHandled}, for an effect that decides while it runs that it does not take the update. What the
+ * effect has done before is not undone.
+ *
+ * **Example** (A handler that depends on state)
  *
  * ```ts
  * import { Handler, Messages, type Update } from "@colloquy/core"
  * import { Effect, Ref } from "effect"
  *
- * const unless = (asleep: Ref.Ref<boolean>) => (update: Update.Of<"message_created">) =>
- *   Effect.flatMap(Ref.get(asleep), (isAsleep) =>
- *     isAsleep ? Handler.unhandled : Messages.reply(update, "I am awake")
+ * const unlessPaused = (paused: Ref.Ref<boolean>) => (update: Update.Of<"message_created">) =>
+ *   Effect.flatMap(Ref.get(paused), (isPaused) =>
+ *     isPaused ? Handler.notHandled : Messages.reply(update, "I am listening")
  *   )
  * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const unhandled: Effect.Effect<unknown> = Effect.succeed(Unhandled)
-
-const notHandled = Effect.succeed(false)
-
-const isHandled = (result: unknown): boolean => result !== Unhandled
+export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
+  [NotHandledTypeId]: NotHandledTypeId,
+  _tag: "NotHandled"
+})
 
 /**
- * Handles updates of one type or of several. The update is narrowed to them.
+ * Handles updates of one type or of several types. The type of the update is narrowed to them. `"unknown"` is the type
+ * of updates that this version does not know.
  *
- * **Example**
+ * **Example** (Handlers of one and of two types)
  *
  * ```ts
  * import { Handler, Messages } from "@colloquy/core"
@@ -96,20 +131,27 @@ const isHandled = (result: unknown): boolean => result !== Unhandled
  * @category constructors
  * @since 0.1.0
  */
-export const on = <const Type extends Update.Update["update_type"], O extends Outcome>(
+export const on = <const Type extends Update.Update["update_type"], O extends Return>(
   types: Type | ReadonlyArray<Type>,
   handler: (update: Update.Of<Type>) => O
-): Handler<Effect.Error<O>, Effect.Services<O>> => {
-  const wanted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
-  const isWanted = (update: Update.Update): update is Update.Of<Type> => wanted.includes(update.update_type)
-  return (update) => (isWanted(update) ? (handler(update) as Given<O>) : undefined)
+): Handler<ReturnError<O>, Effect.Services<O>> => {
+  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
+  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
+  return (update) =>
+    isAccepted(update) ? (handler(update) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>) : undefined
 }
 
+/** A cause that also has another failure or a defect is a failure of the handler. */
+const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isFailReason(reason) && isNotHandled(reason.error))
+
 /**
- * The first of the handlers whose own the update is. Give a function that takes any update as the last one to say what
- * happens to what nobody handled.
+ * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole
+ * handler: the next handler is not tried. If no handler takes the update, neither does the result.
  *
- * **Example**
+ * Put a function that takes any update last to define what happens to an update that no other handler takes.
+ *
+ * **Example** (Handlers with a fallback)
  *
  * ```ts
  * import { Handler, Messages } from "@colloquy/core"
@@ -117,8 +159,8 @@ export const on = <const Type extends Update.Update["update_type"], O extends Ou
  *
  * const bot = Handler.first(
  *   Handler.on("bot_started", (update) => Messages.reply(update, "Hello")),
- *   Handler.on("message_created", (update) => Messages.reply(update, "I only greet")),
- *   (update) => Effect.logDebug(`nothing to do for ${update.update_type}`)
+ *   Handler.on("message_created", (update) => Messages.reply(update, "I can only greet")),
+ *   (update) => Effect.logDebug(`No handler for ${update.update_type}`)
  * )
  * ```
  *
@@ -128,37 +170,36 @@ export const on = <const Type extends Update.Update["update_type"], O extends Ou
 export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>>, U = Update.Update>(
   ...handlers: H
 ): Handler<Error<H[number]>, Services<H[number]>, U> => {
-  const from =
-    (start: number): Handler<Error<H[number]>, Services<H[number]>, U> =>
-    (update) => {
-      for (let at = start; at < handlers.length; at++) {
-        const outcome = handlers[at](update) as Given<ReturnType<H[number]>>
-        if (outcome === undefined) continue
-        if (at === handlers.length - 1) return outcome
-        return Effect.flatMap(outcome, (result) =>
-          result === Unhandled ? (from(at + 1)(update) ?? unhandled) : Effect.void
-        )
-      }
-      return undefined
+  const last = handlers.length - 1
+  const tryFrom = (start: number, update: U): Return<Error<H[number]> | NotHandled, Services<H[number]>> => {
+    for (let index = start; index <= last; index++) {
+      const effect = handlers[index](update) as ReturnType<Handler<Error<H[number]>, Services<H[number]>>>
+      if (effect === undefined) continue
+      return index === last
+        ? effect
+        : Effect.catchCauseIf(effect, isNotHandledCause, () => tryFrom(index + 1, update) ?? notHandled)
     }
-  return from(0)
+    return undefined
+  }
+  return (update) => tryFrom(0, update)
 }
 
 /**
- * Handles only the updates for which the predicate holds; a refinement narrows them for the handler.
+ * Restricts a handler to the updates for which the predicate returns `true`. A refinement also narrows the update for
+ * the handler.
  *
- * **Example**
+ * **Example** (A handler of texts in capitals)
  *
  * ```ts
  * import { Handler, Messages, Update } from "@colloquy/core"
  *
- * const shout = Handler.filter(
- *   Handler.on("message_created", (update) => Messages.reply(update, "Not so loud")),
+ * const capitals = Handler.filter(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Please do not shout")),
  *   (update) => /^[A-Z !]+$/.test(Update.textOf(update) ?? "")
  * )
  * ```
  *
- * @category combinators
+ * @category filtering
  * @since 0.1.0
  */
 export const filter: {
@@ -179,24 +220,25 @@ export const filter: {
 )
 
 /**
- * Handles only the updates for which an effect says so. It is asked only about updates that are the handler's own.
+ * Restricts a handler to the updates for which an effect returns `true`. The effect is run only for updates for which
+ * the function of the handler returned an effect. The errors of the predicate are errors of the result.
  *
- * **Example**
+ * **Example** (A handler that requires the bot to be an administrator)
  *
  * ```ts
  * import { Handler, Members, Messages } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const rules = Handler.on(
+ * const welcome = Handler.on(
  *   "user_added",
  *   Handler.filterEffect(
- *     (update) => Messages.reply(update, "Mind the rules"),
+ *     (update) => Messages.reply(update, "Please read the rules"),
  *     ({ chat_id }) => Effect.map(Members.getMe({ chat_id }), ({ is_admin }) => is_admin === true)
  *   )
  * )
  * ```
  *
- * @category combinators
+ * @category filtering
  * @since 0.1.0
  */
 export const filterEffect: {
@@ -214,32 +256,30 @@ export const filterEffect: {
     predicate: (update: U) => Effect.Effect<boolean, E2, R2>
   ): Handler<E | E2, R | R2, U> =>
     (update) => {
-      const outcome = handler(update)
-      return (
-        outcome &&
-        Effect.flatMap(predicate(update), (holds): Effect.Effect<unknown, E, R> => (holds ? outcome : unhandled))
-      )
+      const effect = handler(update)
+      return effect && Effect.flatMap(predicate(update), (holds) => (holds ? effect : notHandled))
     }
 )
 
 /**
- * Handles only what happens in chats of these kinds, as {@link Update.chatTypeOf} tells them.
+ * Restricts a handler to updates of chats of one type or of several types: `dialog`, `chat` (a group chat) or `channel`.
+ * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`.
  *
- * **Example**
+ * **Example** (A reply in group chats only)
  *
  * ```ts
  * import { Handler, Messages } from "@colloquy/core"
  *
- * const shy = Handler.inChat(
- *   Handler.on("message_created", (update) => Messages.reply(update, "Write to me in private")),
+ * const redirect = Handler.inChatType(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Please write to me in private")),
  *   "chat"
  * )
  * ```
  *
- * @category combinators
+ * @category filtering
  * @since 0.1.0
  */
-export const inChat: {
+export const inChatType: {
   (
     types: ChatType | ReadonlyArray<ChatType>
   ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<E, R, U>
@@ -255,41 +295,50 @@ export const inChat: {
 )
 
 /**
- * Handles only what these people do, as {@link Update.userIdOf} tells them.
+ * Restricts a handler to updates that these users caused. The handler does not take an update that does not say who
+ * caused it: see `Update.userIdOf`.
  *
- * **Example**
+ * **Example** (A handler for the owners of the bot)
  *
  * ```ts
  * import { Handler, Messages, User } from "@colloquy/core"
  *
  * const owners = [User.UserId.make(123456789)]
  *
- * const forOwners = Handler.onlyFrom(
- *   Handler.on("message_created", (update) => Messages.reply(update, "At your command")),
+ * const forOwners = Handler.fromUsers(
+ *   Handler.on("message_created", (update) => Messages.reply(update, "Welcome back")),
  *   owners
  * )
  * ```
  *
- * @category combinators
+ * @category filtering
  * @since 0.1.0
  */
-export const onlyFrom: {
-  (people: ReadonlyArray<UserId>): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<E, R, U>
-  <E, R, U extends Update.Update>(handler: Handler<E, R, U>, people: ReadonlyArray<UserId>): Handler<E, R, U>
-} = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, people: ReadonlyArray<UserId>) => {
-  const wanted = new Set(people)
+export const fromUsers: {
+  (userIds: ReadonlyArray<UserId>): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<E, R, U>
+  <E, R, U extends Update.Update>(handler: Handler<E, R, U>, userIds: ReadonlyArray<UserId>): Handler<E, R, U>
+} = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, userIds: ReadonlyArray<UserId>) => {
+  const accepted = new Set(userIds)
   return filter(handler, (update: U) => {
-    const person = Update.userIdOf(update)
-    return person !== undefined && wanted.has(person)
+    const user_id = Update.userIdOf(update)
+    return user_id !== undefined && accepted.has(user_id)
   })
 })
 
+const dieOfNotHandled = Effect.orDie(notHandled)
+
+const isNotHandledDefect = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isDieReason(reason) && isNotHandled(reason.defect))
+
 /**
- * Changes what a handler does, by anything that changes an effect: `Effect.catchTag`, `Effect.provide`, `Effect.timeout`.
- * Which updates are its own stays the same. What the effect succeeds with must come through, for it may be
- * {@link unhandled}.
+ * Applies a function to the effect of a handler: `Effect.catchTag`, `Effect.provide`, `Effect.timeout`, or any other
+ * that returns an effect. Which updates the handler takes stays the same.
  *
- * **Example**
+ * The function does not see {@link NotHandled}. `Effect.catch`, `Effect.retry` or `Effect.ignore` act on the errors of
+ * the handler only, and an update that is not handled still goes to the next handler. It is a defect inside of the
+ * function, so `Effect.catchCause` and `Effect.catchDefect` do see it: check it by {@link isNotHandled}.
+ *
+ * **Example** (A handler that ignores a refusal)
  *
  * ```ts
  * import { Handler, Messages } from "@colloquy/core"
@@ -306,29 +355,47 @@ export const onlyFrom: {
  */
 export const transform: {
   <E, R, E2, R2, U = Update.Update>(
-    change: (work: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
-  ): (handler: Handler<E, R, U>) => Handler<E2, R2, U>
+    f: (effect: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
+  ): (handler: Handler<E, R, U>) => Handler<Exclude<E2, NotHandled>, R2, U>
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
-    change: (work: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
-  ): Handler<E2, R2, U>
+    f: (effect: Effect.Effect<unknown, E, R>, update: NoInfer<U>) => Effect.Effect<unknown, E2, R2>
+  ): Handler<Exclude<E2, NotHandled>, R2, U>
 } = dual(
   2,
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
-    change: (work: Effect.Effect<unknown, E, R>, update: U) => Effect.Effect<unknown, E2, R2>
+    f: (effect: Effect.Effect<unknown, E, R>, update: U) => Effect.Effect<unknown, E2, R2>
   ): Handler<E2, R2, U> =>
     (update) => {
-      const outcome = handler(update)
-      return outcome && change(outcome, update)
+      const effect = handler(update)
+      if (effect === undefined) return undefined
+      const hidden = Effect.catchCauseIf(effect, isNotHandledCause, () => dieOfNotHandled)
+      return Effect.catchCauseIf(
+        f(hidden as Effect.Effect<unknown, E, R>, update),
+        isNotHandledDefect,
+        () => notHandled
+      )
     }
 )
 
+const succeedTrue = Effect.succeed(true)
+const succeedFalse = Effect.succeed(false)
+
+// One object for all updates: benchmarks/src/pipeline.ts measures the cost of a handled update.
+const toIsHandled = {
+  onSuccess: (_: unknown): Effect.Effect<boolean> => succeedTrue,
+  onFailure: (cause: Cause.Cause<unknown>): Effect.Effect<boolean, unknown> =>
+    isNotHandledCause(cause) ? succeedFalse : Effect.failCause(cause)
+}
+
 /**
- * Handles an update, and tells whether it was handled: for what drives handlers, and for tests. A handler that throws is
- * a defect of the effect.
+ * Runs a handler for an update. Succeeds with `true` if the handler took the update, and with `false` if it did not. An
+ * exception that the function of the handler throws is a defect of the effect.
  *
- * **Example**
+ * `Updates.run` does this for every update of a bot. Use it in tests, or to run handlers by other means.
+ *
+ * **Example** (A warning about updates that are not handled)
  *
  * ```ts
  * import { Handler, type Update } from "@colloquy/core"
@@ -336,9 +403,9 @@ export const transform: {
  *
  * const greet = Handler.on("bot_started", (update) => Effect.log(`Hello, ${update.user.first_name}`))
  *
- * const drive = Effect.fn(function* (update: Update.Update) {
+ * const handle = Effect.fn(function* (update: Update.Update) {
  *   const isHandled = yield* Handler.run(greet, update)
- *   if (!isHandled) yield* Effect.logWarning(`nobody handled ${update.update_type}`)
+ *   if (!isHandled) yield* Effect.logWarning(`No handler for ${update.update_type}`)
  * })
  * ```
  *
@@ -347,6 +414,7 @@ export const transform: {
  */
 export const run = <E, R, U>(handler: Handler<E, R, U>, update: U): Effect.Effect<boolean, E, R> =>
   Effect.suspend(() => {
-    const handling = handler(update)
-    return handling === undefined ? notHandled : Effect.map(handling, isHandled)
+    const effect = handler(update)
+    if (effect === undefined) return succeedFalse
+    return Effect.matchCauseEffect(effect, toIsHandled) as Effect.Effect<boolean, E, R>
   })

@@ -1,5 +1,6 @@
 /**
- * People who come and go. What happens to the bot itself is `Handler.on(["bot_added", "bot_removed"], …)`.
+ * Handlers of users who join and leave group chats and channels. For the bot itself, use
+ * `Handler.on(["bot_added", "bot_removed"], …)`.
  *
  * @since 0.1.0
  */
@@ -8,53 +9,52 @@ import * as Handler from "./Handler.ts"
 import type * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
 
-type Handles<Type extends Update.UpdateType> = <O extends Handler.Outcome>(
-  handler: (update: Update.Of<Type>, by: UserId | undefined) => O
-) => Handler.Handler<Effect.Error<O>, Effect.Services<O>>
-
 /**
- * Handles that a person came to a group chat or a channel. `by` is who added them; undefined where they joined by
- * themselves.
+ * Handles `user_added`: a user joined a group chat or a channel. `by` is the user who added them, and `undefined` if they
+ * joined by themselves.
  *
- * **Example**
+ * **Example** (A welcome)
  *
  * ```ts
  * import { Membership, Messages } from "@colloquy/core"
  *
  * const welcome = Membership.joined((update, by) =>
- *   Messages.reply(update, `Welcome, ${update.user.first_name}${by === undefined ? "" : ". You were expected"}`)
+ *   Messages.reply(update, `Welcome, ${update.user.first_name}${by === undefined ? "" : "! We have been expecting you"}`)
  * )
  * ```
  *
  * API: Events.
  *
- * @assumption A `user_added` has no `inviter_id` where a person joined by themselves.
+ * @assumption A `user_added` has no `inviter_id` where a user joined by themselves.
  * @category constructors
  * @since 0.1.0
  */
-export const joined: Handles<"user_added"> = (handler) =>
+export const joined = <O extends Handler.Return>(
+  handler: (update: Update.Of<"user_added">, by: UserId | undefined) => O
+): Handler.Handler<Handler.ReturnError<O>, Effect.Services<O>> =>
   Handler.on("user_added", (update) => handler(update, update.inviter_id ?? undefined))
 
 /**
- * Handles that a person is gone from a group chat or a channel. `by` is the administrator who removed them; undefined
- * where they left by themselves.
+ * Handles `user_removed`: a user left a group chat or a channel. `by` is the administrator who removed them, and
+ * `undefined` if they left by themselves.
  *
- * **Example**
+ * **Example** (A farewell)
  *
  * ```ts
  * import { Membership, Messages } from "@colloquy/core"
- * import { Effect } from "effect"
  *
  * const farewell = Membership.left((update, by) =>
- *   by === undefined ? Messages.reply(update, `${update.user.first_name} has left`) : Effect.void
+ *   by === undefined ? Messages.reply(update, `${update.user.first_name} has left`) : undefined
  * )
  * ```
  *
  * API: Events.
  *
- * @assumption A `user_removed` has no `admin_id` where a person left by themselves.
+ * @assumption A `user_removed` has no `admin_id` where a user left by themselves.
  * @category constructors
  * @since 0.1.0
  */
-export const left: Handles<"user_removed"> = (handler) =>
+export const left = <O extends Handler.Return>(
+  handler: (update: Update.Of<"user_removed">, by: UserId | undefined) => O
+): Handler.Handler<Handler.ReturnError<O>, Effect.Services<O>> =>
   Handler.on("user_removed", (update) => handler(update, update.admin_id ?? undefined))

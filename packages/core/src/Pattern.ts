@@ -1,5 +1,5 @@
 /**
- * Patterns of texts: a text itself, or a regular expression whose groups may be read by schemas.
+ * Handlers of texts that match a string or a regular expression.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,8 @@ import * as Handler from "./Handler.ts"
 import * as Update from "./Update.ts"
 
 /**
- * The schemas of named groups, by name: each reads a text. A group that need not take part is `Schema.optionalKey`.
+ * The schemas of the named groups of a regular expression, by name. Each one decodes a string. A group that may be
+ * missing from a match is `Schema.optionalKey`.
  *
  * @category models
  * @since 0.1.0
@@ -18,50 +19,59 @@ import * as Update from "./Update.ts"
 export type Groups = Readonly<Record<string, Schema.ConstraintCodec<unknown, string>>>
 
 /**
- * What {@link make} takes besides the pattern: the `types` of updates whose text is looked at, new messages unless told.
+ * The options of {@link make}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options<Type extends Update.TextType> {
+  /** The types of the updates whose text is matched. Default: `["message_created"]`. */
   readonly types?: ReadonlyArray<Type> | undefined
 }
 
 /**
- * A pattern. `match` looks at a text; `on` makes a handler, which has what was matched beside the update.
+ * A pattern of texts. `A` is the type of a match.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Pattern<A, Type extends Update.TextType> {
+  /** Returns the match of a text, or `None` if the text does not match. */
   readonly match: (text: string) => Option.Option<A>
-  readonly on: <O extends Handler.Outcome>(
+  /** Handles updates whose text matches. The handler receives the update and the match. */
+  readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<Type>, matched: A) => O
-  ) => Handler.Handler<Effect.Error<O>, Effect.Services<O>>
+  ) => Handler.Handler<Handler.ReturnError<O>, Effect.Services<O>>
 }
 
-const same = (pattern: string) => (text: string) =>
+const matchString = (pattern: string) => (text: string) =>
   text.trim() === pattern.trim() ? Option.some(text.trim()) : Option.none()
 
-const exec = (pattern: RegExp) => (text: string) => {
-  // A global or sticky expression goes on where it stopped in the text before.
+const matchRegExp = (pattern: RegExp) => (text: string) => {
+  // A global or sticky expression would continue where the match of the text before ended.
   pattern.lastIndex = 0
   return Option.fromNullOr(pattern.exec(text))
 }
 
-const readGroups = (pattern: RegExp, groups: Groups) => {
-  const read = Schema.decodeUnknownOption(Schema.Struct(groups))
-  const taking = ({ groups = {} }: RegExpExecArray) =>
+const matchGroups = (pattern: RegExp, groups: Groups) => {
+  const match = matchRegExp(pattern)
+  const decode = Schema.decodeUnknownOption(Schema.Struct(groups))
+  const presentGroups = ({ groups = {} }: RegExpExecArray) =>
     Object.fromEntries(Object.entries(groups).filter(([, text]) => text !== undefined))
-  return (text: string) => Option.flatMap(exec(pattern)(text), (found) => read(taking(found)))
+  return (text: string) => Option.flatMap(match(text), (found) => decode(presentGroups(found)))
 }
 
 /**
- * A pattern of texts. A string matches the text that is the same, blanks around it aside. A regular expression matches
- * where it is found, and gives what `RegExp.exec` gives; with `groups` it gives the named groups, read by their schemas,
- * and a text whose groups cannot be read does not match.
+ * Creates a pattern of texts.
  *
- * **Example**
+ * - A string matches the same text. Whitespace around the text is ignored.
+ * - A regular expression matches where `RegExp.exec` finds it. The match is what `RegExp.exec` returns.
+ * - With `groups`, the match is the named groups of the regular expression, decoded by their schemas. A text whose groups
+ *   cannot be decoded does not match.
+ *
+ * An update without a text does not match.
+ *
+ * **Example** (A regular expression, and one with groups)
  *
  * ```ts
  * import { Command, Messages, Pattern } from "@colloquy/core"
@@ -93,9 +103,13 @@ export const make: {
   pattern: RegExp | string,
   { groups, types = ["message_created"] }: Options<Update.TextType> & { readonly groups?: Groups | undefined } = {}
 ) => {
-  const find =
-    typeof pattern === "string" ? same(pattern) : groups === undefined ? exec(pattern) : readGroups(pattern, groups)
-  const match = find as (text: string) => Option.Option<A>
+  const matcher =
+    typeof pattern === "string"
+      ? matchString(pattern)
+      : groups === undefined
+        ? matchRegExp(pattern)
+        : matchGroups(pattern, groups)
+  const match = matcher as (text: string) => Option.Option<A>
   const self: Pattern<A, Type> = {
     match,
     on: (handler) =>

@@ -1,5 +1,5 @@
 /**
- * Payloads of callback buttons, typed by a schema from the button to its press.
+ * Payloads of callback buttons, typed by a schema from the button to the callback.
  *
  * @since 0.1.0
  */
@@ -7,86 +7,101 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as Handler from "./Handler.ts"
-import { andHandle } from "./internal/handlers/andHandle.ts"
+import type * as Handler from "./Handler.ts"
 import { callbackPayload } from "./internal/client/keyboardLimits.ts"
-import * as payloadText from "./internal/handlers/payloadText.ts"
+import * as payload from "./internal/handlers/payload.ts"
 import * as Keyboard from "./Keyboard.ts"
 import type * as Update from "./Update.ts"
 
 /**
- * A value does not make a payload: it is too long, or its schema refuses it.
+ * A value cannot be written as the payload of a button or of a deep link: the payload is too long, the schema rejects
+ * the value, or the name has other characters than letters, digits and `_`.
  *
  * @category errors
  * @since 0.1.0
  */
 export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
+  /** The name of the payload. */
   readonly name: string
+  /** What is wrong. */
   readonly problem: string
 }> {
-  /** The same update would fail again: `Updates.run` does not try it again. */
+  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
   readonly isRetryable = false
 
   override get message() {
-    return `the payload ${JSON.stringify(this.name)} cannot be made: ${this.problem}.`
+    return `Cannot create the payload ${JSON.stringify(this.name)}: ${this.problem}.`
   }
 }
 
 /**
- * A button of this name was pressed, and its payload cannot be read: an older version of the bot may have sent it.
+ * A button with a payload of this name was pressed, and its value cannot be decoded. The button was probably sent by an
+ * older version of the bot.
  *
  * @category errors
  * @since 0.1.0
  */
 export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
+  /** The name of the payload. */
   readonly name: string
+  /** What is wrong. */
   readonly problem: string
+  /** The payload as it was received. */
   readonly payload: string
+  /** The update that brought the payload. */
   readonly update: Update.Of<"message_callback">
 }> {
-  /** The same update would fail again: `Updates.run` does not try it again. */
+  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
   readonly isRetryable = false
 
   override get message() {
     return (
-      `the payload ${JSON.stringify(this.name)} of a pressed button cannot be read: ${this.problem}. An older version of ` +
-      "the bot may have sent it: answer that the button is out of date."
+      `Cannot decode the payload ${JSON.stringify(this.name)} of a button: ${this.problem}. The button was probably ` +
+      "sent by an older version of the bot. Answer the callback with a notice that the button is out of date."
     )
   }
 }
 
 /**
- * A kind of payload. `button` makes a callback button that carries a value, `encode` the bare payload; `on` makes a
- * handler of presses of such buttons, which has the value beside the update.
+ * A kind of payload, with a name and the type `A` of its value.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Payload<in out A, out Malformed = never, out RD = never, out RE = never> {
+  /** The name, which distinguishes payloads of this kind from others. */
   readonly name: string
+  /** Returns the payload of a button. Fails with {@link InvalidPayload}. */
   readonly encode: (value: A) => Effect.Effect<string, InvalidPayload, RE>
+  /** Returns a callback button with this text and the payload. Fails with {@link InvalidPayload}. */
   readonly button: (text: string, value: A) => Effect.Effect<Keyboard.Button, InvalidPayload, RE>
-  readonly on: <O extends Handler.Outcome>(
+  /**
+   * Handles callbacks of buttons with a payload of this kind. The handler receives the update and the decoded value.
+   * Fails with {@link MalformedPayload} if the value cannot be decoded.
+   */
+  readonly on: <O extends Handler.Return>(
     handler: (update: Update.Of<"message_callback">, value: A) => O
-  ) => Handler.Handler<Effect.Error<O> | Malformed, Effect.Services<O> | RD>
+  ) => Handler.Handler<Handler.ReturnError<O> | Malformed, Effect.Services<O> | RD>
 }
 
-const form: payloadText.Form = {
-  limit: callbackPayload,
+const format: payload.Format = {
+  maxLength: callbackPayload,
   separator: ":",
-  write: (json) => json,
-  read: Result.succeed
+  encode: (json) => json,
+  decode: Result.succeed
 }
 
 /**
- * A kind of payload by its name and the schema of what it carries; without a schema it carries nothing. It is written as
- * the name and JSON, within 1024 characters. The name is of letters, digits and `_`, and no other kind may have it.
+ * Creates a kind of payload from its name and the schema of its value. Without a schema the payload has no value.
  *
- * A payload of another name is none of its own: others have their turn.
+ * A payload is written as the name, `:` and JSON: `vote:{"poll":7}`. Without a value it is the name alone. It has at
+ * most 1024 characters. The name may contain letters, digits and `_`, and must be unique within a bot. The handlers of
+ * `on` do not take callbacks with a payload of another name.
  *
- * Errors: {@link InvalidPayload} where it is made, {@link MalformedPayload} where it comes back and cannot be read.
+ * Errors: {@link InvalidPayload} when a payload is created, {@link MalformedPayload} when a received payload of this
+ * name cannot be decoded.
  *
- * **Example**
+ * **Example** (A vote)
  *
  * ```ts
  * import { Answers, Handler, Keyboard, Messages, Payload } from "@colloquy/core"
@@ -98,12 +113,14 @@ const form: payloadText.Form = {
  *   Effect.gen(function* () {
  *     const yes = yield* vote.button("Yes", { poll: 7, choice: "yes" })
  *     const no = yield* vote.button("No", { poll: 7, choice: "no" })
- *     yield* Messages.reply(update, { text: "Shall we?", attachments: [Keyboard.make([yes, no])] })
+ *     yield* Messages.reply(update, { text: "Shall we meet?", attachments: [Keyboard.make([yes, no])] })
  *   })
  * )
  *
  * const count = vote.on((update, { choice }) => Answers.answer(update, `You said ${choice}`))
  * ```
+ *
+ * API: Events.
  *
  * @category constructors
  * @since 0.1.0
@@ -115,20 +132,16 @@ export const make: {
     schema: S
   ): Payload<S["Type"], MalformedPayload, S["DecodingServices"], S["EncodingServices"]>
 } = <A, RD, RE>(name: string, schema?: Schema.ConstraintCodec<A, unknown, RD, RE>) => {
-  const codec = payloadText.make(name, schema, form)
-  const encode = (value: A) => Effect.mapError(codec.encode(value), (problem) => new InvalidPayload({ name, problem }))
+  const named = payload.make(name, schema, {
+    format,
+    type: "message_callback",
+    payloadOf: ({ callback }) => callback.payload,
+    invalid: (problem) => new InvalidPayload({ name, problem }),
+    malformed: (problem, payload, update) => new MalformedPayload({ name, problem, payload, update })
+  })
   const self: Payload<A, MalformedPayload, RD, RE> = {
-    name,
-    encode,
-    button: (text, value) => Effect.map(encode(value), (payload) => Keyboard.callback(text, payload)),
-    on: (handler) =>
-      Handler.on("message_callback", (update) => {
-        const payload = update.callback.payload ?? ""
-        const read = codec.decode(payload)
-        if (read === undefined) return undefined
-        const value = Effect.mapError(read, (problem) => new MalformedPayload({ name, problem, payload, update }))
-        return andHandle(value, (value) => handler(update, value))
-      })
+    ...named,
+    button: (text, value) => Effect.map(named.encode(value), (payload) => Keyboard.callback(text, payload))
   }
   return self as never
 }

@@ -149,7 +149,7 @@ export interface RunOptions extends driver.Options {}
  * - Each update is handled at least once: it leaves the inbox only when its handler has succeeded, or as a dead letter.
  * - The updates of one chat are handled one at a time in the order they came, also while one of them is tried again.
  *   Chats do not wait for each other.
- * - What no handler takes (`undefined`, `Handler.unhandled`) counts as handled, and stands in a metric. Put a function
+ * - What no handler takes (`undefined`, `Handler.notHandled`) counts as handled, and stands in a metric. Put a function
  *   that takes any update last into `Handler.first` to do something about it.
  * - A handler that fails is tried again by `retry`; then the update becomes a dead letter with its cause, for
  *   `Inbox.deadLetters`, and the next one is handled. So it never fails on account of a handler.

@@ -2,11 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { pipe } from "effect/Function"
 import * as Ref from "effect/Ref"
 import { Chat, Handler, type Update, Updates, User } from "../src/index.ts"
 
-class Tired extends Data.TaggedError("Tired")<{}> {}
+class Broken extends Data.TaggedError("Broken")<{}> {}
 
 const started: Update.Of<"bot_started"> = {
   update_type: "bot_started",
@@ -24,28 +25,28 @@ const added: Update.Of<"bot_added"> = {
 
 const unknown: Update.Update = { update_type: "unknown", raw: { update_type: "comet_seen" } }
 
-/** What handlers of these names did, in order, and whether the update was handled. */
-const watch = <E>(
-  make: (says: (name: string) => Effect.Effect<void>) => Handler.Handler<E>,
+/** Whether the update was handled, and the names that the handlers recorded, in order. */
+const record = <E>(
+  make: (log: (name: string) => Effect.Effect<void>) => Handler.Handler<E>,
   update: Update.Update = started
 ) =>
   Effect.gen(function* () {
-    const said = yield* Ref.make<ReadonlyArray<string>>([])
-    const handler = make((name) => Ref.update(said, (names) => [...names, name]))
+    const names = yield* Ref.make<ReadonlyArray<string>>([])
+    const handler = make((name) => Ref.update(names, (all) => [...all, name]))
     const isHandled = yield* Handler.run(handler, update)
-    return [isHandled, ...(yield* Ref.get(said))]
+    return [isHandled, ...(yield* Ref.get(names))]
   })
 
-describe("a handler of a type", () => {
+describe("Handler.on", () => {
   const greet = Handler.on("bot_started", ({ user }) => Effect.succeed(user.first_name))
 
-  it("leaves every other update alone, without an effect", () => {
+  it("returns undefined for an update of another type", () => {
     assert.isUndefined(greet(added))
     assert.isUndefined(greet(unknown))
     assert.isDefined(greet(started))
   })
 
-  it("takes several types, and unknown updates by that name", () => {
+  it("accepts several types, and unknown as the type of unknown updates", () => {
     const both = Updates.on(["bot_started", "unknown"], () => Effect.void)
     assert.deepStrictEqual(
       [started, added, unknown].map((update) => both(update) !== undefined),
@@ -53,7 +54,7 @@ describe("a handler of a type", () => {
     )
   })
 
-  it.effect("is what any function of an update is, and whatever it succeeds with is handled", () =>
+  it.effect("ignores the value with which the effect succeeds", () =>
     Effect.gen(function* () {
       for (const result of [undefined, null, false, "unhandled"]) {
         assert.isTrue(yield* Handler.run(() => Effect.succeed(result), unknown))
@@ -62,8 +63,8 @@ describe("a handler of a type", () => {
   )
 })
 
-describe("running a handler", () => {
-  it.effect("makes what it throws a defect, and asks it anew each time", () =>
+describe("Handler.run", () => {
+  it.effect("turns an exception into a defect, and calls the handler each time that it runs", () =>
     Effect.gen(function* () {
       let asked = 0
       const running = Handler.run(() => {
@@ -78,37 +79,37 @@ describe("running a handler", () => {
   )
 })
 
-describe("the first of several handlers", () => {
-  it.effect("is the only one that has its turn", () =>
+describe("Handler.first", () => {
+  it.effect("runs only the first handler that takes the update", () =>
     Effect.gen(function* () {
-      const outcome = yield* watch((says) =>
+      const outcome = yield* record((log) =>
         Handler.first(
-          Handler.on("bot_added", () => says("other")),
-          Handler.on("bot_started", () => says("one")),
-          Handler.on("bot_started", () => says("two")),
-          () => says("any")
+          Handler.on("bot_added", () => log("other")),
+          Handler.on("bot_started", () => log("one")),
+          Handler.on("bot_started", () => log("two")),
+          () => log("any")
         )
       )
       assert.deepStrictEqual(outcome, [true, "one"])
     })
   )
 
-  it.effect("is nobody where the update is nobody's, which is told", () =>
+  it.effect("does not take an update that none of its handlers takes", () =>
     Effect.gen(function* () {
-      const outcome = yield* watch((says) => Handler.first(Handler.on("bot_started", () => says("one"))), added)
+      const outcome = yield* record((log) => Handler.first(Handler.on("bot_started", () => log("one"))), added)
       assert.deepStrictEqual(outcome, [false])
       assert.isUndefined(Handler.first()(started))
     })
   )
 
-  it.effect("is a function of any update, where that stands last", () =>
+  it.effect("runs a function of any update that is the last handler", () =>
     Effect.gen(function* () {
       for (const update of [added, unknown]) {
-        const outcome = yield* watch(
-          (says) =>
+        const outcome = yield* record(
+          (log) =>
             Handler.first(
-              Handler.on("bot_started", () => says("one")),
-              says.bind(null, "any")
+              Handler.on("bot_started", () => log("one")),
+              log.bind(null, "any")
             ),
           update
         )
@@ -117,62 +118,50 @@ describe("the first of several handlers", () => {
     })
   )
 
-  it.effect("leaves the update to the next one that takes it when it finds out late that it is none of its own", () =>
+  it.effect("tries the next handler when an effect fails with NotHandled", () =>
     Effect.gen(function* () {
-      const outcome = yield* watch((says) =>
+      const outcome = yield* record((log) =>
         Handler.first(
-          () => Effect.andThen(says("late"), Handler.unhandled),
+          () => Effect.andThen(log("one"), Handler.notHandled),
           () => undefined,
           Handler.first(
-            () => Handler.unhandled,
-            Handler.on("bot_started", () => says("inner"))
+            () => Handler.notHandled,
+            Handler.on("bot_started", () => log("two"))
           ),
-          () => says("never")
+          () => log("three")
         )
       )
-      assert.deepStrictEqual(outcome, [true, "late", "inner"])
+      assert.deepStrictEqual(outcome, [true, "one", "two"])
     })
   )
 
-  it.effect("tells that nobody handled it also where all found out late", () =>
+  it.effect("does not take an update when every effect fails with NotHandled", () =>
     Effect.gen(function* () {
-      const late = () => Handler.unhandled
-      assert.isFalse(yield* Handler.run(Handler.first(late), started))
-      assert.isFalse(
-        yield* Handler.run(
-          Handler.first(
-            late,
-            Handler.first(late, () => undefined)
-          ),
-          started
-        )
-      )
-      assert.isFalse(
-        yield* Handler.run(
-          Handler.first(
-            late,
-            () => undefined,
-            () => undefined
-          ),
-          started
-        )
-      )
+      const declines = () => Handler.notHandled
+      const ignores = () => undefined
+      for (const handler of [
+        Handler.first(declines),
+        Handler.first(declines, Handler.first(declines, ignores)),
+        Handler.first(declines, ignores, ignores)
+      ]) {
+        assert.isFalse(yield* Handler.run(handler, started))
+      }
     })
   )
 
-  it.effect("fails for all: the next one is not asked", () =>
+  it.effect("fails with the error of a handler and does not try the next one", () =>
     Effect.gen(function* () {
-      const said = yield* Ref.make(0)
+      const names = yield* Ref.make(0)
       const handler = Handler.first(
-        () => Effect.fail(new Tired()),
-        () => Ref.set(said, 1)
+        () => Effect.fail(new Broken()),
+        () => Ref.set(names, 1)
       )
-      assert.instanceOf(yield* Effect.flip(Handler.run(handler, started)), Tired)
-      assert.strictEqual(yield* Ref.get(said), 0)
+      assert.instanceOf(yield* Effect.flip(Handler.run(handler, started)), Broken)
+      assert.strictEqual(yield* Ref.get(names), 0)
     })
   )
 
-  it.effect("may be one of thousands", () =>
+  it.effect("accepts thousands of handlers", () =>
     Effect.gen(function* () {
       const others = Array.from({ length: 20_000 }, () => Handler.on("bot_added", () => Effect.void))
       assert.isTrue(
@@ -185,14 +174,16 @@ describe("the first of several handlers", () => {
   )
 })
 
-describe("a filtered handler", () => {
-  const any = () => Effect.void
-  const takes = (handler: Handler.Handler) => [started, added, unknown].map((update) => handler(update) !== undefined)
+const any = () => Effect.void
 
-  it("takes what the predicate lets through", () => {
-    assert.deepStrictEqual(takes(Handler.filter(any, (update) => "user" in update)), [true, true, false])
+/** Whether the handler takes each of three updates. */
+const taken = (handler: Handler.Handler) => [started, added, unknown].map((update) => handler(update) !== undefined)
+
+describe("Handler.filter", () => {
+  it("takes the updates for which the predicate holds", () => {
+    assert.deepStrictEqual(taken(Handler.filter(any, (update) => "user" in update)), [true, true, false])
     assert.deepStrictEqual(
-      takes(
+      taken(
         pipe(
           any,
           Handler.filter((update) => "is_channel" in update)
@@ -201,55 +192,157 @@ describe("a filtered handler", () => {
       [false, true, false]
     )
   })
-
-  it("takes what happens in chats of a kind, and nothing whose kind nobody knows", () => {
-    assert.deepStrictEqual(takes(Handler.inChat(any, "dialog")), [true, false, false])
-    assert.deepStrictEqual(takes(pipe(any, Handler.inChat(["chat", "channel"]))), [false, true, false])
-    assert.deepStrictEqual(takes(Handler.inChat(any, ["chat", "dialog", "channel"])), [true, true, false])
-  })
-
-  it("takes what certain people do", () => {
-    assert.deepStrictEqual(takes(Handler.onlyFrom(any, [started.user.user_id])), [true, true, false])
-    assert.deepStrictEqual(takes(pipe(any, Handler.onlyFrom([User.UserId.make(7)]))), [false, false, false])
-    assert.deepStrictEqual(takes(Handler.onlyFrom(any, [])), [false, false, false])
-  })
-
-  it.effect("asks an effect about its own updates only, and leaves the others to the next", () =>
-    Effect.gen(function* () {
-      for (const allowed of [true, false]) {
-        const make = (says: (name: string) => Effect.Effect<void>) =>
-          Handler.first(
-            Handler.filterEffect(
-              Handler.on("bot_started", () => says("one")),
-              () => Effect.as(says("asked"), allowed)
-            ),
-            () => says("two")
-          )
-        assert.deepStrictEqual(yield* watch(make), [true, "asked", allowed ? "one" : "two"])
-        assert.deepStrictEqual(yield* watch(make, added), [true, "two"])
-      }
-    })
-  )
 })
 
-describe("a transformed handler", () => {
-  const failing = Handler.on("bot_started", () => Effect.fail(new Tired()))
+describe("Handler.inChatType", () => {
+  it("takes the updates of chats of these types, and no update without a chat type", () => {
+    assert.deepStrictEqual(taken(Handler.inChatType(any, "dialog")), [true, false, false])
+    assert.deepStrictEqual(taken(pipe(any, Handler.inChatType(["chat", "channel"]))), [false, true, false])
+    assert.deepStrictEqual(taken(Handler.inChatType(any, ["chat", "dialog", "channel"])), [true, true, false])
+  })
+})
 
-  it.effect("does what its effect was made to do", () =>
+describe("Handler.fromUsers", () => {
+  it("takes the updates that these users caused", () => {
+    assert.deepStrictEqual(taken(Handler.fromUsers(any, [started.user.user_id])), [true, true, false])
+    assert.deepStrictEqual(taken(pipe(any, Handler.fromUsers([User.UserId.make(7)]))), [false, false, false])
+    assert.deepStrictEqual(taken(Handler.fromUsers(any, [])), [false, false, false])
+  })
+})
+
+describe("Handler.filterEffect", () => {
+  for (const allowed of [true, false]) {
+    const make = (log: (name: string) => Effect.Effect<void>) =>
+      Handler.first(
+        Handler.filterEffect(
+          Handler.on("bot_started", () => log("handler")),
+          () => Effect.as(log("predicate"), allowed)
+        ),
+        () => log("fallback")
+      )
+
+    it.effect(`runs ${allowed ? "the handler" : "the next handler"} if the predicate returns ${allowed}`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* record(make), [true, "predicate", allowed ? "handler" : "fallback"])
+      })
+    )
+
+    it.effect(`does not run a predicate that would return ${allowed} for updates of other types`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* record(make, added), [true, "fallback"])
+      })
+    )
+  }
+})
+
+describe("Handler.notHandled", () => {
+  const declines: Handler.Handler = () => Handler.notHandled
+  const decline = declines(started) ?? assert.fail("the handler returned no effect")
+
+  const operators: Record<
+    string,
+    (
+      effect: Effect.Effect<unknown, Handler.NotHandled>
+    ) => Effect.Effect<unknown, Handler.NotHandled | Cause.TimeoutError>
+  > = {
+    asVoid: Effect.asVoid,
+    map: Effect.map(() => "result"),
+    tap: Effect.tap(() => Effect.void),
+    andThen: Effect.andThen(Effect.void),
+    withSpan: Effect.withSpan("handler"),
+    timeout: Effect.timeout("1 second")
+  }
+
+  for (const [name, operator] of Object.entries(operators)) {
+    it.effect(`passes the update on to the next handler through Effect.${name}`, () =>
+      Effect.gen(function* () {
+        const outcome = yield* record((log) =>
+          Handler.first(
+            () => operator(Effect.onExit(decline, () => log("one"))),
+            () => log("two")
+          )
+        )
+        assert.deepStrictEqual(outcome, [true, "one", "two"])
+      })
+    )
+  }
+
+  it.effect("can be caught by its tag and told from other failures", () =>
     Effect.gen(function* () {
-      const outcome = yield* watch((says) =>
-        Handler.transform(failing, (work, { update_type }) => Effect.catchTag(work, "Tired", () => says(update_type)))
+      assert.isTrue(Handler.isNotHandled(yield* Effect.flip(Handler.notHandled)))
+      assert.isFalse(Handler.isNotHandled({ _tag: "NotHandled" }))
+      assert.strictEqual(yield* Effect.catchTag(decline, "NotHandled", () => Effect.succeed("caught")), "caught")
+    })
+  )
+
+  for (const [name, other] of [
+    ["failure", Effect.fail(new Broken())],
+    ["defect", Effect.die("defect")]
+  ] as const) {
+    it.effect(`does not hide another ${name} of the same effect`, () =>
+      Effect.gen(function* () {
+        const cause = Cause.combine(
+          yield* Effect.flip(Effect.sandbox(Handler.notHandled)),
+          yield* Effect.flip(Effect.sandbox(other))
+        )
+        const handler = Handler.first(
+          () => Effect.failCause(cause),
+          () => Effect.void
+        )
+        const exit = yield* Effect.exit(Handler.run(handler, started))
+        assert.isTrue(Exit.isFailure(exit))
+      })
+    )
+  }
+})
+
+describe("Handler.transform", () => {
+  const failing = Handler.on("bot_started", () => Effect.fail(new Broken()))
+
+  it.effect("applies the function to the effect and the update", () =>
+    Effect.gen(function* () {
+      const outcome = yield* record((log) =>
+        Handler.transform(failing, (effect, { update_type }) =>
+          Effect.catchTag(effect, "Broken", () => log(update_type))
+        )
       )
       assert.deepStrictEqual(outcome, [true, "bot_started"])
     })
   )
 
-  it.effect("has the same updates as before, those that it finds out about late included", () =>
+  it("does not call the function for an update that the handler ignores", () => {
+    assert.isUndefined(Handler.transform(failing, Effect.retry({ times: 1 }))(added))
+  })
+
+  it.effect("does not show NotHandled to Effect.catch, Effect.retry, Effect.ignore and Effect.tap", () =>
     Effect.gen(function* () {
-      const retried = Handler.transform(failing, Effect.retry({ times: 1 }))
-      assert.isUndefined(retried(added))
-      const late = Handler.transform(() => Handler.unhandled, Effect.timeout("1 second"))
-      assert.isFalse(yield* Handler.run(late, started))
+      const outcome = yield* record((log) =>
+        Handler.first(
+          Handler.transform(
+            () => Effect.andThen(log("one"), Handler.notHandled),
+            (effect) =>
+              effect.pipe(
+                Effect.retry({ times: 3 }),
+                Effect.tap(() => log("tap")),
+                Effect.catch(() => log("catch")),
+                Effect.timeout("1 second"),
+                Effect.ignore
+              )
+          ),
+          () => log("two")
+        )
+      )
+      assert.deepStrictEqual(outcome, [true, "one", "two"])
+    })
+  )
+
+  it.effect("keeps the defects of the effect, and lets the function decline the update", () =>
+    Effect.gen(function* () {
+      const dies = Handler.transform(() => Effect.die("defect"), Effect.asVoid)
+      const cause = yield* Effect.flip(Effect.sandbox(Handler.run(dies, started)))
+      assert.deepStrictEqual(Cause.squash(cause), "defect")
+      const declines = Handler.transform(failing, () => Handler.notHandled)
+      assert.isFalse(yield* Handler.run(declines, started))
     })
   )
 })

@@ -111,7 +111,7 @@ describe("a payload", () => {
       assert.include((yield* Effect.flip(vote.encode({ poll: 1.5, choice: "yes" }))).message, "`poll`")
       for (const name of ["a:b", "a-b", "a b", ""]) {
         assert.include((yield* Effect.flip(Payload.make(name).encode())).message, "letters, digits and _")
-        assert.include((yield* Effect.flip(DeepLink.make(name, Schema.Int).payload(1))).message, "letters, digits")
+        assert.include((yield* Effect.flip(DeepLink.make(name, Schema.Int).encode(1))).message, "letters, digits")
       }
     })
   )
@@ -136,7 +136,7 @@ describe("a deep link", () => {
   it.effect("brings back what it carries, in characters that no link changes", () =>
     Effect.gen(function* () {
       const value = { by: user.user_id, from: "Анна 🦊 & co" }
-      const payload = yield* invitation.payload(value)
+      const payload = yield* invitation.encode(value)
       assert.match(payload, /^invitation-[\w-]+$/)
       assert.deepStrictEqual(yield* valueOf((gives) => invitation.on(gives), started(payload)), value)
     })
@@ -144,7 +144,7 @@ describe("a deep link", () => {
 
   it.effect("that carries nothing is its name", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* promo.payload(), "promo")
+      assert.strictEqual(yield* promo.encode(), "promo")
       assert.isUndefined(yield* valueOf((gives) => promo.on(gives), started("promo")))
       assert.strictEqual(yield* valueOf((gives) => promo.on(gives), started("promo-2")), "not asked")
     })
@@ -160,7 +160,7 @@ describe("a deep link", () => {
 
   it.effect("that was cut or changed is told with the update", () =>
     Effect.gen(function* () {
-      const payload = yield* invitation.payload({ by: user.user_id, from: "" })
+      const payload = yield* invitation.encode({ by: user.user_id, from: "" })
       for (const broken of ["invitation", "invitation-", payload.slice(0, -3), `${payload}*`, "invitation-e30"]) {
         const error = yield* Effect.flip(
           Handler.run(
@@ -178,8 +178,8 @@ describe("a deep link", () => {
   it.effect("has at most 128 characters, and says so where it is made", () =>
     Effect.gen(function* () {
       const text = DeepLink.make("t", Schema.String)
-      assert.lengthOf(yield* text.payload("a".repeat(92)), 128)
-      const error = yield* Effect.flip(text.payload("a".repeat(93)))
+      assert.lengthOf(yield* text.encode("a".repeat(92)), 128)
+      const error = yield* Effect.flip(text.encode("a".repeat(93)))
       assert.include(error.message, "it has 129 characters, and 128 fit")
     })
   )
@@ -187,7 +187,7 @@ describe("a deep link", () => {
   it.effect.prop("comes back, whatever it carries, or is too long", [Schema.String], ([value]) =>
     Effect.gen(function* () {
       const text = DeepLink.make("t", Schema.String)
-      const payload = yield* Effect.catchTag(text.payload(value), "InvalidPayload", () => Effect.void)
+      const payload = yield* Effect.catchTag(text.encode(value), "InvalidPayload", () => Effect.void)
       if (payload === undefined) return assert.isAbove(JSON.stringify(value).length, 40)
       assert.strictEqual(yield* valueOf((gives) => text.on(gives), started(payload)), value)
     })

@@ -70,7 +70,7 @@ describe("Updates.run", () => {
     Effect.gen(function* () {
       const handler = Handler.first(
         Updates.on("message_created", () => Effect.die("not here")),
-        () => Handler.unhandled
+        () => Handler.notHandled
       )
       const metrics = yield* counting(
         Effect.gen(function* () {

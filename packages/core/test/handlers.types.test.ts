@@ -96,8 +96,8 @@ describe("the types of handlers", () => {
         Handler.filter((update) => "user" in update)
       )
     ).toEqualTypeOf<Started>()
-    expectTypeOf(Handler.inChat(started, "dialog")).toEqualTypeOf<Started>()
-    expectTypeOf(pipe(started, Handler.inChat(["dialog", "chat"]), Handler.onlyFrom([]))).toEqualTypeOf<Started>()
+    expectTypeOf(Handler.inChatType(started, "dialog")).toEqualTypeOf<Started>()
+    expectTypeOf(pipe(started, Handler.inChatType(["dialog", "chat"]), Handler.fromUsers([]))).toEqualTypeOf<Started>()
     type Asking = Handler.Handler<Lost | Tired, Memory | Diary>
     expectTypeOf(Handler.filterEffect(started, () => isOpen)).toEqualTypeOf<Asking>()
     expectTypeOf(
@@ -210,13 +210,13 @@ describe("the types of payloads and deep links", () => {
     type Button = Effect.Effect<Keyboard.Button, Payload.InvalidPayload>
     expectTypeOf(vote.button("Yes", { poll: 1 })).toEqualTypeOf<Button>()
     expectTypeOf(yes.button("Yes")).toEqualTypeOf<Button>()
-    expectTypeOf(DeepLink.make("promo").payload()).toEqualTypeOf<Effect.Effect<string, Payload.InvalidPayload>>()
+    expectTypeOf(DeepLink.make("promo").encode()).toEqualTypeOf<Effect.Effect<string, Payload.InvalidPayload>>()
     // @ts-expect-error it carries a value
     const without = () => vote.button("Yes")
     // @ts-expect-error it carries another one
     const another = () => vote.button("Yes", { poll: "1" })
     // @ts-expect-error a number is nobody's id
-    const nobody = () => invitation.payload({ by: 1 })
+    const nobody = () => invitation.encode({ by: 1 })
     expectTypeOf([without, another, nobody]).toBeArray()
   })
 

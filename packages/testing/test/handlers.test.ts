@@ -375,7 +375,7 @@ const club = Handler.first(
   vote.on((update, { choice }) => Answers.answer(update, `One ${choice}, please`)),
   Pattern.make(/thank/i).on((update) => Messages.reply(update, "You are welcome")),
   Membership.joined((update) => Messages.reply(update, `Hello, ${update.user.first_name}`)),
-  Handler.inChat(
+  Handler.inChatType(
     Handler.on("message_created", (update) => Messages.reply(update, "Pardon?")),
     "dialog"
   )
@@ -398,7 +398,7 @@ describe("a bot of handlers", () => {
     talking(
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")
-        yield* ann.start(yield* invitation.payload({ by: "Боб 🦊" }))
+        yield* ann.start(yield* invitation.encode({ by: "Боб 🦊" }))
         assert.strictEqual((yield* ann.reply).body?.text, "Welcome, guest of Боб 🦊")
         const eve = yield* Emulator.user("Eve")
         yield* eve.start("spring_sale")

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { parse, split } from "../../src/internal/handlers/commandText.ts"
+import { parse, splitArguments } from "../../src/internal/handlers/command.ts"
 
 const said = (text: string) => {
-  const { mention, name, rest } = parse(text) ?? {}
+  const { name, text: rest, username: mention } = parse(text) ?? {}
   return name === undefined ? undefined : [name, mention, rest]
 }
 
@@ -49,14 +49,14 @@ const Word = Schema.String.check(Schema.isPattern(/^\S+$/))
 
 describe("arguments", () => {
   it("are words, and all that is left for the last one, as it was written", () => {
-    assert.deepStrictEqual(split(["a", "b"], "one two  three\nfour"), { a: "one", b: "two  three\nfour" })
-    assert.deepStrictEqual(split(["a"], "one two"), { a: "one two" })
-    assert.deepStrictEqual(split([], "one two"), {})
+    assert.deepStrictEqual(splitArguments(["a", "b"], "one two  three\nfour"), { a: "one", b: "two  three\nfour" })
+    assert.deepStrictEqual(splitArguments(["a"], "one two"), { a: "one two" })
+    assert.deepStrictEqual(splitArguments([], "one two"), {})
   })
 
   it("have no value where nothing is left for them", () => {
-    assert.deepStrictEqual(split(["a", "b", "c"], "one two"), { a: "one", b: "two" })
-    assert.deepStrictEqual(split(["a", "b"], " \n "), {})
+    assert.deepStrictEqual(splitArguments(["a", "b", "c"], "one two"), { a: "one", b: "two" })
+    assert.deepStrictEqual(splitArguments(["a", "b"], " \n "), {})
   })
 
   it.effect.prop(
@@ -69,7 +69,7 @@ describe("arguments", () => {
         const given = parse(`/command${text}`)
         const expected = [...words.map(([, word]) => word), ...(blank.test(last) ? [] : [last.trim()])]
         assert.deepStrictEqual(
-          split(keys, given?.rest ?? assert.fail("no command")),
+          splitArguments(keys, given?.text ?? assert.fail("no command")),
           Object.fromEntries(expected.map((word, at) => [keys[at], word]))
         )
       })
@@ -79,9 +79,9 @@ describe("arguments", () => {
     Effect.sync(() => {
       const given = parse(`/${word} ${rest}`)
       if (given === undefined) return assert.match(word, /[@/]/)
-      const mention = given.mention === undefined ? "" : `@${given.mention}`
+      const mention = given.username === undefined ? "" : `@${given.username}`
       assert.strictEqual(`${given.name}${mention}`.toLowerCase(), word.toLowerCase())
-      assert.strictEqual(given.rest, rest.trim())
+      assert.strictEqual(given.text, rest.trim())
     })
   )
 })
