@@ -15,7 +15,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
 import type { StoreError } from "./StoreError.ts"
 import { pollingLimits } from "./internal/client/assumptions.ts"
-import { growing, patiently } from "./internal/broadcast/backoff.ts"
+import { pauses, retryForever } from "./internal/client/retryForever.ts"
 import { wholeNumber } from "./internal/client/wholeNumber.ts"
 import * as Updates from "./Updates.ts"
 
@@ -43,7 +43,7 @@ export interface Options {
 
 type Failure = Endpoint.Errors<typeof Updates.list>
 
-const untilTaken = growing.pipe(
+const untilTaken = pauses.pipe(
   Schedule.setInputType<InboxClosed | StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
 )
@@ -71,7 +71,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   yield* wholeNumber("LongPolling.layer", "ahead", ahead)
 
   const poll = (request: Updates.ListRequest) =>
-    patiently("Polling goes on after a pause.")(api.execute(Updates.list, { types, ...request }))
+    retryForever("Polling goes on after a pause.")(api.execute(Updates.list, { types, ...request }))
 
   const room = Effect.suspend(() => inbox.stats).pipe(
     untilStored,

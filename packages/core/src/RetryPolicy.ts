@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schedule from "effect/Schedule"
 import type * as ApiError from "./ApiError.ts"
+import * as Backoff from "./Backoff.ts"
 
 /**
  * How a call is repeated.
@@ -36,9 +37,6 @@ export interface Policy {
 
 const maxDelay = Duration.minutes(5)
 
-const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
-  Schedule.min([Schedule.exponential(first, factor), Schedule.spaced(cap)]).pipe(Schedule.jittered)
-
 /**
  * The default policy: transient failures five times, from 200 ms doubling up to 10 s; 429 six times, from 1 s doubling
  * up to 30 s, and no pause beyond 5 minutes; a file that is being processed for up to an hour, from 500 ms growing by
@@ -48,9 +46,11 @@ const growing = (first: Duration.Input, factor: number, cap: Duration.Input) =>
  * @since 0.1.0
  */
 export const defaults: Policy = {
-  transient: growing("200 millis", 2, "10 seconds").pipe(Schedule.upTo({ times: 5 })),
-  rateLimited: growing("1 second", 2, "30 seconds").pipe(Schedule.upTo({ times: 6 })),
-  attachmentNotReady: growing("500 millis", 1.5, "30 seconds").pipe(Schedule.upTo({ duration: "1 hour" })),
+  transient: Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(Schedule.upTo({ times: 5 })),
+  rateLimited: Backoff.make({ first: "1 second", cap: "30 seconds" }).pipe(Schedule.upTo({ times: 6 })),
+  attachmentNotReady: Backoff.make({ first: "500 millis", cap: "30 seconds", factor: 1.5 }).pipe(
+    Schedule.upTo({ duration: "1 hour" })
+  ),
   maxDelay,
   retryNonIdempotent: false
 }

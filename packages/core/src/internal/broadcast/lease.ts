@@ -2,12 +2,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
-import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Backoff from "../../Backoff.ts"
 import { BroadcastBusy } from "../../Broadcast.ts"
 import { BroadcastStore, type Status } from "../../BroadcastStore.ts"
 import type { StoreError } from "../../StoreError.ts"
+import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
 /** Whoever is killed keeps a broadcast from others for so long, in milliseconds. */
 const lease = 20_000
@@ -26,8 +27,7 @@ const untilLeasesEnd = Schedule.spaced(lookEvery).pipe(
   Schedule.setInputType<HoldError>()
 )
 
-const untilItAnswers = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(
-  Schedule.jittered,
+const untilItAnswers = Backoff.make({ first: "100 millis", cap: "5 seconds" }).pipe(
   Schedule.upTo({ duration: "1 minute" })
 )
 
@@ -55,7 +55,7 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
   function* (name: string) {
     const store = yield* BroadcastStore
     const clock = yield* Clock.Clock
-    const owner = (yield* Random.nextInt).toString(36) + (yield* Random.nextInt).toString(36)
+    const owner = yield* makeLeaseOwner
     const gate = yield* Latch.make(false)
     const over = yield* Latch.make(false)
     let isOver = false

@@ -4,6 +4,7 @@ import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "../../ApiError.ts"
+import * as Backoff from "../../Backoff.ts"
 import type { BotApi } from "../../BotApi.ts"
 import type { Options, Outcome } from "../../Broadcast.ts"
 import { BroadcastStore, type Record as Served } from "../../BroadcastStore.ts"
@@ -41,10 +42,7 @@ const isOutage = (error: Failure): boolean =>
 const isOfRecipient = (error: SendError): error is RecipientError =>
   error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.maybeExecuted)
 
-const untilItPasses = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("30 seconds")]).pipe(
-  Schedule.jittered,
-  Schedule.setInputType<Failure>()
-)
+const untilItPasses = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
 
 const untilItIsItsTurn = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
 

@@ -1,7 +1,9 @@
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as ApiError from "../../ApiError.ts"
+import { failedOnce } from "../../Backoff.ts"
 import type { RateLimiter } from "../../RateLimiter.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 
@@ -41,16 +43,6 @@ const isBearable =
 const isNotReady = (error: ApiError.ApiError): error is ApiError.AttachmentNotReady =>
   error._tag === "AttachmentNotReady"
 
-/** Fails with `error` the first time; `attempt` is what follows. The first attempt has been made already. */
-const after = <A, E>(error: E, attempt: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-  let isFirst = true
-  return Effect.suspend(() => {
-    if (!isFirst) return attempt
-    isFirst = false
-    return Effect.fail(error)
-  })
-}
-
 /** Shows how long a call waits for its files as a span beside those of its attempts. */
 const waiting = <A, E extends ApiError.ApiError>(
   self: Effect.Effect<A, E>,
@@ -58,7 +50,7 @@ const waiting = <A, E extends ApiError.ApiError>(
 ): Effect.Effect<A, E> =>
   Effect.catch(self, (error) =>
     isNotReady(error)
-      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => repeated(after(error, self)))
+      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => repeated(failedOnce(self, Cause.fail(error))))
       : Effect.fail(error)
   )
 
@@ -109,7 +101,7 @@ export const retrying = <A, E extends ApiError.ApiError>(
           schedule: schedule as unknown as Schedule.Schedule<unknown, E>,
           while: (error: E) => applies(error)
         })
-      return after(error, attempt).pipe(
+      return failedOnce(attempt, Cause.fail(error)).pipe(
         Effect.catch(telling(policy, limiter)),
         (self) => on(self, isTransient(policy, idempotent), transient),
         (self) => on(self, isBearable(policy), rateLimited),

@@ -2,24 +2,20 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Mailbox, Settlement } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
+import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
 /** Other processes that put letters in do not wake this one. */
 const lookAgainAfter = "1 second"
 
-const untilAvailable = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("10 seconds")]).pipe(
-  Schedule.jittered,
+const untilAvailable = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} It is tried again.`))
-)
-
-const nameAnOwner = Effect.map(Effect.all([Random.nextInt, Random.nextInt]), (parts) =>
-  parts.map((part) => part.toString(36)).join("")
 )
 
 /**
@@ -34,20 +30,15 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
   /** The mailboxes of a shared store that are held, and the names in which they were claimed. */
   const held = new Map<string, string>()
-  let owner = yield* nameAnOwner
+  let owner = yield* makeLeaseOwner
   let isClosed = false
 
   // A success costs nothing: the schedule is looked at after the first failure.
   const patiently = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
     Effect.catchCause(effect, (cause) => {
-      let isFirst = true
-      const again = Effect.suspend(() => {
-        // Nobody is there any more to wait for the store.
-        if (isClosed) return Effect.interrupt
-        if (!isFirst) return effect
-        isFirst = false
-        return Effect.failCause(cause)
-      })
+      // Nobody is there any more to wait for the store.
+      const again = Effect.suspend(() => (isClosed ? Effect.interrupt : failed))
+      const failed = Backoff.failedOnce(effect, cause)
       return Effect.retry(again, untilAvailable) as Effect.Effect<A>
     })
 
@@ -67,7 +58,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   if (store.isShared) yield* Effect.forkScoped(prolong)
 
   // A claim that failed may have been carried out: under a name that is not used any more, its lease runs out.
-  const rename = Effect.map(nameAnOwner, (name) => {
+  const rename = Effect.map(makeLeaseOwner, (name) => {
     owner = name
   })
 

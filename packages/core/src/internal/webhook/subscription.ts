@@ -9,7 +9,7 @@ import type { BotApi } from "../../BotApi.ts"
 import * as Endpoint from "../../Endpoint.ts"
 import type { Subscription } from "../../Subscription.ts"
 import * as Subscriptions from "../../Subscriptions.ts"
-import { patiently, withoutRetries } from "../broadcast/backoff.ts"
+import { retryForever, withoutRetries } from "../client/retryForever.ts"
 import { done } from "../client/success.ts"
 import type { Subscribed } from "./health.ts"
 import { resubscribedOnce, subscribedNow } from "./metrics.ts"
@@ -107,7 +107,7 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
     Effect.catch((error) => Effect.logWarning(`The webhook stays subscribed. ${error.message}`))
   )
 
-  yield* patiently("The webhook is subscribed after a pause.")(subscribe)
+  yield* retryForever("The webhook is subscribed after a pause.")(subscribe)
   if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
   yield* subscribed("present")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })

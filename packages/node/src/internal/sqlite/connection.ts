@@ -1,3 +1,4 @@
+import * as Backoff from "@colloquy/core/Backoff"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -22,23 +23,20 @@ export interface SqliteConnection extends Connection {
 
 const rowsPerChunk = 256
 
+const untilFree = Backoff.make({ first: "1 millis", cap: "25 millis", factor: 1.5 })
+
 /**
  * Waits for a lock of another connection without holding up the event loop, as SQLite's own wait would: the holder may
  * be in this process. It waits in real time, since what it waits for does not run in virtual time.
  */
 export const whenFree =
   (busyTimeout: Duration.Duration) =>
-  <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> => {
-    const again = Schedule.min([Schedule.exponential("1 millis", 1.5), Schedule.spaced("25 millis")]).pipe(
-      Schedule.jittered,
-      Schedule.upTo({ duration: busyTimeout })
-    )
-    return Effect.catchIf(effect, isBusy, () =>
-      Effect.retry(effect, { schedule: again, while: isBusy }).pipe(
-        Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
-      )
-    )
-  }
+  <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, SqlError> =>
+    Backoff.retry(effect, {
+      schedule: Schedule.upTo(untilFree, { duration: busyTimeout }),
+      while: isBusy,
+      clock: Clock.Clock.defaultValue()
+    })
 
 const attempt = <A>(filename: string, operation: string, run: () => A) =>
   Effect.try({ try: run, catch: failure(filename, operation) })

@@ -1,3 +1,4 @@
+import * as Backoff from "@colloquy/core/Backoff"
 import type { Arrival, Claim, BatchStore, Settlement } from "@colloquy/core/InboxStore"
 import * as Letter from "@colloquy/core/Letter"
 import type { StoreError } from "@colloquy/core/StoreError"
@@ -47,7 +48,7 @@ const collisions = new Set(["DeadlockError", "SerializationError", "LockTimeoutE
 
 const isCollision = (error: unknown) => error instanceof SqlError && collisions.has(error.reason._tag)
 
-const again = Schedule.exponential("5 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 8 }))
+const collisionPauses = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
 
 export interface Options {
   readonly tablePrefix: string
@@ -71,13 +72,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
 
   // A database is outside the program: it does not run in virtual time.
   const retryCollisions = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.catchIf(effect, isCollision, () =>
-      Effect.provideService(
-        Effect.retry(effect, { schedule: again, while: isCollision }),
-        Clock.Clock,
-        Clock.Clock.defaultValue()
-      )
-    )
+    Backoff.retry(effect, { schedule: collisionPauses, while: isCollision, clock: Clock.Clock.defaultValue() })
 
   const gate = yield* Semaphore.make(1)
   let isMigrated = false
