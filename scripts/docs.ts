@@ -1,5 +1,5 @@
 /** Writes the generated pages of `docs` from the sources and tests. `--check` fails if a page is out of date. */
-import { ApiError, type Endpoint, Endpoints } from "@colloquy/core"
+import { ApiError, type Endpoint, Endpoints, Platform } from "@colloquy/core"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
@@ -26,24 +26,38 @@ const list = (texts: ReadonlyArray<string>): string => (texts.length === 0 ? "â€
 
 const sources = files("packages/*/src/**/*.ts")
 
+/** The places that rely on each assumption, by its name: a module, or `module:declaration`. */
+const places = (): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const found = new Map<string, ReadonlyArray<string>>()
+  for (const comment of sources.flatMap(comments)) {
+    const declaration = nameOf(comment)
+    const place = code(declaration === undefined ? comment.file : `${comment.file}:${declaration}`)
+    for (const name of tags(comment, "assumption")) {
+      if (!Object.hasOwn(Platform.assumptions, name)) {
+        throw new Error(`${comment.file}:${comment.line}: @assumption ${name} is not in Platform.assumptions`)
+      }
+      found.set(name, [...new Set([...(found.get(name) ?? []), place])])
+    }
+  }
+  return found
+}
+
 const assumptions = (): string => {
-  const noted = sources.flatMap(comments).flatMap((comment) =>
-    tags(comment, "assumption").map((note) => {
-      const [, grade, fact] = /^([ABC]) (.+)$/.exec(note) ?? []
-      if (fact === undefined) throw new Error(`${comment.file}:${comment.line}: @assumption needs a grade: ${note}`)
-      const name = nameOf(comment)
-      return { grade, fact, where: name === undefined ? comment.file : `${comment.file}:${name}` }
-    })
-  )
+  const found = places()
   return [
     generated,
     "# Assumptions",
-    "What Colloquy believes where the API document is silent. The sources carry each one beside the code that relies on " +
-      "it; when the platform turns out to behave otherwise, that is the place to change.",
+    "Facts about the platform that the API document does not show. `Platform.assumptions` states each one once, with " +
+      "its grade; the code that relies on it names it with the tag `@assumption`. When the platform turns out to behave " +
+      "differently, change the fact and the places listed here.",
     "Grades: **A** several independent sources, or seen in real traffic; **B** one good source; **C** one weak source.",
     table(
-      ["Fact", "Grade", "Where"],
-      noted.map(({ fact, grade, where }) => [fact, grade, code(where)])
+      ["Assumption", "Fact", "Grade", "Where"],
+      Object.entries(Platform.assumptions).map(([name, { fact, grade }]) => {
+        const where = found.get(name)
+        if (where === undefined) throw new Error(`Nothing relies on the assumption ${name}: remove it from Platform.ts`)
+        return [code(name), fact, grade, where.join("<br>")]
+      })
     ),
     ""
   ].join("\n\n")

@@ -50,7 +50,7 @@ export interface SendRequest {
  *
  * API: POST /answers.
  *
- * @assumption A The field `notification` of POST /answers carries the one-time notification.
+ * @assumption answerNotification
  * @category endpoints
  * @since 0.1.0
  */

@@ -12,8 +12,8 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as errorCodes from "./internal/client/errorCodes.ts"
 import { isRejected, member } from "./internal/client/rejected.ts"
+import * as Platform from "./Platform.ts"
 import { UserId } from "./User.ts"
 
 /**
@@ -58,7 +58,7 @@ const tell = (error: ErrorResponse, what: string, advice: string): string => {
  * @since 0.1.0
  */
 export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse> {
-  static readonly matcher: Matcher = { codes: errorCodes.unauthorized, status: 401 }
+  static readonly matcher: Matcher = { codes: [Platform.codeInvalidToken, Platform.codeDeprecatedToken], status: 401 }
 
   override get message() {
     return tell(
@@ -76,11 +76,11 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse
  * @since 0.1.0
  */
 export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
-  static readonly matcher: Matcher = { codes: errorCodes.forbidden, status: 403 }
+  static readonly matcher: Matcher = { codes: [Platform.codeChatDenied, Platform.codeAccessDenied], status: 403 }
 
   /** Whether the user stopped the dialog, so that nothing more can be sent to it until they start it again. */
   get isDialogSuspended(): boolean {
-    return this.detail?.includes("error.dialog.suspended") === true
+    return this.detail?.includes(Platform.messageDialogSuspended) === true
   }
 
   override get message() {
@@ -101,7 +101,10 @@ export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
  * @since 0.1.0
  */
 export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
-  static readonly matcher: Matcher = { codes: errorCodes.notFound, status: 404 }
+  static readonly matcher: Matcher = {
+    codes: [Platform.codeChatNotFound, Platform.codeMessageNotFound, Platform.codeNotFound],
+    status: 404
+  }
 
   override get message() {
     return tell(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
@@ -136,7 +139,7 @@ export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Error
  * @since 0.1.0
  */
 export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<ErrorResponse> {
-  static readonly matcher: Matcher = { codes: errorCodes.attachmentNotReady }
+  static readonly matcher: Matcher = { codes: [Platform.codeAttachmentNotReady] }
 
   override get message() {
     return tell(
@@ -154,7 +157,7 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<E
  * @since 0.1.0
  */
 export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<ErrorResponse> {
-  static readonly matcher: Matcher = { codes: errorCodes.commentsTimeoutExceeded, statusWithoutCode: 422 }
+  static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
 
   override get message() {
     return tell(this, "the comment is too old to be edited", "Delete it or send another one.")
@@ -199,7 +202,7 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
   }
 > {
   static readonly matcher: Matcher = {
-    codes: ["add.participant.privacy", "add.participant.not.found"],
+    codes: [Platform.codeAddParticipantPrivacy, Platform.codeAddParticipantNotFound],
     matches: (body) =>
       elements(member(body, "failed_user_ids")).length > 0 || elements(member(body, "failed_user_details")).length > 0,
     read: readFailedUsers
@@ -251,7 +254,7 @@ export class OperationRejected extends Data.TaggedError("OperationRejected")<Err
 export class RateLimited extends Data.TaggedError("RateLimited")<
   ErrorResponse & { readonly retryAfter?: Duration.Duration; readonly isSent?: false }
 > {
-  static readonly matcher: Matcher = { codes: errorCodes.rateLimited, status: 429 }
+  static readonly matcher: Matcher = { codes: [Platform.codeTooManyRequests], status: 429 }
 
   override get message() {
     const pause = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`

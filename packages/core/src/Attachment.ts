@@ -141,7 +141,7 @@ const kinds = {
 /**
  * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
  *
- * @assumption A The payloads of received video, audio, file, sticker, contact, inline_keyboard, share and location.
+ * @assumption receivedAttachments
  * @category models
  * @since 0.1.0
  */

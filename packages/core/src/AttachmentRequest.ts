@@ -6,9 +6,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { soleAttachments } from "./internal/client/assumptions.ts"
 import { optional } from "./internal/client/wire.ts"
 import { Keyboard } from "./Keyboard.ts"
+import * as Platform from "./Platform.ts"
 
 const given = (value: unknown): boolean => value !== undefined && value !== null
 
@@ -51,7 +51,7 @@ type Attached<Type extends string, Payload> = { readonly type: Type; readonly pa
  * An attachment to send: media by the token of their upload, a sticker by its code, a contact, a keyboard, a shared
  * link, or a place (whose coordinates stand beside `type`).
  *
- * @assumption A The payloads of sticker, contact, share and location.
+ * @assumption sentAttachments
  * @category models
  * @since 0.1.0
  */
@@ -96,22 +96,18 @@ export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schem
   Schema.Struct({ type: Schema.Literal("location"), latitude: Schema.Finite, longitude: Schema.Finite })
 ])
 
-const maxAttachments = 12
-
-const besideImages = new Set(["image", "video"])
-
 const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>): string | undefined => {
-  if (attachments.length > maxAttachments) {
-    return `must hold at most ${maxAttachments} attachments, holds ${attachments.length}`
+  if (attachments.length > Platform.maxAttachments) {
+    return `must hold at most ${Platform.maxAttachments} attachments, holds ${attachments.length}`
   }
   const others = attachments.filter(({ type }) => type !== "inline_keyboard")
   const keyboards = attachments.length - others.length
   if (keyboards > 1) return `must hold at most one inline_keyboard, holds ${keyboards}`
-  const sole = others.find(({ type }) => soleAttachments.includes(type))
+  const sole = others.find(({ type }) => Platform.soleAttachmentTypes.includes(type))
   if (others.length > 1 && sole !== undefined) {
     return `${sole.type} must be the only attachment apart from an inline_keyboard`
   }
-  const odd = others.find(({ type }) => !besideImages.has(type))
+  const odd = others.find(({ type }) => !Platform.attachmentTypesWithImage.includes(type))
   return odd !== undefined && others.some(({ type }) => type === "image")
     ? `${odd.type} cannot stand beside an image: only video and an inline_keyboard can`
     : undefined

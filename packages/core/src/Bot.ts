@@ -26,7 +26,7 @@ export interface BotCommand extends Schema.Schema.Type<typeof BotCommand> {}
 /**
  * The bot, with its commands.
  *
- * @assumption A GET /me answers UserWithPhoto and `commands`.
+ * @assumption botInfo
  * @category models
  * @since 0.1.0
  */

@@ -17,7 +17,7 @@ export { ChatId, ChatType }
  * What the bot is to a chat: `active` takes part, `removed` was removed, `left` left, `closed` the chat was closed,
  * `suspended` the user stopped the dialog. Any other string comes as it is.
  *
- * @assumption A The status `suspended`.
+ * @assumption suspendedStatus
  * @category models
  * @since 0.1.0
  */

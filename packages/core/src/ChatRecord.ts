@@ -145,8 +145,7 @@ const read = (update: Update): ChatRecord | undefined => {
  * - It is in the chat by all others, except those that a person can also cause in a dialog that they stopped: an edited
  *   or removed message, a dialog cleared, muted or unmuted. These tell of a chat, but do not bring it back.
  *
- * @assumption B An edited or removed message, `dialog_cleared`, `dialog_muted` and `dialog_unmuted` may also arrive for a
- *   dialog that its user stopped.
+ * @assumption updatesOfStoppedDialogs
  *
  * **Example**
  *
@@ -166,8 +165,7 @@ export const fromUpdate = (update: Update): Option.Option<ChatRecord> => Option.
 /**
  * What `GET /chats/{chatId}` tells. It is as old as the chat's last event, so an update that came after it counts more.
  *
- * @assumption B The bot is in a chat whose status is `active`; `removed`, `left`, `closed` and `suspended` say that it is
- *   not. `last_event_time` is not earlier than the last change of the title and of the bot's membership.
+ * @assumption chatStatus
  *
  * @category constructors
  * @since 0.1.0

@@ -12,11 +12,11 @@ import * as ApiError from "./ApiError.ts"
 import { PhotoAttachmentRequestPayload } from "./AttachmentRequest.ts"
 import { Chat } from "./Chat.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { senderActions } from "./internal/client/assumptions.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, optionalEnvelope } from "./internal/client/success.ts"
 import { optional } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
+import * as Platform from "./Platform.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
 
 /**
@@ -93,8 +93,8 @@ export const edit: Endpoint.Endpoint<
   params: { chat_id: ChatId },
   body: {
     icon: optional(PhotoAttachmentRequestPayload),
-    title: optional(rules.text(1, 200)),
-    description: optional(rules.short(16000)),
+    title: optional(rules.text(1, Platform.maxTitleLength)),
+    description: optional(rules.short(Platform.maxDescriptionLength)),
     pin: optional(MessageId),
     notify: optional(Schema.Boolean)
   },
@@ -108,7 +108,7 @@ export const edit: Endpoint.Endpoint<
  * @category models
  * @since 0.1.0
  */
-export const SenderAction = Schema.Literals(senderActions)
+export const SenderAction = Schema.Literals(Platform.senderActions)
 
 /**
  * @category models
@@ -132,7 +132,7 @@ export type SenderAction = typeof SenderAction.Type
  *
  * API: POST /chats/{chatId}/actions.
  *
- * @assumption A POST /chats/{chatId}/actions takes {action} and answers {success, message?}.
+ * @assumption chatActions
  * @category endpoints
  * @since 0.1.0
  */
@@ -167,7 +167,7 @@ export const sendAction: Endpoint.Endpoint<
  *
  * API: GET /chats/{chatId}/pin.
  *
- * @assumption A GET /chats/{chatId}/pin answers {message?}.
+ * @assumption getPin
  * @category endpoints
  * @since 0.1.0
  */
@@ -202,7 +202,7 @@ export const getPin: Endpoint.Endpoint<
  *
  * API: PUT /chats/{chatId}/pin.
  *
- * @assumption A PUT /chats/{chatId}/pin takes {message_id, notify?} and answers {success, message?}.
+ * @assumption pin
  * @category endpoints
  * @since 0.1.0
  */
@@ -234,7 +234,7 @@ export const pin: Endpoint.Endpoint<
  *
  * API: DELETE /chats/{chatId}/pin.
  *
- * @assumption A DELETE /chats/{chatId}/pin answers {success, message?}.
+ * @assumption unpin
  * @category endpoints
  * @since 0.1.0
  */

@@ -16,12 +16,13 @@ import * as rules from "./internal/client/rules.ts"
 import { done, envelope } from "./internal/client/success.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
 import * as NewMessage from "./NewMessage.ts"
+import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**
  * A page of comments, the newest first.
  *
- * @assumption A GET /messages/{messageId}/comments answers {messages: [Comment], marker?}.
+ * @assumption listComments
  * @category models
  * @since 0.1.0
  */
@@ -65,8 +66,8 @@ export interface ListRequest {
  *
  * API: GET /messages/{messageId}/comments.
  *
- * @assumption A Of GET comments, `after` means later than, `before` earlier than.
- * @assumption C GET comments takes `marker` as the other lists do: the one of the page before.
+ * @assumption commentTimes
+ * @assumption commentMarker
  * @category endpoints
  * @since 0.1.0
  */
@@ -80,7 +81,7 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
       comment_ids: Schema.optional(rules.list(rules.messageId, 1)),
       after: Schema.optional(rules.natural),
       before: Schema.optional(rules.natural),
-      count: Schema.optional(rules.between(1, 100)),
+      count: Schema.optional(rules.between(1, Platform.commentsPage.max)),
       marker: Schema.optional(Int64)
     },
     success: CommentsPage,
@@ -113,7 +114,7 @@ export const stream = (request: {
   readonly before?: number | undefined
   readonly count?: number | undefined
 }): Stream.Stream<Comment, Endpoint.Errors<typeof list>, BotApi> => {
-  const { message_id, before, count = 100 } = request
+  const { message_id, before, count = Platform.commentsPage.max } = request
   return page.byTime({
     count,
     from: before,
@@ -141,7 +142,7 @@ export const stream = (request: {
  *
  * API: GET /messages/{messageId}/comments.
  *
- * @assumption A GET /messages/{messageId}/comments/{commentId} answers a Comment.
+ * @assumption getComment
  * @category endpoints
  * @since 0.1.0
  */
@@ -188,7 +189,7 @@ export interface SendRequest {
  *
  * API: POST /messages/{messageId}/comments.
  *
- * @assumption A POST comments answers a Comment as documented, or {message: Comment} as seen; both are read.
+ * @assumption sendComment
  * @category endpoints
  * @since 0.1.0
  */
@@ -242,7 +243,7 @@ export interface EditRequest {
  *
  * API: PUT /messages/{messageId}/comments.
  *
- * @assumption A The comment's id is the query parameter comment_id.
+ * @assumption editComment
  * @category endpoints
  * @since 0.1.0
  */
@@ -279,7 +280,7 @@ export const edit: Endpoint.Endpoint<
  *
  * API: Endpoints, PUT /messages/{messageId}/comments.
  *
- * @assumption A DELETE /messages/{messageId}/comments: query comment_id, answers {success, message?}.
+ * @assumption removeComment
  * @category endpoints
  * @since 0.1.0
  */

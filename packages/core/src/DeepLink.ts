@@ -8,9 +8,9 @@ import type * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
 import type * as Schema from "effect/Schema"
 import type * as Handler from "./Handler.ts"
-import { startPayloadLimit } from "./internal/client/assumptions.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import { InvalidPayload } from "./Payload.ts"
+import * as Platform from "./Platform.ts"
 import type * as Update from "./Update.ts"
 
 /**
@@ -62,7 +62,7 @@ export interface DeepLink<in out A, out Malformed = never, out RD = never, out R
 }
 
 const format: payload.Format = {
-  maxLength: startPayloadLimit,
+  maxLength: Platform.maxStartPayloadLength,
   separator: "-",
   encode: Base64Url.encode,
   decode: Base64Url.decodeString
@@ -97,7 +97,7 @@ const format: payload.Format = {
  *
  * API: Events.
  *
- * @assumption C A deep link brings letters, digits, `_` and `-` of its payload unchanged.
+ * @assumption startPayloadCharacters
  * @category constructors
  * @since 0.1.0
  */

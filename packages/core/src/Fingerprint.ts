@@ -29,7 +29,7 @@ import * as Result from "effect/Result"
  * Fingerprint.of(Fixtures.messageCallback()) // => "message_callback:callback-1"
  * ```
  *
- * @assumption B The same event comes with the same `mid`, `callback_id` or time each time it is delivered.
+ * @assumption duplicateUpdates
  * @category fingerprints
  * @since 0.1.0
  */

@@ -7,8 +7,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import * as limits from "./internal/client/keyboardLimits.ts"
 import { openList, openUnion, optional } from "./internal/client/wire.ts"
+import * as Platform from "./Platform.ts"
 
 /**
  * Tells the bot that it was pressed: `message_callback` with this `payload`. Answer it with `Answers.send`.
@@ -97,7 +97,7 @@ const kinds = {
 /**
  * Any button. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
  *
- * @assumption A The kinds of buttons besides `link`, and what they carry.
+ * @assumption buttonTypes
  * @category models
  * @since 0.1.0
  */
@@ -128,20 +128,20 @@ export interface Keyboard {
   readonly payload: { readonly buttons: ReadonlyArray<ReadonlyArray<Button>> }
 }
 
-const isWide = (button: Button): boolean => limits.wideKinds.includes(button.type)
+const isWide = (button: Button): boolean => Platform.wideButtonTypes.includes(button.type)
 
 type Issue = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
 
 type Length = readonly [field: string, min: number, max: number]
 
-const text: Length = ["text", 1, limits.text]
+const text: Length = ["text", 1, Platform.maxButtonTextLength]
 
 /** The lengths of what buttons hold, by their kind. */
 const lengths: { readonly [Kind in Button["type"]]?: ReadonlyArray<Length> } = {
-  callback: [text, ["payload", 0, limits.callbackPayload]],
-  link: [text, ["url", 1, limits.url]],
-  open_app: [text, ["payload", 0, limits.appPayload]],
-  clipboard: [text, ["payload", 0, limits.clipboardPayload]],
+  callback: [text, ["payload", 0, Platform.maxCallbackPayloadLength]],
+  link: [text, ["url", 1, Platform.maxButtonUrlLength]],
+  open_app: [text, ["payload", 0, Platform.maxAppPayloadLength]],
+  clipboard: [text, ["payload", 0, Platform.maxClipboardPayloadLength]],
   unknown: []
 }
 
@@ -155,10 +155,10 @@ const buttonIssues = (button: Button): ReadonlyArray<Issue> =>
 const rowIssue = (row: ReadonlyArray<Button>): string | undefined =>
   row.length === 0
     ? "must hold at least one button"
-    : row.length > limits.inRow
-      ? `must hold at most ${limits.inRow} buttons, holds ${row.length}`
-      : row.length > limits.inWideRow && row.some(isWide)
-        ? `must hold at most ${limits.inWideRow} buttons where one is ${limits.wideKinds.join(", ")}; holds ${row.length}`
+    : row.length > Platform.maxButtonsInRow
+      ? `must hold at most ${Platform.maxButtonsInRow} buttons, holds ${row.length}`
+      : row.length > Platform.maxButtonsInWideRow && row.some(isWide)
+        ? `must hold at most ${Platform.maxButtonsInWideRow} buttons where one is ${Platform.wideButtonTypes.join(", ")}; holds ${row.length}`
         : undefined
 
 const at = (path: ReadonlyArray<PropertyKey>, issue: string | undefined): ReadonlyArray<Issue> =>
@@ -168,8 +168,8 @@ const atMost = (most: number, what: string, count: number): ReadonlyArray<Issue>
   at([], count > most ? `must hold at most ${most} ${what}, holds ${count}` : undefined)
 
 const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArray<Issue> => [
-  ...atMost(limits.rows, "rows", rows.length),
-  ...atMost(limits.buttons, "buttons", rows.flat().length),
+  ...atMost(Platform.maxRows, "rows", rows.length),
+  ...atMost(Platform.maxButtons, "buttons", rows.flat().length),
   ...rows.flatMap((row, y) => [
     ...at([y], rowIssue(row)),
     ...row.flatMap((button, x) => buttonIssues(button).flatMap(({ path, issue }) => at([y, x, ...path], issue)))

@@ -13,8 +13,8 @@ import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type InboxClosed } from "./Inbox.ts"
+import * as Platform from "./Platform.ts"
 import type { StoreError } from "./StoreError.ts"
-import { pollingLimits } from "./internal/client/assumptions.ts"
 import { pauses, retryForever } from "./internal/client/retryForever.ts"
 import { wholeNumber } from "./internal/client/wholeNumber.ts"
 import * as Updates from "./Updates.ts"
@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const skip: (marker: bigint | undefined) => Effect.Effect<bigint | undefined, Failure> = Effect.fnUntraced(
     function* (marker) {
-      const page = yield* poll({ marker, limit: pollingLimits.count, timeout: 0 })
+      const page = yield* poll({ marker, limit: Platform.updatesPage.max, timeout: 0 })
       const next = page.marker ?? marker
       return page.updates.length === 0 || next === marker ? next : yield* skip(next)
     }

@@ -35,8 +35,8 @@ const kinds = {
  * One element of markup: `from` and `length` count UTF-16 code units, as JavaScript's string indices do. A kind that
  * this version does not know arrives as `{ type: "unknown", raw }`.
  *
- * @assumption A The kinds of markup, and what a link and a mention carry.
- * @assumption B `from` and `length` count UTF-16 code units.
+ * @assumption markupTypes
+ * @assumption markupUnits
  * @category models
  * @since 0.1.0
  */

@@ -6,9 +6,9 @@
 import * as Schema from "effect/Schema"
 import { BotCommand, BotInfo } from "./Bot.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { commandLimits } from "./internal/client/assumptions.ts"
 import * as rules from "./internal/client/rules.ts"
 import { nullish, optional } from "./internal/client/wire.ts"
+import * as Platform from "./Platform.ts"
 
 /**
  * The bot: its id, its name, its commands. The cheapest way to try a token.
@@ -43,8 +43,8 @@ export const get: Endpoint.Endpoint<void, BotInfo> = Endpoint.make("Me.get", () 
  * @since 0.1.0
  */
 export const NewCommand = Schema.Struct({
-  name: rules.text(1, commandLimits.name),
-  description: optional(rules.text(1, commandLimits.description))
+  name: rules.text(1, Platform.maxCommandNameLength),
+  description: optional(rules.text(1, Platform.maxCommandDescriptionLength))
 })
 
 /**
@@ -80,7 +80,7 @@ export interface CommandsResult extends Schema.Schema.Type<typeof CommandsResult
  *
  * API: Endpoints, Other operations (PATCH /me/commands).
  *
- * @assumption A PATCH /me/commands takes {commands} and answers {commands?}.
+ * @assumption setCommands
  * @category endpoints
  * @since 0.1.0
  */
@@ -88,7 +88,7 @@ export const setCommands: Endpoint.Endpoint<{ readonly commands: ReadonlyArray<N
   Endpoint.make("Me.setCommands", () => ({
     method: "PATCH",
     path: "/me/commands",
-    body: { commands: rules.list(NewCommand, 0, commandLimits.commands) },
+    body: { commands: rules.list(NewCommand, 0, Platform.maxCommands) },
     success: CommandsResult,
     errors: []
   }))

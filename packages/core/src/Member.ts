@@ -12,7 +12,7 @@ import { UserId, withPhotoFields } from "./User.ts"
 /**
  * The rights of an administrator that are known.
  *
- * @assumption A The rights beyond the four that the document names.
+ * @assumption permissions
  * @category models
  * @since 0.1.0
  */

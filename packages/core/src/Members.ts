@@ -9,19 +9,19 @@ import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { adminsLimit, membersLimits } from "./internal/client/assumptions.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done } from "./internal/client/success.ts"
 import { Int64, nullish, optional } from "./internal/client/wire.ts"
 import { ChatAdmin, ChatMember } from "./Member.ts"
+import * as Platform from "./Platform.ts"
 import { ChatId } from "./Recipient.ts"
 import { UserId } from "./User.ts"
 
 /**
  * A page of members; `marker` leads to the next one.
  *
- * @assumption A GET /chats/{chatId}/members answers {members, marker?}.
+ * @assumption listMembers
  * @category models
  * @since 0.1.0
  */
@@ -73,7 +73,7 @@ export const list: Endpoint.Endpoint<ListRequest, MembersPage, ApiError.Forbidde
     query: {
       user_ids: Schema.optional(rules.list(UserId, 1)),
       marker: optional(Int64),
-      count: Schema.optional(rules.between(1, membersLimits.count))
+      count: Schema.optional(rules.between(1, Platform.membersPage.max))
     },
     success: MembersPage,
     errors: [ApiError.Forbidden, ApiError.NotFound]
@@ -104,7 +104,7 @@ export const stream = (request: {
   readonly count?: number | undefined
 }): Stream.Stream<ChatMember, Endpoint.Errors<typeof list>, BotApi> =>
   page.byMarker((marker) =>
-    Effect.map(list({ count: membersLimits.count, ...request, marker }), ({ members, marker }) => ({
+    Effect.map(list({ count: Platform.membersPage.max, ...request, marker }), ({ members, marker }) => ({
       items: members,
       marker
     }))
@@ -132,7 +132,7 @@ export const stream = (request: {
  *
  * API: POST /chats/{chatId}/members.
  *
- * @assumption A POST /chats/{chatId}/members answers {success, message?, failed_user_ids?, failed_user_details?}.
+ * @assumption addMembers
  * @category endpoints
  * @since 0.1.0
  */
@@ -144,7 +144,7 @@ export const add: Endpoint.Endpoint<
   method: "POST",
   path: "/chats/{chatId}/members",
   params: { chat_id: ChatId },
-  body: { user_ids: rules.list(UserId, 1, 100) },
+  body: { user_ids: rules.list(UserId, 1, Platform.maxAddedMembers) },
   success: done,
   errors: [ApiError.AddParticipantFailed, ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))
@@ -165,7 +165,7 @@ export const add: Endpoint.Endpoint<
  *
  * API: DELETE /chats/{chatId}/members.
  *
- * @assumption A DELETE /chats/{chatId}/members: query user_id and block?, answers {success, message?}.
+ * @assumption removeMember
  * @category endpoints
  * @since 0.1.0
  */
@@ -200,7 +200,7 @@ export const remove: Endpoint.Endpoint<
  *
  * API: Endpoints, Other operations (GET /chats/{chatId}/members/me).
  *
- * @assumption A GET /chats/{chatId}/members/me answers a ChatMember.
+ * @assumption getMe
  * @category endpoints
  * @since 0.1.0
  */
@@ -231,7 +231,7 @@ export const getMe: Endpoint.Endpoint<
  *
  * API: Endpoints, Other operations (DELETE /chats/{chatId}/members/me).
  *
- * @assumption A DELETE /chats/{chatId}/members/me answers {success, message?}.
+ * @assumption leaveChat
  * @category endpoints
  * @since 0.1.0
  */
@@ -262,7 +262,7 @@ export const leave: Endpoint.Endpoint<
  *
  * API: GET /chats/{chatId}/members/admins.
  *
- * @assumption A GET /chats/{chatId}/members/admins answers {members, marker?}.
+ * @assumption listAdmins
  * @category endpoints
  * @since 0.1.0
  */
@@ -296,7 +296,7 @@ export const listAdmins: Endpoint.Endpoint<
  *
  * API: POST /chats/{chatId}/members/admins.
  *
- * @assumption A POST /chats/{chatId}/members/admins takes {admins: [{user_id, permissions, alias?}]}.
+ * @assumption setAdmins
  * @category endpoints
  * @since 0.1.0
  */
@@ -308,7 +308,7 @@ export const setAdmins: Endpoint.Endpoint<
   method: "POST",
   path: "/chats/{chatId}/members/admins",
   params: { chat_id: ChatId },
-  body: { admins: rules.list(ChatAdmin, 0, adminsLimit) },
+  body: { admins: rules.list(ChatAdmin, 0, Platform.maxAdmins) },
   idempotent: true,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
@@ -329,7 +329,7 @@ export const setAdmins: Endpoint.Endpoint<
  *
  * API: Endpoints, Other operations (DELETE /chats/{chatId}/members/admins/{userId}).
  *
- * @assumption A DELETE /chats/{chatId}/members/admins/{userId} answers {success, message?}.
+ * @assumption removeAdmin
  * @category endpoints
  * @since 0.1.0
  */

@@ -25,7 +25,7 @@ import type { UserId } from "./User.ts"
  *
  * API: Events.
  *
- * @assumption A `user_added` has no `inviter_id` where a user joined by themselves.
+ * @assumption joinedByThemselves
  * @category constructors
  * @since 0.1.0
  */
@@ -50,7 +50,7 @@ export const joined = <O extends Handler.Return>(
  *
  * API: Events.
  *
- * @assumption A `user_removed` has no `admin_id` where a user left by themselves.
+ * @assumption leftByThemselves
  * @category constructors
  * @since 0.1.0
  */

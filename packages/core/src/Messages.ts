@@ -18,6 +18,7 @@ import { done, envelope } from "./internal/client/success.ts"
 import { Millis } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
+import * as Platform from "./Platform.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
 import * as Update from "./Update.ts"
 import { UserId } from "./User.ts"
@@ -25,7 +26,7 @@ import { UserId } from "./User.ts"
 /**
  * Who gets a message: a chat, or a user's dialog with the bot. Exactly one of the two.
  *
- * @assumption A Exactly one of `user_id` and `chat_id` says who gets a message.
+ * @assumption recipient
  * @category models
  * @since 0.1.0
  */
@@ -91,7 +92,7 @@ export const send: Endpoint.Endpoint<
  * What {@link list} takes: a chat, or the ids of the messages. All times are Unix milliseconds: `from` and `before` are
  * the end, `to` and `after` the beginning; a message at the time itself is among those of `from` and `to`.
  *
- * @assumption A GET /messages takes `before` and `after` with the meaning of the comments call.
+ * @assumption listMessages
  *
  * @category models
  * @since 0.1.0
@@ -142,7 +143,7 @@ export const list: Endpoint.Endpoint<
     to: Schema.optional(Millis),
     before: Schema.optional(rules.natural),
     after: Schema.optional(rules.natural),
-    count: Schema.optional(rules.between(1, 100))
+    count: Schema.optional(rules.between(1, Platform.messagesPage.max))
   },
   rules: [rules.exactlyOne("chat_id", "message_ids")],
   success: envelope("messages", Schema.Array(Message)),
@@ -178,7 +179,7 @@ export const stream = (request: {
   readonly from?: number | undefined
   readonly count?: number | undefined
 }): Stream.Stream<Message, Endpoint.Errors<typeof list>, BotApi> => {
-  const { chat_id, from, count = 100 } = request
+  const { chat_id, from, count = Platform.messagesPage.max } = request
   return page.byTime({
     count,
     from,
@@ -242,7 +243,7 @@ export type EditRequest = NewMessage.NewMessageBody & { readonly message_id: Mes
  *
  * API: PUT /messages.
  *
- * @assumption A PUT /messages: query message_id, body NewMessageBody, answers {success, message?}.
+ * @assumption editMessage
  * @category endpoints
  * @since 0.1.0
  */
@@ -275,7 +276,7 @@ export const edit: Endpoint.Endpoint<
  *
  * API: DELETE /messages.
  *
- * @assumption A DELETE /messages: query message_id, answers {success, message?}.
+ * @assumption removeMessage
  * @category endpoints
  * @since 0.1.0
  */

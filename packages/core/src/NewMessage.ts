@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import { AttachmentRequests } from "./AttachmentRequest.ts"
 import * as rules from "./internal/client/rules.ts"
 import { optional } from "./internal/client/wire.ts"
+import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**
@@ -17,7 +18,7 @@ import { MessageId } from "./Recipient.ts"
  * @category models
  * @since 0.1.0
  */
-export const MessageText = rules.short(4000)
+export const MessageText = rules.short(Platform.maxTextLength)
 
 /**
  * How the text of a message is marked up.

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Endpoint from "./Endpoint.ts"
 import { make } from "./internal/openapi/jsonSchema.ts"
 import { components, json, responsesOf } from "./internal/openapi/responses.ts"
+import * as Platform from "./Platform.ts"
 import { Update } from "./Update.ts"
 
 /**
@@ -116,7 +117,7 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
   }
 
   const update = describe(Update)
-  const secret = { name: "X-Svc-Bot-Api-Secret", in: "header", schema: { type: "string" } }
+  const secret = { name: Platform.secretHeader, in: "header", schema: { type: "string" } }
   const tags = [...new Set(endpoints.map(({ endpoint }) => endpoint.split(".")[0]))].map((name) => ({ name }))
   return {
     openapi: "3.1.0",

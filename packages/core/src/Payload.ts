@@ -8,9 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Handler from "./Handler.ts"
-import { callbackPayload } from "./internal/client/keyboardLimits.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import * as Keyboard from "./Keyboard.ts"
+import * as Platform from "./Platform.ts"
 import type * as Update from "./Update.ts"
 
 /**
@@ -85,7 +85,7 @@ export interface Payload<in out A, out Malformed = never, out RD = never, out RE
 }
 
 const format: payload.Format = {
-  maxLength: callbackPayload,
+  maxLength: Platform.maxCallbackPayloadLength,
   separator: ":",
   encode: (json) => json,
   decode: Result.succeed

@@ -13,9 +13,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
-import { pollingPerSecond } from "./internal/client/assumptions.ts"
 import * as driver from "./internal/rateLimiter/driver.ts"
 import * as memory from "./internal/rateLimiter/memory.ts"
+import * as Platform from "./Platform.ts"
 import type { ChatId } from "./Recipient.ts"
 
 /**
@@ -86,10 +86,10 @@ export interface Options extends Limits {
  * @since 0.1.0
  */
 export const defaults: Options = {
-  host: { count: 30, window: 1000 },
-  messages: { count: 2, window: 1000 },
-  answers: { count: 2, window: 1000 },
-  polling: { count: pollingPerSecond, window: 1000 },
+  host: { count: Platform.requestsPerSecond, window: 1000 },
+  messages: { count: Platform.messagesPerSecond, window: 1000 },
+  answers: { count: Platform.answersPerSecond, window: 1000 },
+  polling: { count: Platform.pollsPerSecond, window: 1000 },
   margin: 25,
   maxQueued: 20_000,
   maxWait: 3_600_000

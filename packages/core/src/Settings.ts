@@ -21,6 +21,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fieldIssues } from "./internal/client/fieldIssues.ts"
+import * as Platform from "./Platform.ts"
 
 /**
  * Settings that are missing or malformed, all of them, by name.
@@ -89,7 +90,7 @@ export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(
 export const secretHeader: Config.Config<string> = Config.schema(
   Schema.String.check(isHeaderName),
   "BOT_SECRET_HEADER"
-).pipe(Config.withDefault("X-Svc-Bot-Api-Secret"))
+).pipe(Config.withDefault(Platform.secretHeader))
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)

@@ -11,7 +11,7 @@ import { Millis, nullish } from "./internal/client/wire.ts"
 /**
  * `time` is when it was made; without `update_types` all are delivered.
  *
- * @assumption A GET /subscriptions answers {subscriptions: [{url, time, update_types?}]}.
+ * @assumption listSubscriptions
  * @category models
  * @since 0.1.0
  */

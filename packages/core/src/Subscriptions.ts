@@ -8,6 +8,7 @@ import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { envelope, done } from "./internal/client/success.ts"
 import { problemOfUrl } from "./internal/webhook/url.ts"
+import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"
 
 /**
@@ -41,7 +42,7 @@ export const list: Endpoint.Endpoint<void, ReadonlyArray<Subscription>> = Endpoi
  * @since 0.1.0
  */
 export const Secret = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9-]{5,256}$/, { message: "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen" })
+  Schema.isPattern(Platform.webhookSecret, { message: "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen" })
 )
 
 /**
@@ -119,7 +120,7 @@ export const subscribe: Endpoint.Endpoint<SubscribeRequest, void, ApiError.Opera
  *
  * API: Endpoints, Other operations (DELETE /subscriptions).
  *
- * @assumption A DELETE /subscriptions: query url, answers {success, message?}.
+ * @assumption unsubscribe
  * @category endpoints
  * @since 0.1.0
  */

@@ -26,6 +26,7 @@ import * as Html from "./internal/text/html.ts"
 import * as Markdown from "./internal/text/markdown.ts"
 import * as Spans from "./internal/text/spans.ts"
 import * as Split from "./internal/text/split.ts"
+import * as Platform from "./Platform.ts"
 
 const TypeId = "~@colloquy/core/Text"
 
@@ -49,7 +50,7 @@ export const mentionScheme = "max://user/"
  * @category limits
  * @since 0.1.0
  */
-export const maxLength = 4000
+export const maxLength = Platform.maxTextLength
 
 /**
  * One kind of formatting, by its name on the wire.

@@ -58,7 +58,7 @@ export interface Callback extends Schema.Schema.Type<typeof Callback> {}
  *   `dialog_unmuted`: what a person did to the dialog;
  * - `chat_title_changed`, `bot_admin_permissions_changed`.
  *
- * @assumption A The types of updates beyond the five that the document names, and the fields of all of them.
+ * @assumption updateTypes
  * @category models
  * @since 0.1.0
  */
@@ -246,7 +246,7 @@ export const chatOf = (update: Update): ChatId | undefined =>
  * What kind of chat an update happened in: `dialog`, `chat` (a group chat) or `channel`, to which comments belong too.
  * The platform does not tell it with every update; then it is undefined.
  *
- * @assumption A Only dialogs have a positive `chat_id`.
+ * @assumption dialogIds
  * @category getters
  * @since 0.1.0
  */

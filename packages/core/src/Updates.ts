@@ -14,11 +14,11 @@ import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
-import { pollingLimits } from "./internal/client/assumptions.ts"
 import * as driver from "./internal/updates/consumer.ts"
 import * as rules from "./internal/client/rules.ts"
 import { sequence } from "./internal/updates/sequence.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
+import * as Platform from "./Platform.ts"
 import { decode, type MalformedUpdate, Update } from "./Update.ts"
 
 const encodeUpdate = Schema.encodeSync(Update)
@@ -37,7 +37,7 @@ const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown
  * A page of updates. Each one was read by itself: a malformed one is a failure of its own. `marker` commits what came
  * before when it is passed to the next call.
  *
- * @assumption A GET /updates answers {updates, marker?}; a marker that is passed commits everything before it.
+ * @assumption listUpdates
  * @category models
  * @since 0.1.0
  */
@@ -88,15 +88,15 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
     method: "GET",
     path: "/updates",
     query: {
-      limit: Schema.optional(rules.between(1, pollingLimits.count)),
-      timeout: Schema.optional(rules.between(0, pollingLimits.seconds)),
+      limit: Schema.optional(rules.between(1, Platform.updatesPage.max)),
+      timeout: Schema.optional(rules.between(0, Platform.longPollTimeout.max)),
       marker: Schema.optional(Schema.NullOr(Int64)),
       types: Schema.optional(rules.list(Schema.String, 1))
     },
     success: UpdatesPage,
     errors: [ApiError.MethodNotAllowed],
     limit: () => ({ scope: "polling", key: "updates" }),
-    longPoll: ({ timeout = pollingLimits.defaultSeconds }) => Duration.seconds(timeout)
+    longPoll: ({ timeout = Platform.longPollTimeout.default }) => Duration.seconds(timeout)
   })
 )
 

@@ -8,6 +8,7 @@
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
+import * as Platform from "./Platform.ts"
 import type { UploadType } from "./Uploads.ts"
 
 /**
@@ -24,24 +25,21 @@ export interface Limits {
   readonly maxDuration?: Duration.Duration
 }
 
-const mebibyte = 2 ** 20
-
 /**
  * The limits of the API document. It leaves open what else may be audio and what is a file, so any extension is both.
  *
- * @assumption C The megabytes and gigabytes of the upload limits are powers of two.
  * @category limits
  * @since 0.1.0
  */
 export const defaults: Readonly<Record<UploadType, Limits>> = {
   image: {
-    maxSize: 50 * mebibyte,
-    extensions: ["jpg", "jpeg", "png", "gif", "tiff", "bmp", "heic"],
-    maxSide: 7680
+    maxSize: Platform.maxUploadSize.image,
+    extensions: Platform.imageExtensions,
+    maxSide: Platform.maxImageSide
   },
-  video: { maxSize: 250 * mebibyte, extensions: ["mp4", "mov", "mkv", "webm"] },
-  audio: { maxSize: 256 * mebibyte, maxDuration: Duration.hours(1) },
-  file: { maxSize: 4096 * mebibyte }
+  video: { maxSize: Platform.maxUploadSize.video, extensions: Platform.videoExtensions },
+  audio: { maxSize: Platform.maxUploadSize.audio, maxDuration: Duration.millis(Platform.maxAudioDuration) },
+  file: { maxSize: Platform.maxUploadSize.file }
 }
 
 /**

@@ -11,7 +11,7 @@ import { nullish } from "./internal/client/wire.ts"
 /**
  * `urls` maps a rendition (`mp4_1080` … `mp4_144`, `hls`) to its address.
  *
- * @assumption A GET /videos/{token} answers token, urls, thumbnail, width, height and duration.
+ * @assumption getVideo
  * @category models
  * @since 0.1.0
  */

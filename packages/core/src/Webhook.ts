@@ -32,6 +32,7 @@ import { type Health, makeHealth, makeHealthDesk, type Subscribed } from "./inte
 import * as http from "./internal/webhook/http.ts"
 import { generate, label } from "./internal/webhook/secret.ts"
 import { loopbackUrl, problemOfUrl } from "./internal/webhook/url.ts"
+import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
@@ -105,7 +106,7 @@ export const bodyLimit: number = http.bodyLimit
  *
  * API: POST /subscriptions; Events, Webhook delivery rules.
  *
- * @assumption C A delivery that is repeated carries the secret of the subscription as it is then.
+ * @assumption webhookSecretOfRetries
  * @category models
  * @since 0.1.0
  */
@@ -152,7 +153,7 @@ export interface Options extends ReceiverOptions, SubscriptionOptions {}
  * Metrics: `colloquy_webhook_refused` by status, `colloquy_webhook_subscribed`, `colloquy_webhook_resubscribed`, and
  * those of the inbox.
  *
- * @assumption B A delivery names a JSON type as its content type, or none.
+ * @assumption webhookContentType
  * @category services
  * @since 0.1.0
  */
@@ -178,7 +179,7 @@ export class Webhook extends Context.Service<
 >()("@colloquy/core/Webhook") {}
 
 const defaults = {
-  secretHeader: "X-Svc-Bot-Api-Secret",
+  secretHeader: Platform.secretHeader,
   bodyTimeout: "10 seconds",
   storeTimeout: "15 seconds",
   healthPath: "/health",

@@ -1,5 +1,6 @@
 import * as ApiError from "../../ApiError.ts"
 import type * as Endpoint from "../../Endpoint.ts"
+import * as Platform from "../../Platform.ts"
 import type { JsonSchema } from "./jsonSchema.ts"
 
 export const json = (schema: JsonSchema) => ({ "application/json": { schema } })
@@ -42,10 +43,10 @@ type AnyError = ApiError.ErrorClass<unknown>
 const commonErrors: ReadonlyArray<AnyError> = [ApiError.Unauthorized, ApiError.RateLimited]
 
 /** Codes that have another status than the error they belong to. */
-const statusOfCode: Readonly<Record<string, number>> = { "deprecated.token": 403 }
+const statusOfCode: Readonly<Record<string, number>> = { [Platform.codeDeprecatedToken]: 403 }
 
 /** The codes of errors that are recognized by their status alone. */
-const codesOfStatus: Readonly<Record<number, ReadonlyArray<string>>> = { 405: ["method.not.allowed"] }
+const codesOfStatus: Readonly<Record<number, ReadonlyArray<string>>> = { 405: [Platform.codeMethodNotAllowed] }
 
 /** An error that is recognized by its body has the status 200, one that is recognized by its code has 400. */
 const statusOf = ({ matcher }: AnyError): number =>
@@ -69,8 +70,8 @@ const errorsByStatus = (errors: ReadonlyArray<AnyError>, hasBody: boolean): Read
     const { codes: known, names } = byStatus.get(status) ?? { names: [], codes: [] }
     byStatus.set(status, { names: names.includes(name) ? names : [...names, name], codes: [...known, ...codes] })
   }
-  add(400, "The request is invalid", ["proto.payload"])
-  if (hasBody) add(413, "The body is larger than 1 MiB", ["proto.payload"])
+  add(400, "The request is invalid", [Platform.codeInvalidPayload])
+  if (hasBody) add(413, "The body is larger than 1 MiB", [Platform.codeInvalidPayload])
   for (const error of errors) {
     const status = statusOf(error)
     const { codes } = error.matcher
@@ -96,7 +97,7 @@ export const responsesOf = ({ body, errors }: Endpoint.Any["declaration"], succe
     ...Object.fromEntries(Object.entries(failed).map(([status, response]) => [status, describeError(response)])),
     default: describeError({
       names: ["The platform has a problem"],
-      codes: ["internal.error", "service.unavailable"]
+      codes: [Platform.codeInternalError, "service.unavailable"]
     })
   }
 }

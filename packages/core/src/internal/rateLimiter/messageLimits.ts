@@ -15,7 +15,7 @@ export const message = (request: {
 /**
  * The chat of a message, where its id tells.
  *
- * @assumption A A message's id is `mid.`, 16 hexadecimal digits of its chat's id (two's complement) and 16 of its seq.
+ * @assumption messageIds
  */
 export const chatOf = (mid: string): number | undefined => {
   const digits = /^mid\.([\da-f]{16})[\da-f]{16}$/i.exec(mid)?.[1]

@@ -83,7 +83,7 @@ const obtain = <E, R>(cache: Cache, key: string, upload: Effect.Effect<Media, E,
     })
   )
 
-/** @assumption C A token that the platform no longer takes is refused with 400, like one that never was. */
+/** @assumption expiredTokens */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RequestFailed && error.reason._tag === "UnexpectedStatus" && error.reason.status === 400
 

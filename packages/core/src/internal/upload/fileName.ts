@@ -12,7 +12,7 @@ const percentEncoded = (name: string): string =>
 /**
  * The parameter of a content disposition that tells the name of a file, in any script.
  *
- * @assumption B A name beyond plain ASCII stands percent-encoded in the content disposition of a form and of a part.
+ * @assumption fileNameEncoding
  */
 export const fileNameOf = (name: string): string => {
   if (plain.test(name)) return `filename="${name}"`

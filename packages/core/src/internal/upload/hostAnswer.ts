@@ -27,7 +27,7 @@ const given = <Key extends string>(key: Key, value: unknown) =>
 
 const retvalOf = (text: string): string | undefined => /<retval>\s*([^<]*?)\s*<\/retval>/.exec(text)?.[1]
 
-/** @assumption C An upload host can refuse with 200: a body with `error_code`, or a `retval` other than 1. */
+/** @assumption uploadRejections */
 export const refusalOf = ({ status, text }: HostAnswer): Rejected | undefined => {
   const { error_code, error_data } = membersOf(text)
   const retval = retvalOf(text)
@@ -42,7 +42,7 @@ export const refusalOf = ({ status, text }: HostAnswer): Rejected | undefined =>
     : undefined
 }
 
-/** @assumption C A part is answered with `0-<last byte>/<size>`: how far the upload is. */
+/** @assumption partResponse */
 export const placeIn = (text: string, size: number): number | undefined => {
   const [, last, whole] = /^\s*0-(\d+)\/(\d+)\s*$/.exec(text) ?? []
   return last !== undefined && Number(whole) === size && Number(last) < size ? Number(last) + 1 : undefined
@@ -68,8 +68,8 @@ const saysComplete = (text: string, size: number | undefined): boolean =>
  * The attachment of a file that has arrived. The token of a video or of audio came with the address, that of a picture
  * or of a file comes now.
  *
- * @assumption A The answer of an image is `photos`, each with a token; that of video and audio is `<retval>1</retval>`.
- * @assumption B The answer of a file has its token beside `fileId`.
+ * @assumption mediaUploadResponse
+ * @assumption fileUploadResponse
  */
 export const mediaIn = (
   type: UploadType,

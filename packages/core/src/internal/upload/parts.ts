@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Platform from "../../Platform.ts"
 import { Rejected } from "../../UploadError.ts"
 import { type Media, UploadEvent } from "../../UploadEvent.ts"
 import type { Opened } from "../../UploadSource.ts"
@@ -8,9 +9,6 @@ import { exchange, failed, type Job, type Running, type Uploading } from "./job.
 import { fileNameOf } from "./fileName.ts"
 import { repeating } from "./retry.ts"
 
-/** @assumption C An upload has at most 1000 parts. */
-const maxParts = 1000
-
 /**
  * What is sent twice where an upload breaks is at most a part. So parts are small, half as many as there may be, and of
  * whole pieces of what a source reads at once.
@@ -19,15 +17,15 @@ const smallestPart = 2 ** 21
 const aimedAtParts = 512
 const pieceSize = 2 ** 18
 
-export const leastPartSize = (size: number): number => Math.ceil(size / maxParts)
+export const leastPartSize = (size: number): number => Math.ceil(size / Platform.maxUploadParts)
 
 export const partSizeFor = (size: number): number =>
   Math.max(smallestPart, Math.ceil(size / aimedAtParts / pieceSize) * pieceSize)
 
-/** @assumption C Answers to a status query that say nothing about the upload: the host cannot answer now. */
+/** @assumption uploadStatusUnavailable */
 const isBusy = (status: number): boolean => [408, 429, 502, 503, 504].includes(status)
 
-/** @assumption C A part that is answered with 416 or 500 does not go on there. */
+/** @assumption misplacedPart */
 const isMisplaced = (status: number): boolean => status === 416 || status === 500
 
 /** How often an upload may begin anew. */
@@ -47,7 +45,7 @@ interface State {
 /**
  * The file in parts. Where it breaks, the host is asked how far it came, and it goes on there.
  *
- * @assumption B A part is the raw bytes by POST, with `Content-Range: bytes first-last/size` and the name of the file.
+ * @assumption partRequest
  */
 export const uploadParts = (
   job: Job,
@@ -84,7 +82,7 @@ export const uploadParts = (
     return refusal === undefined ? Effect.void : Effect.fail(failed(job, refusal, state.saved))
   }
 
-  /** @assumption C A status query is answered with 200 and how far the upload is, or with 204: it has not begun. */
+  /** @assumption uploadStatus */
   const agree: Running<void> = Effect.gen(function* () {
     const answer = yield* exchange(job, progress, { method: "GET", url: state.saved.url }, state.saved)
     if (isBusy(answer.status)) return yield* refuse(answer)

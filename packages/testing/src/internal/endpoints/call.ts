@@ -48,7 +48,7 @@ export const requireRight = (call: Call, chat: ChatState, right: Permission): Re
     ? Effect.void
     : refusal.chatDenied(`The bot needs the administrator right ${right} in chat ${chat.chat_id}`)
 
-/** @assumption C A closed chat and an archived channel take no messages, members, pins or changes: 403 chat.denied. */
+/** @assumption closedChats */
 export const requireOpen = ({ chat_id, isClosed }: ChatState): Refusable<void> =>
   isClosed ? refusal.chatDenied(`Chat ${chat_id} is closed`) : Effect.void
 

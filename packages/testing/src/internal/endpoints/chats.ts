@@ -23,7 +23,7 @@ const readIcon = (call: Call, chat: ChatState, payload: PhotoAttachmentRequestPa
     image.type === "image" ? call.state.media.get(image.payload.token) : undefined
   )
 
-/** @assumption C The notice that members get is no message of the chat, and bots are sent no update of it. */
+/** @assumption serviceMessages */
 const announceChange = (
   { bot, state }: Call,
   chat: ChatState,

@@ -1,5 +1,6 @@
 import type { MessageId } from "@colloquy/core/Message"
 import type * as Comments from "@colloquy/core/Comments"
+import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { type Call, requireRight, visibleMessage } from "./call.ts"
 import { parseText } from "../platform/content.ts"
@@ -8,11 +9,6 @@ import * as refusal from "../http/refusal.ts"
 import { createComment, editComment, removeComment } from "../platform/comments.ts"
 import { hasRight, isAdmin } from "../platform/chats.ts"
 import type { Handlers } from "./handler.ts"
-
-const defaultCount = 50
-
-/** @assumption B A comment can be edited for 26 hours. */
-const editableFor = 26 * 60 * 60 * 1000
 
 const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
   Effect.flatMap(visibleMessage(call, mid), (message) =>
@@ -60,7 +56,10 @@ const mayChange = (
 }
 
 export const comments: Handlers<typeof Comments> = {
-  list: ({ after = -Infinity, before = Infinity, comment_ids, count = defaultCount, marker, message_id }, call) =>
+  list: (
+    { after = -Infinity, before = Infinity, comment_ids, count = Platform.commentsPage.default, marker, message_id },
+    call
+  ) =>
     Effect.map(readableMessage(call, message_id), ({ comments }) => {
       const newestFirst = comments.map(({ value: comment }) => comment).reverse()
       if (comment_ids !== undefined) {
@@ -92,7 +91,7 @@ export const comments: Handlers<typeof Comments> = {
     const message = yield* channelMessage(call, message_id)
     const found = yield* commentOn(call, message, comment_id)
     yield* mayChange(call, found, "edit")
-    if (call.state.now - found.value.timestamp > editableFor) return yield* refusal.commentTooOld()
+    if (call.state.now - found.value.timestamp > Platform.commentEditWindow) return yield* refusal.commentTooOld()
     editComment(call.state, found, yield* readComment(call, message, body, comment_id), call.bot.user)
   }),
 

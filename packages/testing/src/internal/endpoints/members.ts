@@ -1,6 +1,7 @@
 import { type FailedUsers } from "@colloquy/core/ApiError"
 import type { ChatId } from "@colloquy/core/Chat"
 import type * as Members from "@colloquy/core/Members"
+import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import { administered, type Call, chatOf, chatWithRight } from "./call.ts"
@@ -10,12 +11,6 @@ import { addMember, setAdminRights, removeMember, isAdmin } from "../platform/ch
 import { toMember } from "../platform/views.ts"
 import { idOf } from "../platform/state.ts"
 import type { Handlers } from "./handler.ts"
-
-/** @assumption A GET /chats/{chatId}/members gives 20 members unless told. */
-const defaultCount = 20
-
-/** @assumption A A chat has at most 50 administrators. */
-const maxAdmins = 50
 
 const memberOf = (chat: ChatState, user_id: UserId): Effect.Effect<MemberState, refusal.Refusal> =>
   Effect.suspend(() => {
@@ -31,8 +26,8 @@ const withVisibleMembers = (call: Call, chat_id: ChatId): Effect.Effect<ChatStat
 
 const whyNot = ({ state }: Call, chat: ChatState, user_id: UserId): string | undefined => {
   const user = state.users.get(user_id)
-  if (user === undefined) return "add.participant.not.found"
-  return user.isPrivate && !chat.members.has(user_id) ? "add.participant.privacy" : undefined
+  if (user === undefined) return Platform.codeAddParticipantNotFound
+  return user.isPrivate && !chat.members.has(user_id) ? Platform.codeAddParticipantPrivacy : undefined
 }
 
 const byReason = (failures: ReadonlyArray<readonly [UserId, string]>): ReadonlyArray<FailedUsers> =>
@@ -42,7 +37,7 @@ const byReason = (failures: ReadonlyArray<readonly [UserId, string]>): ReadonlyA
   }))
 
 export const members: Handlers<typeof Members> = {
-  list: ({ chat_id, count = defaultCount, marker, user_ids }, call) =>
+  list: ({ chat_id, count = Platform.membersPage.default, marker, user_ids }, call) =>
     Effect.map(withVisibleMembers(call, chat_id), (chat) => {
       const all = [...chat.members.values()]
       if (user_ids !== undefined) {
@@ -104,8 +99,8 @@ export const members: Handlers<typeof Members> = {
     const chat = yield* chatWithRight(call, chat_id, "add_admins")
     const chosen = yield* Effect.forEach(admins, ({ user_id }) => memberOf(chat, user_id))
     const others = [...chat.members.values()].filter((member) => member.rights !== undefined)
-    if (new Set([...others, ...chosen]).size > maxAdmins) {
-      return yield* refusal.rejected(`A chat has at most ${maxAdmins} administrators`)
+    if (new Set([...others, ...chosen]).size > Platform.maxAdmins) {
+      return yield* refusal.rejected(`A chat has at most ${Platform.maxAdmins} administrators`)
     }
     if (admins.some(({ user_id }) => user_id === chat.owner)) {
       return yield* refusal.chatDenied("The owner has all rights")

@@ -1,4 +1,5 @@
 import type * as Messages from "@colloquy/core/Messages"
+import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { type Call, requireOpen, chatOf, visibleMessage } from "./call.ts"
 import { readContent } from "../platform/content.ts"
@@ -8,8 +9,6 @@ import * as refusal from "../http/refusal.ts"
 import { findDialog, hasRight, isAdmin } from "../platform/chats.ts"
 import { toMessage } from "../platform/views.ts"
 import type { Handlers } from "./handler.ts"
-
-const defaultCount = 50
 
 const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<ChatState, refusal.Refusal> => {
   if (chat_id !== undefined) return chatOf(call, chat_id)
@@ -53,7 +52,7 @@ export const messages: Handlers<typeof Messages> = {
       after = -Infinity,
       before = Infinity,
       chat_id,
-      count = defaultCount,
+      count = Platform.messagesPage.default,
       from = Infinity,
       message_ids,
       to = -Infinity

@@ -1,5 +1,6 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Endpoints from "@colloquy/core/Endpoints"
+import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Exit from "effect/Exit"
@@ -68,8 +69,6 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
 
-const maxBody = 2 ** 20
-
 type Journaled = { -readonly [K in keyof Exchange]: Exchange[K] }
 
 const open = (state: PlatformState, { headers, method, path, query }: Request): Journaled => ({
@@ -106,7 +105,7 @@ export const serving = (state: PlatformState): Serve => {
       yield* state.limiter.admit(endpoint, bot, targetOf(state, bot, params, query), state.now)
     }
     const isRead = state.isStrict || Object.keys(endpoint.declaration.body).length > 0
-    const body = isRead ? (exchange.body = yield* readText(request, maxBody)) : undefined
+    const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.imageOrigins.bot = listener.uploads.image
     return yield* answerers.get(endpoint)!({ params, query, body, isStrict: state.isStrict }, { state, bot, listener })
   })

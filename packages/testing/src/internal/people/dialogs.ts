@@ -1,3 +1,4 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
@@ -11,9 +12,6 @@ type DialogUpdate = Extract<
   Update["update_type"],
   "bot_stopped" | "dialog_cleared" | "dialog_removed" | "dialog_muted" | "dialog_unmuted"
 >
-
-/** @assumption B The payload of a deep link has at most 128 characters. */
-const maxPayload = 128
 
 /** Opens the dialog, or starts it again. */
 export const begin = (actor: Actor, payload?: string): ChatState => {
@@ -49,8 +47,8 @@ export const dialogs = (
   dialog: Effect.map(dialogOf(actor), (chat) => toChat(actor.state, chat, actor.bot)),
   start: (payload) =>
     Effect.suspend(() =>
-      payload !== undefined && payload.length > maxPayload
-        ? cannot(actor, `the payload of a deep link has at most ${maxPayload} characters`)
+      payload !== undefined && payload.length > Platform.maxStartPayloadLength
+        ? cannot(actor, `the payload of a deep link has at most ${Platform.maxStartPayloadLength} characters`)
         : Effect.sync(() => toChat(actor.state, begin(actor, payload), actor.bot))
     ),
   stop: toDialog(actor, "bot_stopped", (chat) => {

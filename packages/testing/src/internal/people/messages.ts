@@ -1,8 +1,9 @@
 import type { Message } from "@colloquy/core/Message"
+import * as Platform from "@colloquy/core/Platform"
 import { maxLength } from "@colloquy/core/Text"
 import * as Effect from "effect/Effect"
 import type { ChatRef, Person, SendOptions } from "../../Person.ts"
-import { type Content, isEmpty, maxAttachments, nothing } from "../platform/content.ts"
+import { type Content, isEmpty, nothing } from "../platform/content.ts"
 import type { ChatState } from "../platform/model.ts"
 import { contentOf, linkTo, createMessage, editMessage, removeMessage } from "../platform/messages.ts"
 import { dialogPartner, findDialog, hasRight, markActive } from "../platform/chats.ts"
@@ -27,8 +28,8 @@ const readContent = Effect.fnUntraced(function* (
   { attachments = [], link }: SendOptions = {}
 ) {
   yield* checkText(actor, text)
-  if (attachments.length > maxAttachments) {
-    return yield* cannot(actor, `a message has at most ${maxAttachments} attachments`)
+  if (attachments.length > Platform.maxAttachments) {
+    return yield* cannot(actor, `a message has at most ${Platform.maxAttachments} attachments`)
   }
   const linked = link === undefined ? undefined : yield* messageOf(actor, link.mid)
   if (linked !== undefined && link?.type === "reply" && linked.chat !== chat) {

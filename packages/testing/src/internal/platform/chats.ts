@@ -90,7 +90,7 @@ const place = (chat: ChatState) => ({ chat_id: chat.chat_id, is_channel: chat.ty
 /**
  * Somebody comes in, by themselves or with the help of `by`.
  *
- * @assumption C A bot that comes or goes is a user added or removed to the other bots in the chat.
+ * @assumption botsAsMembers
  */
 export const addMember = (state: PlatformState, chat: ChatState, user: UserState, by: UserState = user): void => {
   const at = { timestamp: state.now, ...place(chat) }

@@ -4,6 +4,7 @@ import type { AttachmentRequest } from "@colloquy/core/AttachmentRequest"
 import type { MarkupElement } from "@colloquy/core/Markup"
 import type { LinkedMessage } from "@colloquy/core/Message"
 import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
+import * as Platform from "@colloquy/core/Platform"
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import { type Call, visibleMessage } from "../endpoints/call.ts"
@@ -13,8 +14,6 @@ import { parseMarkdown } from "../text/markdown.ts"
 import type { MessageState, ChatState } from "./model.ts"
 import { contentOf, linkTo } from "./messages.ts"
 import * as refusal from "../http/refusal.ts"
-
-export const maxAttachments = 12
 
 /** What a message says. */
 export interface Content {
@@ -122,8 +121,8 @@ export const readContent = Effect.fnUntraced(function* (
     attachments == null
       ? before.attachments
       : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
-  if (attached.length > maxAttachments) {
-    return yield* refusal.invalidPayload(`attachments: a message has at most ${maxAttachments}`)
+  if (attached.length > Platform.maxAttachments) {
+    return yield* refusal.invalidPayload(`attachments: a message has at most ${Platform.maxAttachments}`)
   }
   const content: Content = {
     ...(text == null ? { text: before.text, markup: before.markup } : parseText(text, format)),

@@ -1,3 +1,4 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
@@ -83,12 +84,12 @@ const applies = (fault: FaultState): boolean => {
 }
 
 const codes: Readonly<Record<number, string>> = {
-  400: "proto.payload",
-  401: "verify.token",
-  403: "access.denied",
-  404: "not.found",
-  405: "method.not.allowed",
-  429: "too.many.requests",
+  400: Platform.codeInvalidPayload,
+  401: Platform.codeInvalidToken,
+  403: Platform.codeAccessDenied,
+  404: Platform.codeNotFound,
+  405: Platform.codeMethodNotAllowed,
+  429: Platform.codeTooManyRequests,
   503: "service.unavailable"
 }
 
@@ -97,7 +98,7 @@ const answerOf = ({ listener }: Request, rule: Rule): Response | undefined => {
   if (rule.body !== undefined) return respond(rule.status ?? 200, rule.body, rule.headers)
   if (rule.status === undefined && rule.code === undefined && rule.message === undefined) return undefined
   const status = rule.status ?? 500
-  const code = rule.code ?? codes[status] ?? "internal.error"
+  const code = rule.code ?? codes[status] ?? Platform.codeInternalError
   const message = rule.message ?? "A scripted fault"
   return respond(status, mayHaveBody(status) ? atDoor(listener.kind, { code, message }) : "", rule.headers)
 }

@@ -1,5 +1,6 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import type * as Endpoints from "@colloquy/core/Endpoints"
+import * as Platform from "@colloquy/core/Platform"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Limits } from "../../Emulator.ts"
@@ -10,13 +11,13 @@ import { idOf } from "./state.ts"
 /**
  * The limits of the platform. Each bot has its own.
  *
- * @assumption B GET /updates may be called twice a second. A 429 has no Retry-After header.
+ * @assumption retryAfterHeader
  */
 export const documentedLimits: Limits = {
-  host: 30,
-  messages: 2,
-  answers: 2,
-  polling: 2,
+  host: Platform.requestsPerSecond,
+  messages: Platform.messagesPerSecond,
+  answers: Platform.answersPerSecond,
+  polling: Platform.pollsPerSecond,
   window: "1 second",
   retryAfter: false
 }
@@ -28,7 +29,7 @@ type Quota = readonly [scope: Scope, key: string]
 /**
  * What a call takes besides its place at the host. A chat's messages are one lane, however they are named.
  *
- * @assumption C An edit of a message, a comment and its edit count as a message of their chat.
+ * @assumption rateLimitScopes
  */
 const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
   "Messages.send": "messages",
@@ -95,7 +96,7 @@ export class Limiter {
   /**
    * Takes a place in every lane that is claimed, or none: how long it is until there is one in all.
    *
-   * @assumption B A request that is refused with 429 takes no place.
+   * @assumption rejectedRequests
    */
   take(claims: ReadonlyArray<Quota>, now: number): number {
     this.#forgetIdle(now)

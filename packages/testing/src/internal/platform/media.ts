@@ -1,5 +1,6 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { Message, MessageBody } from "@colloquy/core/Message"
+import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
@@ -17,14 +18,11 @@ export interface MediaSettings {
   readonly linkLifetime: number
 }
 
-/**
- * @assumption B Processing takes from under a second to minutes: 2 MiB a second, 200 ms at least.
- * @assumption C A link to a picture lives for a day.
- */
+/** @assumption processingTime */
 export const defaultMediaSettings: MediaSettings = {
   bytesPerSecond: 2 * 2 ** 20,
   leastProcessing: 200,
-  linkLifetime: 24 * 60 * 60 * 1000
+  linkLifetime: Platform.imageUrlLifetime
 }
 
 export const processingTime = ({ mediaSettings }: PlatformState, size: number): number =>
@@ -91,7 +89,7 @@ export const withFreshLinks = (state: PlatformState, message: Message): Message 
 export const withFreshUpdate = (state: PlatformState, update: Update): Update =>
   "message" in update && update.message != null ? { ...update, message: withFreshLinks(state, update.message) } : update
 
-/** @assumption C A video whose header does not tell its sides and length is 1280 x 720 px and plays a second. */
+/** @assumption videoWithoutHeader */
 export const videoInfoOf = ({ video }: MediaState) => {
   const { height, seconds, width } = video ?? { width: 1280, height: 720, seconds: 1 }
   return { width, height, duration: Math.round(seconds) }

@@ -1,9 +1,10 @@
+import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { MediaState } from "./model.ts"
 import type { Refusal } from "../http/refusal.ts"
 import { type Request, respond, type Response } from "../http/wire.ts"
-import { hostError, maxImageSide } from "../upload/limits.ts"
+import { hostError } from "../upload/limits.ts"
 import type { PlatformState } from "./state.ts"
 
 /** A picture as it was uploaded. */
@@ -57,7 +58,7 @@ const loadImageSize = () => import("image-size")
 /**
  * A picture, unless its header says that it is larger than the platform takes it.
  *
- * @assumption C What is not recognised as a picture is taken as it is.
+ * @assumption unrecognizedImages
  */
 export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Picture, Refusal> =>
   Effect.gen(function* () {
@@ -65,11 +66,11 @@ export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Pictu
     const header = Result.try(() => imageSize(bytes))
     if (Result.isFailure(header)) return { bytes, contentType: "application/octet-stream" }
     const { height, type, width } = header.success
-    if (Math.max(width, height) > maxImageSide) {
+    if (Math.max(width, height) > Platform.maxImageSide) {
       return yield* hostError(
         400,
         "upload.dimensions",
-        `The picture is ${width} x ${height} px; ${maxImageSide} px are the most`
+        `The picture is ${width} x ${height} px; ${Platform.maxImageSide} px are the most`
       )
     }
     return { bytes, contentType: type === "jpg" ? "image/jpeg" : `image/${type}` }
@@ -79,7 +80,7 @@ export const readPicture = (bytes: Uint8Array<ArrayBuffer>): Effect.Effect<Pictu
 export const pictureUrl = ({ imageOrigin, mediaSettings, now }: PlatformState, { photo_id }: MediaState): string =>
   `${imageOrigin}/images/${photo_id}?expires=${now + mediaSettings.linkLifetime}`
 
-/** @assumption C A link to a picture that has expired is answered with 410. */
+/** @assumption expiredImageUrl */
 export const show = ({ now, pictures }: PlatformState, { path, query }: Request): Response | Refusal => {
   const id = path.slice("/images/".length)
   const source = pictures.sourceOf(id)

@@ -1,3 +1,4 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { UpdatesPage, ListRequest } from "@colloquy/core/Updates"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,17 +8,13 @@ import { forgetOld, typeOf } from "./updates.ts"
 import { withFreshUpdate } from "./media.ts"
 import type { BotState, StoredUpdate } from "./model.ts"
 
-/** @assumption A GET /updates gives 100 updates and waits 30 seconds unless told. */
-const defaults = { limit: 100, timeout: 30 }
-
-/** @assumption A Comment updates come by webhook only. */
-const byWebhookOnly = new Set(["comment_created", "comment_edited", "comment_removed"])
-
 const wanted =
   (types: ReadonlyArray<string> | undefined) =>
   ({ update }: StoredUpdate) => {
     const type = typeOf(update)
-    return types === undefined ? !byWebhookOnly.has(type) : types.includes(type) && !byWebhookOnly.has(type)
+    return types === undefined
+      ? !Platform.webhookOnlyUpdateTypes.includes(type)
+      : types.includes(type) && !Platform.webhookOnlyUpdateTypes.includes(type)
   }
 
 interface Found {
@@ -42,7 +39,7 @@ const read = (bot: BotState, from: number, limit: number, isWanted: (delivery: S
  * later one without a marker gives only the latest update, so a bot that starts again without its marker loses events.
  */
 export const poll = ({ bot, listener, state }: Call, request: ListRequest): Effect.Effect<UpdatesPage> => {
-  const { limit = defaults.limit, marker, timeout = defaults.timeout, types } = request
+  const { limit = Platform.updatesPage.default, marker, timeout = Platform.longPollTimeout.default, types } = request
   const isWanted = wanted(types)
   const isFresh = marker == null && bot.polledTo === undefined
   const told = marker == null ? (bot.polledTo ?? bot.updates.start) : Number(marker)

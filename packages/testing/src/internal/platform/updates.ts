@@ -1,10 +1,8 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import { onDelivery } from "./faults.ts"
 import type { UserState, BotState, StoredUpdate, ChatState } from "./model.ts"
 import { idOf, type PlatformState } from "./state.ts"
-
-/** @assumption A Events are kept for 24 hours. */
-const retention = 24 * 60 * 60 * 1000
 
 /** The name of an update on the wire. */
 export const typeOf = (update: Update): string => {
@@ -24,7 +22,7 @@ export const deliverUpdate = (state: PlatformState, bot: BotState, update: Updat
 }
 
 export const forgetOld = (state: PlatformState, bot: BotState): void => {
-  const oldest = state.now - retention
+  const oldest = state.now - Platform.updateRetention
   bot.updates.forgetWhile(({ at }: StoredUpdate) => at <= oldest)
 }
 

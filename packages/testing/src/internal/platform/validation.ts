@@ -1,16 +1,15 @@
 import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions as rights } from "@colloquy/core/Member"
+import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
 import type { ChatOptions } from "../../Emulator.ts"
 import type { ChatState } from "./model.ts"
 import type { PlatformState } from "./state.ts"
 
-const maxTitle = 200
-
-const maxDescription = 16_000
-
 export const problemOfTitle = (title: string): string | undefined =>
-  title.length > 0 && title.length <= maxTitle ? undefined : `title: must be 1 to ${maxTitle} characters`
+  title.length > 0 && title.length <= Platform.maxTitleLength
+    ? undefined
+    : `title: must be 1 to ${Platform.maxTitleLength} characters`
 
 /** Why there cannot be such a person. */
 export const problemOfUser = (
@@ -19,8 +18,8 @@ export const problemOfUser = (
 ): string | undefined => {
   if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
   if (user_id !== undefined && users.has(user_id)) return `user_id: there is a user ${user_id} already`
-  return (description ?? "").length > maxDescription
-    ? `description: must be at most ${maxDescription} characters`
+  return (description ?? "").length > Platform.maxDescriptionLength
+    ? `description: must be at most ${Platform.maxDescriptionLength} characters`
     : undefined
 }
 

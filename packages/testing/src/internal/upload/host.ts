@@ -1,3 +1,4 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { UploadType } from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
 import * as Multipart from "effect/http/Multipart"
@@ -11,7 +12,7 @@ import { expectMedia, processingTime } from "../platform/media.ts"
 import type { UploadProgress, UploadSlot } from "../platform/model.ts"
 import { readPicture, show } from "../platform/pictures.ts"
 import type { PlatformState } from "../platform/state.ts"
-import { checkExtension, checkSize, hostError, maxAudioSeconds } from "./limits.ts"
+import { checkExtension, checkSize, hostError } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 
 /** Creates an upload address, which accepts one file. */
@@ -60,7 +61,7 @@ const readFile = (
     return Effect.map(Stream.runForEach(bytes, write), () => ({ filename, probe }))
   })
 
-/** @assumption B Names of files are percent-encoded where they hold more than ASCII. */
+/** @assumption fileNameEncoding */
 const decodeName = (name: string): string => decodePercent(name) ?? name
 
 const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
@@ -123,8 +124,12 @@ const storeFile = Effect.fnUntraced(function* (
   if (media.type === "image") state.pictures.add(String(media.photo_id), yield* readPicture(probe.bytes))
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
-  if (media.type === "audio" && (probe.seconds ?? 0) > maxAudioSeconds) {
-    return yield* hostError(400, "upload.duration", `Audio must not be longer than ${maxAudioSeconds} seconds`)
+  if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
+    return yield* hostError(
+      400,
+      "upload.duration",
+      `Audio must not be longer than ${Platform.maxAudioDuration / 1000} seconds`
+    )
   }
   media.filename = filename
   media.size = probe.size
@@ -168,13 +173,10 @@ const parseContentRange = (header: string | undefined): ContentRange | "malforme
   return range.first <= range.last && range.last < range.size ? range : "malformed"
 }
 
-/** @assumption C An upload has at most 1000 parts. */
-const maxParts = 1000
-
 const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
   progress === undefined
     ? first === 0
-    : first === progress.received && size === progress.size && progress.parts < maxParts
+    : first === progress.received && size === progress.size && progress.parts < Platform.maxUploadParts
 
 const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
 

@@ -99,7 +99,7 @@ export class MediaProbe {
     return this.#mp4.info
   }
 
-  /** @assumption C Audio whose header does not tell its length is taken, however long it plays. */
+  /** @assumption audioWithoutDuration */
   get seconds(): number | undefined {
     return this.video?.seconds ?? audioSeconds(this.bytes, this.#size)
   }

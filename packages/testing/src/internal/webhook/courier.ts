@@ -1,3 +1,4 @@
+import * as Platform from "@colloquy/core/Platform"
 import type { SubscribeRequest } from "@colloquy/core/Subscriptions"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
@@ -11,19 +12,18 @@ import type { BotState, SubscriptionState } from "../platform/model.ts"
 import type { PlatformState } from "../platform/state.ts"
 import { runIn } from "./outlet.ts"
 import { requestOf } from "./request.ts"
-import { answerWithin, maxRetries, retryDelay, unsubscribedAfter } from "./schedule.ts"
 
 const timedOut = new Undelivered({ failure: "TimedOut" })
 
 const inTime = (answer: Effect.Effect<Answer, Undelivered>): Effect.Effect<Answer, Undelivered> =>
-  Effect.timeoutOrElse(answer, { duration: answerWithin, orElse: () => Effect.fail(timedOut) })
+  Effect.timeoutOrElse(answer, { duration: Platform.webhookTimeout, orElse: () => Effect.fail(timedOut) })
 
 const outcomeOf = (
   result: Result.Result<Answer, Undelivered>,
   latency: number
 ): Pick<Delivery, "failure" | "status" | "latency"> => {
   if (Result.isFailure(result)) return { status: undefined, failure: result.failure.failure, latency }
-  if (latency >= answerWithin) return { status: undefined, failure: "TimedOut", latency }
+  if (latency >= Platform.webhookTimeout) return { status: undefined, failure: "TimedOut", latency }
   return { status: result.success.status, failure: undefined, latency }
 }
 
@@ -74,9 +74,12 @@ const startCountdown = (state: PlatformState, bot: BotState, subscription: Subsc
           )
         : Effect.void
     )
-    return Effect.map(runIn(state.outlet, subscription.scope, Effect.delay(cutOff, unsubscribedAfter)), (fiber) => {
-      subscription.countdown = fiber
-    })
+    return Effect.map(
+      runIn(state.outlet, subscription.scope, Effect.delay(cutOff, Platform.webhookFailureTimeout)),
+      (fiber) => {
+        subscription.countdown = fiber
+      }
+    )
   })
 
 const endCountdown = (subscription: SubscriptionState): Effect.Effect<void> =>
@@ -100,16 +103,15 @@ const retry = (
   update: Update
 ): Effect.Effect<void> =>
   Effect.gen(function* () {
-    for (let number = 1; number <= maxRetries; number++) {
-      yield* Effect.sleep(retryDelay(number))
+    for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
+      yield* Effect.sleep(Platform.webhookRetryDelay(number))
       if (!isSubscribed(bot, subscription)) return
       if (yield* attemptAside(state, bot, subscription, update, number + 1)) return
     }
   })
 
 /**
- * @assumption C A delivery that fails does not hold up the updates behind it: they follow at once, its retries between
- * them.
+ * @assumption deliveryOrder
  */
 const deliver = (
   state: PlatformState,
@@ -148,7 +150,7 @@ const deliverAll = (state: PlatformState, bot: BotState, subscription: Subscript
 /**
  * Delivers to an address from now on, or changes how.
  *
- * @assumption C A subscription that is changed keeps its retries, and the 8 hours begin anew.
+ * @assumption changedSubscriptions
  */
 export const subscribe = (
   state: PlatformState,
