@@ -19,7 +19,7 @@ const log = openSync(file, "a")
 const write = (what: "begin" | "end", index: number) => Effect.sync(() => writeSync(log, `${run} ${what} ${index}\n`))
 
 const received = (index: number): Inbox.Received => ({
-  read: Result.succeed<Update.Update>({
+  decoded: Result.succeed<Update.Update>({
     ...Fixtures.botStarted(),
     chat_id: (1 + (index % chats)) as Update.Of<"bot_started">["chat_id"],
     timestamp: index
@@ -30,7 +30,7 @@ const source = Layer.effect(
   Updates.Updates,
   Effect.gen(function* () {
     const inbox = yield* Inbox.Inbox
-    const intake = Effect.gen(function* () {
+    const source = Effect.gen(function* () {
       const committed = Number((yield* inbox.marker("bench")) ?? 0n)
       for (let next = Math.max(0, committed - page); next < total; next += page) {
         const updates = Array.from({ length: page }, (_, index) => received(next + index))
@@ -38,7 +38,7 @@ const source = Layer.effect(
       }
       return yield* Effect.never
     })
-    return Updates.Updates.of({ inbox, intake: Effect.orDie(intake) })
+    return Updates.Updates.of({ inbox, source: Effect.orDie(source) })
   })
 )
 
@@ -52,6 +52,8 @@ const handle = (update: Update.Update) =>
 
 await Effect.runPromise(
   Updates.run(handle, { concurrency }).pipe(
-    Effect.provide(source.pipe(Layer.provide(Inbox.layer({ lease })), Layer.provide(stores[store](name).inbox)))
+    Effect.provide(
+      source.pipe(Layer.provide(Inbox.layer({ leaseDuration: lease })), Layer.provide(stores[store](name).inbox))
+    )
   )
 )

@@ -43,7 +43,7 @@ const postgres = (name: string): Store => ({
   inbox: SqlInboxStore.layer({ tablePrefix: `${name}_` }).pipe(Layer.provide(pg)),
   clear: SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
-      ["letters", "mailboxes", "seen", "markers", "migrations"],
+      ["updates", "partitions", "fingerprints", "markers", "migrations"],
       (table) => sql`DROP TABLE IF EXISTS ${sql(`${name}_${table}`)}`
     )
   ).pipe(Effect.provide(pg))

@@ -28,7 +28,7 @@ const handle = Effect.sync(() => {
 
 const source = Layer.effect(
   Updates.Updates,
-  Inbox.Inbox.use((inbox) => Effect.succeed(Updates.Updates.of({ inbox, intake: Effect.never })))
+  Inbox.Inbox.use((inbox) => Effect.succeed(Updates.Updates.of({ inbox, source: Effect.never })))
 )
 
 const webhook = Layer.merge(Webhook.layerReceiver({ url, secret }), source).pipe(Layer.provide(Inbox.layerMemory()))

@@ -32,7 +32,7 @@ const expectAll = (handled: number) => {
 
 const ours = async (): Promise<number> => {
   const arriving = pages((index): Inbox.Received => ({
-    read: Result.succeed<Update.Update>({
+    decoded: Result.succeed<Update.Update>({
       ...Fixtures.botStarted(),
       chat_id: (1 + (index % chats)) as Update.Of<"bot_started">["chat_id"],
       timestamp: index
@@ -45,7 +45,7 @@ const ours = async (): Promise<number> => {
       Effect.succeed(
         Updates.Updates.of({
           inbox,
-          intake: Effect.orDie(Effect.forEach(arriving, (page) => inbox.receive(page), { discard: true }))
+          source: Effect.orDie(Effect.forEach(arriving, (page) => inbox.receive(page), { discard: true }))
         })
       )
     )

@@ -48,11 +48,16 @@ const drain = Effect.gen(function* () {
   const { store } = yield* Inbox.Inbox
   const owner = "benchmark"
   for (;;) {
-    const mailboxes = yield* store.claim({ owner, now: 0, leaseUntil: 1, mailboxes: 1000, letters: 1000 })
-    if (mailboxes.length === 0) return
-    yield* store.settle(
-      mailboxes.flatMap(({ key, letters }) =>
-        letters.map(({ id }, index) => ({ owner, key, letter: { id }, release: index === letters.length - 1 }))
+    const partitions = yield* store.claim({ owner, now: 0, leaseUntil: 1, maxPartitions: 1000, maxUpdates: 1000 })
+    if (partitions.length === 0) return
+    yield* store.commit(
+      partitions.flatMap(({ key, updates }) =>
+        updates.map(({ id }, index) => ({
+          owner,
+          partitionKey: key,
+          completed: { id },
+          release: index === updates.length - 1
+        }))
       )
     )
   }

@@ -22,7 +22,7 @@ const count = Updates.on("message_created", (update) =>
 const bot = Updates.run(ChatStore.track(Handler.first(greet, help, count)), {
   concurrency: 64,
   timeout: "1 minute",
-  deadline: "20 seconds"
+  shutdownTimeout: "20 seconds"
 })
 
 // BOT_WEBHOOK_URL=https://bot.example/updates and BOT_WEBHOOK_SECRET in the environment, or, for the emulator only,

@@ -18,23 +18,46 @@ import * as Fingerprint from "./Fingerprint.ts"
 import * as inboxMetrics from "./internal/updates/inboxMetrics.ts"
 import * as json from "./internal/client/json.ts"
 import { InboxStore, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
-import * as Letter from "./Letter.ts"
+import * as QueuedUpdate from "./QueuedUpdate.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { MalformedUpdate, Update } from "./Update.ts"
 
 /**
- * The inbox takes nothing: it is full, or the program stops. Whoever brought the updates has to bring them again.
+ * The inbox holds `capacity` queued updates and accepts no more. Nothing of the batch was stored, so the source has to
+ * deliver it again: a webhook answers 503, and long polling retries.
  *
  * @category errors
  * @since 0.1.0
  */
-export class InboxClosed extends Data.TaggedError("InboxClosed")<{ readonly reason: "full" | "stopping" }> {
+export class InboxFull extends Data.TaggedError("InboxFull")<{
+  /** Maximum number of queued updates. */
+  readonly capacity: number
+}> {
   override get message() {
-    return this.reason === "full"
-      ? "The inbox is full: handlers are slower than updates come, or fail and are tried again. See `capacity`."
-      : "The inbox takes no more updates: the program stops."
+    return `The inbox is full: it holds ${this.capacity} queued updates. Handlers are slower than updates arrive, or fail and are retried. Increase \`capacity\` or the concurrency of \`Updates.run\`.`
   }
 }
+
+/**
+ * The inbox accepts no updates because the program is shutting down. Nothing of the batch was stored, so the source has
+ * to deliver it again after the restart.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InboxStopping extends Data.TaggedError("InboxStopping") {
+  override get message() {
+    return "The inbox accepts no updates: the program is shutting down."
+  }
+}
+
+/**
+ * Why updates were not accepted. None of the updates was stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type ReceiveError = InboxFull | InboxStopping | StoreError
 
 /**
  * An update as a source brings it: read, or malformed, with its text where the source has it.
@@ -43,28 +66,28 @@ export class InboxClosed extends Data.TaggedError("InboxClosed")<{ readonly reas
  * @since 0.1.0
  */
 export interface Received {
-  readonly read: Result.Result<Update, MalformedUpdate>
+  readonly decoded: Result.Result<Update, MalformedUpdate>
   readonly text?: string | undefined
 }
 
 /**
- * How an inbox keeps its letters.
+ * How an inbox keeps its updates.
  *
  * - `key`: whose turn an update waits for, its chat unless told. An update on which it throws is put aside;
  * - `duplicates`: for how long the same event is recognised, 24 hours unless told, not at all by 0;
- * - `capacity`: about how many letters may wait, 100,000 unless told; the source is refused beyond it;
+ * - `capacity`: about how many updates may wait, 100,000 unless told; the source is refused beyond it;
  * - `keepDead`: for how long dead letters are kept, 30 days unless told;
- * - `lease`: for how long a process that was killed keeps others from its mailboxes, 30 seconds unless told.
+ * - `lease`: for how long a process that was killed keeps others from its partitions, 30 seconds unless told.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  readonly key?: ((update: Update) => string | number) | undefined
-  readonly duplicates?: Duration.Input | undefined
+  readonly partitionKey?: ((update: Update) => string | number) | undefined
+  readonly deduplicationWindow?: Duration.Input | undefined
   readonly capacity?: number | undefined
-  readonly keepDead?: Duration.Input | undefined
-  readonly lease?: Duration.Input | undefined
+  readonly deadLetterRetention?: Duration.Input | undefined
+  readonly leaseDuration?: Duration.Input | undefined
 }
 
 /**
@@ -86,12 +109,12 @@ export class Inbox extends Context.Service<
     readonly receive: (
       updates: ReadonlyArray<Received>,
       marker?: { readonly source: string; readonly value: bigint }
-    ) => Effect.Effect<void, InboxClosed | StoreError>
-    /** Puts a dead letter back at the end of its mailbox. Gives whether it was there. */
+    ) => Effect.Effect<void, ReceiveError>
+    /** Puts a dead letter back at the end of its partition. Gives whether it was there. */
     readonly replay: (id: string) => Effect.Effect<boolean, StoreError>
     /** How far a source has been read. */
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
-    /** What waits, since when, and how many letters are dead. */
+    /** What waits, since when, and how many updates are dead. */
     readonly stats: Effect.Effect<Stats, StoreError>
     /** Takes updates again, after `close`. */
     readonly open: Effect.Effect<void>
@@ -100,14 +123,14 @@ export class Inbox extends Context.Service<
     readonly isOpen: Effect.Effect<boolean>
     /** Opened when there may be more to claim than at the last look. */
     readonly wakeUp: Latch.Latch
-    readonly lease: Duration.Duration
+    readonly leaseDuration: Duration.Duration
     readonly store: InboxStore["Service"]
   }
 >()("@colloquy/core/Inbox") {}
 
 const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "30 seconds" } as const
 
-const sweepEvery = 600_000
+const cleanupInterval = 600_000
 
 const countEvery = 1000
 
@@ -127,15 +150,15 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const metrics = inboxMetrics.make(yield* Effect.context<never>())
-  const { capacity = defaults.capacity, key } = options
-  const duplicates = Duration.toMillis(options.duplicates ?? defaults.duplicates)
-  const keepDead = Duration.toMillis(options.keepDead ?? defaults.keepDead)
-  const lease = Duration.fromInputUnsafe(options.lease ?? defaults.lease)
+  const { capacity = defaults.capacity, partitionKey: key } = options
+  const duplicates = Duration.toMillis(options.deduplicationWindow ?? defaults.duplicates)
+  const keepDead = Duration.toMillis(options.deadLetterRetention ?? defaults.keepDead)
+  const lease = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.lease)
   const wakeUp = Latch.makeUnsafe(false)
   let isOpen = true
   let waiting = 0
   let countedAt = -Infinity
-  let sweptAt = -Infinity
+  let cleanedAt = -Infinity
 
   /** The key that the program gives an update; `undefined` for its chat. */
   const keyOf = (update: Update) => (key === undefined ? undefined : Result.try(() => String(key(update))))
@@ -151,49 +174,49 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         countedAt = -Infinity
         return Effect.fail(error)
       },
-      onSuccess: (stats) => Effect.sync(() => void (waiting = stats.waiting))
+      onSuccess: (stats) => Effect.sync(() => void (waiting = stats.queued))
     })
   })
 
   const put = (
     updates: ReadonlyArray<Received>,
     marker: { source: string; value: bigint } | undefined
-  ): Effect.Effect<void, InboxClosed | StoreError> => {
+  ): Effect.Effect<void, ReceiveError> => {
     // A page that is larger than the inbox has to get in somehow.
     if (waiting > 0 && updates.length > 0 && waiting + updates.length > capacity) {
-      return new InboxClosed({ reason: "full" })
+      return new InboxFull({ capacity })
     }
     const now = clock.currentTimeMillisUnsafe()
     const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - duplicates)
-    const letters: Array<Letter.Letter> = []
-    const unreadable: Array<{ letter: Letter.Letter; problem: string }> = []
-    for (const { read, text } of updates) {
+    const accepted: Array<QueuedUpdate.QueuedUpdate> = []
+    const deadLetters: Array<{ update: QueuedUpdate.QueuedUpdate; error: string }> = []
+    for (const { decoded: read, text } of updates) {
       if (Result.isSuccess(read)) {
         const named = keyOf(read.success)
         if (named !== undefined && Result.isFailure(named)) {
-          const letter = Letter.fromRead(read, { receivedAt: now, text })
-          unreadable.push({ letter, problem: `its \`key\` cannot be told: ${String(named.failure)}` })
+          const update = QueuedUpdate.fromDecoded(read, { receivedAt: now, text })
+          deadLetters.push({ update, error: `\`partitionKey\` failed: ${String(named.failure)}` })
         } else {
-          letters.push(Letter.fromRead(read, { receivedAt: now, key: named?.success, text }))
+          accepted.push(QueuedUpdate.fromDecoded(read, { receivedAt: now, partitionKey: named?.success, text }))
         }
       } else {
         const { problem, raw } = read.failure
         const kept = text ?? rawText(raw)
-        const letter = { fingerprint: Fingerprint.ofText(kept), key: "", receivedAt: now, text: kept }
-        unreadable.push({ letter: Letter.fromStored(letter), problem })
+        const update = { fingerprint: Fingerprint.ofText(kept), partitionKey: "", receivedAt: now, text: kept }
+        deadLetters.push({ update: QueuedUpdate.fromStored(update), error: problem })
       }
     }
-    return Effect.flatMap(store.put({ letters, unreadable, marker, now, duplicatesSince }), (accepted) => {
-      waiting += accepted
+    return Effect.flatMap(store.enqueue({ updates: accepted, deadLetters, marker, now, duplicatesSince }), (added) => {
+      waiting += added
       wakeUp.openUnsafe()
-      metrics.received(accepted, updates.length - accepted)
-      return since(now, sweptAt) < sweepEvery ? Effect.void : sweep
+      metrics.received(added, updates.length - added)
+      return since(now, cleanedAt) < cleanupInterval ? Effect.void : cleanup
     })
   }
 
   const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
-    Effect.suspend((): Effect.Effect<void, InboxClosed | StoreError> => {
-      if (!isOpen) return new InboxClosed({ reason: "stopping" })
+    Effect.suspend((): Effect.Effect<void, ReceiveError> => {
+      if (!isOpen) return new InboxStopping()
       const every = waiting + updates.length > capacity ? recountAfter : countEvery
       // Updates of a webhook come one by one: what is known without an effect takes none.
       if (since(clock.currentTimeMillisUnsafe(), countedAt) < every) return put(updates, marker)
@@ -201,12 +224,12 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     })
 
   // With what arrives, so that an inbox that nothing comes to does nothing. Whoever brought it does not wait.
-  const sweep = Effect.suspend(() => {
+  const cleanup = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
-    sweptAt = now
-    const limits = { seenBefore: Math.max(0, now - duplicates), diedBefore: Math.max(0, now - keepDead) }
-    const sweeping = Effect.catch(store.sweep(limits), (error) => Effect.logWarning(error.message))
-    return Effect.asVoid(Effect.forkIn(sweeping, scope))
+    cleanedAt = now
+    const limits = { fingerprintsBefore: Math.max(0, now - duplicates), deadLettersBefore: Math.max(0, now - keepDead) }
+    const cleaning = Effect.catch(store.cleanup(limits), (error) => Effect.logWarning(error.message))
+    return Effect.asVoid(Effect.forkIn(cleaning, scope))
   })
 
   return Inbox.of({
@@ -229,7 +252,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     }),
     isOpen: Effect.sync(() => isOpen),
     wakeUp,
-    lease,
+    leaseDuration: lease,
     store
   })
 })
@@ -256,7 +279,7 @@ export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore> 
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options?: Options): Layer.Layer<Inbox> => Layer.provide(layer(options), storeMemory)
+export const layerMemory = (options?: Options): Layer.Layer<Inbox> => Layer.provide(layer(options), storeMemory())
 
 const deadPage = 100
 
@@ -272,7 +295,7 @@ const deadPage = 100
  *
  * // after the handler was mended
  * const again = Inbox.deadLetters.pipe(
- *   Stream.filter(({ problem }) => problem.includes("the mended one")),
+ *   Stream.filter(({ error }) => error.includes("the fixed handler")),
  *   Stream.runForEach(({ id }) => Inbox.replay(id))
  * )
  * ```
@@ -280,11 +303,11 @@ const deadPage = 100
  * @category dead letters
  * @since 0.1.0
  */
-export const deadLetters: Stream.Stream<Letter.Dead, StoreError, Inbox> = Stream.unwrap(
+export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = Stream.unwrap(
   Inbox.use(({ store }) =>
     Effect.succeed(
       Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.dead({ after, limit: deadPage }), (page) => {
+        Effect.map(store.deadLetters({ after, limit: deadPage }), (page) => {
           const last = page.at(-1)?.id
           return [page, page.length < deadPage ? Option.none() : Option.some(last)] as const
         })
@@ -294,7 +317,7 @@ export const deadLetters: Stream.Stream<Letter.Dead, StoreError, Inbox> = Stream
 )
 
 /**
- * Puts a dead letter back at the end of its mailbox, to be handled again. Gives whether it was there.
+ * Puts a dead letter back at the end of its partition, to be handled again. Gives whether it was there.
  *
  * @category dead letters
  * @since 0.1.0

@@ -1,5 +1,6 @@
 /**
- * Where an inbox keeps its letters: in memory, in a file, in a database. A port: `Inbox` has the policy.
+ * The store of an inbox: a queue of updates in partitions, in memory or in a database. Bots use `Inbox`; this module is for
+ * authors of stores.
  *
  * @since 0.1.0
  */
@@ -7,94 +8,117 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { makeMemory } from "./internal/updates/memoryStore.ts"
-import type * as Letter from "./Letter.ts"
+import { Deduplication } from "./internal/updates/deduplication.ts"
+import { makeHeap } from "./internal/updates/heap.ts"
+import type * as QueuedUpdate from "./QueuedUpdate.ts"
 import type { StoreError } from "./StoreError.ts"
 import * as WriteBatching from "./WriteBatching.ts"
 
 /**
- * What arrives at once, and is stored all or not at all: letters in their order, what could not be read, and how far the
- * source has been read.
+ * What a source delivers at once. All of it is stored, or nothing.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Arrival {
-  readonly letters: ReadonlyArray<Letter.Letter>
-  readonly unreadable: ReadonlyArray<{ readonly letter: Letter.Letter; readonly problem: string }>
+export interface Batch {
+  /** Updates to queue, in order. */
+  readonly updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>
+  /** Updates that become dead letters at once, because they cannot be decoded or have no partition key. */
+  readonly deadLetters: ReadonlyArray<{ readonly update: QueuedUpdate.QueuedUpdate; readonly error: string }>
+  /** The position up to which the source has been read, stored with the updates. */
   readonly marker?: { readonly source: string; readonly value: bigint } | undefined
+  /** Current time, in Unix milliseconds. */
   readonly now: number
-  /** A letter whose fingerprint arrived since then is a duplicate and is not stored again. */
+  /** An update whose fingerprint was received at or after this time (Unix milliseconds) is a duplicate. */
   readonly duplicatesSince: number
 }
 
 /**
- * The letters of one key that a claim gives: the first ones, in their order.
+ * A claimed partition with its first queued updates, in order.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Mailbox {
+export interface Partition {
+  /** The partition key of all its updates. */
   readonly key: string
-  readonly letters: ReadonlyArray<Letter.Stored>
+  /** The first queued updates. Empty only when the updates were deleted outside the library. */
+  readonly updates: ReadonlyArray<QueuedUpdate.Entry>
 }
 
 /**
- * Who asks for mailboxes, how many, and with how many letters each at the most. What is claimed belongs to `owner` until
- * `leaseUntil`, and to nobody else.
+ * A request for partitions. Claimed partitions belong to `owner` until `leaseUntil`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Claim {
+  /** The name of the consumer that claims. */
   readonly owner: string
+  /** Current time, in Unix milliseconds. */
   readonly now: number
+  /** End of the lease, in Unix milliseconds. */
   readonly leaseUntil: number
-  readonly mailboxes: number
-  readonly letters: number
+  /** Maximum number of partitions. */
+  readonly maxPartitions: number
+  /** Maximum number of updates of each partition. */
+  readonly maxUpdates: number
 }
 
 /**
- * What became of the first letter of a claimed mailbox: it was handled, or it is put aside with its problem. `release`
- * gives the mailbox back. Without `letter`, it is only given back.
+ * Why an update became a dead letter.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Settlement {
+export interface Failure {
+  /** The error of the last attempt, as text. */
+  readonly error: string
+  /** Number of attempts. 0 when the update could not be decoded. */
+  readonly attempts: number
+  /** Time of the failure, in Unix milliseconds. */
+  readonly failedAt: number
+}
+
+/**
+ * A change of a claimed partition: acknowledges its first update or makes it a dead letter, and releases the partition if
+ * `release` is set.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Commit {
+  /** The consumer that claimed the partition. */
   readonly owner: string
-  readonly key: string
-  readonly letter?: { readonly id: string; readonly death?: Death | undefined } | undefined
+  /** The partition. */
+  readonly partitionKey: string
+  /**
+   * The first update of the partition. It is acknowledged, and thereby deleted, unless `failure` is set, which makes it a
+   * dead letter. Default: no update is completed.
+   */
+  readonly completed?: { readonly id: string; readonly failure?: Failure | undefined } | undefined
+  /** Whether to end the lease of the partition. */
   readonly release: boolean
 }
 
 /**
- * Why a letter is put aside.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Death {
-  readonly problem: string
-  readonly attempts: number
-  readonly at: number
-}
-
-/**
- * What stands in a store: letters that wait or are being handled, the arrival of the oldest of them, and the dead.
+ * Statistics of a store.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Stats {
-  readonly waiting: number
-  readonly oldest: number | undefined
-  readonly dead: number
+  /** Number of queued updates, including those that are being handled. */
+  readonly queued: number
+  /** When the oldest queued update was received, in Unix milliseconds. `undefined` when no update is queued. */
+  readonly oldestReceivedAt: number | undefined
+  /** Number of dead letters. */
+  readonly deadLetters: number
 }
 
 /**
- * What a store must do. Each operation is atomic: several processes may use one store at once. All times are Unix
- * milliseconds of the caller's clock. `InboxSuite` of `@colloquy/testing` holds a store to this.
+ * The operations of a store. Each operation is atomic, because several processes may use one store at the same time. All
+ * times are Unix milliseconds of the caller's clock. `InboxSuite` of `@colloquy/testing` has the test cases for a store.
  *
  * @category services
  * @since 0.1.0
@@ -102,98 +126,277 @@ export interface Stats {
 export class InboxStore extends Context.Service<
   InboxStore,
   {
-    /** Whether other processes may use the store at the same time. Then it is looked at each second. */
+    /** Whether other processes may use the store. If so, consumers hold leases and poll it every second. */
     readonly isShared: boolean
     /**
-     * Stores an arrival, all or nothing, durably. Letters and unreadable ones whose fingerprint came since
-     * `duplicatesSince` (earlier in the same arrival too) are left out; gives the number of those that are new.
+     * Stores a batch durably. Updates and dead letters whose fingerprint was received since `duplicatesSince`, or earlier
+     * in the same batch, are left out. Returns how many were added.
      */
-    readonly put: (arrival: Arrival) => Effect.Effect<number, StoreError>
+    readonly enqueue: (batch: Batch) => Effect.Effect<number, StoreError>
     /**
-     * Claims mailboxes that nobody holds, or whose lease has run out, those with the oldest first letter first; each
-     * with its first letters. A key has one owner at a time, so the order within a key holds across processes.
+     * Claims partitions that have queued updates and no owner, or an expired lease. Partitions with the oldest first
+     * update come first. A partition has at most one owner, which keeps its updates in order across processes.
      */
-    readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Mailbox>, StoreError>
+    readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Partition>, StoreError>
     /**
-     * Settles letters of mailboxes, in the order given. A settled letter is gone, or among the dead. What comes from
-     * somebody who does not own the mailbox any more is passed over: the next owner handles the letter again.
+     * Applies commits in the given order. A commit whose owner has lost the partition is ignored: the next owner handles
+     * the update again.
      */
-    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, StoreError>
-    /** Sets the lease of all mailboxes that an owner still holds. One in the past gives them back. */
-    readonly extend: (owner: string, leaseUntil: number) => Effect.Effect<void, StoreError>
+    readonly commit: (commits: ReadonlyArray<Commit>) => Effect.Effect<void, StoreError>
+    /** Sets the end of the leases of all partitions that the owner holds. A time in the past releases them. */
+    readonly renew: (owner: string, leaseUntil: number) => Effect.Effect<void, StoreError>
+    /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<Stats, StoreError>
-    /** How far a source has been read. */
+    /** Returns the position up to which a source has been read, or `undefined` for a new source. */
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
-    /** The dead from the oldest on, those after the id `after`. */
-    readonly dead: (page: {
+    /** Returns a page of dead letters, the oldest first, that follow the id `after`. */
+    readonly deadLetters: (page: {
+      /** Id of the last dead letter of the page before. Default: the first page. */
       readonly after?: string | undefined
+      /** Maximum number of dead letters. */
       readonly limit: number
-    }) => Effect.Effect<ReadonlyArray<Letter.Dead>, StoreError>
-    /** Puts dead letters back at the end of their mailbox, whatever their fingerprint; gives how many there were. */
+    }) => Effect.Effect<ReadonlyArray<QueuedUpdate.DeadLetter>, StoreError>
+    /** Moves dead letters to the end of their partitions, without deduplication. Returns how many existed. */
     readonly replay: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
-    /** Forgets dead letters; gives how many there were. */
+    /** Deletes dead letters. Returns how many existed. */
     readonly drop: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
-    /** Forgets the fingerprints that came before `seenBefore` and the letters that died before `diedBefore`. */
-    readonly sweep: (limits: {
-      readonly seenBefore: number
-      readonly diedBefore: number
+    /** Deletes fingerprints and dead letters that are older than the given times. */
+    readonly cleanup: (limits: {
+      /** Fingerprints received before this time are deleted. */
+      readonly fingerprintsBefore: number
+      /** Dead letters that failed before this time are deleted. */
+      readonly deadLettersBefore: number
     }) => Effect.Effect<void, StoreError>
   }
 >()("@colloquy/core/InboxStore") {}
 
+interface MemoryEntry extends QueuedUpdate.Entry {
+  readonly sequence: number
+}
+
+interface MemoryPartition {
+  readonly key: string
+  updates: Array<MemoryEntry>
+  /** Index of the first queued update. Completed updates before it are removed in chunks. */
+  first: number
+  owner: string | undefined
+  leaseUntil: number
+}
+
+const compactAfter = 64
+
+const headOf = ({ first, updates }: MemoryPartition): number => updates[first]?.sequence ?? Infinity
+
+const makeMemory = (): InboxStore["Service"] => {
+  const partitions = new Map<string, MemoryPartition>()
+  const ready = makeHeap<MemoryPartition>((a, b) => headOf(a) < headOf(b))
+  const deduplication = new Deduplication()
+  const deadLetters = new Map<string, QueuedUpdate.DeadLetter>()
+  const markers = new Map<string, bigint>()
+  let sequence = 0
+  let queued = 0
+  let nextLeaseEnd = Infinity
+
+  const isNew = ({ fingerprint }: QueuedUpdate.QueuedUpdate, { now, duplicatesSince }: Batch): boolean =>
+    deduplication.add(fingerprint, now, duplicatesSince)
+
+  const append = (update: QueuedUpdate.QueuedUpdate): void => {
+    queued++
+    const entry = { id: String(++sequence), update, sequence }
+    const partition = partitions.get(update.partitionKey)
+    if (partition !== undefined) {
+      partition.updates.push(entry)
+      return
+    }
+    const created: MemoryPartition = {
+      key: update.partitionKey,
+      updates: [entry],
+      first: 0,
+      owner: undefined,
+      leaseUntil: 0
+    }
+    partitions.set(update.partitionKey, created)
+    ready.push(created)
+  }
+
+  const enqueue = (batch: Batch): number => {
+    let added = 0
+    for (const update of batch.updates) {
+      if (!isNew(update, batch)) continue
+      added++
+      append(update)
+    }
+    for (const { update, error } of batch.deadLetters) {
+      if (!isNew(update, batch)) continue
+      added++
+      const id = String(++sequence)
+      deadLetters.set(id, { id, update, error, attempts: 0, failedAt: batch.now })
+    }
+    if (batch.marker !== undefined) markers.set(batch.marker.source, batch.marker.value)
+    return added
+  }
+
+  const release = (partition: MemoryPartition): void => {
+    partition.owner = undefined
+    if (partition.first === partition.updates.length) partitions.delete(partition.key)
+    else ready.push(partition)
+  }
+
+  const releaseExpired = (now: number): void => {
+    if (now < nextLeaseEnd) return
+    nextLeaseEnd = Infinity
+    for (const partition of partitions.values()) {
+      if (partition.owner === undefined) continue
+      if (partition.leaseUntil <= now) release(partition)
+      else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
+    }
+  }
+
+  const claim = ({ owner, now, leaseUntil, maxPartitions, maxUpdates }: Claim): ReadonlyArray<Partition> => {
+    releaseExpired(now)
+    const claimed: Array<Partition> = []
+    while (claimed.length < maxPartitions) {
+      const partition = ready.pop()
+      if (partition === undefined) break
+      partition.owner = owner
+      partition.leaseUntil = leaseUntil
+      nextLeaseEnd = Math.min(nextLeaseEnd, leaseUntil)
+      const { first, key, updates } = partition
+      claimed.push({ key, updates: updates.slice(first, first + maxUpdates) })
+    }
+    return claimed
+  }
+
+  const complete = (partition: MemoryPartition, { id, failure }: NonNullable<Commit["completed"]>): void => {
+    const head = partition.updates[partition.first]
+    if (head === undefined || head.id !== id) return
+    queued--
+    partition.first++
+    if (failure !== undefined) {
+      const { error, attempts, failedAt } = failure
+      deadLetters.set(id, { id, update: head.update, error, attempts, failedAt })
+    }
+    if (partition.first >= compactAfter && partition.first * 2 >= partition.updates.length) {
+      partition.updates = partition.updates.slice(partition.first)
+      partition.first = 0
+    }
+  }
+
+  const commit = (commits: ReadonlyArray<Commit>): void => {
+    for (const { owner, partitionKey, completed, release: isReleased } of commits) {
+      const partition = partitions.get(partitionKey)
+      if (partition === undefined || partition.owner !== owner) continue
+      if (completed !== undefined) complete(partition, completed)
+      if (isReleased) release(partition)
+    }
+  }
+
+  const renew = (owner: string, leaseUntil: number): void => {
+    for (const partition of partitions.values()) if (partition.owner === owner) partition.leaseUntil = leaseUntil
+    nextLeaseEnd = Math.min(nextLeaseEnd, leaseUntil)
+  }
+
+  const oldestReceivedAt = (): number | undefined => {
+    let oldest: number | undefined
+    for (const { first, updates } of partitions.values()) {
+      const receivedAt = updates[first]?.update.receivedAt
+      if (receivedAt !== undefined && (oldest === undefined || receivedAt < oldest)) oldest = receivedAt
+    }
+    return oldest
+  }
+
+  const removeDeadLetters = (ids: ReadonlyArray<string>): ReadonlyArray<QueuedUpdate.DeadLetter> =>
+    ids.flatMap((id) => {
+      const deadLetter = deadLetters.get(id)
+      deadLetters.delete(id)
+      return deadLetter === undefined ? [] : [deadLetter]
+    })
+
+  return {
+    isShared: false,
+    enqueue: (batch) => Effect.sync(() => enqueue(batch)),
+    claim: (options) => Effect.sync(() => claim(options)),
+    commit: (commits) => Effect.sync(() => commit(commits)),
+    renew: (owner, leaseUntil) => Effect.sync(() => renew(owner, leaseUntil)),
+    stats: Effect.sync(() => ({
+      queued,
+      oldestReceivedAt: oldestReceivedAt(),
+      deadLetters: deadLetters.size
+    })),
+    marker: (source) => Effect.sync(() => markers.get(source)),
+    deadLetters: ({ after = "0", limit }) =>
+      Effect.sync(() =>
+        [...deadLetters.values()]
+          .filter(({ id }) => Number(id) > Number(after))
+          .sort((a, b) => Number(a.id) - Number(b.id))
+          .slice(0, limit)
+      ),
+    replay: (ids) =>
+      Effect.sync(() => {
+        const removed = removeDeadLetters(ids)
+        for (const { update } of removed) append(update)
+        return removed.length
+      }),
+    drop: (ids) => Effect.sync(() => removeDeadLetters(ids).length),
+    cleanup: ({ deadLettersBefore, fingerprintsBefore }) =>
+      Effect.sync(() => {
+        deduplication.removeBefore(fingerprintsBefore)
+        for (const [id, { failedAt }] of deadLetters) if (failedAt < deadLettersBefore) deadLetters.delete(id)
+      })
+  }
+}
+
 /**
- * A store in memory, for tests and for bots that may lose what they have not handled when they stop.
+ * A store in memory, for tests and for bots that may lose queued updates when the process stops. It remembers at least the
+ * latest 50,000 fingerprints.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory: Layer.Layer<InboxStore> = Layer.effect(
-  InboxStore,
-  Effect.sync(() => InboxStore.of(makeMemory()))
-)
+export const layerMemory = (): Layer.Layer<InboxStore> => Layer.sync(InboxStore, () => InboxStore.of(makeMemory()))
 
 /**
- * The operations of a store that can store several arrivals in one transaction. {@link withWriteBatching} makes an
+ * The operations of a store that can store several batches in one transaction. {@link withWriteBatching} makes an
  * `InboxStore` of them.
  *
  * @category models
  * @since 0.1.0
  */
-export interface BatchStore extends Omit<InboxStore["Service"], "put"> {
-  /** Stores all arrivals or none. Returns the number of new letters of each. */
-  readonly putAll: (arrivals: ReadonlyArray<Arrival>) => Effect.Effect<ReadonlyArray<number>, StoreError>
+export interface BatchStore extends Omit<InboxStore["Service"], "enqueue"> {
+  /** Stores all batches or none. Returns how many updates each of them added. */
+  readonly enqueueAll: (batches: ReadonlyArray<Batch>) => Effect.Effect<ReadonlyArray<number>, StoreError>
 }
 
-/** Maximum weight of a transaction: every letter weighs 1, and 1 more for each thousand characters. */
+/** Maximum weight of a transaction: every update weighs 1, and 1 more for each thousand characters. */
 const maxWeight = 2000
 
-const weighLetter = ({ text }: Letter.Letter): number => 1 + text.length / 1000
+const weighUpdate = ({ text }: QueuedUpdate.QueuedUpdate): number => 1 + text.length / 1000
 
-const weighArrival = ({ letters, unreadable }: Arrival): number =>
-  letters.reduce((weight, letter) => weight + weighLetter(letter), 1) +
-  unreadable.reduce((weight, { letter }) => weight + weighLetter(letter), 0)
+const weighBatch = ({ deadLetters, updates }: Batch): number =>
+  updates.reduce((weight, update) => weight + weighUpdate(update), 1) +
+  deadLetters.reduce((weight, { update }) => weight + weighUpdate(update), 0)
 
 /**
- * Adds write batching to a store whose transactions cost more than the rows that they write: arrivals and settlements
- * that come while a transaction is running share the next one. Each of them still succeeds or fails by itself.
+ * Adds write batching to a store whose transactions cost more than the rows that they write: batches and commits that
+ * arrive while a transaction is running share the next one. Each of them still succeeds or fails by itself.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const withWriteBatching = ({
-  putAll,
+  enqueueAll,
   ...store
 }: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const put = yield* WriteBatching.make({ write: putAll, weigh: weighArrival, maxWeight })
-    const settle = yield* WriteBatching.make({
-      write: (all: ReadonlyArray<ReadonlyArray<Settlement>>) =>
+    const enqueue = yield* WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight })
+    const commit = yield* WriteBatching.make({
+      write: (all: ReadonlyArray<ReadonlyArray<Commit>>) =>
         Effect.as(
-          store.settle(all.flat()),
+          store.commit(all.flat()),
           all.map(() => {})
         ),
-      weigh: (settlements) => settlements.length,
+      weigh: (commits) => commits.length,
       maxWeight
     })
-    return InboxStore.of({ ...store, put, settle })
+    return InboxStore.of({ ...store, enqueue, commit })
   })

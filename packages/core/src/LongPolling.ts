@@ -12,9 +12,8 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import { Inbox, type InboxClosed } from "./Inbox.ts"
+import { Inbox, type ReceiveError } from "./Inbox.ts"
 import * as Platform from "./Platform.ts"
-import type { StoreError } from "./StoreError.ts"
 import { pauses, retryForever } from "./internal/client/retryForever.ts"
 import { wholeNumber } from "./internal/client/wholeNumber.ts"
 import * as Updates from "./Updates.ts"
@@ -38,20 +37,20 @@ export interface Options {
   readonly timeout?: number | undefined
   readonly marker?: bigint | undefined
   readonly skipPending?: boolean | undefined
-  readonly ahead?: number | undefined
+  readonly maxQueued?: number | undefined
 }
 
 type Failure = Endpoint.Errors<typeof Updates.list>
 
 const untilTaken = pauses.pipe(
-  Schedule.setInputType<InboxClosed | StoreError>(),
+  Schedule.setInputType<ReceiveError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
 )
 
-const untilStored = <A>(effect: Effect.Effect<A, InboxClosed | StoreError>): Effect.Effect<A> =>
+const untilStored = <A>(effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
   Effect.retry(effect, untilTaken) as Effect.Effect<A>
 
-const source = "updates"
+const markerName = "updates"
 
 const defaultAhead = 1000
 
@@ -67,7 +66,7 @@ const warnInProduction = Effect.gen(function* () {
 const make = Effect.fnUntraced(function* (options: Options) {
   const api = yield* BotApi
   const inbox = yield* Inbox
-  const { limit, timeout, types, ahead = defaultAhead } = options
+  const { limit, timeout, types, maxQueued: ahead = defaultAhead } = options
   yield* wholeNumber("LongPolling.layer", "ahead", ahead)
 
   const poll = (request: Updates.ListRequest) =>
@@ -75,7 +74,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
 
   const room = Effect.suspend(() => inbox.stats).pipe(
     untilStored,
-    Effect.repeat({ until: ({ waiting }) => waiting < ahead, schedule: Schedule.spaced("250 millis") })
+    Effect.repeat({ until: ({ queued: waiting }) => waiting < ahead, schedule: Schedule.spaced("250 millis") })
   )
 
   const skip: (marker: bigint | undefined) => Effect.Effect<bigint | undefined, Failure> = Effect.fnUntraced(
@@ -86,23 +85,23 @@ const make = Effect.fnUntraced(function* (options: Options) {
     }
   )
 
-  const intake = Effect.gen(function* () {
+  const source = Effect.gen(function* () {
     yield* warnInProduction
-    let marker = options.marker ?? (yield* untilStored(inbox.marker(source)))
+    let marker = options.marker ?? (yield* untilStored(inbox.marker(markerName)))
     if (options.skipPending === true) marker = yield* skip(marker)
     for (;;) {
       yield* room
       const page = yield* poll({ limit, timeout, marker })
       const next = page.marker ?? marker
       if (page.updates.length > 0 || next !== marker) {
-        const updates = page.updates.map((read) => ({ read }))
-        yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
+        const updates = page.updates.map((decoded) => ({ decoded }))
+        yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source: markerName, value: next }))
       }
       marker = next
     }
   })
 
-  return Updates.Updates.of({ inbox, intake })
+  return Updates.Updates.of({ inbox, source })
 })
 
 /**

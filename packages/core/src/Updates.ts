@@ -123,7 +123,7 @@ export class Updates extends Context.Service<
      * Brings updates into the inbox for as long as it runs. It ends when no more will come, and fails when the source
      * cannot go on.
      */
-    readonly intake: Effect.Effect<void, SourceError>
+    readonly source: Effect.Effect<void, SourceError>
   }
 >()("@colloquy/core/Updates") {}
 
@@ -176,7 +176,7 @@ export const run = <E, R>(
   handler: Handler<E, R>,
   options: RunOptions = {}
 ): Effect.Effect<void, SourceError, R | Updates> =>
-  Updates.use(({ inbox, intake }) => driver.run(inbox, intake, handler, options))
+  Updates.use(({ inbox, source }) => driver.run(inbox, source, handler, options))
 
 /**
  * The updates of the program's source in the order they came, as a plain stream. An update leaves the inbox when the
@@ -205,7 +205,7 @@ export const run = <E, R>(
  * @since 0.1.0
  */
 export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap(
-  Updates.use(({ inbox, intake }) => sequence(inbox, intake))
+  Updates.use(({ inbox, source }) => sequence(inbox, source))
 )
 
 // Where handlers are made, `Handler` has more.

@@ -313,7 +313,7 @@ export const layerSubscription = (
         }),
         { url }
       )
-      return Updates.Updates.of({ inbox, intake: untilRevoked })
+      return Updates.Updates.of({ inbox, source: untilRevoked })
     })
   )
 

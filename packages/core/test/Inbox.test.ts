@@ -10,7 +10,7 @@ import { chatOf, inboxOver, source, started, timeOf, within } from "./support/de
 const quick = () => Effect.void
 
 describe("the capacity", () => {
-  it.effect("has room for what takes the place of letters that were handled a moment ago", () =>
+  it.effect("has room for what takes the place of updates that were handled a moment ago", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* Effect.forkChild(Updates.run(quick), { startImmediately: true })
@@ -40,7 +40,7 @@ describe("the capacity", () => {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(1, 1), started(1, 2), started(1, 3)])
       const refusal = yield* Effect.flip(inbox.receive([started(1, 4)]))
-      assert.strictEqual(refusal._tag, "InboxClosed")
+      assert.strictEqual(refusal._tag, "InboxFull")
     }).pipe(Effect.provide(Inbox.layerMemory({ capacity: 2 })))
   )
 
@@ -63,13 +63,13 @@ describe("the capacity", () => {
   })
 })
 
-describe("the sweep", () => {
-  it.effect("begins with the first arrival, then every 10 minutes, and holds up nobody", () => {
-    let sweeps = 0
+describe("the cleanup", () => {
+  it.effect("begins with the first batch, then every 10 minutes, and holds up nobody", () => {
+    let cleanups = 0
     const inbox = inboxOver(() => ({
-      sweep: () =>
+      cleanup: () =>
         Effect.suspend(() => {
-          sweeps++
+          cleanups++
           return Effect.never
         })
     }))
@@ -78,21 +78,22 @@ describe("the sweep", () => {
       for (const [time, expected] of [1, 1, 2].entries()) {
         yield* receive([started(1, time)])
         yield* TestClock.adjust("301 seconds")
-        assert.strictEqual(sweeps, expected)
+        assert.strictEqual(cleanups, expected)
       }
     }).pipe(Effect.provide(inbox))
   })
 
   it.effect("knows times that a database has, also where all is kept for ever", () => {
     const times: Array<number> = []
-    const options = { duplicates: "Infinity", keepDead: "Infinity" } as const
+    const options = { deduplicationWindow: "Infinity", deadLetterRetention: "Infinity" } as const
     const inbox = inboxOver(
       (store) => ({
-        put: (arrival) => {
-          times.push(arrival.duplicatesSince)
-          return store.put(arrival)
+        enqueue: (batch) => {
+          times.push(batch.duplicatesSince)
+          return store.enqueue(batch)
         },
-        sweep: ({ diedBefore, seenBefore }) => Effect.sync(() => void times.push(diedBefore, seenBefore))
+        cleanup: ({ deadLettersBefore, fingerprintsBefore }) =>
+          Effect.sync(() => void times.push(deadLettersBefore, fingerprintsBefore))
       }),
       options
     )
@@ -114,12 +115,12 @@ describe("an inbox", () => {
     return Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(1, 1), started(1, 2)])
-      const { dead, waiting } = yield* inbox.stats
+      const { deadLetters: dead, queued: waiting } = yield* inbox.stats
       assert.deepStrictEqual([dead, waiting], [1, 1])
-      const [{ letter, problem }] = yield* Stream.runCollect(Inbox.deadLetters)
+      const [{ update, error: problem }] = yield* Stream.runCollect(Inbox.deadLetters)
       assert.include(problem, "no key for this one")
-      assert.strictEqual(letter.key, "1")
-    }).pipe(Effect.provide(Inbox.layerMemory({ key })))
+      assert.strictEqual(update.partitionKey, "1")
+    }).pipe(Effect.provide(Inbox.layerMemory({ partitionKey: key })))
   })
 
   it.effect("takes updates again when handling begins again", () =>

@@ -88,12 +88,12 @@ describe("the stream", () => {
       let refusals = 3
       const refusing = InboxStore.InboxStore.of({
         ...store,
-        put: (arrival) =>
+        enqueue: (arrival) =>
           refusals-- > 0
             ? Effect.fail(
                 new StoreError.StoreError({ store: "inbox", operation: "put", reason: "away", isRetryable: true })
               )
-            : store.put(arrival)
+            : store.enqueue(arrival)
       })
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, refusing)))
       const fiber = yield* Updates.stream.pipe(
@@ -109,7 +109,7 @@ describe("the stream", () => {
         ["/updates", "/updates?marker=1"]
       )
       assert.match(platform.logs[0], /^Warn Nothing is committed, and polling waits\. .*away/)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("goes on after a restart from the marker that stands in the inbox", () =>
@@ -133,7 +133,7 @@ describe("the stream", () => {
         [1, 2]
       )
       assert.strictEqual(journal[0].url, `/updates?marker=${long}`)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("keeps the marker of an empty page too", () =>
@@ -164,7 +164,7 @@ describe("the stream", () => {
 
   it.effect("reads no further while too much waits in the inbox", () =>
     Effect.gen(function* () {
-      const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))], { ahead: 2 })
+      const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))], { maxQueued: 2 })
       const fiber = yield* Updates.run(() => Effect.sleep("10 seconds")).pipe(
         Effect.provide(platform.layer),
         Effect.forkChild({ startImmediately: true })
@@ -202,8 +202,8 @@ describe("the stream", () => {
           [1, 3]
         )
         const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
-        assert.match(dead.problem, /message\.timestamp/)
-        assert.deepStrictEqual(Json.parse(dead.letter.text), malformed)
+        assert.match(dead.error, /message\.timestamp/)
+        assert.deepStrictEqual(Json.parse(dead.update.text), malformed)
       }).pipe(Effect.provide(platform.layer))
     })
   )
@@ -262,7 +262,7 @@ describe("the stream", () => {
 
   it.effect("says at the start that nothing could ever be read ahead", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(Layer.build(polling([], { ahead: 0 }).layer))
+      const exit = yield* Effect.exit(Layer.build(polling([], { maxQueued: 0 }).layer))
       assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("`ahead`"))
     }).pipe(Effect.scoped)
   )

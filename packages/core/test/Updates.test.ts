@@ -18,7 +18,7 @@ import { answer, ok, scripted } from "./support/scripted.ts"
 
 const started = (chat_id: number, timestamp: number): Inbox.Received => {
   const user = { user_id: 1, first_name: "Ann", is_bot: false }
-  return { read: Update.parse(JSON.stringify({ update_type: "bot_started", timestamp, chat_id, user })) }
+  return { decoded: Update.parse(JSON.stringify({ update_type: "bot_started", timestamp, chat_id, user })) }
 }
 
 /** A source that brings these updates and ends. */
@@ -26,7 +26,7 @@ const source = (...updates: ReadonlyArray<Inbox.Received>) =>
   Layer.effect(
     Updates.Updates,
     Inbox.Inbox.use((inbox) =>
-      Effect.succeed(Updates.Updates.of({ inbox, intake: Effect.orDie(inbox.receive(updates)) }))
+      Effect.succeed(Updates.Updates.of({ inbox, source: Effect.orDie(inbox.receive(updates)) }))
     )
   ).pipe(Layer.provideMerge(Inbox.layerMemory()))
 
@@ -75,7 +75,7 @@ describe("Updates.run", () => {
       const metrics = yield* counting(
         Effect.gen(function* () {
           yield* Updates.run(handler)
-          assert.strictEqual((yield* (yield* Inbox.Inbox).stats).waiting, 0)
+          assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
         }).pipe(Effect.provide(source(started(1, 1), started(2, 2))))
       )
       assert.strictEqual(metrics.get("colloquy_updates_unhandled")?.["count"], 2)
@@ -110,7 +110,7 @@ describe("Updates.run", () => {
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
       assert.lengthOf(platform.journal, 1)
       const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
-      assert.include(dead.problem, "chat.denied")
+      assert.include(dead.error, "chat.denied")
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 
@@ -180,7 +180,7 @@ describe("Updates.run", () => {
 
   it.effect("refuses a bound that is no whole number above 0, and says which", () =>
     Effect.gen(function* () {
-      for (const options of [{ concurrency: 0 }, { concurrency: 1.5 }, { inMemory: -1 }]) {
+      for (const options of [{ concurrency: 0 }, { concurrency: 1.5 }, { maxInMemory: -1 }]) {
         const exit = yield* Updates.run(() => Effect.void, options).pipe(Effect.provide(source()), Effect.exit)
         assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes(`\`${Object.keys(options)[0]}\``))
       }
@@ -205,7 +205,7 @@ describe("Updates.stream", () => {
       )
       yield* TestClock.adjust("1 second")
       yield* Fiber.interrupt(fiber)
-      assert.strictEqual((yield* inbox.stats).waiting, 2)
+      assert.strictEqual((yield* inbox.stats).queued, 2)
     }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 3))))
   )
 })

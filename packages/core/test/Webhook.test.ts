@@ -168,7 +168,7 @@ describe("a packed delivery", () => {
         assert.strictEqual(yield* status({ body, headers: { "content-encoding": "gzip" } }), 200)
       }
       assert.deepStrictEqual(
-        (yield* dead).map(({ letter }) => letter.text),
+        (yield* dead).map(({ update: letter }) => letter.text),
         bodies.map((body) => Base64.encode(body))
       )
     }).pipe(Effect.provide(receiver()))
@@ -188,8 +188,8 @@ describe("a body that cannot be read", () => {
     Effect.gen(function* () {
       assert.strictEqual(yield* status({ body }), 200)
       const [letter] = yield* dead
-      assert.strictEqual(letter.letter.text, body)
-      assert.match(letter.problem, problem)
+      assert.strictEqual(letter.update.text, body)
+      assert.match(letter.error, problem)
       assert.strictEqual(yield* waiting, 0)
     }).pipe(Effect.provide(receiver()))
   )
@@ -199,8 +199,8 @@ describe("a body that cannot be read", () => {
       const body = Uint8Array.of(...new TextEncoder().encode(started(1)), 0xff, 0xfe)
       assert.strictEqual(yield* status({ body }), 200)
       const [letter] = yield* dead
-      assert.strictEqual(letter.letter.text, Base64.encode(body))
-      assert.include(letter.problem, "UTF-8")
+      assert.strictEqual(letter.update.text, Base64.encode(body))
+      assert.include(letter.error, "UTF-8")
     }).pipe(Effect.provide(receiver()))
   )
 })
@@ -228,7 +228,7 @@ describe("an inbox that takes nothing", () => {
 
   const broken = new StoreError.StoreError({
     store: "inbox",
-    operation: "put",
+    operation: "enqueue",
     reason: "no connection",
     isRetryable: true
   })
@@ -243,7 +243,7 @@ describe("an inbox that takes nothing", () => {
         Layer.provideMerge(
           receiver(
             {},
-            inbox(() => ({ put: () => Effect.fail(broken) }))
+            inbox(() => ({ enqueue: () => Effect.fail(broken) }))
           ),
           layer
         )
@@ -262,7 +262,7 @@ describe("an inbox that takes nothing", () => {
       Effect.provide(
         receiver(
           {},
-          inbox(() => ({ put: () => Effect.delay(Effect.fail(broken), "1 second") }))
+          inbox(() => ({ enqueue: () => Effect.delay(Effect.fail(broken), "1 second") }))
         )
       )
     )
@@ -273,7 +273,7 @@ describe("an inbox that takes nothing", () => {
       Effect.provide(
         receiver(
           {},
-          inbox(() => ({ put: () => Effect.die("a defect") }))
+          inbox(() => ({ enqueue: () => Effect.die("a defect") }))
         )
       )
     )
@@ -298,7 +298,7 @@ describe("an inbox that takes nothing", () => {
         Effect.provide(
           receiver(
             {},
-            inbox(({ put }) => ({ put: (arrival) => Effect.delay(put(arrival), "20 seconds") }))
+            inbox(({ enqueue }) => ({ enqueue: (batch) => Effect.delay(enqueue(batch), "20 seconds") }))
           )
         )
       )
@@ -309,7 +309,7 @@ describe("an inbox that takes nothing", () => {
       const stored = yield* Deferred.make<void>()
       const layer = receiver(
         {},
-        inbox(({ put }) => ({ put: (arrival) => Effect.andThen(Deferred.await(stored), put(arrival)) }))
+        inbox(({ enqueue }) => ({ enqueue: (batch) => Effect.andThen(Deferred.await(stored), enqueue(batch)) }))
       )
       yield* Effect.gen(function* () {
         const delivering = yield* Effect.forkChild(deliver(), { startImmediately: true })

@@ -52,7 +52,7 @@ const file = (options: Options) => NodeSqlite.layerLazy({ filename: options.file
  * ```ts
  * import { NodeInbox } from "@colloquy/node"
  *
- * const inbox = NodeInbox.layer({ filename: "data/bot.sqlite", capacity: 1_000_000, keepDead: "7 days" })
+ * const inbox = NodeInbox.layer({ filename: "data/bot.sqlite", capacity: 1_000_000, deadLetterRetention: "7 days" })
  * ```
  *
  * @category layers

@@ -59,8 +59,8 @@ export const layer = ({ prefix = "colloquy_inbox" }: Options = {}): Layer.Layer<
   Layer.effect(
     InboxStore,
     Effect.gen(function* () {
-      for (const risk of yield* RedisInbox.risks())
-        yield* Effect.logWarning(`The inbox in Redis may lose updates: ${risk}.`)
+      for (const risk of yield* RedisInbox.findRisks())
+        yield* Effect.logWarning(`The inbox in Redis can lose updates: ${risk}.`)
       return yield* withWriteBatching(yield* RedisInbox.make(`{${prefix}}`))
     })
   )

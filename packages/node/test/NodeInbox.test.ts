@@ -10,7 +10,7 @@ import { join } from "node:path"
 import * as Files from "./support/files.ts"
 
 const receive = Inbox.Inbox.use((inbox) =>
-  inbox.receive([{ read: Result.succeed(Fixtures.messageCreated()) }], { source: "polling", value: 2n ** 60n })
+  inbox.receive([{ decoded: Result.succeed(Fixtures.messageCreated()) }], { source: "polling", value: 2n ** 60n })
 )
 
 const opening = (filename: string) => Effect.flip(Effect.scoped(Layer.build(NodeInbox.layer({ filename }))))
@@ -22,11 +22,11 @@ describe("NodeInbox", () => {
       yield* Effect.provide(receive, NodeInbox.layer({ filename }))
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
-        assert.strictEqual((yield* inbox.stats).waiting, 1)
+        assert.strictEqual((yield* inbox.stats).queued, 1)
         assert.strictEqual(yield* inbox.marker("polling"), 2n ** 60n)
-        const asked = { owner: "one", now: 0, leaseUntil: 1, mailboxes: 1, letters: 1 }
-        const [mailbox] = yield* inbox.store.claim(asked)
-        assert.deepStrictEqual(mailbox.letters[0].letter.read, Result.succeed(Fixtures.messageCreated()))
+        const asked = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+        const [partition] = yield* inbox.store.claim(asked)
+        assert.deepStrictEqual(partition.updates[0].update.decoded, Result.succeed(Fixtures.messageCreated()))
       }).pipe(Effect.provide(NodeInbox.layer({ filename })))
     })
   )

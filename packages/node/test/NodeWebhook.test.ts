@@ -131,9 +131,9 @@ describe("the server of the webhook", () => {
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
       const gate = yield* Deferred.make<void>()
-      const slow = inbox(({ put }) => ({
-        put: (arrival) =>
-          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(put(arrival)))
+      const slow = inbox(({ enqueue }) => ({
+        enqueue: (batch) =>
+          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(enqueue(batch)))
       }))
       yield* Effect.gen(function* () {
         const { isClosed, socket, write } = yield* talk
@@ -152,9 +152,9 @@ describe("the server of the webhook", () => {
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
       const gate = yield* Deferred.make<void>()
-      const slow = inbox(({ put }) => ({
-        put: (arrival) =>
-          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(put(arrival)))
+      const slow = inbox(({ enqueue }) => ({
+        enqueue: (batch) =>
+          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(enqueue(batch)))
       }))
       const scope = yield* Scope.make()
       const patient = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "1 hour" })
@@ -180,7 +180,7 @@ describe("the server of the webhook", () => {
 
   it.live("hangs up on those who take too long when it stops", () =>
     Effect.gen(function* () {
-      const never = inbox(() => ({ put: () => Effect.never }))
+      const never = inbox(() => ({ enqueue: () => Effect.never }))
       const scope = yield* Scope.make()
       const layer = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "20 millis" }).pipe(
         Layer.provideMerge(receiver({}, never))
@@ -341,7 +341,7 @@ describe("a bot with a server of its own", () => {
 })
 
 describe("a store that is not there", () => {
-  const down = new StoreError.StoreError({ store: "inbox", operation: "put", reason: "down", isRetryable: true })
+  const down = new StoreError.StoreError({ store: "inbox", operation: "enqueue", reason: "down", isRetryable: true })
 
   it.live("is answered with 503, and when to come again", () =>
     Effect.gen(function* () {
@@ -351,7 +351,7 @@ describe("a store that is not there", () => {
       Effect.provide(
         server(
           {},
-          inbox(() => ({ put: () => Effect.fail(down) }))
+          inbox(() => ({ enqueue: () => Effect.fail(down) }))
         )
       )
     )

@@ -32,8 +32,8 @@ describe("an inbox in Redis", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* warningsOf("aof_enabled:1\r\n", "maxmemory_policy:noeviction\r\n"), [])
       assert.deepStrictEqual(yield* warningsOf("x:1\r\naof_enabled:0\r\n", "maxmemory_policy:allkeys-lru\r\n"), [
-        "The inbox in Redis may lose updates: it writes no append-only file (`appendonly yes`).",
-        "The inbox in Redis may lose updates: it may evict keys (`maxmemory-policy` is allkeys-lru)."
+        "The inbox in Redis can lose updates: the append-only file is disabled. Set `appendonly yes`.",
+        "The inbox in Redis can lose updates: `maxmemory-policy` is allkeys-lru, so Redis may evict keys. Set `maxmemory-policy noeviction`."
       ])
     })
   )
@@ -42,10 +42,10 @@ describe("an inbox in Redis", () => {
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       const operations = {
-        put: store.put({ letters: [], unreadable: [], now: 0, duplicatesSince: 0 }),
+        enqueue: store.enqueue({ updates: [], deadLetters: [], now: 0, duplicatesSince: 0 }),
         stats: store.stats,
         marker: store.marker("polling"),
-        sweep: store.sweep({ seenBefore: 0, diedBefore: 0 })
+        cleanup: store.cleanup({ fingerprintsBefore: 0, deadLettersBefore: 0 })
       }
       for (const [name, operation] of Object.entries(operations)) {
         const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(operation)
@@ -82,24 +82,24 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
         const inbox = yield* Inbox.Inbox
         const redis = yield* Redis.Redis
         const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
-        yield* inbox.receive(messages.map((update) => ({ read: Result.succeed(update) })))
-        yield* redis.send("HDEL", `{${prefix}}:letters`, "1")
-        yield* redis.send("HSET", `{${prefix}}:letters`, "2", "no letter")
-        yield* redis.send("HSET", `{${prefix}}:letters`, "3", "[1,2,3,4]")
+        yield* inbox.receive(messages.map((update) => ({ decoded: Result.succeed(update) })))
+        yield* redis.send("HDEL", `{${prefix}}:updates`, "1")
+        yield* redis.send("HSET", `{${prefix}}:updates`, "2", "no update")
+        yield* redis.send("HSET", `{${prefix}}:updates`, "3", "[1,2,3,4]")
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
         yield* Updates.run(handle).pipe(
-          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake: Effect.void }))
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.void }))
         )
         assert.deepStrictEqual(handled, [4])
-        const { dead, waiting } = yield* inbox.stats
+        const { deadLetters: dead, queued: waiting } = yield* inbox.stats
         assert.deepStrictEqual({ dead, waiting }, { dead: 3, waiting: 0 })
-        const letters = yield* Stream.runCollect(Inbox.deadLetters)
+        const updates = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
-          letters.map(({ letter }) => letter.text),
-          ["", "no letter", "[1,2,3,4]"]
+          updates.map(({ update }) => update.text),
+          ["", "no update", "[1,2,3,4]"]
         )
-        for (const { id } of letters) assert.isTrue(yield* Inbox.drop(id))
+        for (const { id } of updates) assert.isTrue(yield* Inbox.drop(id))
       }).pipe(
         Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)))
       )
@@ -107,7 +107,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
   )
 
   it.live(
-    "several who share a server handle each letter once, in order",
+    "several who share a server handle each update once, in order",
     () => withKeys((prefix) => contend(store(prefix))),
     60_000
   )

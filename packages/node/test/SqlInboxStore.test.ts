@@ -1,4 +1,4 @@
-import { InboxStore, Letter, type StoreError } from "@colloquy/core"
+import { InboxStore, QueuedUpdate, type StoreError } from "@colloquy/core"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { InboxSuite } from "@colloquy/testing"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -8,7 +8,7 @@ import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
 
-const letter = Letter.fromStored({ fingerprint: "one", key: "chat", receivedAt: 0, text: "{}" })
+const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
 describe("the inbox in SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
@@ -20,18 +20,18 @@ describe("the inbox in SQLite", () => {
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       const sql = yield* SqlClient.SqlClient
-      yield* sql`DROP TABLE colloquy_inbox_letters`
+      yield* sql`DROP TABLE colloquy_inbox_updates`
       const operations = {
-        put: store.put({ letters: [letter], unreadable: [], now: 0, duplicatesSince: 0 }),
+        enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 }),
         stats: store.stats,
-        dead: store.dead({ limit: 1 }),
+        deadLetters: store.deadLetters({ limit: 1 }),
         replay: store.replay(["1"]),
         drop: store.drop(["1"])
       }
       for (const [name, operation] of Object.entries(operations)) {
         const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(operation)
         assert.strictEqual(error.operation, name)
-        assert.include(error.message, "no such table: colloquy_inbox_letters")
+        assert.include(error.message, "no such table: colloquy_inbox_updates")
       }
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
@@ -42,7 +42,7 @@ describe("the inbox in SQLite", () => {
       const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
       assert.deepStrictEqual(
         tables.map(({ name }) => name).filter((name) => !name.startsWith("sqlite_")),
-        ["bot_letters", "bot_mailboxes", "bot_markers", "bot_migrations", "bot_seen"]
+        ["bot_fingerprints", "bot_markers", "bot_migrations", "bot_partitions", "bot_updates"]
       )
     }).pipe(
       Effect.provide(
@@ -52,7 +52,7 @@ describe("the inbox in SQLite", () => {
   )
 
   it.live(
-    "several who share a file handle each letter once, in order",
+    "several who share a file handle each update once, in order",
     () =>
       Effect.scoped(
         Effect.flatMap(Files.file, (filename) =>
@@ -70,7 +70,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in Pos
     Layer.provideMerge(databases.hastyPostgres)
   )
   const empty = SqlClient.SqlClient.use((sql) =>
-    Effect.forEach(["letters", "mailboxes", "seen", "markers"], (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`)
+    Effect.forEach(["updates", "partitions", "fingerprints", "markers"], (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`)
   )
 
   layer(store, { excludeTestServices: true })((it) => {
@@ -80,7 +80,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in Pos
   })
 
   it.live(
-    "several who share a database handle each letter once, in order",
+    "several who share a database handle each update once, in order",
     () => {
       const tablePrefix = databases.uniqueName()
       return contend(Layer.provide(SqlInboxStore.layer({ tablePrefix }), databases.hastyPostgres)).pipe(

@@ -34,7 +34,7 @@ export interface Case {
  * import { Effect } from "effect"
  *
  * // with vitest: it.effect(name, () => effect.pipe(Effect.provide(layer)))
- * const all = Effect.forEach(InboxSuite.cases, ({ effect }) => Effect.provide(effect, InboxStore.layerMemory))
+ * const all = Effect.forEach(InboxSuite.cases, ({ effect }) => Effect.provide(effect, InboxStore.layerMemory()))
  * ```
  *
  * @category cases

@@ -40,9 +40,9 @@ export const layer = (
     Updates.Updates,
     Inbox.Inbox.use((inbox) => {
       const arriving = Stream.isStream(updates) ? updates : Stream.fromIterable(updates)
-      const intake = Stream.runForEachArray(arriving, (chunk) =>
-        Effect.orDie(inbox.receive(chunk.map((update) => ({ read: Result.succeed(update) }))))
+      const source = Stream.runForEachArray(arriving, (chunk) =>
+        Effect.orDie(inbox.receive(chunk.map((update) => ({ decoded: Result.succeed(update) }))))
       )
-      return Effect.succeed(Updates.Updates.of({ inbox, intake }))
+      return Effect.succeed(Updates.Updates.of({ inbox, source }))
     })
-  ).pipe(Layer.provideMerge(Inbox.layerMemory({ duplicates: 0, ...options })))
+  ).pipe(Layer.provideMerge(Inbox.layerMemory({ deduplicationWindow: 0, ...options })))

@@ -5,6 +5,6 @@ import { Effect } from "effect"
 
 describe("the inbox in memory", () => {
   for (const { name, effect } of InboxSuite.cases) {
-    it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory))
+    it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
   }
 })

@@ -112,7 +112,7 @@ describe("a bot by webhook", () => {
 
   it.effect("gets again after 60 seconds what its inbox could not take", () => {
     let isDown = true
-    const down = new StoreError.StoreError({ store: "inbox", operation: "put", reason: "down", isRetryable: true })
+    const down = new StoreError.StoreError({ store: "inbox", operation: "enqueue", reason: "down", isRetryable: true })
     const inbox = Inbox.layer().pipe(
       Layer.provide(
         Layer.effect(
@@ -120,13 +120,13 @@ describe("a bot by webhook", () => {
           InboxStore.InboxStore.use((store) =>
             Effect.succeed({
               ...store,
-              put: (arrival: InboxStore.Arrival) =>
-                Effect.suspend(() => (isDown ? Effect.fail(down) : store.put(arrival)))
+              enqueue: (batch: InboxStore.Batch) =>
+                Effect.suspend(() => (isDown ? Effect.fail(down) : store.enqueue(batch)))
             })
           )
         )
       ),
-      Layer.provide(InboxStore.layerMemory)
+      Layer.provide(InboxStore.layerMemory())
     )
     return Effect.gen(function* () {
       const handled: Array<string> = []
@@ -152,12 +152,12 @@ describe("a bot by webhook", () => {
           InboxStore.InboxStore.use((store) =>
             Effect.succeed({
               ...store,
-              put: (arrival: InboxStore.Arrival) => Effect.delay(store.put(arrival), "20 seconds")
+              enqueue: (batch: InboxStore.Batch) => Effect.delay(store.enqueue(batch), "20 seconds")
             })
           )
         )
       ),
-      Layer.provide(InboxStore.layerMemory)
+      Layer.provide(InboxStore.layerMemory())
     )
     return Effect.gen(function* () {
       const handled: Array<string> = []

@@ -5,7 +5,7 @@ import { Inbox, InboxStore, Update, Updates } from "../../src/index.ts"
 
 const received = (json: object): Inbox.Received => {
   const text = JSON.stringify(json)
-  return { read: Update.parse(text), text }
+  return { decoded: Update.parse(text), text }
 }
 
 export const started = (chat_id: number, timestamp: number) =>
@@ -19,7 +19,7 @@ export const source = (updates: ReadonlyArray<Inbox.Received>, options: { readon
       Effect.succeed(
         Updates.Updates.of({
           inbox,
-          intake: Effect.andThen(
+          source: Effect.andThen(
             Effect.orDie(inbox.receive(updates)),
             options.stays === true ? Effect.never : Effect.void
           )
@@ -31,7 +31,7 @@ export const source = (updates: ReadonlyArray<Inbox.Received>, options: { readon
 export const within = (
   inbox: Layer.Layer<Inbox.Inbox, never, InboxStore.InboxStore>,
   from: ReturnType<typeof source>
-) => Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory))
+) => Layer.provideMerge(from, inbox).pipe(Layer.provideMerge(InboxStore.layerMemory()))
 
 export const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
 export const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
@@ -47,7 +47,7 @@ export const storeOver = (change: (store: Store) => Partial<Store>) =>
   Layer.effect(
     InboxStore.InboxStore,
     InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
-  ).pipe(Layer.provide(InboxStore.layerMemory))
+  ).pipe(Layer.provide(InboxStore.layerMemory()))
 
 /** An inbox in memory whose store is changed. */
 export const inboxOver = (change: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>

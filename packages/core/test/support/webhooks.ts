@@ -46,14 +46,15 @@ export const started = (timestamp: number, name = "Ann") =>
     user: { user_id: 1, first_name: name, is_bot: false }
   })
 
-export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ waiting }) => waiting))
+export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued: waiting }) => waiting))
 
 export const dead = Stream.runCollect(Inbox.deadLetters)
 
-/** The texts of the letters that wait, in their order. */
+/** The texts of the updates that wait, in their order. */
 export const texts = Inbox.Inbox.use(({ store }) =>
-  Effect.map(store.claim({ owner: "test", now: 0, leaseUntil: 1, mailboxes: 100, letters: 1000 }), (mailboxes) =>
-    mailboxes.flatMap(({ letters }) => letters.map(({ letter }) => letter.text))
+  Effect.map(
+    store.claim({ owner: "test", now: 0, leaseUntil: 1, maxPartitions: 100, maxUpdates: 1000 }),
+    (partitions) => partitions.flatMap(({ updates }) => updates.map(({ update }) => update.text))
   )
 )
 

@@ -24,10 +24,10 @@ describe("what is claimed", () => {
           return inbox.wakeUp.await
         })
       }
-      const fiber = yield* Updates.run(() => Deferred.await(gate), { concurrency: 1, inMemory: 2 }).pipe(
+      const fiber = yield* Updates.run(() => Deferred.await(gate), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,
-          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, intake: Effect.never })
+          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, source: Effect.never })
         ),
         Effect.forkChild({ startImmediately: true })
       )
@@ -38,19 +38,19 @@ describe("what is claimed", () => {
       assert.isBelow(looks, 50)
       yield* Deferred.succeed(gate, undefined)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* inbox.stats).waiting, 0)
+      assert.strictEqual((yield* inbox.stats).queued, 0)
       yield* Fiber.interrupt(fiber)
     }).pipe(Effect.provide(Inbox.layerMemory()))
   )
 
-  it.effect("is measured by its letters, so that many chats with one each may wait for their next attempt", () =>
+  it.effect("is measured by its updates, so that many chats with one each may wait for their next attempt", () =>
     Effect.gen(function* () {
       const handled: Array<number> = []
       const handle = (update: Parameters<typeof chatOf>[0]) =>
         chatOf(update) > 80 ? Effect.sync(() => void handled.push(chatOf(update))) : Effect.fail("not yet")
       const fiber = yield* Updates.run(handle, {
         concurrency: 4,
-        inMemory: 100,
+        maxInMemory: 100,
         retry: Schedule.spaced("1 hour")
       }).pipe(Effect.forkChild({ startImmediately: true }))
       yield* TestClock.adjust("1 second")
@@ -77,7 +77,7 @@ describe("what is claimed", () => {
           Effect.sync(() => times.push(timeOf(update))),
           Effect.sleep("5 minutes")
         )
-      const process = Updates.run(handle, { timeout: "1 hour", concurrency: 1, inMemory: 1 }).pipe(
+      const process = Updates.run(handle, { timeout: "1 hour", concurrency: 1, maxInMemory: 1 }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer()))
       )
       yield* Effect.forkScoped(Effect.all([process, process], { concurrency: 2 }))
@@ -86,18 +86,18 @@ describe("what is claimed", () => {
     }).pipe(Effect.provide(storeOver(() => ({ isShared: true }))))
   )
 
-  it.effect("may be an empty mailbox, where somebody took its letters out of the database", () => {
+  it.effect("may be an empty partition, where somebody took its updates out of the database", () => {
     let isFirst = true
     const emptied = inboxOver((store) => ({
       claim: (asked) =>
-        Effect.map(store.claim(asked), (mailboxes) => {
-          if (mailboxes.length === 0 || !isFirst) return mailboxes
+        Effect.map(store.claim(asked), (partitions) => {
+          if (partitions.length === 0 || !isFirst) return partitions
           isFirst = false
-          return mailboxes.map((mailbox) => ({ ...mailbox, letters: [] }))
+          return partitions.map((partition) => ({ ...partition, updates: [] }))
         })
     }))
     const bringing = (inbox: Inbox.Inbox["Service"], time: number) =>
-      Updates.Updates.of({ inbox, intake: Effect.orDie(inbox.receive([started(1, time)])) })
+      Updates.Updates.of({ inbox, source: Effect.orDie(inbox.receive([started(1, time)])) })
     return Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
@@ -118,7 +118,7 @@ describe("what is claimed", () => {
     claim: (asked) => Effect.tap(store.claim(asked), () => Effect.sleep("2 seconds"))
   }))
 
-  const intakeOf = (inbox: Inbox.Inbox["Service"]) =>
+  const sourceOf = (inbox: Inbox.Inbox["Service"]) =>
     Effect.andThen(Effect.sleep("1 second"), Effect.orDie(inbox.receive([started(1, 1)])))
 
   it.effect("includes what a source brought just before it ended", () =>
@@ -127,7 +127,7 @@ describe("what is claimed", () => {
       const times: Array<number> = []
       yield* inTime(
         Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
-          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake: intakeOf(inbox) }))
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
         )
       )
       assert.deepStrictEqual(times, [1])
@@ -139,7 +139,7 @@ describe("what is claimed", () => {
       const inbox = yield* Inbox.Inbox
       const updates = yield* inTime(
         Stream.runCollect(Updates.stream).pipe(
-          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake: intakeOf(inbox) }))
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
         )
       )
       assert.deepStrictEqual(updates.map(timeOf), [1])

@@ -23,10 +23,10 @@ describe("delivery", () => {
       )
       const inbox = yield* Inbox.Inbox
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* inbox.stats).waiting, 1)
+      assert.strictEqual((yield* inbox.stats).queued, 1)
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(fiber)
-      assert.strictEqual((yield* inbox.stats).waiting, 0)
+      assert.strictEqual((yield* inbox.stats).queued, 0)
     }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
   )
 
@@ -46,7 +46,7 @@ describe("delivery", () => {
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual(times, [1, 2, 2])
       yield* Fiber.interrupt(fiber)
-    }).pipe(Effect.provide(within(Inbox.layer({ duplicates: "1 minute" }), source([], { stays: true }))))
+    }).pipe(Effect.provide(within(Inbox.layer({ deduplicationWindow: "1 minute" }), source([], { stays: true }))))
   )
 
   const many = Array.from({ length: 400 }, (_, index) => started(1 + (index % 7), index))
@@ -117,12 +117,14 @@ describe("delivery", () => {
       assert.lengthOf(dead, 5)
       for (const problem of ["thrown before", "a defect", "imeout", "nterrupt", "a failure"]) {
         assert.isTrue(
-          dead.some((letter) => letter.problem.includes(problem)),
-          `${problem} in ${dead.map((letter) => letter.problem).join("; ")}`
+          dead.some((update) => update.error.includes(problem)),
+          `${problem} in ${dead.map((update) => update.error).join("; ")}`
         )
       }
     }).pipe(
-      Effect.provide(within(Inbox.layer({ key: timeOf }), source([1, 2, 3, 4, 5, 6].map((time) => started(1, time)))))
+      Effect.provide(
+        within(Inbox.layer({ partitionKey: timeOf }), source([1, 2, 3, 4, 5, 6].map((time) => started(1, time))))
+      )
     )
   )
 
@@ -136,7 +138,7 @@ describe("delivery", () => {
       yield* TestClock.adjust("1 second")
       const dead = yield* Stream.runCollect(Inbox.deadLetters)
       assert.deepStrictEqual(
-        dead.map(({ attempts, letter }) => [attempts, timeOf(Result.getOrThrow(letter.read))]),
+        dead.map(({ attempts, update }) => [attempts, timeOf(Result.getOrThrow(update.decoded))]),
         [
           [1, 1],
           [1, 2]
@@ -164,13 +166,13 @@ describe("delivery", () => {
         ...store,
         isShared: true,
         claim: (asked) =>
-          Effect.tap(store.claim(asked), (mailboxes) =>
+          Effect.tap(store.claim(asked), (partitions) =>
             Effect.sync(() => {
-              held += mailboxes.reduce((sum, { letters }) => sum + letters.length, 0)
+              held += partitions.reduce((sum, { updates }) => sum + updates.length, 0)
               claims.push(held)
             })
           ),
-        settle: (settlements) => Effect.tap(store.settle(settlements), () => Effect.sync(() => void held--))
+        commit: (commits) => Effect.tap(store.commit(commits), () => Effect.sync(() => void held--))
       })
       const handle = () =>
         Effect.gen(function* () {
@@ -178,14 +180,14 @@ describe("delivery", () => {
           yield* Effect.sleep("1 second")
           running--
         })
-      yield* Updates.run(handle, { concurrency: 3, inMemory: 12 }).pipe(
+      yield* Updates.run(handle, { concurrency: 3, maxInMemory: 12 }).pipe(
         inTime,
         Effect.provide(Layer.provideMerge(source(many), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, counting)
       )
       assert.strictEqual(most, 3)
       assert.isAtMost(Math.max(...claims), 12)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect(
@@ -206,11 +208,11 @@ describe("delivery", () => {
         const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
         yield* TestClock.adjust("1 second")
         const refusal = yield* Effect.flip(inbox.receive([started(3, 1)]))
-        assert.strictEqual(refusal._tag, "InboxClosed")
+        assert.strictEqual(refusal._tag, "InboxStopping")
         yield* TestClock.adjust("10 seconds")
         yield* Fiber.join(stopping)
         assert.deepStrictEqual(log, ["begin 1:1", "begin 2:1", "end 1:1"])
-        assert.strictEqual((yield* inbox.stats).waiting, 2)
+        assert.strictEqual((yield* inbox.stats).queued, 2)
 
         // What was left is there for the next start at once.
         const next = yield* Effect.forkChild(running, { startImmediately: true })
@@ -227,7 +229,7 @@ describe("delivery", () => {
       const store = yield* InboxStore.InboxStore
       const slow = InboxStore.InboxStore.of({
         ...store,
-        settle: (settlements) => Effect.delay(store.settle(settlements), "2 seconds")
+        commit: (commits) => Effect.delay(store.commit(commits), "2 seconds")
       })
       yield* Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
@@ -236,14 +238,14 @@ describe("delivery", () => {
           { startImmediately: true }
         )
         yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* inbox.stats).waiting, 1)
+        assert.strictEqual((yield* inbox.stats).queued, 1)
         yield* Fiber.interrupt(fiber).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
-        assert.strictEqual((yield* inbox.stats).waiting, 0)
+        assert.strictEqual((yield* inbox.stats).queued, 0)
       }).pipe(
         Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
         Effect.provideService(InboxStore.InboxStore, slow)
       )
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("A store that cannot be reached is waited for, and no handler runs twice on account of it.", () =>
@@ -254,11 +256,11 @@ describe("delivery", () => {
         Effect.suspend(() =>
           outage-- > 0
             ? Effect.fail(
-                new StoreError.StoreError({ store: "inbox", operation: "settle", reason: "away", isRetryable: true })
+                new StoreError.StoreError({ store: "inbox", operation: "commit", reason: "away", isRetryable: true })
               )
             : effect
         )
-      const flaky = InboxStore.InboxStore.of({ ...store, settle: (settlements) => failing(store.settle(settlements)) })
+      const flaky = InboxStore.InboxStore.of({ ...store, commit: (commits) => failing(store.commit(commits)) })
       const times: Array<number> = []
       yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
         inTime,
@@ -267,7 +269,7 @@ describe("delivery", () => {
       )
       assert.deepStrictEqual(times, [1, 2])
       assert.isBelow(outage, 1)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("A claim whose answer was lost is no update lost: it is made again when its lease has run out.", () =>
@@ -296,7 +298,7 @@ describe("delivery", () => {
       assert.deepStrictEqual(times, [])
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual(times, [1, 2])
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("A lease that runs out while its handler runs begins no second handler in the same process.", () =>
@@ -304,11 +306,11 @@ describe("delivery", () => {
       const store = yield* InboxStore.InboxStore
       const unavailable = new StoreError.StoreError({
         store: "inbox",
-        operation: "extend",
+        operation: "renew",
         reason: "away",
         isRetryable: true
       })
-      const flaky = InboxStore.InboxStore.of({ ...store, isShared: true, extend: () => Effect.fail(unavailable) })
+      const flaky = InboxStore.InboxStore.of({ ...store, isShared: true, renew: () => Effect.fail(unavailable) })
       const times: Array<number> = []
       const handle = (update: Update.Update) =>
         Effect.andThen(
@@ -322,8 +324,8 @@ describe("delivery", () => {
       )
       yield* TestClock.adjust("10 minutes")
       assert.deepStrictEqual(times, [1])
-      assert.strictEqual((yield* store.stats).waiting, 0)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+      assert.strictEqual((yield* store.stats).queued, 0)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("A full inbox refuses, and nothing of what it refused is in it.", () =>
@@ -331,8 +333,8 @@ describe("delivery", () => {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(1, 1), started(1, 2)])
       const refusal = yield* Effect.flip(inbox.receive([started(1, 3), started(1, 4)]))
-      assert.strictEqual(refusal._tag, "InboxClosed")
-      assert.strictEqual((yield* inbox.stats).waiting, 2)
+      assert.strictEqual(refusal._tag, "InboxFull")
+      assert.strictEqual((yield* inbox.stats).queued, 2)
       yield* inbox.receive([started(1, 3)])
     }).pipe(Effect.provide(Inbox.layerMemory({ capacity: 3 })))
   )
@@ -344,7 +346,7 @@ describe("delivery", () => {
         const log: Array<string> = []
         const inbox = yield* Inbox.Inbox
         const arrives = Effect.orDie(inbox.receive([started(1, 1)]))
-        const intake = arrives.pipe(
+        const source = arrives.pipe(
           Effect.andThen(Effect.sleep("1 second")),
           Effect.andThen(Effect.die("cannot go on"))
         )
@@ -354,7 +356,7 @@ describe("delivery", () => {
             Effect.sync(() => void log.push("handled"))
           )
         const exit = yield* Updates.run(handle).pipe(
-          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, intake })),
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source })),
           Effect.exit,
           inTime
         )

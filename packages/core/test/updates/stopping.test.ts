@@ -8,7 +8,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
 import { inTime, source, started, timeOf } from "../support/deliveries.ts"
 
-const away = new StoreError.StoreError({ store: "inbox", operation: "settle", reason: "away", isRetryable: true })
+const away = new StoreError.StoreError({ store: "inbox", operation: "commit", reason: "away", isRetryable: true })
 
 /** Runs a bot over a store that is changed, and stops it after a second. Gives how many milliseconds that took. */
 const stopped = <E>(
@@ -34,13 +34,13 @@ describe("a stop", () => {
   it.effect("lets the inbox hear what a handler has done", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
-      const slow: typeof store.settle = (settlements) => Effect.delay(store.settle(settlements), "3 seconds")
+      const slow: typeof store.commit = (commits) => Effect.delay(store.commit(commits), "3 seconds")
       yield* stopped(
-        () => ({ settle: slow }),
+        () => ({ commit: slow }),
         () => Effect.void
       )
-      assert.strictEqual((yield* store.stats).waiting, 0)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+      assert.strictEqual((yield* store.stats).queued, 0)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("does not wait for the next attempt of a handler that has failed", () =>
@@ -52,25 +52,25 @@ describe("a stop", () => {
         ),
         0
       )
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("does not wait for the next attempt of a handler that fails meanwhile", () =>
     Effect.gen(function* () {
       const handle = () => Effect.andThen(Effect.sleep("3 seconds"), Effect.fail("no"))
       assert.isAtMost(yield* stopped(() => ({}), handle), 3000)
-      const { waiting } = yield* (yield* InboxStore.InboxStore).stats
+      const { queued: waiting } = yield* (yield* InboxStore.InboxStore).stats
       assert.strictEqual(waiting, 1)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("ends soon after the deadline while the store is away", () =>
     Effect.gen(function* () {
-      const gone = { settle: () => Effect.fail(away), extend: () => Effect.fail(away) }
+      const gone = { commit: () => Effect.fail(away), renew: () => Effect.fail(away) }
       const updates = [started(1, 1), started(2, 2), started(2, 3), started(3, 4)]
       const handle = (update: Update.Update) => (timeOf(update) === 4 ? Effect.sleep("1 hour") : Effect.void)
       assert.isAtMost(yield* stopped(() => gone, handle, updates), 16_000)
-    }).pipe(Effect.provide(InboxStore.layerMemory))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("ends soon after the deadline where a handler cannot be interrupted, and says so", () => {
@@ -86,6 +86,6 @@ describe("a stop", () => {
         16_000
       )
       assert.match(logs.join(), /1 chats are left as they are/)
-    }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory, Logger.layer([logger]))))
+    }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory(), Logger.layer([logger]))))
   })
 })

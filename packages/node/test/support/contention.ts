@@ -1,26 +1,31 @@
-import { InboxStore, Letter } from "@colloquy/core"
+import { InboxStore, QueuedUpdate } from "@colloquy/core"
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 
 const members = 3
-const arrivals = 100
-const perArrival = 2
+const batches = 100
+const perBatch = 2
 const keys = 2
-const total = members * arrivals * perArrival
+const total = members * batches * perBatch
 
 /** Spread over the keys, in another order at each member. */
 const keyOf = (member: number, index: number) => `key ${(index * (member + 1) + (index >> 3)) % keys}`
 
-const lettersOf = (member: number, arrival: number) =>
-  Array.from({ length: perArrival }, (_, place) => {
-    const index = arrival * perArrival + place
+const updatesOf = (member: number, batch: number) =>
+  Array.from({ length: perBatch }, (_, place) => {
+    const index = batch * perBatch + place
     const fingerprint = `${member}:${index}`
-    return Letter.fromStored({ fingerprint, key: keyOf(member, index), receivedAt: index, text: fingerprint })
+    return QueuedUpdate.fromStored({
+      fingerprint,
+      partitionKey: keyOf(member, index),
+      receivedAt: index,
+      text: fingerprint
+    })
   })
 
 /**
- * Members with a store of their own each, over the same letters, bring letters of a few keys and handle whatever they
- * can get, one by one: each letter is handled once, in the order of its member, and never by two at a time.
+ * Members with a store of their own each, over the same updates, bring updates of a few keys and handle whatever they
+ * can get, one by one: each update is handled once, in the order of its member, and never by two at a time.
  */
 export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
   Effect.gen(function* () {
@@ -34,13 +39,13 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
     let brought = 0
     let count = 0
 
-    // In the second half, mailboxes run empty all the time: a letter comes while the last one of its key is settled.
+    // In the second half, partitions run empty all the time: an update comes while the last one of its key is completed.
     const bring = Effect.fnUntraced(function* (member: number) {
-      for (let arrival = 0; arrival < arrivals; arrival++) {
-        const letters = lettersOf(member, arrival)
-        while (arrival > arrivals / 2 && brought > count) yield* Effect.sleep("1 millis")
-        brought += letters.length
-        yield* stores[member].put({ letters, unreadable: [], now: 0, duplicatesSince: -1 })
+      for (let batch = 0; batch < batches; batch++) {
+        const updates = updatesOf(member, batch)
+        while (batch > batches / 2 && brought > count) yield* Effect.sleep("1 millis")
+        brought += updates.length
+        yield* stores[member].enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: -1 })
       }
     })
 
@@ -48,17 +53,23 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
       const owner = `member ${member}`
       while (count < total) {
         const now = yield* Clock.currentTimeMillis
-        const claimed = yield* stores[member].claim({ owner, now, leaseUntil: now + 60_000, mailboxes: 2, letters: 2 })
+        const claimed = yield* stores[member].claim({
+          owner,
+          now,
+          leaseUntil: now + 60_000,
+          maxPartitions: 2,
+          maxUpdates: 2
+        })
         if (claimed.length === 0) yield* Effect.sleep("1 millis")
-        for (const { key, letters } of claimed) {
+        for (const { key, updates } of claimed) {
           assert.isFalse(busy.has(key))
           busy.add(key)
-          for (const [index, { id, letter }] of letters.entries()) {
-            handled.set(key, [...(handled.get(key) ?? []), letter.fingerprint])
+          for (const [index, { id, update }] of updates.entries()) {
+            handled.set(key, [...(handled.get(key) ?? []), update.fingerprint])
             count++
-            const release = index === letters.length - 1
+            const release = index === updates.length - 1
             if (release) busy.delete(key)
-            yield* stores[member].settle([{ owner, key, letter: { id }, release }])
+            yield* stores[member].commit([{ owner, partitionKey: key, completed: { id }, release }])
           }
         }
       }
@@ -71,18 +82,18 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
     }).pipe(
       Effect.timeoutOrElse({
         duration: "40 seconds",
-        orElse: () => Effect.sync(() => assert.fail(`${count} of ${total} letters were handled`))
+        orElse: () => Effect.sync(() => assert.fail(`${count} of ${total} updates were handled`))
       })
     )
 
-    assert.deepStrictEqual(yield* stores[0].stats, { waiting: 0, oldest: undefined, dead: 0 })
+    assert.deepStrictEqual(yield* stores[0].stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
     for (const [key, fingerprints] of handled) {
       for (const member of all) {
         const numbers = fingerprints.flatMap((one) => {
           const [from, index] = one.split(":").map(Number)
           return from === member ? [index] : []
         })
-        const expected = Array.from({ length: arrivals * perArrival }, (_, index) => index).filter(
+        const expected = Array.from({ length: batches * perBatch }, (_, index) => index).filter(
           (index) => keyOf(member, index) === key
         )
         assert.deepStrictEqual(numbers, expected)

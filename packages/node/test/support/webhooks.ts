@@ -21,7 +21,7 @@ export const inbox = (change: (store: Store) => Partial<Store> = () => ({})) =>
         InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
       )
     ),
-    Layer.provide(InboxStore.layerMemory)
+    Layer.provide(InboxStore.layerMemory())
   )
 
 export const receiver = (options: Partial<Webhook.ReceiverOptions> = {}, over: Layer.Layer<Inbox.Inbox> = inbox()) =>
@@ -37,12 +37,13 @@ export const started = (timestamp = 1, name = "Анна 👋") =>
 
 export const headers = { "content-type": "application/json", "x-svc-bot-api-secret": secret }
 
-export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ waiting }) => waiting))
+export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued: waiting }) => waiting))
 
-/** The texts of the letters that wait, in their order. */
+/** The texts of the updates that wait, in their order. */
 export const texts = Inbox.Inbox.use(({ store }) =>
-  Effect.map(store.claim({ owner: "test", now: 0, leaseUntil: 1, mailboxes: 100, letters: 1000 }), (mailboxes) =>
-    mailboxes.flatMap(({ letters }) => letters.map(({ letter }) => letter.text))
+  Effect.map(
+    store.claim({ owner: "test", now: 0, leaseUntil: 1, maxPartitions: 100, maxUpdates: 1000 }),
+    (partitions) => partitions.flatMap(({ updates }) => updates.map(({ update }) => update.text))
   )
 )
 

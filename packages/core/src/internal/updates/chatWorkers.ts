@@ -10,8 +10,8 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
 import * as Handler from "../../Handler.ts"
-import type { Death, Mailbox } from "../../InboxStore.ts"
-import type * as Letter from "../../Letter.ts"
+import type { Failure, Partition } from "../../InboxStore.ts"
+import type * as QueuedUpdate from "../../QueuedUpdate.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update } from "../../Update.ts"
@@ -24,7 +24,7 @@ export interface Options<E, R> {
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
-  readonly settle: Reader["settle"]
+  readonly commit: Reader["commit"]
   /** Told when a turn has ended. */
   readonly onEnd: () => void
 }
@@ -33,19 +33,19 @@ type Fork<R> = ReturnType<typeof Effect.runForkWith<R>>
 
 type Step = (cause: Cause.Cause<unknown>) => Effect.Effect<unknown, Cause.Done<unknown>>
 
-/** A mailbox whose letters are handled one after the other. */
+/** A partition whose updates are handled one after the other. */
 interface Turn<R> {
-  readonly mailbox: Mailbox
+  readonly partition: Partition
   index: number
   attempts: number
   step: Step | undefined
   since: number
   /** Whether the handler has succeeded, and the inbox is told: that is neither late nor to be interrupted. */
-  isSettling: boolean
-  /** Whether the mailbox is given back with the letter that is handled. */
+  isCommitting: boolean
+  /** Whether the partition is given back with the update that is handled. */
   isLast: boolean
   isLate: boolean
-  /** The chat of the letter before, which is mostly that of the next one too, and what runs its handler there. */
+  /** The chat of the update before, which is mostly that of the next one too, and what runs its handler there. */
   chat_id: ChatId | undefined
   fork: Fork<R>
   /** A handler that runs, and then tells the inbox. */
@@ -58,7 +58,7 @@ const grace = "5 seconds"
 const about = (update: Update) => ({ update_type: update.update_type, chat: originOf(update) })
 
 /**
- * Handles the letters of many mailboxes at once. It runs once for every update of a bot, so it is a state machine around
+ * Handles the updates of many partitions at once. It runs once for every update of a bot, so it is a state machine around
  * fibers rather than a fiber around each step: a handler that does not wait costs one fiber and no timer.
  */
 export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const idle = Latch.makeUnsafe(true)
   let held = 0
   let active = 0
-  let letters = 0
+  let updates = 0
   let isPumping = false
   let isStopping = false
   let isAborted = false
@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     return turn.fork
   }
 
-  const letterOf = ({ index, mailbox }: Turn<R>): Letter.Stored => mailbox.letters[index]
+  const entryOf = ({ index, partition }: Turn<R>): QueuedUpdate.Entry => partition.updates[index]
 
   const perform = (effect: Effect.Effect<void>, then: () => void): void => {
     const fiber = fork(effect)
@@ -107,16 +107,16 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   }
 
   const end = (turn: Turn<R>): void => {
-    letters -= turn.mailbox.letters.length
+    updates -= turn.partition.updates.length
     if (--held === 0) idle.openUnsafe()
     options.onEnd()
   }
 
-  const release = (turn: Turn<R>): void => perform(options.settle(turn.mailbox.key, undefined, true), () => end(turn))
+  const release = (turn: Turn<R>): void => perform(options.commit(turn.partition.key, undefined, true), () => end(turn))
 
-  const isLast = ({ index, mailbox }: Turn<R>): boolean => isStopping || index === mailbox.letters.length - 1
+  const isLast = ({ index, partition }: Turn<R>): boolean => isStopping || index === partition.updates.length - 1
 
-  const settled = (turn: Turn<R>, wasLast: boolean): void => {
+  const completed = (turn: Turn<R>, wasLast: boolean): void => {
     if (wasLast) return end(turn)
     turn.index++
     turn.attempts = 0
@@ -124,13 +124,13 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     ready(turn)
   }
 
-  const putAside = (turn: Turn<R>, death: Death): void => {
+  const putAside = (turn: Turn<R>, failure: Failure): void => {
     const last = isLast(turn)
-    const letter = { id: letterOf(turn).id, death }
-    perform(options.settle(turn.mailbox.key, letter, last), () => settled(turn, last))
+    const update = { id: entryOf(turn).id, failure }
+    perform(options.commit(turn.partition.key, update, last), () => completed(turn, last))
   }
 
-  const bury = (turn: Turn<R>, update: Update, cause: Cause.Cause<unknown>): void => {
+  const deadLetter = (turn: Turn<R>, update: Update, cause: Cause.Cause<unknown>): void => {
     const { attempts } = turn
     metrics.died()
     fork(
@@ -139,7 +139,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         about(update)
       )
     )
-    putAside(turn, { problem: Cause.pretty(cause), attempts, at: clock.currentTimeMillisUnsafe() })
+    putAside(turn, { error: Cause.pretty(cause), attempts, failedAt: clock.currentTimeMillisUnsafe() })
   }
 
   const pause = (turn: Turn<R>, update: Update, cause: Cause.Cause<unknown>): void => {
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       pauses.delete(fiber)
       if (isStopping) release(turn)
       else if (Exit.isSuccess(exit)) ready(turn)
-      else bury(turn, update, cause)
+      else deadLetter(turn, update, cause)
     })
   }
 
@@ -163,7 +163,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     active--
     turn.fiber = undefined
     if (Exit.isSuccess(exit)) {
-      settled(turn, turn.isLast)
+      completed(turn, turn.isLast)
     } else if (isAborted) {
       release(turn)
     } else {
@@ -178,32 +178,32 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     return isTraced ? Effect.withSpan(handled, "Updates.handle", { attributes: about(update) }) : handled
   }
 
-  // A handler keeps its place until its letter is settled, so that a process that is killed has at most `concurrency`
-  // letters whose handler succeeded and that come again.
+  // A handler keeps its place until its update is completed, so that a process that is killed has at most `concurrency`
+  // updates whose handler succeeded and that come again.
   const handlingOnce = (turn: Turn<R>, update: Update): Effect.Effect<void, E, R> =>
     Effect.flatMap(handling(update), (isHandled) => {
       running.delete(turn)
-      turn.isSettling = true
+      turn.isCommitting = true
       if (!isHandled) metrics.unhandled()
       metrics.handled(clock.currentTimeMillisUnsafe() - turn.since)
       turn.isLast = isLast(turn)
-      return options.settle(turn.mailbox.key, { id: letterOf(turn).id }, turn.isLast)
+      return options.commit(turn.partition.key, { id: entryOf(turn).id }, turn.isLast)
     })
 
   const start = (turn: Turn<R>): void => {
-    const { read } = letterOf(turn).letter
+    const { decoded: read } = entryOf(turn).update
     const now = clock.currentTimeMillisUnsafe()
-    if (Result.isFailure(read)) return putAside(turn, { problem: read.failure.message, attempts: 0, at: now })
+    if (Result.isFailure(read)) return putAside(turn, { error: read.failure.message, attempts: 0, failedAt: now })
     const update = read.success
     active++
     turn.since = now
     turn.isLate = false
-    turn.isSettling = false
+    turn.isCommitting = false
     const fiber = forkFor(turn, update)(handlingOnce(turn, update))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return ended(turn, update, exit)
     turn.fiber = fiber
-    if (!turn.isSettling) running.add(turn)
+    if (!turn.isCommitting) running.add(turn)
     fiber.addObserver((exit) => {
       running.delete(turn)
       ended(turn, update, exit)
@@ -253,16 +253,16 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   )
 
   return {
-    /** How many letters are held. */
-    size: (): number => letters,
-    begin: (mailbox: Mailbox): void => {
+    /** How many updates are held. */
+    size: (): number => updates,
+    begin: (partition: Partition): void => {
       const turn: Turn<R> = {
-        mailbox,
+        partition,
         index: 0,
         attempts: 0,
         step: undefined,
         since: 0,
-        isSettling: false,
+        isCommitting: false,
         isLast: false,
         isLate: false,
         chat_id: undefined,
@@ -270,10 +270,10 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         fiber: undefined
       }
       held++
-      letters += mailbox.letters.length
+      updates += partition.updates.length
       idle.closeUnsafe()
-      // Somebody may have taken its letters out of the database.
-      if (mailbox.letters.length === 0) release(turn)
+      // Somebody may have taken its updates out of the database.
+      if (partition.updates.length === 0) release(turn)
       else ready(turn)
     },
     /**

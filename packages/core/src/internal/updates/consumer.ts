@@ -14,13 +14,13 @@ import { wholeNumber } from "../client/wholeNumber.ts"
 
 export interface Options {
   readonly concurrency?: number | undefined
-  readonly inMemory?: number | undefined
+  readonly maxInMemory?: number | undefined
   readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
   readonly timeout?: Duration.Input | undefined
-  readonly deadline?: Duration.Input | undefined
+  readonly shutdownTimeout?: Duration.Input | undefined
 }
 
-const defaults = { concurrency: 64, inMemory: 1000, timeout: "1 minute", deadline: "10 seconds" } as const
+const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
 
 const refusals = [
   ApiError.Forbidden,
@@ -46,7 +46,7 @@ const defaultRetry = Schedule.exponential("2 seconds").pipe(
   Schedule.while(({ input }) => mayPass(input))
 )
 
-/** A mailbox gives way to others after so many letters. */
+/** A partition gives way to others after so many updates. */
 const maxTurn = 16
 
 /** Keeps the metrics of what waits up to date: to look is to tell them. */
@@ -54,43 +54,47 @@ const watch = (inbox: Inbox["Service"]) => Effect.forever(Effect.delay(Effect.ig
 
 export const run = <E, R, SourceE>(
   inbox: Inbox["Service"],
-  intake: Effect.Effect<void, SourceE>,
+  source: Effect.Effect<void, SourceE>,
   handler: Handler<E, R>,
   options: Options
-): Effect.Effect<void, SourceE, R> => Effect.scoped(running(inbox, intake, handler, options))
+): Effect.Effect<void, SourceE, R> => Effect.scoped(running(inbox, source, handler, options))
 
 const running = Effect.fnUntraced(function* <E, R, SourceE>(
   inbox: Inbox["Service"],
-  intake: Effect.Effect<void, SourceE>,
+  source: Effect.Effect<void, SourceE>,
   handler: Handler<E, R>,
   options: Options
 ) {
-  const { concurrency = defaults.concurrency, inMemory = defaults.inMemory, retry = defaultRetry } = options
+  const {
+    concurrency = defaults.concurrency,
+    maxInMemory = defaults.maxInMemory,
+    retry = defaultRetry
+  } = options
   yield* wholeNumber("Updates.run", "concurrency", concurrency)
-  yield* wholeNumber("Updates.run", "inMemory", inMemory)
-  const letters = Math.max(1, Math.min(maxTurn, Math.floor(inMemory / (2 * concurrency))))
+  yield* wholeNumber("Updates.run", "maxInMemory", maxInMemory)
+  const updates = Math.max(1, Math.min(maxTurn, Math.floor(maxInMemory / (2 * concurrency))))
 
-  const { claim, more, settle, start, wake } = yield* reader.make(inbox)
+  const { claim, more, commit, start, wake } = yield* reader.make(inbox)
   const { begin, size, stop } = yield* turns.make({
     handler,
     concurrency,
     timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
     retry,
-    settle,
+    commit,
     onEnd: wake
   })
-  const source = yield* start(intake)
+  const fiber = yield* start(source)
   yield* Effect.forkScoped(watch(inbox))
 
-  const room = () => Math.floor((inMemory - size()) / letters)
+  const room = () => Math.floor((maxInMemory - size()) / updates)
 
   const take: Effect.Effect<void, SourceE> = Effect.gen(function* () {
     for (;;) {
-      const wasOver = source.pollUnsafe() !== undefined
-      const claimed = yield* claim(room, letters)
-      for (const mailbox of claimed) begin(mailbox)
+      const wasOver = fiber.pollUnsafe() !== undefined
+      const claimed = yield* claim(room, updates)
+      for (const partition of claimed) begin(partition)
       if (claimed.length > 0) continue
-      const ended = source.pollUnsafe()
+      const ended = fiber.pollUnsafe()
       if (ended !== undefined && (Exit.isFailure(ended) || (wasOver && size() === 0))) return yield* ended
       // What it brought just before it ended may have come after the look.
       if (ended === undefined || wasOver) yield* more
@@ -98,8 +102,8 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   })
 
   const stopping = Effect.andThen(
-    Effect.andThen(inbox.close, Fiber.interrupt(source)),
-    stop(options.deadline ?? defaults.deadline)
+    Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
+    stop(options.shutdownTimeout ?? defaults.shutdownTimeout)
   )
   return yield* Effect.onExit(take, () => stopping)
 })

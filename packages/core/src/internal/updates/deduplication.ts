@@ -70,12 +70,12 @@ class Times {
 }
 
 /** What came lately, as far as memory should know it. */
-export class Recent {
+export class Deduplication {
   #recent = new Times()
   #former = new Times()
 
   /** Notes that a text came now, unless it has come since a time. Gives whether it is new. */
-  note(text: string, now: number, since: number): boolean {
+  add(text: string, now: number, since: number): boolean {
     const hash = hashOf(text)
     const at = this.#recent.get(hash, text) ?? this.#former.get(hash, text)
     if (at !== undefined && at >= since) return false
@@ -88,7 +88,7 @@ export class Recent {
   }
 
   /** Forgets what came before a time. */
-  forget(before: number): void {
+  removeBefore(before: number): void {
     this.#recent = this.#recent.from(before)
     this.#former = this.#former.from(before)
   }

@@ -5,9 +5,9 @@ import { metricContext } from "./metricContext.ts"
 
 const received = Metric.counter("colloquy_updates_received", { description: "updates that were stored" })
 const duplicate = Metric.counter("colloquy_updates_duplicate", { description: "updates that had come before" })
-const backlog = Metric.gauge("colloquy_inbox_backlog", { description: "letters that wait or are being handled" })
-const age = Metric.gauge("colloquy_inbox_age_ms", { description: "how long the oldest letter has been waiting" })
-const dead = Metric.gauge("colloquy_inbox_dead", { description: "letters that were put aside" })
+const backlog = Metric.gauge("colloquy_inbox_backlog", { description: "updates that wait or are being handled" })
+const age = Metric.gauge("colloquy_inbox_age_ms", { description: "how long the oldest update has been waiting" })
+const dead = Metric.gauge("colloquy_inbox_dead", { description: "updates that were put aside" })
 
 export const make = (program: Context.Context<never>) => {
   const context = metricContext(program)
@@ -17,9 +17,9 @@ export const make = (program: Context.Context<never>) => {
       if (repeated > 0) duplicate.updateUnsafe(repeated, context)
     },
     waiting: (stats: Stats, now: number): void => {
-      backlog.updateUnsafe(stats.waiting, context)
-      age.updateUnsafe(stats.oldest === undefined ? 0 : now - stats.oldest, context)
-      dead.updateUnsafe(stats.dead, context)
+      backlog.updateUnsafe(stats.queued, context)
+      age.updateUnsafe(stats.oldestReceivedAt === undefined ? 0 : now - stats.oldestReceivedAt, context)
+      dead.updateUnsafe(stats.deadLetters, context)
     }
   }
 }

@@ -6,11 +6,11 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
-import type { Mailbox, Settlement } from "../../InboxStore.ts"
+import type { Partition, Commit } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
-/** Other processes that put letters in do not wake this one. */
+/** Other processes that put updates in do not wake this one. */
 const lookAgainAfter = "1 second"
 
 const untilAvailable = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
@@ -19,16 +19,16 @@ const untilAvailable = Backoff.make({ first: "200 millis", cap: "10 seconds" }).
 )
 
 /**
- * Opens an inbox and takes letters out of it in a name of its own; the leases of what it holds are prolonged until the
+ * Opens an inbox and takes updates out of it in a name of its own; the leases of what it holds are prolonged until the
  * scope closes. A store that cannot be reached is waited for.
  */
 export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
-  const { store, lease, wakeUp } = inbox
+  const { store, leaseDuration: lease, wakeUp } = inbox
   yield* inbox.open
   const clock = yield* Clock.Clock
   // Nobody else waits for what this process holds where the store is its own.
   const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
-  /** The mailboxes of a shared store that are held, and the names in which they were claimed. */
+  /** The partitions of a shared store that are held, and the names in which they were claimed. */
   const held = new Map<string, string>()
   let owner = yield* makeLeaseOwner
   let isClosed = false
@@ -42,10 +42,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       return Effect.retry(again, untilAvailable) as Effect.Effect<A>
     })
 
-  const extend = (leaseUntil: number) =>
-    Effect.forEach(new Set([owner, ...held.values()]), (name) => store.extend(name, leaseUntil), { discard: true })
+  const renew = (leaseUntil: number) =>
+    Effect.forEach(new Set([owner, ...held.values()]), (name) => store.renew(name, leaseUntil), { discard: true })
 
-  const prolong = Effect.suspend(() => extend(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
+  const prolong = Effect.suspend(() => renew(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
     Effect.delay(leaseMillis / 3),
     Effect.forever
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
   yield* Effect.addFinalizer(() => {
     isClosed = true
-    return Effect.ignore(Effect.timeoutOption(extend(0), "5 seconds"))
+    return Effect.ignore(Effect.timeoutOption(renew(0), "5 seconds"))
   })
   if (store.isShared) yield* Effect.forkScoped(prolong)
 
@@ -62,24 +62,30 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     owner = name
   })
 
-  /** Where a lease ran out before it could be prolonged, a mailbox that is held comes again: it stays with its holder. */
-  const hold = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<Mailbox> =>
-    mailboxes.filter(({ key }) => {
+  /** Where a lease ran out before it could be prolonged, a partition that is held comes again: it stays with its holder. */
+  const hold = (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> =>
+    partitions.filter(({ key }) => {
       const isNew = !held.has(key)
       held.set(key, owner)
       return isNew
     })
 
   return {
-    /** Claims as many mailboxes as there is room for when it looks, with so many letters each. */
-    claim: (room: () => number, letters: number): Effect.Effect<ReadonlyArray<Mailbox>> =>
+    /** Claims as many partitions as there is room for when it looks, with so many updates each. */
+    claim: (room: () => number, updates: number): Effect.Effect<ReadonlyArray<Partition>> =>
       patiently(
         Effect.suspend(() => {
           wakeUp.closeUnsafe()
-          const mailboxes = room()
-          if (mailboxes < 1) return Effect.succeed([])
+          const partitions = room()
+          if (partitions < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
-          const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, mailboxes, letters })
+          const claim = store.claim({
+            owner,
+            now,
+            leaseUntil: now + leaseMillis,
+            maxPartitions: partitions,
+            maxUpdates: updates
+          })
           if (!store.isShared) return claim
           return Effect.map(
             Effect.tapError(claim, () => rename),
@@ -87,18 +93,20 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
           )
         })
       ),
-    settle: (key: string, letter: Settlement["letter"], release: boolean): Effect.Effect<void> => {
-      const settling = store.settle([{ owner: held.get(key) ?? owner, key, letter, release }])
+    commit: (key: string, update: Commit["completed"], release: boolean): Effect.Effect<void> => {
+      const committing = store.commit([
+        { owner: held.get(key) ?? owner, partitionKey: key, completed: update, release }
+      ])
       // Before it is given back: it may be claimed again as soon as it is.
       if (release) held.delete(key)
-      return patiently(settling)
+      return patiently(committing)
     },
     /** Waits until there may be more to claim. */
     more: store.isShared ? Effect.timeoutOption(wakeUp.await, lookAgainAfter) : wakeUp.await,
     wake: () => void wakeUp.openUnsafe(),
     /** Starts a source. Whoever waits for more is woken when it has ended. */
-    start: <E, R>(intake: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
-      Effect.tap(Effect.forkScoped(intake), (source) =>
+    start: <E, R>(source: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
+      Effect.tap(Effect.forkScoped(source), (source) =>
         Effect.sync(() => source.addObserver(() => wakeUp.openUnsafe()))
       )
   }

@@ -8,46 +8,46 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Update } from "../../Update.ts"
 import { type Reader, make } from "./leases.ts"
 
-/** A letter that was given out, and is settled when the next one is asked for. */
+/** An update that was given out, and is completed when the next one is asked for. */
 interface Given {
   readonly key: string
   readonly id: string
 }
 
-const settle = (reader: Reader, { key, id }: Given) => reader.settle(key, { id }, true)
+const commit = (reader: Reader, { key, id }: Given) => reader.commit(key, { id }, true)
 
 /** The updates of an inbox one after the other, the oldest first. */
-export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], intake: Effect.Effect<void, E>) {
+export const sequence = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], source: Effect.Effect<void, E>) {
   const reader = yield* make(inbox)
   const clock = yield* Clock.Clock
-  const source = yield* reader.start(intake)
+  const fiber = yield* reader.start(source)
 
   const next: Effect.Effect<readonly [ReadonlyArray<Update>, Option.Option<Given>], E> = Effect.gen(function* () {
     for (;;) {
-      const wasOver = source.pollUnsafe() !== undefined
-      const [mailbox] = yield* reader.claim(() => 1, 1)
-      if (mailbox === undefined) {
+      const wasOver = fiber.pollUnsafe() !== undefined
+      const [partition] = yield* reader.claim(() => 1, 1)
+      if (partition === undefined) {
         if (wasOver) {
-          yield* Fiber.join(source)
+          yield* Fiber.join(fiber)
           return [[], Option.none()]
         }
-        if (source.pollUnsafe() === undefined) yield* reader.more
+        if (fiber.pollUnsafe() === undefined) yield* reader.more
         continue
       }
-      const [first] = mailbox.letters
-      // Somebody may have taken its letters out of the database.
+      const [first] = partition.updates
+      // Somebody may have taken its updates out of the database.
       if (first === undefined) {
-        yield* reader.settle(mailbox.key, undefined, true)
+        yield* reader.commit(partition.key, undefined, true)
         continue
       }
-      const { id, letter } = first
-      if (Result.isSuccess(letter.read)) return [[letter.read.success], Option.some({ key: mailbox.key, id })]
-      const death = { problem: letter.read.failure.message, attempts: 0, at: clock.currentTimeMillisUnsafe() }
-      yield* reader.settle(mailbox.key, { id, death }, true)
+      const { id, update } = first
+      if (Result.isSuccess(update.decoded)) return [[update.decoded.success], Option.some({ key: partition.key, id })]
+      const failure = { error: update.decoded.failure.message, attempts: 0, failedAt: clock.currentTimeMillisUnsafe() }
+      yield* reader.commit(partition.key, { id, failure }, true)
     }
   })
 
   return Stream.paginate(undefined as Given | undefined, (given) =>
-    given === undefined ? next : Effect.andThen(settle(reader, given), next)
+    given === undefined ? next : Effect.andThen(commit(reader, given), next)
   )
 })

@@ -63,14 +63,14 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 /** What is no text is kept as Base64, which loses nothing. */
 const unreadable = (bytes: Uint8Array, why: string): Received => {
   const text = Base64.encode(bytes)
-  return { read: Result.fail(new MalformedUpdate({ problem: `${why}, so it is kept as Base64`, raw: text })), text }
+  return { decoded: Result.fail(new MalformedUpdate({ problem: `${why}, so it is kept as Base64`, raw: text })), text }
 }
 
 /** Reads the update in a body. What cannot be read is told with all its bytes. */
 export const read = (bytes: Uint8Array): Received => {
   const text = Result.try(() => decoder.decode(bytes))
   if (Result.isFailure(text)) return unreadable(bytes, "it is not UTF-8")
-  return { read: parse(text.success), text: text.success }
+  return { decoded: parse(text.success), text: text.success }
 }
 
 /** Reads the update in a body that is packed. */

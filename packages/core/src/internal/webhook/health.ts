@@ -40,7 +40,7 @@ const checkOf = (problem: string | undefined): Check => (problem === undefined ?
 
 const lookAt = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.Effect<Health["checks"]> =>
   Effect.gen(function* () {
-    const { oldest, waiting } = yield* Effect.timeout(inbox.stats, lookWithin)
+    const { oldestReceivedAt: oldest, queued: waiting } = yield* Effect.timeout(inbox.stats, lookWithin)
     const ageMs = oldest === undefined ? 0 : Math.max(0, (yield* Clock.currentTimeMillis) - oldest)
     const isOld = ageMs > Duration.toMillis(maxAge)
     return {

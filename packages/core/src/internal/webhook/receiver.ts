@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import type { Inbox, InboxClosed, Received } from "../../Inbox.ts"
-import type { StoreError } from "../../StoreError.ts"
+import type { Inbox, ReceiveError, Received } from "../../Inbox.ts"
 import { type BodyRefused, packingOf, read, readPacked } from "./body.ts"
 import { type Answer, answer, type Head, ok, tooLarge, tooSlow, unavailable } from "./http.ts"
 import { refusedWith } from "./metrics.ts"
@@ -30,10 +29,10 @@ export const makeDesk = Effect.fnUntraced(function* ({ inbox, storeTimeout, url 
   const redeliver = (why: string) =>
     Effect.andThen(refusedWith(503), Effect.andThen(warn(`A delivery is answered with 503. ${why}`), unavailable))
 
-  const whyNot = (cause: Cause.Cause<InboxClosed | StoreError>): string =>
+  const whyNot = (cause: Cause.Cause<ReceiveError>): string =>
     Cause.hasInterruptsOnly(cause) ? "The program stops." : String(Cause.squash(cause))
 
-  const redelivered = (cause: Cause.Cause<InboxClosed | StoreError>) => redeliver(whyNot(cause))
+  const redelivered = (cause: Cause.Cause<ReceiveError>) => redeliver(whyNot(cause))
 
   const late = Effect.suspend(() => redeliver(`The inbox took more than ${Duration.format(storeTimeout)}.`))
 
@@ -49,7 +48,7 @@ export const makeDesk = Effect.fnUntraced(function* ({ inbox, storeTimeout, url 
   }
 
   const take = (received: Received): Effect.Effect<Answer> => {
-    const { read } = received
+    const { decoded: read } = received
     if (Result.isSuccess(read)) return store(received)
     const kept = warn(`A delivery cannot be read and is kept as a dead letter: ${read.failure.problem}.`)
     return Effect.tap(store(received), ({ status }) => (status === 200 ? kept : Effect.void))

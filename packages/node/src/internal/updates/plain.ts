@@ -22,5 +22,5 @@ export const toName = (text: string): string =>
       : `${text.slice(0, maxName - 65)}#${createHash("sha256").update(text, "utf16le").digest("hex")}`
   )
 
-/** What may be the id of a letter; anything else finds nothing. */
+/** What may be the id of an update; anything else finds nothing. */
 export const isId = (id: string): boolean => /^\d{1,18}$/.test(id)

@@ -1,5 +1,5 @@
-import type { Arrival, Claim, BatchStore, Settlement } from "@colloquy/core/InboxStore"
-import * as Letter from "@colloquy/core/Letter"
+import type { Batch, BatchStore, Commit, Failure, Partition } from "@colloquy/core/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,80 +10,91 @@ import { ofRedis } from "../stores/failure.ts"
 import { fromPlain, isId, toName, toPlain } from "./plain.ts"
 import * as Scripts from "./redisScripts.ts"
 
-/** Time of arrival, fingerprint, key and text. The script of the stats reads the time, so it stands first. */
+const toStoreError = ofRedis("inbox")
+
+/** Receive time, fingerprint, partition key and text. The `stats` script reads the receive time, so it comes first. */
 const Packed = Schema.Tuple([Schema.Number, Schema.String, Schema.String, Schema.String])
 
-const pack = ({ receivedAt, fingerprint, key, text }: Letter.Letter): string =>
-  JSON.stringify([receivedAt, toName(fingerprint), toName(key), toPlain(text)] satisfies typeof Packed.Type)
+const pack = ({ receivedAt, fingerprint, partitionKey, text }: QueuedUpdate.QueuedUpdate): string =>
+  JSON.stringify([receivedAt, toName(fingerprint), toName(partitionKey), toPlain(text)] satisfies typeof Packed.Type)
 
-const readPacked = Schema.decodeUnknownOption(Schema.fromJsonString(Packed))
+const decodePacked = Schema.decodeUnknownOption(Schema.fromJsonString(Packed))
 
-/** What is gone or is no letter is given as one that cannot be read, so that it is put aside. */
+/** A missing or malformed value becomes an update that cannot be decoded, so that the consumer makes it a dead letter. */
 const unpack = (packed: string | null): typeof Packed.Type =>
-  Option.getOrElse(readPacked(packed), () => [0, "", "", packed ?? ""] as const)
+  Option.getOrElse(decodePacked(packed), () => [0, "", "", packed ?? ""] as const)
 
-const toStored = (id: string, packed: string | null): Letter.Stored => {
-  const [receivedAt, fingerprint, key, text] = unpack(packed)
+/** Error, number of attempts and time of the failure. */
+const PackedFailure = Schema.Tuple([Schema.String, Schema.Number, Schema.Number])
+
+const packFailure = ({ error, attempts, failedAt }: Failure): string =>
+  JSON.stringify([toPlain(error), attempts, failedAt] satisfies typeof PackedFailure.Type)
+
+const decodePackedFailure = Schema.decodeUnknownOption(Schema.fromJsonString(PackedFailure))
+
+const unpackFailure = (packed: string | null): typeof PackedFailure.Type =>
+  Option.getOrElse(decodePackedFailure(packed), () => [packed ?? "", 0, 0] as const)
+
+const toEntry = (id: string, packed: string | null): QueuedUpdate.Entry => {
+  const [receivedAt, fingerprint, partitionKey, text] = unpack(packed)
   return {
     id,
-    letter: Letter.fromStored({
+    update: QueuedUpdate.fromStored({
       fingerprint: fromPlain(fingerprint),
-      key: fromPlain(key),
+      partitionKey: fromPlain(partitionKey),
       receivedAt,
       text: fromPlain(text)
     })
   }
 }
 
-const packDeath = (problem: string, attempts: number, at: number): string =>
-  JSON.stringify([toPlain(problem), attempts, at])
-
-const toDead = ([id, letter, death]: readonly [id: string, letter: string | null, death: string]): Letter.Dead => {
-  const [problem, attempts, diedAt] = JSON.parse(death) as [string, number, number]
-  return { ...toStored(id, letter), problem: fromPlain(problem), attempts, diedAt }
+const toDeadLetter = ([id, update, failure]: Scripts.DeadLetter): QueuedUpdate.DeadLetter => {
+  const [error, attempts, failedAt] = unpackFailure(failure)
+  return { ...toEntry(id, update), error: fromPlain(error), attempts, failedAt }
 }
 
-const toMailbox = ([key, ...rest]: Scripts.Claimed) => {
-  const letters: Array<Letter.Stored> = []
-  for (let index = 0; index < rest.length; index += 2) letters.push(toStored(rest[index]!, rest[index + 1]))
-  return { key: fromPlain(key), letters }
+const toPartition = ([key, ...rest]: Scripts.Claimed): Partition => {
+  const updates: Array<QueuedUpdate.Entry> = []
+  for (let index = 0; index < rest.length; index += 2) updates.push(toEntry(rest[index]!, rest[index + 1]))
+  return { key: fromPlain(key), updates }
 }
 
-const argumentsOf = (arrivals: ReadonlyArray<Arrival>): ReadonlyArray<string> => {
+const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> => {
   const args: Array<string> = []
   let count = 0
-  for (const { letters, unreadable, now, duplicatesSince } of arrivals) {
+  for (const { updates, deadLetters, now, duplicatesSince } of batches) {
     const since = duplicatesSince <= now ? String(duplicatesSince) : ""
-    const add = (letter: Letter.Letter, diedAt: string, death: string) => {
+    const add = (update: QueuedUpdate.QueuedUpdate, failedAt: string, failure: string) => {
       count++
-      args.push(toName(letter.fingerprint), String(now), since, toName(letter.key), pack(letter), diedAt, death)
+      const { fingerprint, partitionKey } = update
+      args.push(toName(fingerprint), String(now), since, toName(partitionKey), pack(update), failedAt, failure)
     }
-    for (const letter of letters) add(letter, "", "")
-    for (const { letter, problem } of unreadable) add(letter, String(now), packDeath(problem, 0, now))
+    for (const update of updates) add(update, "", "")
+    for (const { update, error } of deadLetters) {
+      add(update, String(now), packFailure({ error, attempts: 0, failedAt: now }))
+    }
   }
-  const markers = arrivals.flatMap(({ marker }) =>
+  const markers = batches.flatMap(({ marker }) =>
     marker === undefined ? [] : [toName(marker.source), String(marker.value)]
   )
   return [String(count), ...args, ...markers]
 }
 
-const argumentsOfSettlement = ({ owner, key, letter, release }: Settlement): ReadonlyArray<string> => {
-  const death = letter?.death
+const commitArguments = ({ owner, partitionKey, completed, release }: Commit): ReadonlyArray<string> => {
+  const failure = completed?.failure
   return [
     toName(owner),
-    toName(key),
-    letter?.id ?? "",
-    death === undefined ? "" : String(death.at),
-    death === undefined ? "" : packDeath(death.problem, death.attempts, death.at),
+    toName(partitionKey),
+    completed?.id ?? "",
+    failure === undefined ? "" : String(failure.failedAt),
+    failure === undefined ? "" : packFailure(failure),
     release ? "1" : "0"
   ]
 }
 
-const failure = ofRedis("inbox")
+const cleanupChunk = 1000
 
-const sweepChunk = 1000
-
-/** A client that waits for its connection keeps its commands; whoever waits for them is told. */
+/** The client queues commands while it is disconnected. The time-out tells the caller. */
 const timeout = "10 seconds"
 
 export const make = Effect.fnUntraced(function* (prefix: string) {
@@ -94,8 +105,8 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     <A>(effect: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, StoreError> =>
       effect.pipe(
         Effect.timeout(timeout),
-        Effect.mapError(failure(name)),
-        // A database is outside the program: it does not run in virtual time.
+        Effect.mapError(toStoreError(name)),
+        // The server runs in real time, also when the program runs with a test clock.
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
       )
 
@@ -105,27 +116,27 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     return (args: ReadonlyArray<string> = []) => named(evaluate(prefix, args))
   }
 
-  const put = run("put", Scripts.put)
+  const enqueue = run("enqueue", Scripts.enqueue)
   const claim = run("claim", Scripts.claim)
-  const settle = run("settle", Scripts.settle)
-  const extend = run("extend", Scripts.extend)
+  const commit = run("commit", Scripts.commit)
+  const renew = run("renew", Scripts.renew)
   const stats = run("stats", Scripts.stats)
-  const list = run("dead", Scripts.list)
+  const deadLetters = run("deadLetters", Scripts.deadLetters)
   const replay = run("replay", Scripts.replay)
   const drop = run("drop", Scripts.drop)
-  const sweep = run("sweep", Scripts.sweep)
+  const cleanup = run("cleanup", Scripts.cleanup)
 
   const get = (name: string, part: string, fields: ReadonlyArray<string>) =>
     operation(name)(redis.send<ReadonlyArray<string | null>>("HMGET", `${prefix}:${part}`, ...fields))
 
-  const putAll = (arrivals: ReadonlyArray<Arrival>) =>
+  const enqueueAll = (batches: ReadonlyArray<Batch>) =>
     Effect.map(
-      Effect.suspend(() => put(argumentsOf(arrivals))),
-      (isNew) => {
+      Effect.suspend(() => enqueue(enqueueArguments(batches))),
+      (added) => {
         let from = 0
-        return arrivals.map(({ letters, unreadable }) => {
-          const to = from + letters.length + unreadable.length
-          const count = isNew.slice(from, to).reduce((sum, one) => sum + one, 0)
+        return batches.map(({ updates, deadLetters }) => {
+          const to = from + updates.length + deadLetters.length
+          const count = added.slice(from, to).reduce((sum, one) => sum + one, 0)
           from = to
           return count
         })
@@ -134,47 +145,50 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
 
   const replayAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     if (ids.length === 0) return 0
-    const packed = yield* get("replay", "letters", ids)
-    return yield* replay(packed.flatMap((letter, index) => (letter === null ? [] : [ids[index], unpack(letter)[2]])))
+    const packed = yield* get("replay", "updates", ids)
+    return yield* replay(packed.flatMap((update, index) => (update === null ? [] : [ids[index], unpack(update)[2]])))
   })
 
   const store: BatchStore = {
     isShared: true,
-    putAll,
-    claim: ({ owner, now, leaseUntil, mailboxes, letters }: Claim) =>
-      Effect.map(claim([toName(owner), ...[now, leaseUntil, mailboxes, letters].map(String)]), (claimed) =>
-        claimed.map(toMailbox)
+    enqueueAll,
+    claim: ({ owner, now, leaseUntil, maxPartitions, maxUpdates }) =>
+      Effect.map(claim([toName(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String)]), (claimed) =>
+        claimed.map(toPartition)
       ),
-    settle: (settlements) =>
-      settlements.length === 0 ? Effect.void : Effect.asVoid(settle(settlements.flatMap(argumentsOfSettlement))),
-    extend: (owner, leaseUntil) => Effect.asVoid(extend([toName(owner), String(leaseUntil)])),
-    stats: Effect.map(stats(), ([waiting, dead, oldest]) => ({
-      waiting,
-      dead,
-      oldest: oldest == null ? undefined : Number(oldest)
+    commit: (commits) => (commits.length === 0 ? Effect.void : Effect.asVoid(commit(commits.flatMap(commitArguments)))),
+    renew: (owner, leaseUntil) => Effect.asVoid(renew([toName(owner), String(leaseUntil)])),
+    stats: Effect.map(stats(), ([queued, deadLetters, oldest]) => ({
+      queued,
+      deadLetters,
+      oldestReceivedAt: oldest == null ? undefined : Number(oldest)
     })),
     marker: (source) =>
       Effect.map(get("marker", "markers", [toName(source)]), ([value]) => (value === null ? undefined : BigInt(value))),
-    dead: ({ after = "0", limit }) =>
-      Effect.map(list([isId(after) ? after : "0", String(limit)]), (page) => page.map(toDead)),
+    deadLetters: ({ after = "0", limit }) =>
+      Effect.map(deadLetters([isId(after) ? after : "0", String(limit)]), (page) => page.map(toDeadLetter)),
     replay: (ids) => replayAll(ids.filter(isId)),
     drop: (ids) => drop(ids.filter(isId)),
-    sweep: ({ seenBefore, diedBefore }) =>
+    cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
       Effect.asVoid(
-        Effect.repeat(sweep([seenBefore, diedBefore, sweepChunk].map(String)), { while: (more) => more === 1 })
+        Effect.repeat(cleanup([fingerprintsBefore, deadLettersBefore, cleanupChunk].map(String)), {
+          while: (more) => more === 1
+        })
       )
   }
   return store
 })
 
-/** What the settings of the server let go, as far as it tells. */
-export const risks = Effect.fnUntraced(function* () {
+/** The settings of the server that can lose updates. A server that does not answer `INFO` has none. */
+export const findRisks = Effect.fnUntraced(function* () {
   const redis = yield* Redis.Redis
   const read = (section: string) => Effect.orElseSucceed(redis.send<unknown>("INFO", section), () => "")
   const text = `${String(yield* read("persistence"))}\n${String(yield* read("memory"))}`
-  const found: Array<string> = []
-  if (/^aof_enabled:0/m.test(text)) found.push("it writes no append-only file (`appendonly yes`)")
+  const risks: Array<string> = []
+  if (/^aof_enabled:0/m.test(text)) risks.push("the append-only file is disabled. Set `appendonly yes`")
   const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1] ?? "noeviction"
-  if (policy !== "noeviction") found.push(`it may evict keys (\`maxmemory-policy\` is ${policy})`)
-  return found
+  if (policy !== "noeviction") {
+    risks.push(`\`maxmemory-policy\` is ${policy}, so Redis may evict keys. Set \`maxmemory-policy noeviction\``)
+  }
+  return risks
 })

@@ -4,24 +4,24 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Identifier, Statement } from "effect/sql/Statement"
 
-/** A letter as the table has it. PostgreSQL gives its integers as bigint. */
-export interface LetterRow {
+/** An update as the table has it. PostgreSQL gives its integers as bigint. */
+export interface UpdateRow {
   readonly id: number | bigint
-  readonly key: string
+  readonly partition_key: string
   readonly fingerprint: string
   readonly received_at: number | bigint
   readonly text: string
 }
 
-/** A letter as it is inserted. */
-export type NewLetter = {
+/** An update as it is inserted. */
+export type NewUpdate = {
   readonly fingerprint: string
-  readonly key: string
+  readonly partition_key: string
   readonly received_at: number
   readonly text: string
-  readonly problem: string | null
+  readonly error: string | null
   readonly attempts: number | null
-  readonly died_at: number | null
+  readonly failed_at: number | null
 }
 
 type Columns = Readonly<Record<string, "text" | "bigint">>
@@ -38,20 +38,20 @@ export interface Dialect {
   readonly text: Fragment
   readonly integer: Fragment
   readonly identity: Fragment
-  /** Inserts letters, with ids in their order. */
-  readonly insert: (letters: Identifier, values: ReadonlyArray<NewLetter>) => Effect.Effect<unknown, SqlError>
-  /** The first waiting letters of each of `keys`. */
-  readonly firstLetters: (letters: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<LetterRow>
+  /** Inserts updates, with ids in their order. */
+  readonly insert: (updates: Identifier, values: ReadonlyArray<NewUpdate>) => Effect.Effect<unknown, SqlError>
+  /** The first waiting updates of each of `keys`. */
+  readonly firstUpdates: (updates: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<UpdateRow>
 }
 
-const letterColumns: { readonly [K in keyof NewLetter]: "text" | "bigint" } = {
+const updateColumns: { readonly [K in keyof NewUpdate]: "text" | "bigint" } = {
   fingerprint: "text",
-  key: "text",
+  partition_key: "text",
   received_at: "bigint",
   text: "text",
-  problem: "text",
+  error: "text",
   attempts: "bigint",
-  died_at: "bigint"
+  failed_at: "bigint"
 }
 
 /** Few sizes, so that few statements are prepared. */
@@ -69,7 +69,7 @@ const inParts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonl
   return parts
 }
 
-const keyRows = (keys: ReadonlyArray<string>) => keys.map((key) => ({ key }))
+const keyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
 
 const pg = (sql: SqlClient.SqlClient): Dialect => {
   const rows: Dialect["rows"] = (columns, values) => {
@@ -85,17 +85,17 @@ const pg = (sql: SqlClient.SqlClient): Dialect => {
     text: sql.literal("text"),
     integer: sql.literal("bigint"),
     identity: sql.literal("bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
-    insert: (letters, values) => {
-      const columns = sql.literal(Object.keys(letterColumns).join(", "))
-      return sql`INSERT INTO ${letters} (${columns}) SELECT ${columns} FROM ${rows(letterColumns, values)}`
+    insert: (updates, values) => {
+      const columns = sql.literal(Object.keys(updateColumns).join(", "))
+      return sql`INSERT INTO ${updates} (${columns}) SELECT ${columns} FROM ${rows(updateColumns, values)}`
     },
-    firstLetters: (letters, keys, limit) => sql<LetterRow>`
-      SELECT l.* FROM ${rows({ key: "text" }, keyRows(keys))}
+    firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
+      SELECT u.* FROM ${rows({ partition_key: "text" }, keyRows(keys))}
       CROSS JOIN LATERAL (
-        SELECT id, key, fingerprint, received_at, text FROM ${letters}
-        WHERE key = r.key AND died_at IS NULL ORDER BY id LIMIT ${limit}
-      ) AS l
-      ORDER BY l.id`
+        SELECT id, partition_key, fingerprint, received_at, text FROM ${updates}
+        WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
+      ) AS u
+      ORDER BY u.id`
   }
 }
 
@@ -116,15 +116,15 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => {
     integer: sql.literal("INTEGER"),
     identity: sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
     // SQLite reads long texts out of JSON many times slower than parameters.
-    insert: (letters, values) =>
-      Effect.forEach(inParts(values), (part) => sql`INSERT INTO ${letters} ${sql.insert(part)}`, { discard: true }),
-    firstLetters: (letters, keys, limit) => sql<LetterRow>`
-      SELECT l.id, l.key, l.fingerprint, l.received_at, l.text
-      FROM ${rows({ key: "text" }, keyRows(keys))}
-      JOIN ${letters} AS l ON l.id IN (
-        SELECT id FROM ${letters} WHERE key = r.key AND died_at IS NULL ORDER BY id LIMIT ${limit}
+    insert: (updates, values) =>
+      Effect.forEach(inParts(values), (part) => sql`INSERT INTO ${updates} ${sql.insert(part)}`, { discard: true }),
+    firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
+      SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text
+      FROM ${rows({ partition_key: "text" }, keyRows(keys))}
+      JOIN ${updates} AS u ON u.id IN (
+        SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
       )
-      ORDER BY l.id`
+      ORDER BY u.id`
   }
 }
 

@@ -1,6 +1,6 @@
 import * as Backoff from "@colloquy/core/Backoff"
-import type { Arrival, Claim, BatchStore, Settlement } from "@colloquy/core/InboxStore"
-import * as Letter from "@colloquy/core/Letter"
+import type { Batch, BatchStore, Claim, Commit } from "@colloquy/core/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,37 +10,37 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import { ofSql } from "../stores/failure.ts"
-import { fromPlain, isId, toName } from "./plain.ts"
+import { fromPlain, isId, toName, toPlain } from "./plain.ts"
 import * as Dialect from "./sqlDialect.ts"
-import { candidatesOf, planOf } from "./sqlPlan.ts"
+import type { UpdateRow } from "./sqlDialect.ts"
 import * as Tables from "./sqlTables.ts"
 
-interface DeadRow extends Dialect.LetterRow {
-  readonly problem: string
+interface DeadLetterRow extends UpdateRow {
+  readonly error: string
   readonly attempts: number | bigint
-  readonly died_at: number | bigint
+  readonly failed_at: number | bigint
 }
 
-const toStored = ({ id, key, fingerprint, received_at, text }: Dialect.LetterRow): Letter.Stored => ({
+const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
   id: String(id),
-  letter: Letter.fromStored({
+  update: QueuedUpdate.fromStored({
     fingerprint: fromPlain(fingerprint),
-    key: fromPlain(key),
+    partitionKey: fromPlain(partition_key),
     receivedAt: Number(received_at),
     text: fromPlain(text)
   })
 })
 
-const toDead = (row: DeadRow): Letter.Dead => ({
-  ...toStored(row),
-  problem: fromPlain(row.problem),
+const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
+  ...toEntry(row),
+  error: fromPlain(row.error),
   attempts: Number(row.attempts),
-  diedAt: Number(row.died_at)
+  failedAt: Number(row.failed_at)
 })
 
-const failure = ofSql("inbox")
+const toStoreError = ofSql("inbox")
 
-const sweepChunk = 1000
+const cleanupChunk = 1000
 
 const toIdRows = (ids: ReadonlyArray<string>) => ids.filter(isId).map((id) => ({ id }))
 
@@ -50,33 +50,89 @@ const isCollision = (error: unknown) => error instanceof SqlError && collisions.
 
 const collisionPauses = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
 
+const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
+
+const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now: number): Dialect.NewUpdate => ({
+  fingerprint: toName(update.fingerprint),
+  partition_key: toName(update.partitionKey),
+  received_at: update.receivedAt,
+  text: toPlain(update.text),
+  error: error === undefined ? null : toPlain(error),
+  attempts: error === undefined ? null : 0,
+  failed_at: error === undefined ? null : now
+})
+
+/** A row to insert unless its fingerprint is already stored. */
+interface Candidate {
+  readonly batch: number
+  readonly isDeduplicated: boolean
+  readonly now: number
+  readonly row: Dialect.NewUpdate
+}
+
+/** The rows of several batches in order, without duplicates between the batches. */
+const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candidate> => {
+  const seen = new Set<string>()
+  const candidates: Array<Candidate> = []
+  for (const [batch, { updates, deadLetters, now, duplicatesSince }] of batches.entries()) {
+    const isDeduplicated = duplicatesSince <= now
+    const add = (row: Dialect.NewUpdate) => {
+      if (isDeduplicated && seen.has(row.fingerprint)) return
+      seen.add(row.fingerprint)
+      candidates.push({ batch, isDeduplicated, now, row })
+    }
+    for (const update of updates) add(toRow(update, undefined, now))
+    for (const { update, error } of deadLetters) add(toRow(update, error, now))
+  }
+  return candidates
+}
+
+/** The rows that commits change, given the current owner of each partition. Commits of other owners are ignored. */
+const changesOf = (commits: ReadonlyArray<Commit>, owners: ReadonlyMap<string, string>) => {
+  const acknowledged: Array<{ id: string }> = []
+  const deadLetters: Array<{ id: string; error: string; attempts: number; failed_at: number }> = []
+  const released = new Map<string, boolean>()
+  for (const { owner, partitionKey, completed, release } of commits) {
+    const key = toName(partitionKey)
+    if (owners.get(key) !== owner || released.get(key) === true) continue
+    released.set(key, release)
+    if (completed === undefined) continue
+    const { id, failure } = completed
+    if (failure === undefined) acknowledged.push({ id })
+    else
+      deadLetters.push({ id, error: toPlain(failure.error), attempts: failure.attempts, failed_at: failure.failedAt })
+  }
+  const touched = [...released].map(([partition_key, release]) => ({ partition_key, released: release ? 1 : 0 }))
+  return { acknowledged, deadLetters, touched }
+}
+
 export interface Options {
   readonly tablePrefix: string
 }
 
 /**
- * The transactions of the inbox. They take their locks in one order (fingerprints, mailboxes by key, letters, markers),
- * so that they do not wait for each other in a circle. Who adds to or removes from the letters of a key holds the lock
- * of its mailbox: a mailbox goes only when nobody can add to it, and letters of a key have their ids in the order in
- * which they are committed.
+ * The transactions of the inbox. Locks are always taken in the same order (fingerprints, partitions by key, updates,
+ * markers), so that transactions do not deadlock. A transaction that adds updates to a partition or removes them holds
+ * the lock of the partition. Therefore an empty partition can be deleted safely, and the ids of a partition follow the
+ * order of its commits.
  */
 export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const dialect = Dialect.make(sql)
   const { lock, lockFree, rows } = dialect
   const table = Tables.names(tablePrefix)
-  const letters = sql(table.letters)
-  const mailboxes = sql(table.mailboxes)
-  const seen = sql(table.seen)
+  const updates = sql(table.updates)
+  const partitions = sql(table.partitions)
+  const fingerprints = sql(table.fingerprints)
   const markers = sql(table.markers)
 
-  // A database is outside the program: it does not run in virtual time.
+  // The database runs in real time, also when the program runs with a test clock.
   const retryCollisions = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Backoff.retry(effect, { schedule: collisionPauses, while: isCollision, clock: Clock.Clock.defaultValue() })
 
-  const gate = yield* Semaphore.make(1)
+  const migrationLock = yield* Semaphore.make(1)
   let isMigrated = false
-  const migrateOnce = gate.withPermit(
+  const migrateOnce = migrationLock.withPermit(
     Effect.suspend(() =>
       isMigrated
         ? Effect.void
@@ -94,7 +150,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
       Effect.mapError(
         Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect))),
-        failure(name)
+        toStoreError(name)
       )
 
   const transaction = (name: string) => {
@@ -108,61 +164,56 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
   }
 
   const keysIn = (keys: ReadonlyArray<string>): Fragment =>
-    sql`(SELECT r.key FROM ${rows(
-      { key: "text" },
-      keys.map((key) => ({ key }))
-    )})`
+    sql`(SELECT r.partition_key FROM ${rows({ partition_key: "text" }, toKeyRows(keys))})`
 
   const idsIn = (ids: ReadonlyArray<{ readonly id: string }>): Fragment =>
     sql`(SELECT r.id FROM ${rows({ id: "bigint" }, ids)})`
 
-  /** Gives the fingerprints that are new, and are not any more. */
-  const remember = (fingerprints: ReadonlyArray<{ fingerprint: string; at: number }>, since: number) =>
+  /** Stores fingerprints, and returns those that were not stored since the given time. */
+  const remember = (entries: ReadonlyArray<{ fingerprint: string; seen_at: number }>, since: number) =>
     sql<{ fingerprint: string }>`
-      INSERT INTO ${seen} AS s (fingerprint, at)
-      SELECT r.fingerprint, r.at FROM ${rows({ fingerprint: "text", at: "bigint" }, fingerprints)}
+      INSERT INTO ${fingerprints} AS f (fingerprint, seen_at)
+      SELECT r.fingerprint, r.seen_at FROM ${rows({ fingerprint: "text", seen_at: "bigint" }, entries)}
       WHERE true ORDER BY r.fingerprint
-      ON CONFLICT (fingerprint) DO UPDATE SET at = excluded.at WHERE s.at < ${since}
+      ON CONFLICT (fingerprint) DO UPDATE SET seen_at = excluded.seen_at WHERE f.seen_at < ${since}
       RETURNING fingerprint`
 
-  /** Makes the mailboxes that are missing, and keeps others from all of them until the transaction ends. */
-  const open = (keys: ReadonlyArray<string>) =>
+  /** Creates missing partitions, and locks all of them until the transaction ends. */
+  const lockPartitions = (keys: ReadonlyArray<string>) =>
     sql`
-      INSERT INTO ${mailboxes} (key)
-      SELECT r.key FROM ${rows(
-        { key: "text" },
-        keys.map((key) => ({ key }))
-      )}
-      WHERE true ORDER BY r.key
-      ON CONFLICT (key) DO UPDATE SET key = excluded.key`
+      INSERT INTO ${partitions} (partition_key)
+      SELECT r.partition_key FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}
+      WHERE true ORDER BY r.partition_key
+      ON CONFLICT (partition_key) DO UPDATE SET partition_key = excluded.partition_key`
 
-  const firstLetter = sql`(SELECT min(l.id) FROM ${letters} AS l WHERE l.key = m.key AND l.died_at IS NULL)`
+  const firstUpdate = sql`(
+    SELECT min(u.id) FROM ${updates} AS u WHERE u.partition_key = p.partition_key AND u.failed_at IS NULL
+  )`
 
-  const setHeads = (keys: ReadonlyArray<string>) =>
-    sql`UPDATE ${mailboxes} AS m SET head = ${firstLetter} WHERE m.head IS NULL AND m.key IN ${keysIn(keys)}`
+  const setHeads = (keys: ReadonlyArray<string>) => sql`
+    UPDATE ${partitions} AS p SET head_id = ${firstUpdate}
+    WHERE p.head_id IS NULL AND p.partition_key IN ${keysIn(keys)}`
 
-  const putAll = Effect.fnUntraced(function* (arrivals: ReadonlyArray<Arrival>) {
-    const candidates = candidatesOf(arrivals)
-    const recognised = candidates.filter(({ isRecognised }) => isRecognised)
-    const fresh = new Set<string>()
-    if (recognised.length > 0) {
-      const since = Math.min(...arrivals.map(({ duplicatesSince }) => duplicatesSince))
-      const asked = recognised.map(({ row, at }) => ({ fingerprint: row.fingerprint, at }))
-      for (const { fingerprint } of yield* remember(asked, since)) fresh.add(fingerprint)
+  const enqueue = Effect.fnUntraced(function* (batches: ReadonlyArray<Batch>) {
+    const candidates = candidatesOf(batches)
+    const deduplicated = candidates.filter(({ isDeduplicated }) => isDeduplicated)
+    const unseen = new Set<string>()
+    if (deduplicated.length > 0) {
+      const since = Math.min(...batches.map(({ duplicatesSince }) => duplicatesSince))
+      const entries = deduplicated.map(({ row, now }) => ({ fingerprint: row.fingerprint, seen_at: now }))
+      for (const { fingerprint } of yield* remember(entries, since)) unseen.add(fingerprint)
     }
-    const accepted = candidates.filter(({ isRecognised, row }) => !isRecognised || fresh.has(row.fingerprint))
-    const keys = [...new Set(accepted.flatMap(({ row }) => (row.died_at === null ? [row.key] : [])))]
-    if (keys.length > 0) yield* open(keys)
-    if (accepted.length > 0) {
+    const added = candidates.filter(({ isDeduplicated, row }) => !isDeduplicated || unseen.has(row.fingerprint))
+    const keys = [...new Set(added.flatMap(({ row }) => (row.failed_at === null ? [row.partition_key] : [])))]
+    if (keys.length > 0) yield* lockPartitions(keys)
+    if (added.length > 0) {
       yield* dialect.insert(
-        letters,
-        accepted.map(({ row }) => row)
+        updates,
+        added.map(({ row }) => row)
       )
     }
     if (keys.length > 0) yield* setHeads(keys)
-    const read = new Map(
-      arrivals.flatMap(({ marker }) => (marker === undefined ? [] : [[marker.source, marker.value]]))
-    )
+    const read = new Map(batches.flatMap(({ marker }) => (marker === undefined ? [] : [[marker.source, marker.value]])))
     if (read.size > 0) {
       const values = [...read].map(([source, value]) => ({ source: toName(source), value: String(value) }))
       yield* sql`
@@ -171,127 +222,141 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
         WHERE true ORDER BY r.source
         ON CONFLICT (source) DO UPDATE SET value = excluded.value`
     }
-    const counts = arrivals.map(() => 0)
-    for (const { arrival } of accepted) counts[arrival]++
+    const counts = batches.map(() => 0)
+    for (const { batch } of added) counts[batch]++
     return counts
   })
 
-  const claim = Effect.fnUntraced(function* ({ owner, now, leaseUntil, mailboxes: count, letters: perMailbox }: Claim) {
-    const claimed = yield* sql<{ key: string; head: number | bigint }>`
+  const claim = Effect.fnUntraced(function* ({ owner, now, leaseUntil, maxPartitions, maxUpdates }: Claim) {
+    const claimed = yield* sql<{ partition_key: string; head_id: number | bigint }>`
       WITH free AS MATERIALIZED (
-        SELECT key FROM ${mailboxes} WHERE head IS NOT NULL AND lease_until <= ${now}
-        ORDER BY head LIMIT ${count} ${lockFree}
+        SELECT partition_key FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
+        ORDER BY head_id LIMIT ${maxPartitions} ${lockFree}
       )
-      UPDATE ${mailboxes} SET owner = ${toName(owner)}, lease_until = ${leaseUntil}
-      WHERE key IN (SELECT key FROM free)
-      RETURNING key, head`
+      UPDATE ${partitions} SET owner = ${toName(owner)}, lease_until = ${leaseUntil}
+      WHERE partition_key IN (SELECT partition_key FROM free)
+      RETURNING partition_key, head_id`
     if (claimed.length === 0) return []
-    const keys = [...claimed].sort((a, b) => (a.head < b.head ? -1 : 1)).map(({ key }) => key)
-    const boxes = new Map(keys.map((key): [string, Array<Letter.Stored>] => [key, []]))
-    for (const row of yield* dialect.firstLetters(letters, keys, perMailbox)) boxes.get(row.key)!.push(toStored(row))
-    return [...boxes].map(([key, letters]) => ({ key: fromPlain(key), letters }))
+    const keys = [...claimed].sort((a, b) => (a.head_id < b.head_id ? -1 : 1)).map(({ partition_key }) => partition_key)
+    const byKey = new Map(keys.map((key): [string, Array<QueuedUpdate.Entry>] => [key, []]))
+    for (const row of yield* dialect.firstUpdates(updates, keys, maxUpdates)) {
+      byKey.get(row.partition_key)!.push(toEntry(row))
+    }
+    return [...byKey].map(([key, updates]) => ({ key: fromPlain(key), updates }))
   })
 
-  const settle = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
-    const keys = [...new Set(settlements.map(({ key }) => toName(key)))]
-    const held = yield* sql<{ key: string; owner: string }>`
-      SELECT key, owner FROM ${mailboxes} WHERE owner IS NOT NULL AND key IN ${keysIn(keys)} ORDER BY key ${lock}`
-    const { handled, died, touched } = planOf(settlements, new Map(held.map(({ key, owner }) => [key, owner])))
+  const commit = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>) {
+    const keys = [...new Set(commits.map(({ partitionKey }) => toName(partitionKey)))]
+    const held = yield* sql<{ partition_key: string; owner: string }>`
+      SELECT partition_key, owner FROM ${partitions}
+      WHERE owner IS NOT NULL AND partition_key IN ${keysIn(keys)} ORDER BY partition_key ${lock}`
+    const owners = new Map(held.map(({ partition_key, owner }) => [partition_key, owner]))
+    const { acknowledged, deadLetters, touched } = changesOf(commits, owners)
     if (touched.length === 0) return
-    if (handled.length > 0) yield* sql`DELETE FROM ${letters} WHERE died_at IS NULL AND id IN ${idsIn(handled)}`
-    if (died.length > 0) {
+    if (acknowledged.length > 0) {
+      yield* sql`DELETE FROM ${updates} WHERE failed_at IS NULL AND id IN ${idsIn(acknowledged)}`
+    }
+    if (deadLetters.length > 0) {
       yield* sql`
-        UPDATE ${letters} AS l SET problem = r.problem, attempts = r.attempts, died_at = r.at
-        FROM ${rows({ id: "bigint", problem: "text", attempts: "bigint", at: "bigint" }, died)}
-        WHERE l.id = r.id AND l.died_at IS NULL`
+        UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
+        FROM ${rows({ id: "bigint", error: "text", attempts: "bigint", failed_at: "bigint" }, deadLetters)}
+        WHERE u.id = r.id AND u.failed_at IS NULL`
     }
     yield* sql`
-      UPDATE ${mailboxes} AS m SET
-        head = ${firstLetter},
-        owner = CASE WHEN r.released = 1 THEN NULL ELSE m.owner END,
-        lease_until = CASE WHEN r.released = 1 THEN 0 ELSE m.lease_until END
-      FROM ${rows({ key: "text", released: "bigint" }, touched)}
-      WHERE m.key = r.key`
-    const released = touched.flatMap(({ key, released }) => (released === 1 ? [key] : []))
+      UPDATE ${partitions} AS p SET
+        head_id = ${firstUpdate},
+        owner = CASE WHEN r.released = 1 THEN NULL ELSE p.owner END,
+        lease_until = CASE WHEN r.released = 1 THEN 0 ELSE p.lease_until END
+      FROM ${rows({ partition_key: "text", released: "bigint" }, touched)}
+      WHERE p.partition_key = r.partition_key`
+    const released = touched.flatMap(({ partition_key, released }) => (released === 1 ? [partition_key] : []))
     if (released.length > 0) {
-      yield* sql`DELETE FROM ${mailboxes} WHERE head IS NULL AND owner IS NULL AND key IN ${keysIn(released)}`
+      yield* sql`
+        DELETE FROM ${partitions}
+        WHERE head_id IS NULL AND owner IS NULL AND partition_key IN ${keysIn(released)}`
     }
   })
 
-  const extend = (owner: string, leaseUntil: number) => sql`
-    WITH held AS MATERIALIZED (SELECT key FROM ${mailboxes} WHERE owner = ${toName(owner)} ORDER BY key ${lock})
-    UPDATE ${mailboxes} SET lease_until = ${leaseUntil} WHERE key IN (SELECT key FROM held)`
+  const renew = (owner: string, leaseUntil: number) => sql`
+    WITH held AS MATERIALIZED (
+      SELECT partition_key FROM ${partitions} WHERE owner = ${toName(owner)} ORDER BY partition_key ${lock}
+    )
+    UPDATE ${partitions} SET lease_until = ${leaseUntil} WHERE partition_key IN (SELECT partition_key FROM held)`
 
-  const stats = sql<{ waiting: number | bigint; oldest: number | bigint | null; dead: number | bigint }>`
+  const stats = sql<{ queued: number | bigint; oldest: number | bigint | null; dead_letters: number | bigint }>`
     SELECT
-      (SELECT count(*) FROM ${letters} WHERE died_at IS NULL) AS waiting,
-      (SELECT l.received_at FROM ${mailboxes} AS m JOIN ${letters} AS l ON l.id = m.head
-        WHERE m.head IS NOT NULL ORDER BY m.head LIMIT 1) AS oldest,
-      (SELECT count(*) FROM ${letters} WHERE died_at IS NOT NULL) AS dead`
+      (SELECT count(*) FROM ${updates} WHERE failed_at IS NULL) AS queued,
+      (SELECT u.received_at FROM ${partitions} AS p JOIN ${updates} AS u ON u.id = p.head_id
+        WHERE p.head_id IS NOT NULL ORDER BY p.head_id LIMIT 1) AS oldest,
+      (SELECT count(*) FROM ${updates} WHERE failed_at IS NOT NULL) AS dead_letters`
 
   const marker = (source: string) =>
     sql<{ value: string }>`SELECT value FROM ${markers} WHERE source = ${toName(source)}`
 
-  const dead = (after: string, limit: number) => sql<DeadRow>`
-    SELECT id, key, fingerprint, received_at, text, problem, attempts, died_at FROM ${letters}
-    WHERE died_at IS NOT NULL AND id > ${BigInt(after)} ORDER BY id LIMIT ${limit}`
+  const deadLetters = (after: string, limit: number) => sql<DeadLetterRow>`
+    SELECT id, partition_key, fingerprint, received_at, text, error, attempts, failed_at FROM ${updates}
+    WHERE failed_at IS NOT NULL AND id > ${BigInt(after)} ORDER BY id LIMIT ${limit}`
 
   const replay = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
-    const found = yield* sql<{ id: number | bigint; key: string }>`
-      SELECT id, key FROM ${letters} WHERE died_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
+    const found = yield* sql<{ id: number | bigint; partition_key: string }>`
+      SELECT id, partition_key FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
     if (found.length === 0) return 0
-    const keys = [...new Set(found.map(({ key }) => key))]
-    const again = idsIn(found.map(({ id }) => ({ id: String(id) })))
-    yield* open(keys)
+    const keys = [...new Set(found.map(({ partition_key }) => partition_key))]
+    const replayed = idsIn(found.map(({ id }) => ({ id: String(id) })))
+    yield* lockPartitions(keys)
     yield* sql`
-      INSERT INTO ${letters} (fingerprint, key, received_at, text)
-      SELECT fingerprint, key, received_at, text FROM ${letters} WHERE id IN ${again} ORDER BY id`
-    yield* sql`DELETE FROM ${letters} WHERE id IN ${again}`
+      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
+      SELECT fingerprint, partition_key, received_at, text FROM ${updates} WHERE id IN ${replayed} ORDER BY id`
+    yield* sql`DELETE FROM ${updates} WHERE id IN ${replayed}`
     yield* setHeads(keys)
     return found.length
   })
 
   const drop = (ids: ReadonlyArray<{ readonly id: string }>) =>
-    sql`DELETE FROM ${letters} WHERE died_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id`
+    sql`DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id`
 
   const inChunks = <A>(statement: Statement<A>) =>
-    Effect.repeat(Effect.tap(statement, Effect.yieldNow), { while: (deleted) => deleted.length === sweepChunk })
+    Effect.repeat(Effect.tap(statement, Effect.yieldNow), { while: (deleted) => deleted.length === cleanupChunk })
 
-  const limit = sql.literal(`LIMIT ${sweepChunk}`)
+  const limit = sql.literal(`LIMIT ${cleanupChunk}`)
 
-  const sweep = Effect.fnUntraced(function* (seenBefore: number, diedBefore: number) {
+  const cleanup = Effect.fnUntraced(function* (fingerprintsBefore: number, deadLettersBefore: number) {
     yield* inChunks(sql`
-      DELETE FROM ${seen} WHERE fingerprint IN (
-        SELECT fingerprint FROM ${seen} WHERE at < ${seenBefore} ${limit} ${lockFree}
-      ) RETURNING at`)
+      DELETE FROM ${fingerprints} WHERE fingerprint IN (
+        SELECT fingerprint FROM ${fingerprints} WHERE seen_at < ${fingerprintsBefore} ${limit} ${lockFree}
+      ) RETURNING seen_at`)
     yield* inChunks(sql`
-      DELETE FROM ${letters} WHERE id IN (
-        SELECT id FROM ${letters} WHERE died_at < ${diedBefore} ${limit} ${lockFree}
+      DELETE FROM ${updates} WHERE id IN (
+        SELECT id FROM ${updates} WHERE failed_at < ${deadLettersBefore} ${limit} ${lockFree}
       ) RETURNING id`)
     yield* inChunks(sql`
-      DELETE FROM ${mailboxes} WHERE key IN (
-        SELECT key FROM ${mailboxes} WHERE head IS NULL AND lease_until < ${seenBefore} ${limit} ${lockFree}
-      ) RETURNING key`)
+      DELETE FROM ${partitions} WHERE partition_key IN (
+        SELECT partition_key FROM ${partitions}
+        WHERE head_id IS NULL AND lease_until < ${fingerprintsBefore} ${limit} ${lockFree}
+      ) RETURNING partition_key`)
   })
 
   const store: BatchStore = {
     isShared: true,
-    putAll: (arrivals) => transaction("put")(putAll(arrivals)),
-    claim: (asked) => transaction("claim")(claim(asked)),
-    settle: (settlements) => (settlements.length === 0 ? Effect.void : transaction("settle")(settle(settlements))),
-    extend: (owner, leaseUntil) => Effect.asVoid(transaction("extend")(extend(owner, leaseUntil))),
-    stats: Effect.map(operation("stats")(stats), ([{ waiting, oldest, dead }]) => ({
-      waiting: Number(waiting),
-      oldest: oldest === null ? undefined : Number(oldest),
-      dead: Number(dead)
+    enqueueAll: (batches) => transaction("enqueue")(enqueue(batches)),
+    claim: (options) => transaction("claim")(claim(options)),
+    commit: (commits) => (commits.length === 0 ? Effect.void : transaction("commit")(commit(commits))),
+    renew: (owner, leaseUntil) => Effect.asVoid(transaction("renew")(renew(owner, leaseUntil))),
+    stats: Effect.map(operation("stats")(stats), ([{ queued, oldest, dead_letters }]) => ({
+      queued: Number(queued),
+      oldestReceivedAt: oldest === null ? undefined : Number(oldest),
+      deadLetters: Number(dead_letters)
     })),
     marker: (source) =>
       Effect.map(operation("marker")(marker(source)), ([row]) => (row === undefined ? undefined : BigInt(row.value))),
-    dead: ({ after = "0", limit }) =>
-      Effect.map(operation("dead")(dead(isId(after) ? after : "0", limit)), (rows) => rows.map(toDead)),
+    deadLetters: ({ after = "0", limit }) =>
+      Effect.map(operation("deadLetters")(deadLetters(isId(after) ? after : "0", limit)), (rows) =>
+        rows.map(toDeadLetter)
+      ),
     replay: (ids) => transaction("replay")(replay(toIdRows(ids))),
     drop: (ids) => Effect.map(operation("drop")(drop(toIdRows(ids))), (dropped) => dropped.length),
-    sweep: ({ seenBefore, diedBefore }) => operation("sweep")(sweep(seenBefore, diedBefore))
+    cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
+      operation("cleanup")(cleanup(fingerprintsBefore, deadLettersBefore))
   }
   return { store, ready: operation("migrate")(Effect.void) }
 })

@@ -4,48 +4,48 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { Dialect } from "./sqlDialect.ts"
 
 /**
- * `letters` has those that wait and those that died. `mailboxes` has a row for each key with a letter that waits or with
- * an owner: `head` is the first waiting letter, and a lease that is over is no lease.
+ * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
+ * that has a queued update or an owner: `head_id` is the first queued update, and `owner` counts until `lease_until`.
  */
 export const names = (prefix: string) => ({
-  letters: `${prefix}letters`,
-  mailboxes: `${prefix}mailboxes`,
-  seen: `${prefix}seen`,
+  updates: `${prefix}updates`,
+  partitions: `${prefix}partitions`,
+  fingerprints: `${prefix}fingerprints`,
   markers: `${prefix}markers`,
   migrations: `${prefix}migrations`
 })
 
-/** An index is named without the schema of its table. */
+/** PostgreSQL does not allow a schema in the name of an index. */
 const bare = (table: string) => table.slice(table.lastIndexOf(".") + 1)
 
 const create = (prefix: string, { integer, text, identity }: Dialect) =>
   Effect.gen(function* () {
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const { letters, mailboxes, seen, markers } = names(prefix)
+    const { updates, partitions, fingerprints, markers } = names(prefix)
     const index = (table: string, what: string) => sql(`${bare(table)}_${what}`)
 
-    yield* sql`CREATE TABLE ${sql(letters)} (
+    yield* sql`CREATE TABLE ${sql(updates)} (
       id ${identity},
-      key ${text} NOT NULL,
+      partition_key ${text} NOT NULL,
       fingerprint ${text} NOT NULL,
       received_at ${integer} NOT NULL,
       text ${text} NOT NULL,
-      problem ${text},
+      error ${text},
       attempts ${integer},
-      died_at ${integer}
+      failed_at ${integer}
     )`
-    yield* sql`CREATE INDEX ${index(letters, "waiting")} ON ${sql(letters)} (key, id) WHERE died_at IS NULL`
-    yield* sql`CREATE INDEX ${index(letters, "dead")} ON ${sql(letters)} (id) WHERE died_at IS NOT NULL`
-    yield* sql`CREATE INDEX ${index(letters, "died")} ON ${sql(letters)} (died_at) WHERE died_at IS NOT NULL`
-    yield* sql`CREATE TABLE ${sql(mailboxes)} (
-      key ${text} PRIMARY KEY,
-      head ${integer},
+    yield* sql`CREATE INDEX ${index(updates, "queued")} ON ${sql(updates)} (partition_key, id) WHERE failed_at IS NULL`
+    yield* sql`CREATE INDEX ${index(updates, "dead_letters")} ON ${sql(updates)} (id) WHERE failed_at IS NOT NULL`
+    yield* sql`CREATE INDEX ${index(updates, "failed_at")} ON ${sql(updates)} (failed_at) WHERE failed_at IS NOT NULL`
+    yield* sql`CREATE TABLE ${sql(partitions)} (
+      partition_key ${text} PRIMARY KEY,
+      head_id ${integer},
       owner ${text},
       lease_until ${integer} NOT NULL DEFAULT 0
     )`
-    yield* sql`CREATE INDEX ${index(mailboxes, "head")} ON ${sql(mailboxes)} (head) WHERE head IS NOT NULL`
-    yield* sql`CREATE TABLE ${sql(seen)} (fingerprint ${text} PRIMARY KEY, at ${integer} NOT NULL)`
-    yield* sql`CREATE INDEX ${index(seen, "at")} ON ${sql(seen)} (at)`
+    yield* sql`CREATE INDEX ${index(partitions, "head")} ON ${sql(partitions)} (head_id) WHERE head_id IS NOT NULL`
+    yield* sql`CREATE TABLE ${sql(fingerprints)} (fingerprint ${text} PRIMARY KEY, seen_at ${integer} NOT NULL)`
+    yield* sql`CREATE INDEX ${index(fingerprints, "seen_at")} ON ${sql(fingerprints)} (seen_at)`
     yield* sql`CREATE TABLE ${sql(markers)} (source ${text} PRIMARY KEY, value ${text} NOT NULL)`
   })
 

@@ -1,5 +1,5 @@
-import { type Arrival, InboxStore, type Mailbox, type Settlement } from "@colloquy/core/InboxStore"
-import * as Letter from "@colloquy/core/Letter"
+import { type Batch, InboxStore, type Partition, type Commit } from "@colloquy/core/InboxStore"
+import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
 
@@ -23,24 +23,24 @@ export const day = 24 * 60 * 60 * 1000
 
 export const lease = 90_000
 
-export const letter = (
+export const update = (
   fingerprint: string,
   { key = "chat", receivedAt = now, text = JSON.stringify({ fingerprint }) } = {}
-): Letter.Letter => Letter.fromStored({ fingerprint, key, receivedAt, text })
+): QueuedUpdate.QueuedUpdate => QueuedUpdate.fromStored({ fingerprint, partitionKey: key, receivedAt, text })
 
-export const lettersOf = (key: string, count: number): ReadonlyArray<Letter.Letter> =>
-  Array.from({ length: count }, (_, index) => letter(`${key}:${index}`, { key }))
+export const updatesOf = (key: string, count: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
+  Array.from({ length: count }, (_, index) => update(`${key}:${index}`, { key }))
 
-export const put = (letters: ReadonlyArray<Letter.Letter>, arrival: Partial<Arrival> = {}) => {
-  const at = arrival.now ?? now
+export const put = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, batch: Partial<Batch> = {}) => {
+  const at = batch.now ?? now
   return InboxStore.use((store) =>
-    store.put({ letters, unreadable: [], now: at, duplicatesSince: at - day, ...arrival })
+    store.enqueue({ updates, deadLetters: [], now: at, duplicatesSince: at - day, ...batch })
   )
 }
 
-export const unreadable = (fingerprint: string, text: string, problem = "is no update") => ({
-  letter: letter(fingerprint, { key: "", text }),
-  problem
+export const unreadable = (fingerprint: string, text: string, error = "is no update") => ({
+  update: update(fingerprint, { key: "", text }),
+  error
 })
 
 export const claim = (
@@ -48,46 +48,51 @@ export const claim = (
   {
     at = now,
     leaseUntil = at + lease,
-    mailboxes = 100,
-    letters = 100
-  }: Partial<Record<"at" | "leaseUntil" | "mailboxes" | "letters", number>> = {}
-) => InboxStore.use((store) => store.claim({ owner, now: at, leaseUntil, mailboxes, letters }))
+    partitions = 100,
+    updates = 100
+  }: Partial<Record<"at" | "leaseUntil" | "partitions" | "updates", number>> = {}
+) =>
+  InboxStore.use((store) => store.claim({ owner, now: at, leaseUntil, maxPartitions: partitions, maxUpdates: updates }))
 
-export const settle = (...settlements: ReadonlyArray<Settlement>) =>
-  InboxStore.use((store) => store.settle(settlements))
+export const commit = (...commits: ReadonlyArray<Commit>) => InboxStore.use((store) => store.commit(commits))
 
-/** Settles all letters of mailboxes as handled, and gives the mailboxes back. */
-export const finish = (owner: string, mailboxes: ReadonlyArray<Mailbox>) =>
-  settle(
-    ...mailboxes.flatMap(({ key, letters }) =>
-      letters.map(({ id }, index) => ({ owner, key, letter: { id }, release: index === letters.length - 1 }))
+/** Settles all updates of partitions as handled, and gives the partitions back. */
+export const finish = (owner: string, partitions: ReadonlyArray<Partition>) =>
+  commit(
+    ...partitions.flatMap(({ key, updates }) =>
+      updates.map(({ id }, index) => ({
+        owner,
+        partitionKey: key,
+        completed: { id },
+        release: index === updates.length - 1
+      }))
     )
   )
 
-export const bury = (owner: string, { key, letters }: Mailbox, problem: string, at = now) =>
-  settle(
-    ...letters.map(({ id }, index) => ({
+export const deadLetter = (owner: string, { key, updates }: Partition, error: string, failedAt = now) =>
+  commit(
+    ...updates.map(({ id }, index) => ({
       owner,
-      key,
-      letter: { id, death: { problem, attempts: 3, at } },
-      release: index === letters.length - 1
+      partitionKey: key,
+      completed: { id, failure: { error, attempts: 3, failedAt } },
+      release: index === updates.length - 1
     }))
   )
 
 export const stats = InboxStore.use((store) => store.stats)
 
-export const dead = (limit = 100, after?: string) => InboxStore.use((store) => store.dead({ limit, after }))
+export const dead = (limit = 100, after?: string) => InboxStore.use((store) => store.deadLetters({ limit, after }))
 
-export const fingerprints = (mailboxes: ReadonlyArray<Mailbox>): ReadonlyArray<ReadonlyArray<string>> =>
-  mailboxes.map(({ letters }) => letters.map(({ letter }) => letter.fingerprint))
+export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArray<ReadonlyArray<string>> =>
+  partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))
 
 /** The fingerprints of all that waits, key by key, taken out of the store. */
 export const takeAll = Effect.fnUntraced(function* (owner = "the last one", at = now + 10 * day) {
   const taken: Array<string> = []
   for (;;) {
-    const mailboxes = yield* claim(owner, { at })
-    if (mailboxes.length === 0) return taken
-    taken.push(...fingerprints(mailboxes).flat())
-    yield* finish(owner, mailboxes)
+    const partitions = yield* claim(owner, { at })
+    if (partitions.length === 0) return taken
+    taken.push(...fingerprints(partitions).flat())
+    yield* finish(owner, partitions)
   }
 })
