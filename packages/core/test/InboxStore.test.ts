@@ -89,7 +89,10 @@ describe("InboxStore.withWriteBatching", () => {
   it.effect("limits the size of a transaction", () =>
     Effect.gen(function* () {
       const { runs, store } = yield* watched()
-      const big = { ...batch("big"), updates: [QueuedUpdate.fromStored({ ...update("big"), text: "x".repeat(1_500_000) })] }
+      const big = {
+        ...batch("big"),
+        updates: [QueuedUpdate.fromStored({ ...update("big"), text: "x".repeat(1_500_000) })]
+      }
       const bigger = { ...big, updates: [QueuedUpdate.fromStored({ ...big.updates[0], fingerprint: "bigger" })] }
       yield* each([store.enqueue(big), store.enqueue(bigger), store.enqueue(batch("a"))])
       assert.deepStrictEqual(runs, [["big"], ["bigger", "a"]])

@@ -70,7 +70,10 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in Pos
     Layer.provideMerge(databases.hastyPostgres)
   )
   const empty = SqlClient.SqlClient.use((sql) =>
-    Effect.forEach(["updates", "partitions", "fingerprints", "markers"], (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`)
+    Effect.forEach(
+      ["updates", "partitions", "fingerprints", "markers"],
+      (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`
+    )
   )
 
   layer(store, { excludeTestServices: true })((it) => {

@@ -65,11 +65,7 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   handler: Handler<E, R>,
   options: Options
 ) {
-  const {
-    concurrency = defaults.concurrency,
-    maxInMemory = defaults.maxInMemory,
-    retry = defaultRetry
-  } = options
+  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory, retry = defaultRetry } = options
   yield* wholeNumber("Updates.run", "concurrency", concurrency)
   yield* wholeNumber("Updates.run", "maxInMemory", maxInMemory)
   const updates = Math.max(1, Math.min(maxTurn, Math.floor(maxInMemory / (2 * concurrency))))
