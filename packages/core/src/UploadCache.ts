@@ -1,8 +1,9 @@
 /**
- * Files that are used often are uploaded once: the attachments of uploads, by their content.
+ * A cache of uploaded files: maps the content of a file to its attachment, so that a file that is sent often is uploaded
+ * once. `Uploads.cached` uses it.
  *
- * The cache is a port. `layerMemory` keeps it in the process; `SqlUploadCache` and `RedisUploadCache` of
- * `@colloquy/node` share it between processes. `Uploads.cached` uses it.
+ * `layerMemory` keeps the entries in the process. `SqlUploadCache` and `RedisUploadCache` of `@colloquy/node` share them
+ * between processes. Use one cache per bot. `UploadCacheSuite` of `@colloquy/testing` tests an implementation of your own.
  *
  * API: Endpoints, POST /uploads (frequently used files).
  *
@@ -15,8 +16,7 @@ import * as Option from "effect/Option"
 import type { StoreError } from "./StoreError.ts"
 
 /**
- * Keeps attachments as text, by keys that are made of contents. `remove` forgets an attachment only where it is still the
- * one that is kept: another process may have uploaded the file anew.
+ * The cache of uploaded files. Keys and attachments are opaque text to it.
  *
  * @category services
  * @since 0.1.0
@@ -24,17 +24,32 @@ import type { StoreError } from "./StoreError.ts"
 export class UploadCache extends Context.Service<
   UploadCache,
   {
+    /** Returns the attachment of a key, or `None`. */
     readonly get: (key: string) => Effect.Effect<Option.Option<string>, StoreError>
+    /** Stores the attachment of a key, and replaces the previous one. */
     readonly set: (key: string, attachment: string) => Effect.Effect<void, StoreError>
+    /**
+     * Removes the entry of a key if it still has this attachment. Another process may have replaced it, and then it stays.
+     */
     readonly remove: (key: string, attachment: string) => Effect.Effect<void, StoreError>
   }
 >()("@colloquy/core/UploadCache") {}
 
 /**
- * A cache in the process. It keeps the attachments of so many files, 10,000 unless told, and forgets the one that was
- * used least lately.
+ * Options of {@link layerMemory}.
  *
- * **Example**
+ * @category options
+ * @since 0.1.0
+ */
+export interface MemoryOptions {
+  /** Maximum number of entries. The least recently used entry is removed first. Default: 10,000. */
+  readonly capacity?: number | undefined
+}
+
+/**
+ * Provides a cache in the memory of the process.
+ *
+ * **Example** (Upload a file once)
  *
  * ```ts
  * import { UploadCache, Uploads, UploadSource } from "@colloquy/core"
@@ -50,30 +65,31 @@ export class UploadCache extends Context.Service<
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options: { readonly capacity?: number | undefined } = {}): Layer.Layer<UploadCache> =>
+export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<UploadCache> =>
   Layer.sync(UploadCache, () => {
     const { capacity = 10_000 } = options
-    const kept = new Map<string, string>()
+    // A `Map` iterates in insertion order, so the first entry is the least recently used one.
+    const entries = new Map<string, string>()
     const put = (key: string, attachment: string) => {
-      kept.delete(key)
-      kept.set(key, attachment)
+      entries.delete(key)
+      entries.set(key, attachment)
     }
     return UploadCache.of({
       get: (key) =>
         Effect.sync(() => {
-          const known = kept.get(key)
-          if (known !== undefined) put(key, known)
-          return Option.fromUndefinedOr(known)
+          const attachment = entries.get(key)
+          if (attachment !== undefined) put(key, attachment)
+          return Option.fromUndefinedOr(attachment)
         }),
       set: (key, attachment) =>
         Effect.sync(() => {
           put(key, attachment)
-          const [oldest] = kept.keys()
-          if (kept.size > capacity) kept.delete(oldest)
+          const [oldest] = entries.keys()
+          if (entries.size > capacity) entries.delete(oldest)
         }),
       remove: (key, attachment) =>
         Effect.sync(() => {
-          if (kept.get(key) === attachment) kept.delete(key)
+          if (entries.get(key) === attachment) entries.delete(key)
         })
     })
   })

@@ -1,92 +1,106 @@
 /**
- * Everything that can go wrong in an upload, apart from the call that asks for an address.
+ * The error of an upload and its reasons.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
 import type * as ApiError from "./ApiError.ts"
-import type { SavedUpload, UploadType } from "./Uploads.ts"
+import type { SavedUpload, UploadType } from "./Upload.ts"
 
 /**
- * Reason: the file is beyond a limit of its type. Nothing was sent, unless it is a stream that did not tell its size.
+ * Reason: the file exceeds a limit of `UploadLimits`. Nothing was sent, except from a stream of unknown size, where the
+ * limit is checked while the bytes are sent.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class LimitExceeded extends Data.TaggedError("LimitExceeded")<{
+  /** The limit that the file exceeds. */
   readonly limit: "size" | "extension" | "dimensions" | "duration"
+  /** What is allowed, as text. */
   readonly allowed: string
+  /** What the file has, as text. */
   readonly found: string
 }> {
   override get message() {
-    return `its ${this.limit} is ${this.found}, and ${this.allowed} is allowed. Make the file fit, or upload it as another type.`
+    const verb = this.limit === "dimensions" ? "are" : "is"
+    return `its ${this.limit} ${verb} ${this.found}, but must be ${this.allowed}. Change the file, or upload it as another type.`
   }
 }
 
 /**
- * Reason: the source could not be opened or read, or it did not have the size that it told.
+ * Reason: the source could not be opened or read, or its content does not have the size that the source declared.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class SourceFailed extends Data.TaggedError("SourceFailed")<{
+  /** What went wrong, as text. */
   readonly detail: string
+  /** The error of the source. */
   readonly cause?: unknown
 }> {
   override get message() {
-    return `its source cannot be read: ${this.detail}.`
+    return `its source could not be read: ${this.detail}. Check the source, then upload it again.`
   }
 }
 
 /**
- * Reason: the source is not the one that the saved upload was begun with.
+ * Reason: the source is not the one that the saved upload was started with. Nothing was sent.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class SourceMismatch extends Data.TaggedError("SourceMismatch")<{}> {
   override get message() {
-    return "its source is another one than the upload was begun with. Upload it from the beginning."
+    return "its source is not the one that the saved upload was started with. Start a new upload."
   }
 }
 
 /**
- * Reason: the upload host said no. `code` and `detail` are its own words, `body` the answer as it came.
+ * Reason: the upload host rejected the file.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class Rejected extends Data.TaggedError("Rejected")<{
+  /** The HTTP status of the response. */
   readonly status: number
+  /** The error code in the response, if it has one. */
   readonly code?: string
+  /** The description in the response, if it has one. */
   readonly detail?: string
+  /** The unchanged body of the response. */
   readonly body: string
 }> {
   override get message() {
-    const said = [this.status, this.code].filter((part) => part !== undefined).join(" ")
+    const answer = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
       this.status === 415
-        ? "The extension of its name may not be allowed for this type."
+        ? "The host may not allow the extension of the file name for this type."
         : this.status >= 500
-          ? "The upload host has a problem: try again later."
-          : "See the body for what it said."
-    return `the upload host refused (${said}${this.detail ? `: ${this.detail}` : ""}). ${advice}`
+          ? "The host has an internal problem: retry later."
+          : "See `body` for its response."
+    return `the upload host rejected it (${answer}${this.detail ? `: ${this.detail}` : ""}). ${advice}`
   }
 }
 
 /**
- * Reason: the upload host says success, but its answer has no token. The body is kept as it came.
+ * Reason: the upload host reported success, but its response has no usable token.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+  /** The HTTP status of the response. */
   readonly status: number
+  /** What is wrong with the response. */
   readonly problem: string
+  /** The unchanged body of the response. */
   readonly body: string
 }> {
   override get message() {
-    return `the answer of the upload host cannot be read (${this.status}): ${this.problem}. \`body\` holds it, for a report.`
+    return `the upload host reported success (${this.status}), but its response is invalid: ${this.problem}. See \`body\`.`
   }
 }
 
@@ -98,14 +112,13 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
  */
 export type Reason = LimitExceeded | SourceFailed | SourceMismatch | ApiError.Transport | Rejected | InvalidResponse
 
-/** Refusals that another attempt gets round, at another place or at another address. */
-const passing = [404, 408, 410, 416, 429]
+/** Statuses below 500 that another attempt may avoid, after a status query or at another address. */
+const retryableStatuses = [404, 408, 410, 416, 429]
 
 /**
- * An upload failed: `reason` says why. Where it had come to a point from which it can go on, `saved` is what
- * `Uploads.upload` takes for that.
+ * An upload failed; `reason` says why. A failed upload has no visible effect on the platform.
  *
- * **Example**
+ * **Example** (Handle one reason)
  *
  * ```ts
  * import { Uploads, UploadSource } from "@colloquy/core"
@@ -113,7 +126,7 @@ const passing = [404, 408, 410, 416, 429]
  *
  * const source = UploadSource.bytes(new Uint8Array(1000))
  * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
- *   Effect.catchReason("UploadFailed", "LimitExceeded", ({ limit }) => Effect.die(`Mind the ${limit}`))
+ *   Effect.catchReason("UploadFailed", "LimitExceeded", ({ limit }) => Effect.die(`Check the ${limit}`))
  * )
  * ```
  *
@@ -121,25 +134,29 @@ const passing = [404, 408, 410, 416, 429]
  * @since 0.1.0
  */
 export class UploadFailed extends Data.TaggedError("UploadFailed")<{
+  /** The kind of media that the file was uploaded as. */
   readonly type: UploadType
+  /** The name of the file. */
   readonly name: string
+  /** Why the upload failed. */
   readonly reason: Reason
+  /** The resumable upload, to resume it with `Uploads.upload`. Absent if there is nothing to resume. */
   readonly saved?: SavedUpload
 }> {
-  /** Whether the same upload may succeed later. Nothing stands anywhere before it has succeeded. */
+  /** Whether the same upload may succeed later. */
   get isRetryable(): boolean {
     const { reason } = this
     switch (reason._tag) {
       case "Transport":
         return reason.isRetryable
       case "Rejected":
-        return reason.status >= 500 || passing.includes(reason.status)
+        return reason.status >= 500 || retryableStatuses.includes(reason.status)
       default:
         return false
     }
   }
 
   override get message() {
-    return `${this.type} ${JSON.stringify(this.name)} was not uploaded: ${this.reason.message}`
+    return `Failed to upload the ${this.type} ${JSON.stringify(this.name)}: ${this.reason.message}`
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What can be uploaded as what: sizes, extensions, sides of pictures, length of audio. They are checked before a byte is
- * sent.
+ * The limits on uploaded files: sizes, extensions, image dimensions and audio duration. They are checked before the first
+ * byte is sent.
  *
  * API: Limits.
  *
@@ -9,24 +9,36 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Platform from "./Platform.ts"
-import type { UploadType } from "./Uploads.ts"
+import type { UploadType } from "./Upload.ts"
 
 /**
- * The limits of one type. `size` is in bytes, `side` in pixels; what is left out is not checked. A name without an
- * extension passes.
+ * The limits on files of one type.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Limits {
+  /** Maximum size of the file, in bytes. */
   readonly maxSize: number
+  /** The allowed extensions, in lower case. A file name without an extension is always allowed. Default: any extension. */
   readonly extensions?: ReadonlyArray<string>
+  /** Maximum width and height of the image, in pixels. Default: not checked. */
   readonly maxSide?: number
+  /** Maximum duration of the audio. Default: not checked. */
   readonly maxDuration?: Duration.Duration
 }
 
 /**
- * The limits of the API document. It leaves open what else may be audio and what is a file, so any extension is both.
+ * The limits of the API document, from `Platform`. Audio may have any extension, because the document lists only some:
+ *
+ * | type    | size    | extensions                               | other                |
+ * | ------- | ------- | ---------------------------------------- | -------------------- |
+ * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, bmp, heic     | at most 7680 x 7680 px |
+ * | `video` | 250 MiB | mp4, mov, mkv, webm                      |                      |
+ * | `audio` | 256 MiB | any                                      | at most 1 hour       |
+ * | `file`  | 4 GiB   | any                                      |                      |
+ *
+ * API: Limits.
  *
  * @category limits
  * @since 0.1.0
@@ -43,9 +55,9 @@ export const defaults: Readonly<Record<UploadType, Limits>> = {
 }
 
 /**
- * The limits in force.
+ * The limits that uploads are checked against. Default: {@link defaults}.
  *
- * **Example** (for a platform that allows more than it documents)
+ * **Example** (A platform that allows larger images of any extension)
  *
  * ```ts
  * import { UploadLimits, Uploads, UploadSource } from "@colloquy/core"
@@ -55,7 +67,7 @@ export const defaults: Readonly<Record<UploadType, Limits>> = {
  * const attachment = Uploads.upload({ type: "image", source, name: "a.webp" }).pipe(
  *   Effect.provideService(UploadLimits.UploadLimits, {
  *     ...UploadLimits.defaults,
- *     image: { size: 100 * 2 ** 20 }
+ *     image: { maxSize: 100 * 2 ** 20 }
  *   })
  * )
  * ```

@@ -1,6 +1,9 @@
 /**
- * What can be uploaded: bytes, a web `Blob`, a stream of bytes, what stands at another address. `NodeUploads.fromPath`
- * of `@colloquy/node` adds files. Nothing is read before the upload, and never more at once than a small piece.
+ * Sources of uploads: bytes in memory, a web `Blob`, a stream of bytes, or a file at a URL. `NodeUploads.fromPath` of
+ * `@colloquy/node` adds files.
+ *
+ * A source is opened when its upload starts and released when it ends. It is read in small chunks, so memory stays
+ * constant for a file of any size.
  *
  * @since 0.1.0
  */
@@ -10,16 +13,16 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { digest, digestEnds } from "./internal/upload/digest.ts"
+import { chunkRanges, digest, digestEnds } from "./internal/upload/content.ts"
 
-const TypeId = "~colloquy/UploadSource"
+const TypeId = "~@colloquy/core/UploadSource"
 
 /**
  * How a source can be read:
  *
- * - `anywhere`: any range of it, as often as needed. Its upload goes on where it broke, also in a new process.
- * - `again`: from its beginning only. Its upload begins anew when it breaks.
- * - `once`: its upload fails when it breaks.
+ * - `randomAccess`: any range, any number of times. The upload resumes after a failure, also in another process.
+ * - `replayable`: from the beginning, any number of times. The upload starts over after a failure.
+ * - `once`: from the beginning, once. The upload fails with its first failure.
  *
  * @category models
  * @since 0.1.0
@@ -27,57 +30,97 @@ const TypeId = "~colloquy/UploadSource"
 export type Access = "randomAccess" | "replayable" | "once"
 
 /**
- * A source that is open. `read` gives the bytes from `from` up to `to`, which is not included; of a source that is not
- * read `anywhere` it gives all there are. `identity` is the same for as long as the content is.
+ * The content of a source that is open.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Opened {
+  /** Size of the content in bytes, or `undefined` if it is unknown. */
   readonly size: number | undefined
+  /**
+   * Reads the bytes from `from` (included) to `to` (excluded). A source without random access ignores the range and returns
+   * its whole content.
+   */
   readonly read: (from: number, to: number) => Stream.Stream<Uint8Array, unknown>
+  /**
+   * A text that identifies the content: equal for the same content, different for another one. It is compared when a saved
+   * upload is resumed. Only used with random access.
+   */
   readonly identity: Effect.Effect<string, unknown>
 }
 
 /**
- * Where the bytes of an upload come from.
+ * The content of an upload.
  *
  * @category models
  * @since 0.1.0
  */
-export interface UploadSource<out Reading extends Access = Access> {
+export interface UploadSource<out A extends Access = Access> {
   readonly [TypeId]: typeof TypeId
-  /** What the file is called, where the source knows. */
+  /** The name of the file, or `undefined` if the source has none. */
   readonly name: string | undefined
-  readonly access: Reading
+  /** How the source can be read. */
+  readonly access: A
+  /** Opens the source. What it acquires is released when the upload ends. */
   readonly open: Effect.Effect<Opened, unknown, HttpClient.HttpClient | Scope.Scope>
 }
 
 /**
- * A source of any kind. What `open` acquires is released when the upload ends; a failure of it or of the bytes ends the
- * upload with the reason `SourceFailed`.
+ * The server of a URL source did not respond with status 200.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class DownloadFailed extends Data.TaggedError("DownloadFailed")<{
+  /** The requested URL. */
+  readonly url: string
+  /** The HTTP status of the response. */
+  readonly status: number
+}> {
+  override get message() {
+    return `GET ${this.url} responded with status ${this.status}`
+  }
+}
+
+/**
+ * Creates a source. If `open` or `read` fails, the upload fails with the reason `SourceFailed`.
+ *
+ * **Example** (A source in an object store)
+ *
+ * ```ts
+ * import { UploadSource } from "@colloquy/core"
+ * import { Effect, type Stream } from "effect"
+ *
+ * declare const store: {
+ *   readonly head: (key: string) => Effect.Effect<{ readonly size: number; readonly etag: string }, Error>
+ *   readonly read: (key: string, from: number, to: number) => Stream.Stream<Uint8Array, Error>
+ * }
+ *
+ * const fromStore = (key: string) =>
+ *   UploadSource.make({
+ *     name: key,
+ *     access: "randomAccess",
+ *     open: Effect.map(store.head(key), ({ etag, size }) => ({
+ *       size,
+ *       read: (from, to) => store.read(key, from, to),
+ *       identity: Effect.succeed(etag)
+ *     }))
+ *   })
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Reading extends Access>(
-  options: Omit<UploadSource<Reading>, typeof TypeId>
-): UploadSource<Reading> => ({ [TypeId]: TypeId, ...options })
-
-const pieceSize = 2 ** 18
-
-const cut = function* (from: number, to: number): Generator<readonly [number, number]> {
-  for (let at = from; at < to; at += pieceSize) yield [at, Math.min(at + pieceSize, to)]
-}
-
-/** The small ranges that a range consists of. */
-const rangesOf = (from: number, to: number) =>
-  Stream.suspend(() => Stream.fromIterable(cut(from, to), { chunkSize: 1 }))
+export const make = <A extends Access>(options: Omit<UploadSource<A>, typeof TypeId>): UploadSource<A> => ({
+  [TypeId]: TypeId,
+  ...options
+})
 
 /**
- * Bytes in memory.
+ * Creates a source from bytes in memory.
  *
- * **Example**
+ * **Example** (Upload a report)
  *
  * ```ts
  * import { Uploads, UploadSource } from "@colloquy/core"
@@ -96,33 +139,47 @@ export const bytes = (content: Uint8Array): UploadSource<"randomAccess"> =>
     open: Effect.succeed({
       size: content.byteLength,
       read: (from, to) =>
-        rangesOf(from, Math.min(to, content.byteLength)).pipe(Stream.map(([from, to]) => content.subarray(from, to))),
+        chunkRanges(from, Math.min(to, content.byteLength)).pipe(
+          Stream.map(([from, to]) => content.subarray(from, to))
+        ),
       identity: digest(content)
     })
   })
 
 /**
- * What an upload needs of a web `Blob`.
+ * The part of a web `Blob` or `File` that {@link blob} uses.
  *
  * @category models
  * @since 0.1.0
  */
 export interface BlobLike {
+  /** Size in bytes. */
   readonly size: number
+  /** The name of a `File`. */
   readonly name?: string
+  /** When a `File` was last modified, in milliseconds since 1970. It is part of the identity of the source. */
   readonly lastModified?: number
+  /** Returns the bytes from `from` (included) to `to` (excluded). */
   readonly slice: (from: number, to: number) => { readonly arrayBuffer: () => Promise<ArrayBuffer> }
 }
 
 /**
- * A web `Blob`, or a `File` with its name.
+ * Creates a source from a web `Blob`, or from a `File` with its name.
+ *
+ * **Example** (Upload a `File`)
+ *
+ * ```ts
+ * import { Uploads, UploadSource } from "@colloquy/core"
+ *
+ * const upload = (file: UploadSource.BlobLike) => Uploads.upload({ type: "file", source: UploadSource.blob(file) })
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
 export const blob = (content: BlobLike): UploadSource<"randomAccess"> => {
   const read = (from: number, to: number) =>
-    rangesOf(from, Math.min(to, content.size)).pipe(
+    chunkRanges(from, Math.min(to, content.size)).pipe(
       Stream.mapEffect(([from, to]) => Effect.tryPromise(() => content.slice(from, to).arrayBuffer())),
       Stream.map((buffer) => new Uint8Array(buffer))
     )
@@ -141,10 +198,23 @@ export const blob = (content: BlobLike): UploadSource<"randomAccess"> => {
 }
 
 /**
- * A stream of bytes, which is run once: an upload of it that breaks cannot go on. With `size` the platform is told how
- * much comes, and the limit is checked before a byte is sent; without, as the bytes go by.
+ * Options of {@link stream}.
  *
- * **Example**
+ * @category options
+ * @since 0.1.0
+ */
+export interface StreamOptions {
+  /**
+   * Size of the content in bytes. With it, the size limit is checked before the first byte is sent and the request has a
+   * `Content-Length`; without it, the limit is checked while the bytes are sent. Default: unknown.
+   */
+  readonly size?: number | undefined
+}
+
+/**
+ * Creates a source from a stream of bytes. The stream is run once, so an upload that fails is not retried.
+ *
+ * **Example** (Upload generated text)
  *
  * ```ts
  * import { Uploads, UploadSource } from "@colloquy/core"
@@ -159,7 +229,7 @@ export const blob = (content: BlobLike): UploadSource<"randomAccess"> => {
  */
 export const stream = <E>(
   content: Stream.Stream<Uint8Array, E>,
-  options: { readonly size?: number | undefined } = {}
+  options: StreamOptions = {}
 ): UploadSource<"once"> =>
   make({
     name: undefined,
@@ -167,19 +237,7 @@ export const stream = <E>(
     open: Effect.succeed({ size: options.size, read: () => content, identity: Effect.succeed("") })
   })
 
-/**
- * What stands at an address did not come.
- *
- * @category errors
- * @since 0.1.0
- */
-export class DownloadFailed extends Data.TaggedError("Unavailable")<{ readonly url: string; readonly status: number }> {
-  override get message() {
-    return `${this.url} was answered with ${this.status}`
-  }
-}
-
-const nameIn = (url: string): string | undefined => {
+const fileNameOf = (url: string): string | undefined => {
   const [, segment] = /^[a-z]+:\/\/[^/?#]+(?:\/[^/?#]*)*\/([^/?#]+)(?:[?#]|$)/i.exec(url) ?? []
   return segment === undefined
     ? undefined
@@ -189,7 +247,7 @@ const nameIn = (url: string): string | undefined => {
       )
 }
 
-const lengthOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
+const contentLengthOf = (headers: Readonly<Record<string, string | undefined>>): number | undefined => {
   const length = headers["content-length"]
   return length !== undefined && /^\d+$/.test(length) && headers["content-encoding"] === undefined
     ? Number(length)
@@ -197,22 +255,32 @@ const lengthOf = (headers: Readonly<Record<string, string | undefined>>): number
 }
 
 /**
- * What stands at another address: it is fetched by the `HttpClient` of the program while it is uploaded, redirects
- * included, and fetched again where the upload breaks. It is called like the last part of its address unless told.
+ * Creates a source from the file at a URL. It is downloaded by the `HttpClient` of the program while it is uploaded,
+ * redirects are followed, and it is downloaded again if the upload is retried. Its name is the last segment of the path.
  *
- * A picture need not be uploaded for this: `AttachmentRequest.imageFromUrl` lets the platform fetch it.
+ * A response other than 200 fails the upload with the reason `SourceFailed`, caused by {@link DownloadFailed}.
+ *
+ * An image at a public URL can also be sent without an upload: `AttachmentRequest.imageFromUrl` lets the platform fetch it.
+ *
+ * **Example** (Upload a file from a URL)
+ *
+ * ```ts
+ * import { Uploads, UploadSource } from "@colloquy/core"
+ *
+ * const attachment = Uploads.upload({ type: "video", source: UploadSource.url("https://videos.example/launch.mp4") })
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
 export const url = (address: string): UploadSource<"replayable"> =>
   make({
-    name: nameIn(address),
+    name: fileNameOf(address),
     access: "replayable",
     open: Effect.gen(function* () {
       const client = HttpClient.withScope(HttpClient.followRedirects(yield* HttpClient.HttpClient))
       const response = yield* Effect.provideService(client.get(address), HttpClient.TracerPropagationEnabled, false)
       if (response.status !== 200) return yield* new DownloadFailed({ url: address, status: response.status })
-      return { size: lengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
+      return { size: contentLengthOf(response.headers), read: () => response.stream, identity: Effect.succeed("") }
     })
   })

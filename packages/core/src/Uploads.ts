@@ -1,60 +1,44 @@
 /**
- * Upload media, of any size, and get the attachment to send.
+ * Uploads files of any size and returns the attachments to send. The data types are in `Upload`.
  *
  * API: Upload result; Endpoints, POST /uploads.
  *
  * @since 0.1.0
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Queue from "effect/Queue"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { upload as run } from "./internal/upload/upload.ts"
 import { cached as runCached } from "./internal/upload/cached.ts"
-import { nullish } from "./internal/client/wire.ts"
+import { upload as runUpload } from "./internal/upload/upload.ts"
+import {
+  type Media,
+  type RandomAccessRequest,
+  type ResumeRequest,
+  UploadAddress,
+  UploadEvent,
+  type UploadRequest,
+  UploadType
+} from "./Upload.ts"
 import type { UploadCache } from "./UploadCache.ts"
 import type { UploadFailed } from "./UploadError.ts"
-import { type Media, UploadEvent } from "./UploadEvent.ts"
-import type { UploadSource } from "./UploadSource.ts"
 
 /**
- * What can be uploaded. `photo` is no longer one of them: `image` replaces it.
+ * The errors of an upload: `UploadFailed`, or an error of the request for an upload address.
  *
- * @category models
+ * @category errors
  * @since 0.1.0
  */
-export const UploadType = Schema.Literals(["image", "video", "audio", "file"])
+export type UploadErrors = UploadFailed | ApiError.Common
 
 /**
- * @category models
- * @since 0.1.0
- */
-export type UploadType = typeof UploadType.Type
-
-/**
- * Where to upload to. `url` takes exactly one file, lives for ever and is used unchanged. `token` comes for `video` and
- * `audio`, and attaches the media once it is uploaded; for `image` and `file` the upload host answers it.
+ * Requests an address to upload one file to. {@link upload} does this for you; call it to upload by other means. The file is
+ * sent to the address without the token of the bot.
  *
- * @category models
- * @since 0.1.0
- */
-export const UploadAddress = Schema.Struct({ url: Schema.String, token: nullish(Schema.String) })
-
-/**
- * @category models
- * @since 0.1.0
- */
-export interface UploadAddress extends Schema.Schema.Type<typeof UploadAddress> {}
-
-/**
- * Asks for an address to upload one file to. The upload itself goes to that address, without the token of the bot.
- *
- * **Example**
+ * **Example** (Request an address for an image)
  *
  * ```ts
  * import { Uploads } from "@colloquy/core"
@@ -75,109 +59,30 @@ export const create: Endpoint.Endpoint<{ readonly type: UploadType }, UploadAddr
     query: { type: UploadType },
     success: UploadAddress,
     errors: [],
-    // An address that nobody uses does no harm.
+    // An address that is not used has no effect.
     idempotent: true
   })
 )
 
 /**
- * An upload in parts as a value that can be stored, to go on in another process: where it goes, what it is called, and
- * what tells its source from another one (`size`, `identity`). How far it has come is what the upload host says.
+ * Uploads a file and returns the attachment to send, or resumes a saved upload.
  *
- * Whoever has `url` and `token` can upload and attach the file: store it like a secret.
+ * - **Limits.** The size, the extension, the dimensions of an image and the duration of an audio are checked against
+ *   `UploadLimits` before the first byte is sent. An image or audio whose header cannot be parsed passes the check.
+ * - **Method.** A source with random access is sent in parts from 16 MiB on (`resumable`), everything else in one request
+ *   (`multipart`). `method` and `partSize` of the request change that.
+ * - **Retries.** Transient failures are retried by the `transient` schedule of `RetryPolicy`, unless the source can be read
+ *   only once. With `resumable`, the schedule starts anew after each part that arrives.
+ * - **Time-outs.** An upload may take any time. It fails if no byte is sent or received for `stallTimeout`. Default:
+ *   2 minutes.
+ * - **Security.** The file goes through the `HttpClient` of the program to the address that the platform returned, without
+ *   the token of the bot and without trace headers.
  *
- * **Example**
+ * The platform processes the file after the upload; `Messages.send` waits for that.
  *
- * ```ts
- * import { Uploads } from "@colloquy/core"
- * import { Schema } from "effect"
+ * Fails with `UploadFailed`, or with an error of {@link create}.
  *
- * const Stored = Schema.fromJsonString(Uploads.SavedUpload)
- * const toText = Schema.encodeEffect(Stored)
- * const fromText = Schema.decodeEffect(Stored)
- * ```
- *
- * @category models
- * @since 0.1.0
- */
-export const SavedUpload = Schema.Struct({
-  type: UploadType,
-  name: Schema.String,
-  url: Schema.String,
-  token: Schema.optionalKey(Schema.String),
-  size: Schema.Int,
-  partSize: Schema.Int,
-  identity: Schema.String
-})
-
-/**
- * @category models
- * @since 0.1.0
- */
-export interface SavedUpload extends Schema.Schema.Type<typeof SavedUpload> {}
-
-interface Settings {
-  /**
-   * How long nothing may move; 2 minutes unless told. There is no time-out for the whole of an upload. The HTTP client may
-   * have time-outs for that too, as `headersTimeout` of `NodeBotHttpClient`.
-   */
-  readonly stallTimeout?: Duration.Input | undefined
-}
-
-interface Named extends Settings {
-  readonly type: UploadType
-  /** What the file is called, with its extension; as the source calls it unless told. */
-  readonly name?: string | undefined
-}
-
-/**
- * What to upload, and as what.
- *
- * There are two methods. `multipart` sends the whole file in one request. `resumable` sends it in parts, and goes on where
- * it broke; it needs a source that can be read anywhere. Unless told, such a source goes in parts from 16 MB on, and
- * everything else in one request. `partSize` is in bytes; parts are at least 2 MB and at most 1000 unless told.
- *
- * @category models
- * @since 0.1.0
- */
-export type UploadRequest =
-  | (Named & { readonly source: UploadSource; readonly method?: "multipart" | undefined })
-  | (Named & {
-      readonly source: UploadSource<"randomAccess">
-      readonly method?: "multipart" | "resumable" | undefined
-      readonly partSize?: number | undefined
-    })
-
-/**
- * An upload to go on with, and its source: the same one, which is checked.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ResumeRequest extends Settings {
-  readonly saved: SavedUpload
-  readonly source: UploadSource<"randomAccess">
-}
-
-/**
- * What can go wrong in an upload.
- *
- * @category errors
- * @since 0.1.0
- */
-export type UploadErrors = UploadFailed | ApiError.Common
-
-/**
- * Uploads a file and gives the attachment to send.
- *
- * The limits of `UploadLimits` are checked before a byte is sent: the size, the extension, the sides of a picture, and
- * the length of audio where its header tells. The file goes through the `HttpClient` of the program to the address that
- * the platform gave, without the token of the bot. What breaks is tried again by `RetryPolicy` (`transient`, anew
- * after each part that arrived), unless the source can be read only once.
- *
- * The platform processes the file after that; `Messages.send` waits for it.
- *
- * **Example**
+ * **Example** (Upload and send an image)
  *
  * ```ts
  * import { Chat, Messages, Uploads, UploadSource } from "@colloquy/core"
@@ -190,16 +95,16 @@ export type UploadErrors = UploadFailed | ApiError.Common
  * })
  * ```
  *
- * **Example** (Going on where it broke)
+ * **Example** (Resume a failed upload)
  *
  * ```ts
  * import { Uploads, UploadSource } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const film = UploadSource.bytes(new Uint8Array(100_000_000))
- * const attachment = Uploads.upload({ type: "video", source: film, name: "film.mp4" }).pipe(
+ * const source = UploadSource.bytes(new Uint8Array(100_000_000))
+ * const attachment = Uploads.upload({ type: "video", source, name: "video.mp4" }).pipe(
  *   Effect.catchTag("UploadFailed", (error) =>
- *     error.saved === undefined ? Effect.fail(error) : Uploads.upload({ saved: error.saved, source: film })
+ *     error.saved === undefined ? Effect.fail(error) : Uploads.upload({ saved: error.saved, source })
  *   )
  * )
  * ```
@@ -211,20 +116,21 @@ export type UploadErrors = UploadFailed | ApiError.Common
  */
 export const upload = (
   request: UploadRequest | ResumeRequest
-): Effect.Effect<Media, UploadErrors, BotApi | HttpClient.HttpClient> => run(create, request, () => {})
+): Effect.Effect<Media, UploadErrors, BotApi | HttpClient.HttpClient> => runUpload(create, request, () => {})
 
 /**
- * {@link upload} as a stream of what happens: `Started` where it goes in parts, `Progress` at each percent and each
- * second, and `Completed` as the last one. Who stops listening stops the upload.
+ * Uploads a file like {@link upload}, as a stream of its events: `Started` if it is resumable, `Progress` at each percent
+ * and at least once per second while bytes are sent, and `Completed` as the last event. Interrupting the stream stops the
+ * upload.
  *
- * **Example**
+ * **Example** (Log the progress)
  *
  * ```ts
  * import { Uploads, UploadSource } from "@colloquy/core"
  * import { Console, Stream } from "effect"
  *
  * const source = UploadSource.bytes(new Uint8Array(100_000_000))
- * const shown = Uploads.events({ type: "video", source, name: "film.mp4" }).pipe(
+ * const logged = Uploads.events({ type: "video", source, name: "video.mp4" }).pipe(
  *   Stream.tap((event) =>
  *     event._tag === "Progress" ? Console.log(`${event.percent}% at ${event.bytesPerSecond} B/s`) : Console.log(event)
  *   )
@@ -240,29 +146,23 @@ export const events = (
   request: UploadRequest | ResumeRequest
 ): Stream.Stream<UploadEvent, UploadErrors, BotApi | HttpClient.HttpClient> =>
   Stream.callback((queue) =>
-    run(create, request, (event) => Queue.offerUnsafe(queue, event)).pipe(
+    runUpload(create, request, (event) => Queue.offerUnsafe(queue, event)).pipe(
       Effect.tap((attachment) => Queue.offer(queue, UploadEvent.Completed({ attachment }))),
       Effect.andThen(Queue.end(queue))
     )
   )
 
 /**
- * What to upload unless it stands on the platform already. Its source is read twice, so it can be read anywhere.
+ * Runs `use` with the attachment of a file from `UploadCache`; uploads the file first if the cache does not have it.
  *
- * @category models
- * @since 0.1.0
- */
-export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSource<"randomAccess"> }>
-
-/**
- * Uses a file that stands on the platform already, by `UploadCache`, and uploads it where it does not. The content of the
- * file decides, which is read each time, with its type, and with its name where people see it. When the platform refuses
- * the attachment that was kept, it is forgotten, the file uploaded, and `use` run once more.
+ * The key of the cache is the content of the file, which is read on each call, with its type, and with its name where users
+ * see the name (`file` and `audio`). If the platform rejects a cached attachment, it is removed from the cache, the file is
+ * uploaded again, and `use` runs once more.
  *
- * Who wants the same file at the same time waits for the first one. A cache that cannot be reached is logged as a warning;
- * the file is uploaded then.
+ * Concurrent calls in one process for the same file upload it once. If the cache fails, a warning is logged and the file is
+ * uploaded.
  *
- * **Example**
+ * **Example** (Send a logo with each greeting)
  *
  * ```ts
  * import { Chat, Messages, Uploads, UploadSource } from "@colloquy/core"
@@ -280,7 +180,7 @@ export type CachedRequest = Extract<UploadRequest, { readonly source: UploadSour
  * @since 0.1.0
  */
 export const cached = <A, E, R>(
-  request: CachedRequest,
+  request: RandomAccessRequest,
   use: (attachment: Media) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | UploadErrors, R | BotApi | HttpClient.HttpClient | UploadCache> =>
   runCached(request, use, upload(request))

@@ -22,6 +22,7 @@ import {
   type Subscription,
   Subscriptions,
   type Update,
+  type Upload,
   Updates,
   Uploads,
   User,
@@ -68,7 +69,7 @@ interface Pinned {
   readonly "Subscriptions.subscribe": [void, Rejected]
   readonly "Subscriptions.unsubscribe": [void, Rejected]
   readonly "Updates.list": [Updates.UpdatesPage, ApiError.MethodNotAllowed]
-  readonly "Uploads.create": [Uploads.UploadAddress, never]
+  readonly "Uploads.create": [Upload.UploadAddress, never]
   readonly "Videos.get": [Video.Video, Forbidden | NotFound]
 }
 

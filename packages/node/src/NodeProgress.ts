@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { UploadEvent } from "@colloquy/core/UploadEvent"
+import type { UploadEvent } from "@colloquy/core/Upload"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

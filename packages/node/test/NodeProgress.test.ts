@@ -1,4 +1,4 @@
-import { UploadEvent } from "@colloquy/core"
+import { Upload } from "@colloquy/core"
 import { NodeProgress } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
@@ -108,9 +108,9 @@ describe("NodeProgress", () => {
       Effect.gen(function* () {
         const attachment = { type: "video", payload: { token: "t" } } as const
         const events = [
-          UploadEvent.UploadEvent.Progress({ sent: 0 }),
-          UploadEvent.UploadEvent.Progress({ sent: 500_000, size: 2_000_000, percent: 25, bytesPerSecond: 300_000 }),
-          UploadEvent.UploadEvent.Completed({ attachment })
+          Upload.UploadEvent.Progress({ sent: 0 }),
+          Upload.UploadEvent.Progress({ sent: 500_000, size: 2_000_000, percent: 25, bytesPerSecond: 300_000 }),
+          Upload.UploadEvent.Completed({ attachment })
         ]
         const show = (output: Writable) => ({ title: "video.mp4", output, width: 4, interval: 0 })
         const [first, second] = [new PassThrough(), new PassThrough()]

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpServerError from "effect/http/HttpServerError"

@@ -5,7 +5,7 @@ import {
   RetryPolicy,
   UploadCache,
   UploadError,
-  type UploadEvent,
+  Upload,
   UploadLimits,
   Uploads,
   UploadSource,
@@ -210,26 +210,26 @@ describe("an upload", () => {
         Uploads.upload({ type: "file", source: UploadSource.url(link.replace(/\?.*/, "")) })
       )
       assert.strictEqual(failed.reason._tag, "SourceFailed")
-      assert.include(failed.message, "was answered with 403")
+      assert.include(failed.message, "status 403")
     }).pipe(Effect.provide(layer))
   )
 })
 
 describe("a request for an upload", () => {
   it("goes in parts or on from where it stood only with a source that can be read anywhere", () => {
-    expectTypeOf(UploadSource.stream(Stream.empty)).not.toExtend<Uploads.ResumeRequest["source"]>()
-    expectTypeOf(UploadSource.url("https://pictures.example/cat.png")).not.toExtend<Uploads.ResumeRequest["source"]>()
-    expectTypeOf(UploadSource.bytes(new Uint8Array())).toExtend<Uploads.ResumeRequest["source"]>()
+    expectTypeOf(UploadSource.stream(Stream.empty)).not.toExtend<Upload.ResumeRequest["source"]>()
+    expectTypeOf(UploadSource.url("https://pictures.example/cat.png")).not.toExtend<Upload.ResumeRequest["source"]>()
+    expectTypeOf(UploadSource.bytes(new Uint8Array())).toExtend<Upload.ResumeRequest["source"]>()
     expectTypeOf<{
       readonly type: "file"
       readonly source: UploadSource.UploadSource<"once">
       readonly method: "resumable"
-    }>().not.toExtend<Uploads.UploadRequest>()
+    }>().not.toExtend<Upload.UploadRequest>()
   })
 })
 
 describe("the limits of an upload", () => {
-  const limitOf = Effect.fnUntraced(function* (request: Uploads.UploadRequest) {
+  const limitOf = Effect.fnUntraced(function* (request: Upload.UploadRequest) {
     const { reason } = yield* failureOf(Uploads.upload(request))
     assert.lengthOf(yield* Emulator.requests, 0)
     assert.strictEqual(reason._tag, "LimitExceeded")
@@ -377,7 +377,7 @@ describe("an upload that breaks", () => {
           return yield* failureOf(RetryPolicy.override(Uploads.upload(inParts), RetryPolicy.none))
         })
       )
-      const Stored = Schema.fromJsonString(Uploads.SavedUpload)
+      const Stored = Schema.fromJsonString(Upload.SavedUpload)
       const stored = yield* Schema.encodeEffect(Stored)(saved!)
       const before = (yield* ranges).length
       const again = { saved: yield* Schema.decodeEffect(Stored)(stored), source: UploadSource.bytes(content.slice()) }
@@ -498,7 +498,7 @@ describe("an upload that breaks", () => {
   it.effect.each([
     [Stream.concat(Stream.make(new Uint8Array(5)), Stream.fail("the disk is gone")), undefined, "the disk is gone"],
     [Stream.make(new Uint8Array(5)), 6, "ended after 5 of 6 bytes"],
-    [Stream.make(new Uint8Array(5)), 4, "more than the 4 bytes"]
+    [Stream.make(new Uint8Array(5)), 4, "more than the declared 4 bytes"]
   ] as const)("because of its source says so", ([stream, size, detail]) =>
     Effect.gen(function* () {
       const source = UploadSource.stream(stream, { size })
@@ -510,7 +510,7 @@ describe("an upload that breaks", () => {
 })
 
 describe("the answer of the upload host", () => {
-  const answered = Effect.fnUntraced(function* (type: Uploads.UploadType, status: number, body: unknown) {
+  const answered = Effect.fnUntraced(function* (type: Upload.UploadType, status: number, body: unknown) {
     yield* Emulator.intercept((request, next) =>
       request.path.startsWith("/upload/") ? Effect.succeed(Emulator.respond(status, body)) : next
     )
@@ -566,14 +566,14 @@ describe("the answer of the upload host", () => {
       }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.effect("is an error where neither it nor the address has a token", () =>
+  it.effect("is an error where neither it nor the upload address has a token", () =>
     Effect.gen(function* () {
       yield* Emulator.addFault({
         endpoint: "Uploads.create",
         body: { url: "https://video.uploads.emulator.test/upload/x" }
       })
       const { reason } = yield* failureOf(answered("video", 200, "<retval>1</retval>"))
-      assert.include(reason.message, "neither it nor the address has a token")
+      assert.include(reason.message, "neither it nor the upload address has a token")
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })
@@ -614,7 +614,7 @@ describe("the time of an upload", () => {
       yield* TestClock.adjust("1 second")
       const { reason } = yield* failureOf(Effect.flatten(Fiber.join(fiber)))
       assert.deepInclude(reason, { _tag: "Transport", kind: "Timeout" })
-      assert.include(reason.message, "Nothing moved for 1m")
+      assert.include(reason.message, "No byte was sent or received for 1m")
     }).pipe(Effect.provide(layer))
   )
 })
@@ -625,7 +625,7 @@ describe("the events of an upload", () => {
       Stream.mapEffect(() => Effect.delay(Effect.succeed(new Uint8Array(1000)), "100 millis"))
     )
 
-  const progressOf = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
+  const progressOf = (events: ReadonlyArray<Upload.UploadEvent>) =>
     events.flatMap((event) => (event._tag === "Progress" ? [event] : []))
 
   it.effect("are its progress in percent with its rate, and its result", () =>
@@ -739,7 +739,7 @@ describe("sending a fresh upload", () => {
 describe("a file that is used often", () => {
   const logo = { type: "image", source: UploadSource.bytes(png(3, 3)), name: "logo.png" } as const
 
-  const sendTo = (chat_id: Chat.ChatId) => (attachment: UploadEvent.Media) =>
+  const sendTo = (chat_id: Chat.ChatId) => (attachment: Upload.Media) =>
     Messages.send({ chat_id, attachments: [attachment] })
 
   const cachedLayer = Layer.merge(Emulator.layerBot(), UploadCache.layerMemory())

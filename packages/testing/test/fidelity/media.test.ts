@@ -1,4 +1,4 @@
-import { Uploads } from "@colloquy/core"
+import { type Upload, Uploads } from "@colloquy/core"
 import { assert } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,18 +13,18 @@ import * as Scene from "../support/scene.ts"
 type Content = string | Uint8Array<ArrayBuffer>
 
 /** Sends a file to an address: status, and the code of a failure. */
-const sendTo = (address: Uploads.UploadAddress, name: string, content: Content = "content") =>
+const sendTo = (address: Upload.UploadAddress, name: string, content: Content = "content") =>
   Effect.map(Scene.upload(address, name, content), ({ status, text }) =>
     status === 200 ? "taken" : `${status} ${JSON.parse(text).error_code}`
   )
 
 /** Tries files one after the other at the same address, of which only the last one fits. */
-const refusals = (type: Uploads.UploadType, files: ReadonlyArray<readonly [name: string, content?: Content]>) =>
+const refusals = (type: Upload.UploadType, files: ReadonlyArray<readonly [name: string, content?: Content]>) =>
   Effect.flatMap(Uploads.create({ type }), (address) =>
     Effect.forEach(files, ([name, content]) => sendTo(address, name, content))
   )
 
-const takes = (type: Uploads.UploadType, names: string) =>
+const takes = (type: Upload.UploadType, names: string) =>
   Effect.forEach(names.split(" "), (extension) =>
     Effect.gen(function* () {
       for (const name of [`a.${extension}`, `a.b.${extension.toUpperCase()}`]) {
@@ -36,7 +36,7 @@ const takes = (type: Uploads.UploadType, names: string) =>
 const mebibyte = 2 ** 20
 
 /** Begins an upload in parts of so many bytes in all. */
-const begin = (type: Uploads.UploadType, size: number) =>
+const begin = (type: Upload.UploadType, size: number) =>
   Effect.gen(function* () {
     const { url } = yield* Uploads.create({ type })
     const { status } = yield* HttpClientRequest.post(url).pipe(
@@ -48,7 +48,7 @@ const begin = (type: Uploads.UploadType, size: number) =>
   })
 
 /** The largest that begins, and the next larger one, which does not. */
-const upTo = (type: Uploads.UploadType, mebibytes: number) =>
+const upTo = (type: Upload.UploadType, mebibytes: number) =>
   Effect.gen(function* () {
     assert.strictEqual(yield* begin(type, mebibytes * mebibyte), 201)
     assert.strictEqual(yield* begin(type, mebibytes * mebibyte + 1), 413)

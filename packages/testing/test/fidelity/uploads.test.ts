@@ -1,4 +1,4 @@
-import type { Uploads } from "@colloquy/core"
+import type { Upload } from "@colloquy/core"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -11,10 +11,10 @@ import * as Scene from "../support/scene.ts"
 const names = { image: "a.png", file: "a.txt", video: "a.mp4", audio: "a.mp3" }
 const types = ["image", "video", "audio", "file"] as const
 
-const opened = (type: Uploads.UploadType) => succeeds(POST(`/uploads?type=${type}`))
+const opened = (type: Upload.UploadType) => succeeds(POST(`/uploads?type=${type}`))
 
 /** Uploads as the document says, and gives the token to attach. */
-const uploaded = (type: Uploads.UploadType) =>
+const uploaded = (type: Upload.UploadType) =>
   Effect.gen(function* () {
     const { at } = yield* opened(type)
     const { text } = yield* Scene.upload({ url: String(at("url")) }, names[type], "content")

@@ -6,6 +6,7 @@ import {
   type Message,
   Messages,
   Subscriptions,
+  type Upload,
   Uploads
 } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
@@ -16,7 +17,7 @@ import * as TestClock from "effect/testing/TestClock"
 
 export const midOf = ({ body }: Message.Message): Message.MessageId => body!.mid
 
-export const upload = (address: Uploads.UploadAddress, name: string, content: string | Uint8Array<ArrayBuffer>) => {
+export const upload = (address: Upload.UploadAddress, name: string, content: string | Uint8Array<ArrayBuffer>) => {
   const form = new FormData()
   form.append("data", new Blob([content]), name)
   return HttpClientRequest.post(address.url).pipe(

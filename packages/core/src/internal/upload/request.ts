@@ -13,60 +13,61 @@ import { Transport } from "../../ApiError.ts"
 import { LimitExceeded, type Reason, SourceFailed } from "../../UploadError.ts"
 import { redacting } from "../client/redact.ts"
 import * as transport from "../client/transport.ts"
-import type { HostAnswer } from "./hostAnswer.ts"
-import type { Progress } from "./progressEvents.ts"
+import type { Progress } from "./progress.ts"
+import type { HostResponse } from "./protocol.ts"
 
-/** A request to an upload host. It has no header of the API: the address is all that the host needs to know. */
+/** A request to an upload host. The address authorizes it: it never carries the token of the bot. */
 export interface HostRequest {
   readonly method: "GET" | "POST"
   readonly url: string
   readonly headers?: Headers.Input
-  readonly body?: HostBody
+  readonly body?: RequestBody
 }
 
-export interface HostBody {
-  readonly type: string
-  readonly before?: Uint8Array
+export interface RequestBody {
+  readonly contentType: string
+  readonly prefix?: Uint8Array
   readonly content: Stream.Stream<Uint8Array, unknown>
-  readonly after?: Uint8Array
-  /** The length of the content, where it is known. */
+  readonly suffix?: Uint8Array
+  /** The length of `content`, or `undefined` if it is unknown. */
   readonly length: number | undefined
-  /** More than that is too much. */
-  readonly check: (length: number) => LimitExceeded | undefined
+  /** Checks the number of bytes read so far. */
+  readonly checkSize: (length: number) => LimitExceeded | undefined
 }
 
 class TimeoutError extends Data.TaggedError("TimeoutError")<{ readonly message: string }> {}
 
-const isExpected = (reason: unknown): reason is LimitExceeded | SourceFailed =>
-  reason instanceof LimitExceeded || reason instanceof SourceFailed
+const isReason = (cause: unknown): cause is LimitExceeded | SourceFailed =>
+  cause instanceof LimitExceeded || cause instanceof SourceFailed
 
+/** Returns the reason for a failure of the source. */
 export const sourceFailed = (cause: unknown): SourceFailed | LimitExceeded =>
-  isExpected(cause) ? cause : new SourceFailed({ detail: transport.describe(cause).detail, cause })
+  isReason(cause) ? cause : new SourceFailed({ detail: transport.describe(cause).detail, cause })
 
-const edge = (bytes: Uint8Array | undefined) => (bytes === undefined ? Stream.empty : Stream.succeed(bytes))
+const optionalBytes = (bytes: Uint8Array | undefined) => (bytes === undefined ? Stream.empty : Stream.succeed(bytes))
 
-const lengthOf = ({ after, before, length }: HostBody): number | undefined =>
-  length === undefined ? undefined : length + (before?.byteLength ?? 0) + (after?.byteLength ?? 0)
+const contentLengthOf = ({ length, prefix, suffix }: RequestBody): number | undefined =>
+  length === undefined ? undefined : length + (prefix?.byteLength ?? 0) + (suffix?.byteLength ?? 0)
 
-/** Lets the bytes of the source pass by and counts them; `tell` learns why they ended early. */
-const counted = (
-  { check, content, length }: HostBody,
+/** Counts the bytes of the content and checks its size. The HTTP client hides errors of a body, so `onFailure` gets them. */
+const checked = (
+  { checkSize, content, length }: RequestBody,
   progress: Progress,
-  tell: (reason: Reason) => void
+  onFailure: (reason: Reason) => void
 ): Stream.Stream<Uint8Array, Reason> => {
   const fail = (reason: LimitExceeded | SourceFailed) => {
-    tell(reason)
+    onFailure(reason)
     return Effect.fail(reason)
   }
   return Stream.suspend(() => {
-    let passed = 0
+    let read = 0
     return content.pipe(
       Stream.mapEffect((bytes) => {
-        passed += bytes.byteLength
-        const tooMuch = check(passed)
-        if (tooMuch !== undefined) return fail(tooMuch)
-        if (length !== undefined && passed > length) {
-          return fail(new SourceFailed({ detail: `it has more than the ${length} bytes that it told` }))
+        read += bytes.byteLength
+        const limitExceeded = checkSize(read)
+        if (limitExceeded !== undefined) return fail(limitExceeded)
+        if (length !== undefined && read > length) {
+          return fail(new SourceFailed({ detail: `it has more than the declared ${length} bytes` }))
         }
         progress.add(bytes.byteLength)
         return Effect.succeed(bytes)
@@ -74,56 +75,56 @@ const counted = (
       Stream.catch((cause) => Stream.fromEffect(fail(sourceFailed(cause)))),
       Stream.concat(
         Stream.suspend(() =>
-          length === undefined || passed === length
+          length === undefined || read === length
             ? Stream.empty
-            : Stream.fromEffect(fail(new SourceFailed({ detail: `it ended after ${passed} of ${length} bytes` })))
+            : Stream.fromEffect(fail(new SourceFailed({ detail: `it ended after ${read} of ${length} bytes` })))
         )
       )
     )
   })
 }
 
-/** Fails when nothing has moved for too long. */
-const watching = (progress: Progress, patience: Duration.Duration): Effect.Effect<never, TimeoutError> =>
+/** Fails when no byte was sent or received for the time-out. */
+const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effect.Effect<never, TimeoutError> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    const millis = Duration.toMillis(patience)
+    const millis = Duration.toMillis(stallTimeout)
     let left = millis
     while (left > 0) {
       yield* Effect.sleep(left)
-      left = progress.movedAt() + millis - clock.currentTimeMillisUnsafe()
+      left = progress.lastActivity() + millis - clock.currentTimeMillisUnsafe()
     }
-    return yield* new TimeoutError({ message: `Nothing moved for ${Duration.format(patience)}` })
+    return yield* new TimeoutError({ message: `No byte was sent or received for ${Duration.format(stallTimeout)}` })
   })
 
 const redact = redacting("")
 
-const lost = (cause: unknown): Transport => {
+const transportFailed = (cause: unknown): Transport => {
   const { code, ...failure } = transport.describe(cause)
   return new Transport({ ...failure, ...(code === undefined ? {} : { code }), cause: redact.cause(cause) })
 }
 
-// Trace headers would tell the host of our insides.
+// Trace headers would disclose internals of the program to the upload host.
 const withoutTracing = () => true
 
-/** Sends a request, reads its answer to the end, and gives up when nothing moves, not when it takes long. */
+/** Sends a request and reads its response. There is no time-out for the whole request, only for a stall. */
 export const send = (
   { body, headers, method, url }: HostRequest,
   progress: Progress,
-  patience: Duration.Duration
-): Effect.Effect<HostAnswer, Reason, HttpClient.HttpClient> =>
+  stallTimeout: Duration.Duration
+): Effect.Effect<HostResponse, Reason, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    let early: Reason | undefined
-    const stream =
+    let bodyFailure: Reason | undefined
+    const httpBody =
       body === undefined
         ? HttpBody.empty
         : HttpBody.stream(
-            edge(body.before).pipe(
-              Stream.concat(counted(body, progress, (reason) => (early = reason))),
-              Stream.concat(edge(body.after))
+            optionalBytes(body.prefix).pipe(
+              Stream.concat(checked(body, progress, (reason) => (bodyFailure = reason))),
+              Stream.concat(optionalBytes(body.suffix))
             ),
-            body.type,
-            lengthOf(body)
+            body.contentType,
+            contentLengthOf(body)
           )
     const request = HttpClientRequest.makeWith(
       method,
@@ -132,16 +133,16 @@ export const send = (
       Option.none(),
       Headers.fromInput(headers),
       HttpBody.empty
-    ).pipe(HttpClientRequest.setBody(stream))
-    progress.touch()
+    ).pipe(HttpClientRequest.setBody(httpBody))
+    progress.recordActivity()
     return HttpClient.execute(request).pipe(
-      Effect.tap(() => Effect.sync(progress.touch)),
+      Effect.tap(() => Effect.sync(progress.recordActivity)),
       Effect.flatMap((response) =>
-        Effect.map(response.text, (text): HostAnswer => ({ status: response.status, text }))
+        Effect.map(response.text, (text): HostResponse => ({ status: response.status, text }))
       ),
-      Duration.isFinite(patience) ? Effect.raceFirst(watching(progress, patience)) : (self) => self,
+      Duration.isFinite(stallTimeout) ? Effect.raceFirst(failOnStall(progress, stallTimeout)) : (self) => self,
       Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),
-      Effect.mapError((cause): Reason => early ?? lost(cause)),
-      Effect.flatMap((answer) => (early === undefined ? Effect.succeed(answer) : Effect.fail(early)))
+      Effect.mapError((cause): Reason => bodyFailure ?? transportFailed(cause)),
+      Effect.flatMap((response) => (bodyFailure === undefined ? Effect.succeed(response) : Effect.fail(bodyFailure)))
     )
   })

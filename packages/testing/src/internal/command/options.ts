@@ -1,4 +1,4 @@
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

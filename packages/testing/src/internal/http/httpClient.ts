@@ -1,4 +1,4 @@
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"

@@ -1,5 +1,5 @@
 import * as Json from "@colloquy/core/Json"
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"

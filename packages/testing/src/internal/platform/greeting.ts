@@ -1,4 +1,4 @@
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import type { Greet, Listening } from "../http/nodeServer.ts"
 import type { ListenerKind } from "../http/wire.ts"
 

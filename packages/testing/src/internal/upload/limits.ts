@@ -1,5 +1,5 @@
 import * as Platform from "@colloquy/core/Platform"
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import { Refusal } from "../http/refusal.ts"
 
 /** An error response in the shape of the upload hosts. */
