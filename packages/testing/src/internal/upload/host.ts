@@ -1,5 +1,5 @@
 import * as Platform from "@colloquy/core/Platform"
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Multipart from "effect/http/Multipart"
 import * as Stream from "effect/Stream"

@@ -1,4 +1,4 @@
-import type { UploadType } from "@colloquy/core/Uploads"
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Bytes from "effect/Bytes"
 import { Mp4Reader, textAt, type VideoInfo, viewOf } from "./mp4.ts"
 
