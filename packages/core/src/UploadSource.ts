@@ -227,10 +227,7 @@ export interface StreamOptions {
  * @category constructors
  * @since 0.1.0
  */
-export const stream = <E>(
-  content: Stream.Stream<Uint8Array, E>,
-  options: StreamOptions = {}
-): UploadSource<"once"> =>
+export const stream = <E>(content: Stream.Stream<Uint8Array, E>, options: StreamOptions = {}): UploadSource<"once"> =>
   make({
     name: undefined,
     access: "once",

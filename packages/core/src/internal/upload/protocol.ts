@@ -33,8 +33,7 @@ export const fileNameParameter = (name: string): string => {
 
 type Json = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
 const parseObject = (text: string): Json =>
   Result.match(

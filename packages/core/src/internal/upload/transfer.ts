@@ -17,7 +17,14 @@ import type { Opened, UploadSource } from "../../UploadSource.ts"
 import { chunkSize } from "./content.ts"
 import { checkSize } from "./limits.ts"
 import type { Progress } from "./progress.ts"
-import { fileNameParameter, hasTokenInAddress, type HostResponse, mediaOf, receivedBytes, rejectionOf } from "./protocol.ts"
+import {
+  fileNameParameter,
+  hasTokenInAddress,
+  type HostResponse,
+  mediaOf,
+  receivedBytes,
+  rejectionOf
+} from "./protocol.ts"
 import { type HostRequest, send } from "./request.ts"
 
 /** What both methods need to know about an upload. */

@@ -17,7 +17,15 @@ import { readHead, readRange } from "./content.ts"
 import { checkContent, checkName, checkSize, headSize, limitsContent } from "./limits.ts"
 import * as progress from "./progress.ts"
 import { sourceFailed } from "./request.ts"
-import { failed, type OpenSource, partSizeFor, type Step, type Transfer, uploadMultipart, uploadResumable } from "./transfer.ts"
+import {
+  failed,
+  type OpenSource,
+  partSizeFor,
+  type Step,
+  type Transfer,
+  uploadMultipart,
+  uploadResumable
+} from "./transfer.ts"
 
 type Request = UploadRequest | ResumeRequest
 
