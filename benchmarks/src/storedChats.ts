@@ -1,7 +1,8 @@
 /**
  * 200,000 chats in a store: `node storedChats.ts fill|stream|drop STORE PLACE`. Streaming prints the resident memory in megabytes after a warm-up, and its maximum while streaming.
  */
-import { ChatRecord, ChatStore } from "@colloquy/core"
+import { ChatStore } from "@colloquy/core"
+import * as ChatRecord from "@colloquy/core/ChatRecord"
 import { ChatId } from "@colloquy/core/Chat"
 import { NodeSqlite, RedisChatStore, SqlChatStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
@@ -39,8 +40,8 @@ const recordOf = (index: number) => {
 }
 
 const fill = Effect.gen(function* () {
-  const { learn } = yield* ChatStore.ChatStore
-  yield* Stream.range(0, chats - 1).pipe(Stream.map(recordOf), Stream.grouped(1000), Stream.runForEach(learn))
+  const { upsert } = yield* ChatStore.ChatStore
+  yield* Stream.range(0, chats - 1).pipe(Stream.map(recordOf), Stream.grouped(1000), Stream.runForEach(upsert))
 })
 
 const resident = () => process.memoryUsage.rss() / 2 ** 20

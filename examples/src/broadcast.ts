@@ -14,7 +14,7 @@ const broadcast = Effect.gen(function* () {
   const recipients = ChatStore.stream().pipe(Stream.map(({ chat_id }) => chat_id))
 
   const sending = Broadcast.run({ name, recipients, total, message: { text } }).pipe(
-    Broadcast.forgetRefusing,
+    Broadcast.pruneUnreachable,
     Stream.runDrain
   )
   const showing = Broadcast.progress(name).pipe(NodeProgress.show({ title: name }), Stream.runLast)

@@ -11,7 +11,7 @@ export const scene: Stage.Scene = Effect.gen(function* () {
 
   // What `webhook.ts` would have learnt.
   const chats = SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: bot.BOT_INBOX })))
-  yield* Effect.flatMap(Emulator.updates, ChatStore.learn).pipe(Effect.provide(chats))
+  yield* Effect.flatMap(Emulator.updates, ChatStore.upsert).pipe(Effect.provide(chats))
 
   yield* cleo.does("(stops the bot)", cleo.stop)
   const news = { ...bot, NAME: "news of May", TEXT: "The library is open again." }

@@ -28,7 +28,7 @@ import type { StoreError } from "./StoreError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class BroadcastBusy extends Data.TaggedError("BroadcastBusy")<{ readonly name: string }> {
+export class BroadcastAlreadyRunning extends Data.TaggedError("BroadcastAlreadyRunning")<{ readonly name: string }> {
   override get message() {
     return (
       `The broadcast ${this.name} is being sent elsewhere. ` +
@@ -91,7 +91,7 @@ export interface Options<E, R> {
  * What passes by itself is waited out: an outage of the platform or of the network for as long as it lasts, which is
  * logged; a store that is away, for a minute. The policy's `transient` and `retryNonIdempotent` do not apply.
  *
- * Errors: those of the recipients and of the store; {@link BroadcastBusy} where it is being sent elsewhere for the 20
+ * Errors: those of the recipients and of the store; {@link BroadcastAlreadyRunning} where it is being sent elsewhere for the 20
  * seconds after which a process that was killed is given up, also when another takes over what this one could not hold; {@link StopError} for what would fail for
  * everybody.
  *
@@ -105,7 +105,7 @@ export interface Options<E, R> {
  *   const total = yield* ChatStore.count({ type: "dialog" })
  *   const recipients = ChatStore.stream({ type: "dialog" }).pipe(Stream.map(({ chat_id }) => chat_id))
  *   yield* Broadcast.run({ name: "news of May", recipients, total, message: { text: "News!" } }).pipe(
- *     Broadcast.forgetRefusing,
+ *     Broadcast.pruneUnreachable,
  *     Stream.runDrain
  *   )
  * })
@@ -118,11 +118,14 @@ export interface Options<E, R> {
  */
 export const run = <E = never, R = never>(
   options: Options<E, R>
-): Stream.Stream<Outcome, E | StopError | BroadcastBusy | StoreError, R | BotApi | BroadcastStore.BroadcastStore> =>
-  Stream.unwrap(broadcastRun.run(options))
+): Stream.Stream<
+  Outcome,
+  E | StopError | BroadcastAlreadyRunning | StoreError,
+  R | BotApi | BroadcastStore.BroadcastStore
+> => Stream.unwrap(broadcastRun.run(options))
 
 const changing = (name: string, status: BroadcastStore.Status) =>
-  BroadcastStore.BroadcastStore.use((store) => store.change(name, { status }))
+  BroadcastStore.BroadcastStore.use((store) => store.update(name, { status }))
 
 /**
  * Lets a broadcast wait, within a second, whichever process sends it. What is on its way arrives. Gives whether there is
@@ -161,8 +164,8 @@ export const cancel = (name: string): Effect.Effect<boolean, StoreError, Broadca
  * @category control
  * @since 0.1.0
  */
-export const forget = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
-  BroadcastStore.BroadcastStore.use((store) => store.forget(name))
+export const remove = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore.BroadcastStore> =>
+  BroadcastStore.BroadcastStore.use((store) => store.remove(name))
 
 const page = 500
 
@@ -174,7 +177,7 @@ const page = 500
  */
 export const records = (
   name: string
-): Stream.Stream<BroadcastStore.Record, StoreError, BroadcastStore.BroadcastStore> =>
+): Stream.Stream<BroadcastStore.RecipientRecord, StoreError, BroadcastStore.BroadcastStore> =>
   Stream.unwrap(
     BroadcastStore.BroadcastStore.use((store) =>
       Effect.succeed(
@@ -195,16 +198,16 @@ export const records = (
  * @category models
  * @since 0.1.0
  */
-export interface Progress extends BroadcastStore.Standing {
+export interface Progress extends BroadcastStore.Summary {
   readonly done: number
   readonly rate: number
   readonly timeLeft: Duration.Duration | undefined
 }
 
-const doneOf = ({ counts }: BroadcastStore.Standing): number =>
+const doneOf = ({ counts }: BroadcastStore.Summary): number =>
   counts.Sent + counts.Forbidden + counts.NotFound + counts.Failed
 
-const isOver = ({ status }: BroadcastStore.Standing): boolean => status === "finished" || status === "cancelled"
+const isOver = ({ status }: BroadcastStore.Summary): boolean => status === "finished" || status === "cancelled"
 
 /**
  * How far a broadcast is, each second or as told, until it is finished or cancelled; from any process that shares the
@@ -232,7 +235,7 @@ export const progress = (
     Effect.gen(function* () {
       if (samples.length > 0) yield* Effect.sleep(every)
       const store = yield* BroadcastStore.BroadcastStore
-      const found = yield* store.standing(name)
+      const found = yield* store.summary(name)
       if (Option.isNone(found)) {
         if (samples.length > 0) return [[], Option.none()] as const
         yield* Effect.sleep(every)
@@ -253,9 +256,9 @@ export const progress = (
  * @category operators
  * @since 0.1.0
  */
-export const forgetRefusing = <E, R>(
+export const pruneUnreachable = <E, R>(
   outcomes: Stream.Stream<Outcome, E, R>
 ): Stream.Stream<Outcome, E | StoreError, R | ChatStore.ChatStore> =>
   Stream.tap(outcomes, ({ _tag, chat_id }) =>
-    _tag === "Forbidden" || _tag === "NotFound" ? ChatStore.forget(chat_id) : Effect.void
+    _tag === "Forbidden" || _tag === "NotFound" ? ChatStore.remove(chat_id) : Effect.void
   )

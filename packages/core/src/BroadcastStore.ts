@@ -18,7 +18,7 @@ import type { StoreError } from "./StoreError.ts"
  * @category models
  * @since 0.1.0
  */
-export type Kind = "Sent" | "Forbidden" | "NotFound" | "Failed"
+export type RecipientStatus = "Sent" | "Forbidden" | "NotFound" | "Failed"
 
 /**
  * What is remembered of a recipient: `problem` says why it failed, `at` when (Unix time in milliseconds).
@@ -26,9 +26,9 @@ export type Kind = "Sent" | "Forbidden" | "NotFound" | "Failed"
  * @category models
  * @since 0.1.0
  */
-export interface Record {
+export interface RecipientRecord {
   readonly chat_id: ChatId
-  readonly kind: Kind
+  readonly status: RecipientStatus
   readonly message_id?: MessageId | undefined
   readonly problem?: string | undefined
   readonly at: number
@@ -48,12 +48,12 @@ export type Status = "running" | "paused" | "cancelled" | "finished"
  * @category models
  * @since 0.1.0
  */
-export interface Standing {
+export interface Summary {
   readonly name: string
   readonly status: Status
   readonly startedAt: number
   readonly total: number | undefined
-  readonly counts: { readonly [K in Kind]: number }
+  readonly counts: { readonly [K in RecipientStatus]: number }
 }
 
 /**
@@ -71,36 +71,36 @@ export class BroadcastStore extends Context.Service<
      * of that name and `create` does not make one. Whoever has it already prolongs the lease; one in the past gives it
      * back.
      */
-    readonly acquire: (claim: {
+    readonly acquireLease: (claim: {
       readonly name: string
       readonly owner: string
       readonly now: number
       readonly leaseUntil: number
       readonly create: boolean
-    }) => Effect.Effect<Option.Option<Standing>, StoreError>
-    readonly standing: (name: string) => Effect.Effect<Option.Option<Standing>, StoreError>
+    }) => Effect.Effect<Option.Option<Summary>, StoreError>
+    readonly summary: (name: string) => Effect.Effect<Option.Option<Summary>, StoreError>
     /**
      * Changes what is told of a broadcast. Gives whether there is one of that name that is not over: once it is cancelled
      * or finished, nothing about it changes.
      */
-    readonly change: (
+    readonly update: (
       name: string,
       changes: { readonly status?: Status | undefined; readonly total?: number | undefined }
     ) => Effect.Effect<boolean, StoreError>
     /** Those of the chats that have no record yet, in their order. */
-    readonly unserved: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
+    readonly pending: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
     /**
      * Remembers what became of recipients, and counts them. One that has a record already is passed over, as are all
      * where there is no broadcast of that name.
      */
-    readonly record: (name: string, records: ReadonlyArray<Record>) => Effect.Effect<void, StoreError>
+    readonly addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) => Effect.Effect<void, StoreError>
     /** The records in ascending order of their chats, those after the chat `after`. */
     readonly records: (
       name: string,
       page: { readonly after?: ChatId | undefined; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<Record>, StoreError>
+    ) => Effect.Effect<ReadonlyArray<RecipientRecord>, StoreError>
     /** Forgets a broadcast with its records. Gives whether there was one of that name. */
-    readonly forget: (name: string) => Effect.Effect<boolean, StoreError>
+    readonly remove: (name: string) => Effect.Effect<boolean, StoreError>
   }
 >()("@colloquy/core/BroadcastStore") {}
 

@@ -7,7 +7,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ChatEntry } from "./ChatEntry.ts"
+import type { KnownChat } from "./KnownChat.ts"
 import { ChatStore } from "./ChatStore.ts"
 import { tell } from "./internal/client/fieldIssues.ts"
 import type { ChatId } from "./Recipient.ts"
@@ -56,7 +56,7 @@ export class InvalidChatData extends Data.TaggedError("InvalidChatData")<{
  */
 export interface ChatData<A> {
   readonly name: string
-  readonly from: (entry: ChatEntry) => Effect.Effect<Option.Option<A>, InvalidChatData>
+  readonly from: (entry: KnownChat) => Effect.Effect<Option.Option<A>, InvalidChatData>
   readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<A>, StoreError | InvalidChatData, ChatStore>
   readonly set: (
     chat_id: ChatId,
@@ -101,7 +101,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
     ({ issue }: Schema.SchemaError) =>
       new InvalidChatData({ chat_id, name, problem: tell(issue), raw })
 
-  const from = ({ chat_id, data }: ChatEntry) => {
+  const from = ({ chat_id, data }: KnownChat) => {
     const raw = data[name]
     return raw === undefined
       ? Effect.succeedNone
@@ -111,7 +111,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
   /** Writes what `next` makes of the entry, again where somebody else wrote meanwhile. */
   const write = <B, E>(
     chat_id: ChatId,
-    next: (entry: ChatEntry) => Effect.Effect<readonly [B, ChatEntry["data"]], E>
+    next: (entry: KnownChat) => Effect.Effect<readonly [B, KnownChat["data"]], E>
   ): Effect.Effect<B, E | StoreError | UnknownChat, ChatStore> =>
     Effect.gen(function* () {
       const store = yield* ChatStore
@@ -119,11 +119,11 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
         const entry = yield* store.get(chat_id)
         if (Option.isNone(entry)) return yield* new UnknownChat({ chat_id, name })
         const [answer, data] = yield* next(entry.value)
-        if (yield* store.swapData(chat_id, entry.value.data, data)) return answer
+        if (yield* store.compareAndSetData(chat_id, entry.value.data, data)) return answer
       }
     })
 
-  const withValue = ({ chat_id, data }: ChatEntry, value: A) =>
+  const withValue = ({ chat_id, data }: KnownChat, value: A) =>
     encode(value).pipe(
       Effect.map((json) => [value, { ...data, [name]: json }] as const),
       Effect.mapError(invalid(chat_id, value))

@@ -14,7 +14,7 @@
  */
 import * as Option from "effect/Option"
 import type { Chat } from "./Chat.ts"
-import type { ChatEntry, Rights } from "./ChatEntry.ts"
+import type { KnownChat, Rights } from "./KnownChat.ts"
 import type { Message } from "./Message.ts"
 import type { ChatId, ChatType } from "./Recipient.ts"
 import type { Update } from "./Update.ts"
@@ -35,7 +35,7 @@ export interface Dated<A> {
  * The record of a chat. Times are milliseconds of the platform's clock.
  *
  * - `member_at` is when the bot was last seen to be in the chat: 0 where updates only showed that the chat exists.
- * - `gone_at` is when the bot last left it: -1 where it did not. It is in the chat while `member_at > gone_at`.
+ * - `left_at` is when the bot last left it: -1 where it did not. It is in the chat while `member_at > left_at`.
  * - `title`, `user` and `rights` are none where nothing was told since the bot last left.
  *
  * @category models
@@ -47,13 +47,13 @@ export interface ChatRecord {
   readonly first_seen: number
   readonly last_seen: number
   readonly member_at: number
-  readonly gone_at: number
+  readonly left_at: number
   readonly title: Dated<string | null> | undefined
   readonly user: Dated<User> | undefined
   readonly rights: Dated<Rights> | undefined
 }
 
-type Facts = Partial<Pick<ChatRecord, "type" | "member_at" | "gone_at" | "title" | "user" | "rights">>
+type Facts = Partial<Pick<ChatRecord, "type" | "member_at" | "left_at" | "title" | "user" | "rights">>
 
 /**
  * A record of facts that were all told at one time.
@@ -67,7 +67,7 @@ export const make = (chat_id: ChatId, at: number, facts: Facts = {}): ChatRecord
   first_seen: at,
   last_seen: at,
   member_at: 0,
-  gone_at: -1,
+  left_at: -1,
   title: undefined,
   user: undefined,
   rights: undefined,
@@ -116,12 +116,12 @@ const read = (update: Update): ChatRecord | undefined => {
     case "user_removed":
       return make(update.chat_id, at, { member_at: at, type: typeOf(update.is_channel) })
     case "bot_removed":
-      return make(update.chat_id, at, { gone_at: at, type: typeOf(update.is_channel) })
+      return make(update.chat_id, at, { left_at: at, type: typeOf(update.is_channel) })
     case "bot_started":
       return make(update.chat_id, at, { member_at: at, ...ofDialog(at, update.user) })
     case "bot_stopped":
     case "dialog_removed":
-      return make(update.chat_id, at, { gone_at: at, type: "dialog" })
+      return make(update.chat_id, at, { left_at: at, type: "dialog" })
     case "dialog_cleared":
     case "dialog_muted":
     case "dialog_unmuted":
@@ -150,11 +150,12 @@ const read = (update: Update): ChatRecord | undefined => {
  * **Example**
  *
  * ```ts
- * import { ChatRecord, type Update } from "@colloquy/core"
+ * import type { Update } from "@colloquy/core"
+ * import * as ChatRecord from "@colloquy/core/ChatRecord"
  * import * as Option from "effect/Option"
  *
  * export const isLeft = (update: Update.Update) =>
- *   Option.exists(ChatRecord.fromUpdate(update), ({ gone_at, member_at }) => gone_at >= member_at)
+ *   Option.exists(ChatRecord.fromUpdate(update), ({ left_at, member_at }) => left_at >= member_at)
  * ```
  *
  * @category constructors
@@ -174,7 +175,7 @@ export const fromChat = (chat: Chat): ChatRecord => {
   const at = chat.last_event_time
   const isGone = ["removed", "left", "closed", "suspended"].includes(chat.status)
   return make(chat.chat_id, at, {
-    ...(isGone ? { gone_at: at } : { member_at: at }),
+    ...(isGone ? { left_at: at } : { member_at: at }),
     title: { at, value: chat.title ?? null },
     ...(chat.type === "dialog" ? ofDialog(at, chat.dialog_with_user) : { type: chat.type })
   })
@@ -193,17 +194,17 @@ const later = <A>(a: Dated<A> | undefined, b: Dated<A> | undefined, after: numbe
  * @since 0.1.0
  */
 export const combine = (first: ChatRecord, second: ChatRecord): ChatRecord => {
-  const gone_at = Math.max(first.gone_at, second.gone_at)
+  const left_at = Math.max(first.left_at, second.left_at)
   return {
     chat_id: first.chat_id,
     type: second.type ?? first.type,
     first_seen: Math.min(first.first_seen, second.first_seen),
     last_seen: Math.max(first.last_seen, second.last_seen),
     member_at: Math.max(first.member_at, second.member_at),
-    gone_at,
-    title: later(first.title, second.title, gone_at),
-    user: later(first.user, second.user, gone_at),
-    rights: later(first.rights, second.rights, gone_at)
+    left_at: left_at,
+    title: later(first.title, second.title, left_at),
+    user: later(first.user, second.user, left_at),
+    rights: later(first.rights, second.rights, left_at)
   }
 }
 
@@ -230,7 +231,7 @@ export const combineAll = (records: Iterable<ChatRecord>): ReadonlyArray<ChatRec
  * @category guards
  * @since 0.1.0
  */
-export const isKnown = (record: Pick<ChatRecord, "member_at" | "gone_at">): boolean => record.member_at > record.gone_at
+export const isKnown = (record: Pick<ChatRecord, "member_at" | "left_at">): boolean => record.member_at > record.left_at
 
 /**
  * What the program sees of the record, with the data that it keeps with the chat.
@@ -238,7 +239,7 @@ export const isKnown = (record: Pick<ChatRecord, "member_at" | "gone_at">): bool
  * @category conversions
  * @since 0.1.0
  */
-export const toEntry = (record: ChatRecord, data: ChatEntry["data"]): ChatEntry => ({
+export const toKnownChat = (record: ChatRecord, data: KnownChat["data"]): KnownChat => ({
   chat_id: record.chat_id,
   ...(record.type === undefined ? {} : { type: record.type }),
   ...(record.title?.value == null ? {} : { title: record.title.value }),

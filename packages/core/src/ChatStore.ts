@@ -18,7 +18,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
-import { ChatEntry } from "./ChatEntry.ts"
+import { KnownChat } from "./KnownChat.ts"
 import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
@@ -47,7 +47,7 @@ export interface Filter {
  * @since 0.1.0
  */
 export interface Page {
-  readonly entries: ReadonlyArray<ChatEntry>
+  readonly chats: ReadonlyArray<KnownChat>
   readonly next: Option.Option<ChatId>
 }
 
@@ -62,33 +62,33 @@ export class ChatStore extends Context.Service<
   ChatStore,
   {
     /** Combines what is told with what is kept, chat by chat as `ChatRecord.combine`, and keeps it before it returns. */
-    readonly learn: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
-    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<ChatEntry>, StoreError>
+    readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
+    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat>, StoreError>
     /** At most `limit` chats whose ids are above `after`. A page may be short, and even empty, with another after it. */
     readonly page: (filter: Filter, after: Option.Option<ChatId>, limit: number) => Effect.Effect<Page, StoreError>
     readonly count: (filter: Filter) => Effect.Effect<number, StoreError>
     /** As if the bot had left when the chat was last seen. Says whether it was known. */
-    readonly forget: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
+    readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
     /** Writes the data of a known chat if it still is what is expected. Says whether it did. */
-    readonly swapData: (
+    readonly compareAndSetData: (
       chat_id: ChatId,
-      expected: ChatEntry["data"],
-      next: ChatEntry["data"]
+      expected: KnownChat["data"],
+      next: KnownChat["data"]
     ) => Effect.Effect<boolean, StoreError>
     /** Drops the records of chats that the bot left before a time. Says how many. */
-    readonly sweep: (before: number) => Effect.Effect<number, StoreError>
+    readonly cleanup: (before: number) => Effect.Effect<number, StoreError>
   }
 >()("@colloquy/core/ChatStore") {}
 
 /**
- * How a store is kept. `rememberGone` is how long it is remembered that the bot left a chat, 7 days by default: an older
+ * How a store is kept. `tombstoneTimeToLive` is how long it is remembered that the bot left a chat, 7 days by default: an older
  * update that arrives later than that would bring the chat back. The platform delivers updates for 24 hours at most.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  readonly rememberGone?: Duration.Input | undefined
+  readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
 const sweepEvery = 3_600_000
@@ -102,17 +102,19 @@ const sweepEvery = 3_600_000
  */
 export const make = (store: ChatStore["Service"], options: Options = {}): Effect.Effect<ChatStore["Service"]> =>
   Effect.map(Clock.Clock, (clock) => {
-    const rememberGone = Duration.toMillis(Duration.fromInputUnsafe(options.rememberGone ?? "7 days"))
+    const tombstoneTimeToLive = Duration.toMillis(Duration.fromInputUnsafe(options.tombstoneTimeToLive ?? "7 days"))
     let sweptAt = -Infinity
 
     const sweep = Effect.suspend(() => {
       const now = clock.currentTimeMillisUnsafe()
       if (now - sweptAt < sweepEvery) return Effect.void
       sweptAt = now
-      return Effect.catch(Effect.asVoid(store.sweep(now - rememberGone)), (error) => Effect.logWarning(error.message))
+      return Effect.catch(Effect.asVoid(store.cleanup(now - tombstoneTimeToLive)), (error) =>
+        Effect.logWarning(error.message)
+      )
     })
 
-    return ChatStore.of({ ...store, learn: (records) => Effect.andThen(sweep, store.learn(records)) })
+    return ChatStore.of({ ...store, upsert: (records) => Effect.andThen(sweep, store.upsert(records)) })
   })
 
 /**
@@ -134,9 +136,9 @@ export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
  * @category learning
  * @since 0.1.0
  */
-export const learn = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
+export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
   const records = Array.from(updates).flatMap((update) => Option.toArray(ChatRecord.fromUpdate(update)))
-  return records.length === 0 ? Effect.void : ChatStore.use((store) => store.learn(records))
+  return records.length === 0 ? Effect.void : ChatStore.use((store) => store.upsert(records))
 }
 
 /**
@@ -172,11 +174,11 @@ export type Tracked<T> =
       : never
 
 const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
-  Stream.mapArrayEffect(updates, (chunk) => Effect.as(learn(chunk), chunk))
+  Stream.mapArrayEffect(updates, (chunk) => Effect.as(upsert(chunk), chunk))
 
 const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
   Effect.andThen(
-    learn([update]),
+    upsert([update]),
     Effect.suspend(() => handle(update) ?? Handler.notHandled)
   )
 
@@ -219,7 +221,7 @@ const pageSize = 500
  * import * as Stream from "effect/Stream"
  *
  * export const program = Effect.gen(function* () {
- *   yield* ChatStore.importIds([-70_000_000_000_001, 500_000_000_001].map((id) => Recipient.ChatId.make(id)))
+ *   yield* ChatStore.seed([-70_000_000_000_001, 500_000_000_001].map((id) => Recipient.ChatId.make(id)))
  *   yield* Stream.runForEach(ChatStore.stream(), ({ chat_id }) => ChatStore.refresh(chat_id))
  * })
  * ```
@@ -227,7 +229,7 @@ const pageSize = 500
  * @category learning
  * @since 0.1.0
  */
-export const importIds = <E = never, R = never>(
+export const seed = <E = never, R = never>(
   ids: Iterable<ChatId> | Stream.Stream<ChatId, E, R>
 ): Effect.Effect<number, E | StoreError, R | ChatStore> =>
   Effect.gen(function* () {
@@ -235,7 +237,7 @@ export const importIds = <E = never, R = never>(
     const now = yield* Clock.currentTimeMillis
     return yield* (Stream.isStream(ids) ? ids : Stream.fromIterable(ids)).pipe(
       Stream.grouped(pageSize),
-      Stream.mapEffect((group) => Effect.as(store.learn(group.map((id) => ChatRecord.make(id, now))), group.length)),
+      Stream.mapEffect((group) => Effect.as(store.upsert(group.map((id) => ChatRecord.make(id, now))), group.length)),
       Stream.runSum
     )
   })
@@ -264,7 +266,7 @@ export const importIds = <E = never, R = never>(
 export const refresh: (
   chat_id: ChatId
 ) => Effect.Effect<
-  Option.Option<ChatEntry>,
+  Option.Option<KnownChat>,
   StoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
   ChatStore | BotApi
 > = Effect.fnUntraced(function* (chat_id) {
@@ -275,11 +277,11 @@ export const refresh: (
     Effect.catchTag(["Forbidden", "NotFound"], () =>
       // Gone when it was last seen: what came in since then, while the platform was asked, counts more.
       Effect.succeed(
-        Option.toArray(before).map(({ last_seen }) => ChatRecord.make(chat_id, last_seen, { gone_at: last_seen }))
+        Option.toArray(before).map(({ last_seen }) => ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
       )
     )
   )
-  yield* store.learn(told)
+  yield* store.upsert(told)
   return yield* store.get(chat_id)
 })
 
@@ -289,7 +291,7 @@ export const refresh: (
  * @category reading
  * @since 0.1.0
  */
-export const get = (chat_id: ChatId): Effect.Effect<Option.Option<ChatEntry>, StoreError, ChatStore> =>
+export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat>, StoreError, ChatStore> =>
   ChatStore.use((store) => store.get(chat_id))
 
 /**
@@ -329,24 +331,24 @@ export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, Ch
  * @category reading
  * @since 0.1.0
  */
-export const stream = (filter: Filter = {}): Stream.Stream<ChatEntry, StoreError, ChatStore> =>
+export const stream = (filter: Filter = {}): Stream.Stream<KnownChat, StoreError, ChatStore> =>
   Stream.unwrap(
     ChatStore.use((store) =>
       Effect.succeed(
         Stream.paginate(Option.none<ChatId>(), (after) =>
           Effect.map(
             store.page(filter, after, pageSize),
-            ({ entries, next }) => [entries, Option.map(next, (id) => Option.some(id))] as const
+            ({ chats, next }) => [chats, Option.map(next, (id) => Option.some(id))] as const
           )
         )
       )
     )
   )
 
-const toJson = Schema.encodeSync(Schema.fromJsonString(ChatEntry))
+const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat))
 
 /**
- * The chats that the bot knows as NDJSON: lines of text, each a `ChatEntry` as JSON and a line feed. Ids are exact.
+ * The chats that the bot knows as NDJSON: lines of text, each a `KnownChat` as JSON and a line feed. Ids are exact.
  *
  * **Example** (A backup to a file)
  *
@@ -373,5 +375,5 @@ export const exportNdjson = (filter?: Filter): Stream.Stream<string, StoreError,
  * @category learning
  * @since 0.1.0
  */
-export const forget = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
-  ChatStore.use((store) => store.forget(chat_id))
+export const remove = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>
+  ChatStore.use((store) => store.remove(chat_id))

@@ -1,4 +1,5 @@
-import { ChatRecord, type Message, type Update } from "@colloquy/core"
+import type { Message, Update } from "@colloquy/core"
+import * as ChatRecord from "@colloquy/core/ChatRecord"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -21,7 +22,7 @@ describe("fromUpdate", () => {
   const inGroup = Fixtures.message({ recipient: { chat_id, chat_type: "chat" } })
   const post = Fixtures.post()
   const member_at = timestamp
-  const gone_at = timestamp
+  const left_at = timestamp
 
   const cases: ReadonlyArray<readonly [Update.Update, Partial<ChatRecord.ChatRecord>]> = [
     [
@@ -79,7 +80,7 @@ describe("fromUpdate", () => {
     ],
     [
       { update_type: "bot_removed", ...inChat, is_channel: false },
-      { type: "chat", member_at: 0, gone_at }
+      { type: "chat", member_at: 0, left_at: left_at }
     ],
     [
       { update_type: "user_added", ...inChat, is_channel: false },
@@ -95,11 +96,11 @@ describe("fromUpdate", () => {
     ],
     [
       { update_type: "bot_stopped", ...inDialog },
-      { type: "dialog", member_at: 0, gone_at, user: undefined }
+      { type: "dialog", member_at: 0, left_at: left_at, user: undefined }
     ],
     [
       { update_type: "dialog_removed", ...inDialog },
-      { type: "dialog", member_at: 0, gone_at, user: undefined }
+      { type: "dialog", member_at: 0, left_at: left_at, user: undefined }
     ],
     [
       { update_type: "dialog_cleared", ...inDialog },
@@ -136,7 +137,7 @@ describe("fromUpdate", () => {
 
   it.each(cases)("reads %o", (update, facts) => {
     const record = read(update)
-    assert.deepInclude(record, { first_seen: timestamp, last_seen: timestamp, gone_at: -1, ...facts })
+    assert.deepInclude(record, { first_seen: timestamp, last_seen: timestamp, left_at: -1, ...facts })
   })
 
   it.each<readonly [Update.Update]>([
@@ -193,7 +194,7 @@ describe("combine", () => {
       case "member":
         return ChatRecord.make(chat_id, at, { member_at: at, type: "chat" })
       case "gone":
-        return ChatRecord.make(chat_id, at, { gone_at: at })
+        return ChatRecord.make(chat_id, at, { left_at: at })
       case "title":
         return ChatRecord.make(chat_id, at, { title: { at, value: `${at}` } })
       case "user":
@@ -238,7 +239,7 @@ describe("combine", () => {
 
   it("takes leaving for later than anything else of the same millisecond", () => {
     const there = ChatRecord.make(chat_id, 5, { member_at: 5, title: { at: 5, value: "Reading club" } })
-    const gone = ChatRecord.make(chat_id, 5, { gone_at: 5 })
+    const gone = ChatRecord.make(chat_id, 5, { left_at: 5 })
     for (const record of [ChatRecord.combine(there, gone), ChatRecord.combine(gone, there)]) {
       assert.isFalse(ChatRecord.isKnown(record))
       assert.isUndefined(record.title)

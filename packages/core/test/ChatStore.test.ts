@@ -17,7 +17,7 @@ const removed: Update.Update = { update_type: "bot_removed", timestamp: timestam
 
 const broken = new StoreError.StoreError({
   store: "chats",
-  operation: "sweep",
+  operation: "cleanup",
   reason: "the disk is full",
   isRetryable: false
 })
@@ -27,14 +27,14 @@ describe("ChatStore", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(timestamp)
       yield* Effect.gen(function* () {
-        yield* ChatStore.learn([removed])
+        yield* ChatStore.upsert([removed])
         yield* TestClock.adjust("2 days")
-        yield* ChatStore.learn([added])
+        yield* ChatStore.upsert([added])
         assert.isFalse(yield* ChatStore.has(chat_id))
         yield* TestClock.adjust("1 hour")
-        yield* ChatStore.learn([added])
+        yield* ChatStore.upsert([added])
         assert.isTrue(yield* ChatStore.has(chat_id))
-      }).pipe(Effect.provide(ChatStore.layerMemory({ rememberGone: "2 days" })))
+      }).pipe(Effect.provide(ChatStore.layerMemory({ tombstoneTimeToLive: "2 days" })))
     })
   )
 
@@ -48,14 +48,14 @@ describe("ChatStore", () => {
           const store = yield* ChatStore.ChatStore
           return yield* ChatStore.make({
             ...store,
-            sweep: () => Effect.suspend(() => (++sweeps === 1 ? Effect.fail(broken) : Effect.succeed(0)))
+            cleanup: () => Effect.suspend(() => (++sweeps === 1 ? Effect.fail(broken) : Effect.succeed(0)))
           })
         })
       ).pipe(Layer.provide(ChatStore.layerMemory()))
       yield* Effect.gen(function* () {
         for (let hour = 0; hour < 4; hour++) {
-          yield* ChatStore.learn([added])
-          yield* ChatStore.learn([added])
+          yield* ChatStore.upsert([added])
+          yield* ChatStore.upsert([added])
           yield* TestClock.adjust("1 hour")
         }
       }).pipe(Effect.provide(Layer.merge(Store, Logger.layer([Logger.make(({ message }) => logged.push(message))]))))
@@ -69,7 +69,7 @@ describe("ChatStore", () => {
     Effect.gen(function* () {
       const Store = Layer.effect(
         ChatStore.ChatStore,
-        Effect.map(ChatStore.ChatStore, (store) => ({ ...store, learn: () => Effect.fail(broken) }))
+        Effect.map(ChatStore.ChatStore, (store) => ({ ...store, upsert: () => Effect.fail(broken) }))
       ).pipe(Layer.provide(ChatStore.layerMemory()))
       const handled: Array<Update.Update> = []
       const handle = ChatStore.track((update: Update.Update) => Effect.sync(() => handled.push(update)))

@@ -40,24 +40,24 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
   const toStanding = (name: string) => (values: ReadonlyArray<string | null>) => Scripts.toStanding(name, values)
 
   return BroadcastStore.BroadcastStore.of({
-    acquire: ({ create, leaseUntil, name, now, owner }) =>
-      acquire(keysOf(name), owner, now, leaseUntil, create).pipe(Effect.map(toStanding(name)), failing("acquire")),
-    standing: (name) =>
+    acquireLease: ({ create, leaseUntil, name, now, owner }) =>
+      acquire(keysOf(name), owner, now, leaseUntil, create).pipe(Effect.map(toStanding(name)), failing("acquireLease")),
+    summary: (name) =>
       redis
         .send<ReadonlyArray<string | null>>("HMGET", keysOf(name).broadcast, ...Scripts.fields)
-        .pipe(Effect.map(toStanding(name)), failing("standing")),
-    change: (name, { status, total }) =>
+        .pipe(Effect.map(toStanding(name)), failing("summary")),
+    update: (name, { status, total }) =>
       change(keysOf(name), status, total).pipe(
         Effect.map((count) => count > 0),
-        failing("change")
+        failing("update")
       ),
-    unserved: (name, chats) =>
+    pending: (name, chats) =>
       chats.length === 0
         ? Effect.succeed([])
         : Effect.forEach(Arr.chunksOf(chats, atOnce), (some) =>
             Effect.map(served(keysOf(name), some), (counts) => some.filter((_, at) => counts[at] === 0))
-          ).pipe(Effect.map(Arr.flatten), failing("unserved")),
-    record: (name, records) => record(keysOf(name), records).pipe(Effect.asVoid, failing("record")),
+          ).pipe(Effect.map(Arr.flatten), failing("pending")),
+    addRecords: (name, records) => record(keysOf(name), records).pipe(Effect.asVoid, failing("addRecords")),
     records: (name, { after, limit }) =>
       redis
         .send<ReadonlyArray<string>>(
@@ -74,10 +74,10 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
           failing("records"),
           Effect.flatMap((texts) => Effect.try({ try: () => texts.map(Scripts.toRecord), catch: failure("records") }))
         ),
-    forget: (name) =>
+    remove: (name) =>
       forget(keysOf(name)).pipe(
         Effect.map((count) => count > 0),
-        failing("forget")
+        failing("remove")
       )
   })
 })

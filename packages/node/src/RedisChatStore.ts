@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { ChatEntry } from "@colloquy/core/ChatEntry"
+import type { KnownChat } from "@colloquy/core/KnownChat"
 import * as ChatRecord from "@colloquy/core/ChatRecord"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type { ChatId } from "@colloquy/core/Recipient"
@@ -32,19 +32,19 @@ const atOnce = 500
 
 const matches =
   ({ type, activeSince }: ChatStore.Filter) =>
-  (entry: ChatEntry): boolean =>
+  (entry: KnownChat): boolean =>
     (type === undefined || entry.type === type) && (activeSince === undefined || entry.last_seen >= activeSince)
 
 const makeStore = Effect.fnUntraced(function* (prefix: string) {
   const redis = yield* Redis.Redis
   const keys = Scripts.keysOf(prefix)
-  const learn = redis.eval(Scripts.learn)
+  const upsert = redis.eval(Scripts.upsert)
   const read = redis.eval(Scripts.read)
-  const forget = redis.eval(Scripts.forget)
-  const swapData = redis.eval(Scripts.swapData)
-  const sweep = redis.eval(Scripts.sweep)
+  const remove = redis.eval(Scripts.remove)
+  const compareAndSetData = redis.eval(Scripts.compareAndSetData)
+  const cleanup = redis.eval(Scripts.cleanup)
 
-  const readEntries = (operation: string, ids: ReadonlyArray<ChatId | string>) =>
+  const readChats = (operation: string, ids: ReadonlyArray<ChatId | string>) =>
     ids.length === 0
       ? Effect.succeed([])
       : read(keys, ids).pipe(
@@ -59,54 +59,54 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
     Effect.fnUntraced(function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
       const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
       const ids = yield* Effect.mapError(idsBetween(keys.known, start, "+inf", limit), failure(operation))
-      const entries = (yield* readEntries(operation, ids)).filter(matches(filter))
+      const chats = (yield* readChats(operation, ids)).filter(matches(filter))
       const next = ids.length < limit ? Option.none() : Option.map(Arr.last(ids), (id) => Number(id) as ChatId)
-      return { entries, next }
+      return { chats, next }
     })
 
   const countMatching = Effect.fnUntraced(function* (filter: ChatStore.Filter) {
     let total = 0
     let after = Option.none<ChatId>()
     do {
-      const { entries, next } = yield* readPage("count")(filter, after, atOnce)
-      total += entries.length
+      const { chats, next } = yield* readPage("count")(filter, after, atOnce)
+      total += chats.length
       after = next
     } while (Option.isSome(after))
     return total
   })
 
-  const sweepAll = Effect.fnUntraced(
+  const cleanupAll = Effect.fnUntraced(
     function* (before: number) {
       let total = 0
       while (true) {
-        const ids = yield* idsBetween(keys.gone, "-inf", `(${before}`, atOnce)
-        const swept = ids.length === 0 ? 0 : yield* sweep(keys, ids, before)
-        total += swept
-        if (ids.length < atOnce || swept === 0) return total
+        const ids = yield* idsBetween(keys.left, "-inf", `(${before}`, atOnce)
+        const deleted = ids.length === 0 ? 0 : yield* cleanup(keys, ids, before)
+        total += deleted
+        if (ids.length < atOnce || deleted === 0) return total
       }
     },
-    Effect.mapError(failure("sweep"))
+    Effect.mapError(failure("cleanup"))
   )
 
   return ChatStore.ChatStore.of({
-    learn: (records) =>
-      Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), atOnce), (chunk) => learn(keys, chunk), {
+    upsert: (records) =>
+      Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), atOnce), (chunk) => upsert(keys, chunk), {
         discard: true
-      }).pipe(Effect.mapError(failure("learn"))),
-    get: (chat_id) => Effect.map(readEntries("get", [chat_id]), Arr.head),
+      }).pipe(Effect.mapError(failure("upsert"))),
+    get: (chat_id) => Effect.map(readChats("get", [chat_id]), Arr.head),
     page: readPage("page"),
     count: (filter) =>
       filter.type === undefined && filter.activeSince === undefined
         ? Effect.mapBoth(redis.send("ZCARD", keys.known), { onFailure: failure("count"), onSuccess: Number })
         : countMatching(filter),
-    forget: (chat_id) =>
-      Effect.mapBoth(forget(keys, chat_id), { onFailure: failure("forget"), onSuccess: (count) => count > 0 }),
-    swapData: (chat_id, expected, next) =>
-      Effect.mapBoth(swapData(keys, chat_id, JSON.stringify(expected), JSON.stringify(next)), {
-        onFailure: failure("swapData"),
+    remove: (chat_id) =>
+      Effect.mapBoth(remove(keys, chat_id), { onFailure: failure("remove"), onSuccess: (count) => count > 0 }),
+    compareAndSetData: (chat_id, expected, next) =>
+      Effect.mapBoth(compareAndSetData(keys, chat_id, JSON.stringify(expected), JSON.stringify(next)), {
+        onFailure: failure("compareAndSetData"),
         onSuccess: (count) => count > 0
       }),
-    sweep: sweepAll
+    cleanup: cleanupAll
   })
 })
 

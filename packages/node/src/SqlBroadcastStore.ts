@@ -49,7 +49,7 @@ const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) 
         sql`CREATE TABLE ${sql(`${table}_records`)} (
           name TEXT NOT NULL,
           chat_id ${integer} NOT NULL,
-          kind TEXT NOT NULL,
+          status TEXT NOT NULL,
           message_id TEXT,
           problem TEXT,
           at ${integer} NOT NULL,
@@ -59,7 +59,13 @@ const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) 
     })
   })
 
-const columnsOfRecord = { chat_id: "BIGINT", kind: "TEXT", message_id: "TEXT", problem: "TEXT", at: "BIGINT" } as const
+const columnsOfRecord = {
+  chat_id: "BIGINT",
+  status: "TEXT",
+  message_id: "TEXT",
+  problem: "TEXT",
+  at: "BIGINT"
+} as const
 
 const makeStore = Effect.fnUntraced(function* (table: string) {
   const sql = yield* SqlClient.SqlClient
@@ -84,14 +90,16 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
       onSuccess: (rows) => Option.map(Arr.head(rows), Row.toStanding)
     })
 
-  const insert = (name: string, served: ReadonlyArray<BroadcastStore.Record>) =>
-    sql<{ kind: BroadcastStore.Kind }>`INSERT INTO ${records} (name, chat_id, kind, message_id, problem, at)
-      SELECT CAST(${name} AS TEXT), chat_id, kind, message_id, problem, at
+  const insert = (name: string, served: ReadonlyArray<BroadcastStore.RecipientRecord>) =>
+    sql<{
+      status: BroadcastStore.RecipientStatus
+    }>`INSERT INTO ${records} (name, chat_id, status, message_id, problem, at)
+      SELECT CAST(${name} AS TEXT), chat_id, status, message_id, problem, at
       FROM ${dialect.told(JSON.stringify(served.map(Row.fromRecord)), columnsOfRecord)} WHERE true
-      ON CONFLICT (name, chat_id) DO NOTHING RETURNING kind`
+      ON CONFLICT (name, chat_id) DO NOTHING RETURNING status`
 
-  const count = (name: string, kinds: ReadonlyArray<BroadcastStore.Kind>) => {
-    const of = (kind: BroadcastStore.Kind) => kinds.filter((other) => other === kind).length
+  const count = (name: string, statuses: ReadonlyArray<BroadcastStore.RecipientStatus>) => {
+    const of = (status: BroadcastStore.RecipientStatus) => statuses.filter((other) => other === status).length
     return sql`UPDATE ${broadcasts} SET sent = sent + ${of("Sent")}, forbidden = forbidden + ${of("Forbidden")},
       not_found = not_found + ${of("NotFound")}, failed = failed + ${of("Failed")} WHERE name = ${name}`
   }
@@ -101,7 +109,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
     Effect.map(sql`UPDATE ${broadcasts} SET name = name WHERE name = ${name} RETURNING name`, (rows) => rows.length > 0)
 
   return BroadcastStore.BroadcastStore.of({
-    acquire: ({ create, leaseUntil, name, now, owner }) => {
+    acquireLease: ({ create, leaseUntil, name, now, owner }) => {
       const isFree = sql`(${broadcasts}.owner = ${owner} OR ${broadcasts}.lease_until <= ${now})`
       return standing(
         create
@@ -111,48 +119,48 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
               WHERE ${isFree} RETURNING *`
           : sql<Row.Broadcast>`UPDATE ${broadcasts} SET owner = ${owner}, lease_until = ${leaseUntil}
               WHERE name = ${name} AND ${isFree} RETURNING *`,
-        "acquire"
+        "acquireLease"
       )
     },
-    standing: (name) => standing(sql<Row.Broadcast>`SELECT * FROM ${broadcasts} WHERE name = ${name}`, "standing"),
-    change: (name, { status, total }) =>
+    summary: (name) => standing(sql<Row.Broadcast>`SELECT * FROM ${broadcasts} WHERE name = ${name}`, "summary"),
+    update: (name, { status, total }) =>
       changes(
         sql`UPDATE ${broadcasts} SET status = COALESCE(${status ?? null}, status),
           total = COALESCE(CAST(${total ?? null} AS ${dialect.integer}), total)
           WHERE name = ${name} AND ${isNotOver} RETURNING name`,
-        "change"
+        "update"
       ),
-    unserved: (name, chats) =>
+    pending: (name, chats) =>
       sql<{ chat_id: number | bigint | string }>`SELECT chat_id FROM ${records} WHERE name = ${name} AND chat_id IN
         (SELECT chat_id FROM ${dialect.told(JSON.stringify(chats.map((chat_id) => ({ chat_id }))), { chat_id: "BIGINT" })})`.pipe(
         Effect.mapBoth({
-          onFailure: failure("unserved"),
+          onFailure: failure("pending"),
           onSuccess: (rows) => {
             const served = new Set(rows.map(({ chat_id }) => Number(chat_id)))
             return chats.filter((chat_id) => !served.has(chat_id))
           }
         })
       ),
-    record: (name, served) =>
+    addRecords: (name, served) =>
       Effect.gen(function* () {
         if (!(yield* lock(name))) return
         const added = yield* insert(name, served)
         yield* count(
           name,
-          added.map(({ kind }) => kind)
+          added.map(({ status }) => status)
         )
-      }).pipe(sql.withTransaction, Effect.mapError(failure("record"))),
+      }).pipe(sql.withTransaction, Effect.mapError(failure("addRecords"))),
     records: (name, { after, limit }) =>
-      sql<Row.Row>`SELECT chat_id, kind, message_id, problem, at FROM ${records}
+      sql<Row.Row>`SELECT chat_id, status, message_id, problem, at FROM ${records}
         WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
         ORDER BY chat_id LIMIT ${limit}`.pipe(
         Effect.mapBoth({ onFailure: failure("records"), onSuccess: (rows) => rows.map(Row.toRecord) })
       ),
-    forget: (name) =>
+    remove: (name) =>
       sql`DELETE FROM ${broadcasts} WHERE name = ${name} RETURNING name`.pipe(
         Effect.tap(() => sql`DELETE FROM ${records} WHERE name = ${name}`),
         sql.withTransaction,
-        (statements) => changes(statements, "forget")
+        (statements) => changes(statements, "remove")
       )
   })
 })
@@ -164,7 +172,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  * What became of a recipient is on disk, as far as the database is set to be durable, before it counts as served: in a
  * SQLite file by `NodeSqlite.layer` after every record.
  *
- * Fails with a `StoreError` when the database cannot be reached or is of another kind.
+ * Fails with a `StoreError` when the database cannot be reached or is of another status.
  *
  * **Example** (One file)
  *

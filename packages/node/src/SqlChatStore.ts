@@ -42,7 +42,7 @@ const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Sql.Diale
           first_seen ${integer} NOT NULL,
           last_seen ${integer} NOT NULL,
           member_at ${integer} NOT NULL,
-          gone_at ${integer} NOT NULL,
+          left_at ${integer} NOT NULL,
           title TEXT,
           title_at ${integer} NOT NULL,
           dialog_user TEXT,
@@ -67,14 +67,14 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
   yield* Effect.mapError(migrate(sql, table, dialect), failure("migrate"))
 
   const chats = sql(table)
-  const isKnown = sql`member_at > gone_at`
+  const isKnown = sql`member_at > left_at`
 
   const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) => {
     const rows = JSON.stringify(ChatRecord.combineAll(records).map(Row.fromRecord))
     return sql`INSERT INTO ${chats} AS known (${sql.literal(Sql.columns)}) ${dialect.told(rows)}
       ON CONFLICT (chat_id) DO UPDATE SET ${sql.literal(dialect.combine)}`.pipe(
       Effect.asVoid,
-      Effect.mapError(failure("learn"))
+      Effect.mapError(failure("upsert"))
     )
   }
   const writeBatched = yield* WriteBatching.make({
@@ -104,7 +104,7 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
     Effect.mapBoth(statement, { onFailure: failure(operation), onSuccess: (rows) => rows.length })
 
   return ChatStore.ChatStore.of({
-    learn: (records) =>
+    upsert: (records) =>
       records.length === 0
         ? Effect.void
         : Effect.flatMap(Effect.serviceOption(sql.transactionService), (transaction) =>
@@ -118,35 +118,35 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
         sql.and([...matching(filter), ...Option.toArray(after).map((id) => sql`chat_id > ${id}`)]),
         limit
       ).pipe(
-        Effect.map((entries) => ({
-          entries,
-          next: entries.length < limit ? Option.none() : Option.map(Arr.last(entries), ({ chat_id }) => chat_id)
+        Effect.map((found) => ({
+          chats: found,
+          next: found.length < limit ? Option.none() : Option.map(Arr.last(found), ({ chat_id }) => chat_id)
         }))
       ),
     count: (filter) =>
       sql<{ count: number | bigint }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and(matching(filter))}`.pipe(
         Effect.mapBoth({ onFailure: failure("count"), onSuccess: (rows) => Number(rows[0]!.count) })
       ),
-    forget: (chat_id) =>
+    remove: (chat_id) =>
       Effect.map(
         changes(
-          "forget",
-          sql`UPDATE ${chats} SET gone_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL, data = '{}'
+          "remove",
+          sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL, data = '{}'
             WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`
         ),
         (count) => count > 0
       ),
-    swapData: (chat_id, expected, next) =>
+    compareAndSetData: (chat_id, expected, next) =>
       Effect.map(
         changes(
-          "swapData",
+          "compareAndSetData",
           sql`UPDATE ${chats} SET data = ${JSON.stringify(next)}, data_at = last_seen
             WHERE ${isKnown} AND chat_id = ${chat_id} AND data = ${JSON.stringify(expected)} RETURNING chat_id`
         ),
         (count) => count > 0
       ),
-    sweep: (before) =>
-      changes("sweep", sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND gone_at < ${before} RETURNING chat_id`)
+    cleanup: (before) =>
+      changes("cleanup", sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} RETURNING chat_id`)
   })
 })
 

@@ -34,7 +34,7 @@ const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({
 /** What passes by itself within 20 seconds. */
 const giveUpTheKilled = (filename: string) =>
   Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
-    store.acquire({ name: "news", owner: "killed", now: Number.MAX_SAFE_INTEGER, leaseUntil: 0, create: false })
+    store.acquireLease({ name: "news", owner: "killed", now: Number.MAX_SAFE_INTEGER, leaseUntil: 0, create: false })
   ).pipe(Effect.provide(SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))))
 
 const kills = 4

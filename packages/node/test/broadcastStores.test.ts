@@ -27,10 +27,10 @@ const suite = (store: Effect.Effect<Layer.Layer<BroadcastStore.BroadcastStore, u
 
 const claim = { name: "news", owner: "one", now: 0, leaseUntil: 1, create: true }
 
-const served = (chat_id: number) => ({ chat_id: ChatId.make(chat_id), kind: "Sent", at: 0 }) as const
+const served = (chat_id: number) => ({ chat_id: ChatId.make(chat_id), status: "Sent", at: 0 }) as const
 
 const countOf = (store: BroadcastStore.BroadcastStore["Service"]) =>
-  Effect.map(store.standing("news"), (standing) => Option.getOrThrow(standing).counts.Sent)
+  Effect.map(store.summary("news"), (standing) => Option.getOrThrow(standing).counts.Sent)
 
 describe("a BroadcastStore in memory", () => {
   suite(Effect.succeed(BroadcastStore.layerMemory))
@@ -51,8 +51,8 @@ describe.each(Object.entries(stores))("a BroadcastStore in %s", (name, makeStore
           Array.from({ length: 4 }, () => storeAt(at)),
           { concurrency: "unbounded" }
         )
-        yield* all[0]!.acquire(claim)
-        yield* Effect.forEach(all, (store, index) => store.record("news", [served(index)]), {
+        yield* all[0]!.acquireLease(claim)
+        yield* Effect.forEach(all, (store, index) => store.addRecords("news", [served(index)]), {
           concurrency: "unbounded"
         })
         for (const store of all) assert.strictEqual(yield* countOf(store), 4)
@@ -64,12 +64,12 @@ describe.each(Object.entries(stores))("a BroadcastStore in %s", (name, makeStore
         const at = yield* place
         yield* Effect.scoped(
           Effect.flatMap(storeAt(at), (store) =>
-            Effect.andThen(store.acquire(claim), store.record("news", [served(1)]))
+            Effect.andThen(store.acquireLease(claim), store.addRecords("news", [served(1)]))
           )
         )
         const store = yield* storeAt(at)
         assert.strictEqual(yield* countOf(store), 1)
-        assert.deepStrictEqual(yield* store.unserved("news", [ChatId.make(1), ChatId.make(2)]), [ChatId.make(2)])
+        assert.deepStrictEqual(yield* store.pending("news", [ChatId.make(1), ChatId.make(2)]), [ChatId.make(2)])
       })
     )
 
@@ -79,7 +79,7 @@ describe.each(Object.entries(stores))("a BroadcastStore in %s", (name, makeStore
         Effect.gen(function* () {
           const at = yield* place
           const store = yield* storeAt(at)
-          yield* store.acquire(claim)
+          yield* store.acquireLease(claim)
           const run = Effect.promise(() =>
             promisify(execFile)(process.execPath, ["--conditions=source", writer, name, at, "200"])
           )
@@ -95,11 +95,11 @@ describe.each(Object.entries(stores))("a BroadcastStore in %s", (name, makeStore
         const at = yield* place
         const [one, two] = [yield* storeAt(at), yield* storeAt(at)]
         for (let round = 0; round < 10; round++) {
-          yield* one.acquire(claim)
+          yield* one.acquireLease(claim)
           const recording = [one, two].map((store, first) =>
-            Effect.forEach([0, 2, 4, 6], (id) => store.record("news", [served(first + id)]))
+            Effect.forEach([0, 2, 4, 6], (id) => store.addRecords("news", [served(first + id)]))
           )
-          yield* Effect.all([...recording, two.forget("news")], { concurrency: "unbounded", discard: true })
+          yield* Effect.all([...recording, two.remove("news")], { concurrency: "unbounded", discard: true })
           assert.deepStrictEqual(yield* one.records("news", { limit: 10 }), [])
         }
       })
@@ -119,7 +119,7 @@ describe("a BroadcastStore in SQL", () => {
       const store = Context.get(context, BroadcastStore.BroadcastStore)
       const sql = Context.get(context, SqlClient.SqlClient)
       yield* sql`DROP TABLE colloquy_broadcasts_records`
-      const error = yield* Effect.flip(store.unserved("news", [ChatId.make(1)]))
+      const error = yield* Effect.flip(store.pending("news", [ChatId.make(1)]))
       assert.strictEqual(error._tag, "StoreError")
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "no such table: colloquy_broadcasts_records")
@@ -134,9 +134,9 @@ describe("a BroadcastStore in SQL", () => {
       const context = yield* sqlite
       const store = Context.get(context, BroadcastStore.BroadcastStore)
       const sql = Context.get(context, SqlClient.SqlClient)
-      yield* store.acquire(claim)
+      yield* store.acquireLease(claim)
       yield* sql`CREATE TRIGGER refuse BEFORE UPDATE OF sent ON colloquy_broadcasts BEGIN SELECT RAISE(ABORT, 'full'); END`
-      const error = yield* Effect.flip(store.record("news", [served(1)]))
+      const error = yield* Effect.flip(store.addRecords("news", [served(1)]))
       assert.include(error.message, "full")
       assert.deepStrictEqual(yield* store.records("news", { limit: 10 }), [])
     })
@@ -151,7 +151,7 @@ describe.skipIf(missing.Redis)("a BroadcastStore in Redis", () => {
         Layer.provideMerge(RedisBroadcastStore.layer({ prefix }), NodeRedis.layer({ url: Databases.redisUrl }))
       )
       yield* Context.get(context, Redis.Redis).send("SET", `${prefix}broadcast:news`, "taken")
-      const error = yield* Effect.flip(Context.get(context, BroadcastStore.BroadcastStore).acquire(claim))
+      const error = yield* Effect.flip(Context.get(context, BroadcastStore.BroadcastStore).acquireLease(claim))
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "WRONGTYPE")
     })

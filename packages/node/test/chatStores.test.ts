@@ -47,7 +47,7 @@ describe.each(Object.entries(stores))("a ChatStore in %s", (name, makeStore) => 
           { concurrency: "unbounded" }
         )
         yield* Effect.forEach(all, (context, index) =>
-          Effect.provide(ChatStore.learn([added(ChatId.make(index + 1))]), context)
+          Effect.provide(ChatStore.upsert([added(ChatId.make(index + 1))]), context)
         )
         for (const context of all) assert.strictEqual(yield* Effect.provide(ChatStore.count(), context), 4)
       })
@@ -56,7 +56,7 @@ describe.each(Object.entries(stores))("a ChatStore in %s", (name, makeStore) => 
     it.effect("remembers the chats of an earlier process", () =>
       Effect.gen(function* () {
         const at = yield* place
-        yield* Effect.provide(ChatStore.learn([added(Fixtures.groupId)]), makeStore(at))
+        yield* Effect.provide(ChatStore.upsert([added(Fixtures.groupId)]), makeStore(at))
         assert.isTrue(yield* Effect.provide(ChatStore.has(Fixtures.groupId), makeStore(at)))
       })
     )
@@ -99,11 +99,11 @@ describe("a ChatStore in SQL", () => {
     Effect.gen(function* () {
       const context = yield* sqlite
       const sql = Context.get(context, SqlClient.SqlClient)
-      const learn = ChatStore.learn([added(Fixtures.groupId)])
+      const upsert = ChatStore.upsert([added(Fixtures.groupId)])
       yield* Effect.gen(function* () {
-        yield* Effect.flip(sql.withTransaction(Effect.andThen(learn, Effect.fail("undone"))))
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(upsert, Effect.fail("undone"))))
         assert.isFalse(yield* ChatStore.has(Fixtures.groupId))
-        yield* sql.withTransaction(learn)
+        yield* sql.withTransaction(upsert)
         assert.isTrue(yield* ChatStore.has(Fixtures.groupId))
       }).pipe(Effect.provide(context))
     })
@@ -114,14 +114,14 @@ describe("a ChatStore in SQL", () => {
       const context = yield* sqlite
       const sql = Context.get(context, SqlClient.SqlClient)
       yield* Effect.gen(function* () {
-        yield* ChatStore.learn([added(Fixtures.groupId)])
+        yield* ChatStore.upsert([added(Fixtures.groupId)])
         yield* sql`UPDATE colloquy_chats SET data = 'no json'`
         const error = yield* Effect.flip(ChatStore.get(Fixtures.groupId))
         assert.strictEqual(error._tag, "StoreError")
         assert.strictEqual(error.operation, "get")
         assert.isFalse(error.isRetryable)
         yield* sql`DROP TABLE colloquy_chats`
-        const gone = yield* Effect.flip(ChatStore.learn([added(Fixtures.groupId)]))
+        const gone = yield* Effect.flip(ChatStore.upsert([added(Fixtures.groupId)]))
         assert.include(gone.message, "no such table: colloquy_chats")
         assert.include(gone.message, "check the database")
       }).pipe(Effect.provide(context))
@@ -158,7 +158,7 @@ describe.skipIf(missing.Redis)("a ChatStore in Redis", () => {
         Layer.provideMerge(RedisChatStore.layer({ prefix }), NodeRedis.layer({ url: Databases.redisUrl }))
       )
       yield* Context.get(context, Redis.Redis).send("SET", `${prefix}known`, "taken")
-      const error = yield* Effect.flip(Effect.provide(ChatStore.learn([added(Fixtures.groupId)]), context))
+      const error = yield* Effect.flip(Effect.provide(ChatStore.upsert([added(Fixtures.groupId)]), context))
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "WRONGTYPE")
     })

@@ -36,32 +36,36 @@ const now = Fixtures.timestamp
 const { acquire, change, forget, record, records, standing, unserved } = {
   acquire: (owner: string, at: number, until: number, create = true, broadcast = name) =>
     BroadcastStore.BroadcastStore.use((store) =>
-      store.acquire({ name: broadcast, owner, now: now + at, leaseUntil: now + until, create })
+      store.acquireLease({ name: broadcast, owner, now: now + at, leaseUntil: now + until, create })
     ),
-  change: (changes: Parameters<BroadcastStore.BroadcastStore["Service"]["change"]>[1]) =>
-    BroadcastStore.BroadcastStore.use((store) => store.change(name, changes)),
-  forget: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.forget(broadcast)),
-  record: (served: ReadonlyArray<BroadcastStore.Record>, broadcast = name) =>
-    BroadcastStore.BroadcastStore.use((store) => store.record(broadcast, served)),
+  change: (changes: Parameters<BroadcastStore.BroadcastStore["Service"]["update"]>[1]) =>
+    BroadcastStore.BroadcastStore.use((store) => store.update(name, changes)),
+  forget: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.remove(broadcast)),
+  record: (served: ReadonlyArray<BroadcastStore.RecipientRecord>, broadcast = name) =>
+    BroadcastStore.BroadcastStore.use((store) => store.addRecords(broadcast, served)),
   records: (after: ChatId | undefined, limit: number) =>
     BroadcastStore.BroadcastStore.use((store) => store.records(name, { after, limit })),
-  standing: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.standing(broadcast)),
+  standing: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.summary(broadcast)),
   unserved: (chats: ReadonlyArray<ChatId>, broadcast = name) =>
-    BroadcastStore.BroadcastStore.use((store) => store.unserved(broadcast, chats))
+    BroadcastStore.BroadcastStore.use((store) => store.pending(broadcast, chats))
 }
 
 const idOf = (id: number) => ChatId.make(id)
 
-const sent = (id: number): BroadcastStore.Record => ({
+const sent = (id: number): BroadcastStore.RecipientRecord => ({
   chat_id: idOf(id),
-  kind: "Sent",
+  status: "Sent",
   message_id: MessageId.make(`mid.${id}`),
   at: now + 1000
 })
 
-const refused = (id: number, kind: "Forbidden" | "NotFound" | "Failed", problem = "no"): BroadcastStore.Record => ({
+const refused = (
+  id: number,
+  kind: "Forbidden" | "NotFound" | "Failed",
+  problem = "no"
+): BroadcastStore.RecipientRecord => ({
   chat_id: idOf(id),
-  kind,
+  status: kind,
   problem,
   at: now + 2000
 })

@@ -6,7 +6,7 @@
 import * as ApiError from "@colloquy/core/ApiError"
 import { ChatId } from "@colloquy/core/Chat"
 import * as ChatData from "@colloquy/core/ChatData"
-import { ChatEntry } from "@colloquy/core/ChatEntry"
+import { KnownChat } from "@colloquy/core/KnownChat"
 import * as Chats from "@colloquy/core/Chats"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type * as Update from "@colloquy/core/Update"
@@ -85,9 +85,9 @@ const ids = (filter?: ChatStore.Filter) =>
   Stream.runCollect(Stream.map(ChatStore.stream(filter), ({ chat_id }) => chat_id))
 
 const entryOf = (id: ChatId) =>
-  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (entry): ChatEntry => entry }))
+  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (entry): KnownChat => entry }))
 
-const learn = (...updates: ReadonlyArray<Update.Update>) => ChatStore.learn(updates)
+const upsert = (...updates: ReadonlyArray<Update.Update>) => ChatStore.upsert(updates)
 
 const equals: <A>(actual: A, expected: A) => void = (actual, expected) => assert.deepEqual(actual, expected)
 
@@ -97,9 +97,9 @@ const learning: ReadonlyArray<Case> = [
   {
     name: "what the updates of a chat tell is known of it",
     effect: Effect.gen(function* () {
-      yield* learn(added(0))
+      yield* upsert(added(0))
       equals(yield* entryOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(0), data: {} })
-      yield* learn(titled(1, "Reading club 📚"), appointed(2, ["write", "a_right_to_come"]))
+      yield* upsert(titled(1, "Reading club 📚"), appointed(2, ["write", "a_right_to_come"]))
       equals(yield* entryOf(chat_id), {
         chat_id,
         type: "chat",
@@ -114,16 +114,16 @@ const learning: ReadonlyArray<Case> = [
   {
     name: "a dialog is known with its person, whoever wrote last",
     effect: Effect.gen(function* () {
-      yield* learn(Fixtures.messageCreated())
+      yield* upsert(Fixtures.messageCreated())
       const dialog = { chat_id: Fixtures.dialogId, type: "dialog", user: person, data: {} } as const
       equals(yield* entryOf(Fixtures.dialogId), { ...dialog, first_seen: at(0), last_seen: at(0) })
-      yield* learn({
+      yield* upsert({
         ...Fixtures.messageCallback(),
         timestamp: at(1),
         message: Fixtures.message({ sender: Fixtures.bot() })
       })
       equals(yield* entryOf(Fixtures.dialogId), { ...dialog, first_seen: at(0), last_seen: at(1) })
-      yield* learn({ ...Fixtures.messageCreated({ sender: Fixtures.bot() }), timestamp: at(2) })
+      yield* upsert({ ...Fixtures.messageCreated({ sender: Fixtures.bot() }), timestamp: at(2) })
       equals(yield* entryOf(Fixtures.dialogId), { ...dialog, first_seen: at(0), last_seen: at(2) })
     })
   },
@@ -131,17 +131,17 @@ const learning: ReadonlyArray<Case> = [
     name: "a chat of which only a removed message was seen is known, its type is not",
     effect: Effect.gen(function* () {
       const { messageId: message_id } = Fixtures
-      yield* learn({ update_type: "message_removed", timestamp: at(0), message_id, chat_id, user_id })
+      yield* upsert({ update_type: "message_removed", timestamp: at(0), message_id, chat_id, user_id })
       equals(yield* entryOf(chat_id), { chat_id, first_seen: at(0), last_seen: at(0), data: {} })
       equals(yield* ChatStore.count({ type: "chat" }), 0)
-      yield* learn({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(-5) })
+      yield* upsert({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(-5) })
       equals(yield* entryOf(chat_id), { chat_id, type: "chat", first_seen: at(-5), last_seen: at(0), data: {} })
     })
   },
   {
     name: "updates that name no chat, or that are not known, teach nothing",
     effect: Effect.gen(function* () {
-      yield* learn(
+      yield* upsert(
         { update_type: "unknown", raw: { update_type: "chat_sang", chat_id: 5 } },
         { update_type: "message_created", timestamp: at(0) },
         Fixtures.messageCreated({ recipient: { chat_type: "dialog", user_id } })
@@ -154,7 +154,7 @@ const learning: ReadonlyArray<Case> = [
     effect: Effect.gen(function* () {
       const edges = [Number.MIN_SAFE_INTEGER, Number.MIN_SAFE_INTEGER + 1, -1, 1, Number.MAX_SAFE_INTEGER - 1]
       const chats = [...edges, Number.MAX_SAFE_INTEGER].map(idOf)
-      yield* learn(...chats.map((id) => added(0, id)))
+      yield* upsert(...chats.map((id) => added(0, id)))
       equals(yield* ids(), chats)
       for (const id of chats) equals((yield* entryOf(id))?.chat_id, id)
     })
@@ -163,10 +163,10 @@ const learning: ReadonlyArray<Case> = [
     name: "an update that comes twice changes nothing",
     effect: Effect.gen(function* () {
       const updates = [added(0), titled(1, "Reading club"), appointed(2, ["write"])]
-      yield* learn(...updates)
+      yield* upsert(...updates)
       const once = yield* entryOf(chat_id)
-      yield* learn(...updates, ...updates)
-      yield* learn(...updates)
+      yield* upsert(...updates, ...updates)
+      yield* upsert(...updates)
       equals(yield* entryOf(chat_id), once)
       equals(yield* ChatStore.count(), 1)
     })
@@ -184,13 +184,17 @@ const learning: ReadonlyArray<Case> = [
       const orders = permutations([0, 1, 2, 3, 4])
       yield* Effect.forEach(
         orders,
-        (order, index) => Effect.forEach(order, (step) => learn(story(idOf(index + 1))[step]!), { discard: true }),
+        (order, index) => Effect.forEach(order, (step) => upsert(story(idOf(index + 1))[step]!), { discard: true }),
         { concurrency: 20, discard: true }
       )
-      yield* Effect.forEach(orders, (order, index) => learn(...order.map((step) => story(idOf(index + 1001))[step]!)), {
-        concurrency: 20,
-        discard: true
-      })
+      yield* Effect.forEach(
+        orders,
+        (order, index) => upsert(...order.map((step) => story(idOf(index + 1001))[step]!)),
+        {
+          concurrency: 20,
+          discard: true
+        }
+      )
       const rights = { is_admin: true, permissions: ["write"] }
       const expected = { type: "chat", rights, first_seen: at(0), last_seen: at(4), data: {} }
       const found = yield* Stream.runCollect(Stream.map(ChatStore.stream(), ({ chat_id: _, ...rest }) => rest))
@@ -203,8 +207,8 @@ const learning: ReadonlyArray<Case> = [
   {
     name: "an older title or right does not replace a newer one",
     effect: Effect.gen(function* () {
-      yield* learn(titled(5, "New"), appointed(5, ["write", "edit"]))
-      yield* learn(titled(4, "Old"), appointed(4, ["write"]))
+      yield* upsert(titled(5, "New"), appointed(5, ["write", "edit"]))
+      yield* upsert(titled(4, "Old"), appointed(4, ["write"]))
       const entry = yield* entryOf(chat_id)
       equals(entry?.title, "New")
       equals(entry?.rights?.permissions, ["write", "edit"])
@@ -212,12 +216,12 @@ const learning: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "many fibers that learn of one chat at once leave what all of them told",
+    name: "many fibers that upsert of one chat at once leave what all of them told",
     effect: Effect.gen(function* () {
       yield* Effect.forEach(
         Array.from({ length: 200 }, (_, index) => index),
         (second) =>
-          learn(second % 2 === 0 ? titled(second, `Title ${second}`) : appointed(second, [`right_${second}`])),
+          upsert(second % 2 === 0 ? titled(second, `Title ${second}`) : appointed(second, [`right_${second}`])),
         { concurrency: "unbounded", discard: true }
       )
       const entry = yield* entryOf(chat_id)
@@ -233,9 +237,9 @@ const leaving: ReadonlyArray<Case> = [
     name: "a chat is forgotten when the bot is removed, stopped, or the dialog is removed",
     effect: Effect.gen(function* () {
       const [stopped, deleted] = [idOf(71), idOf(72)]
-      yield* learn(added(0), inDialog("bot_started", 0, stopped), inDialog("bot_started", 0, deleted))
+      yield* upsert(added(0), inDialog("bot_started", 0, stopped), inDialog("bot_started", 0, deleted))
       equals(yield* ChatStore.count(), 3)
-      yield* learn(removed(1), inDialog("bot_stopped", 1, stopped), inDialog("dialog_removed", 1, deleted))
+      yield* upsert(removed(1), inDialog("bot_stopped", 1, stopped), inDialog("dialog_removed", 1, deleted))
       equals(yield* ChatStore.count(), 0)
       equals(yield* ids(), [])
       for (const id of [chat_id, stopped, deleted]) {
@@ -247,29 +251,29 @@ const leaving: ReadonlyArray<Case> = [
   {
     name: "an older update does not bring a forgotten chat back, a newer one does, without what was known before",
     effect: Effect.gen(function* () {
-      yield* learn(added(0), titled(1, "Reading club"), appointed(1, ["write"]))
-      yield* learn(removed(5))
-      yield* learn(added(4), titled(4, "Late"), removed(3))
+      yield* upsert(added(0), titled(1, "Reading club"), appointed(1, ["write"]))
+      yield* upsert(removed(5))
+      yield* upsert(added(4), titled(4, "Late"), removed(3))
       equals(yield* ChatStore.has(chat_id), false)
-      yield* learn({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(6) })
+      yield* upsert({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(6) })
       equals(yield* entryOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(6), data: {} })
     })
   },
   {
     name: "a removal that comes late does not forget a chat to which the bot came back",
     effect: Effect.gen(function* () {
-      yield* learn(added(0), titled(1, "Before"), added(7), titled(8, "After"))
-      yield* learn(removed(5))
+      yield* upsert(added(0), titled(1, "Before"), added(7), titled(8, "After"))
+      yield* upsert(removed(5))
       equals((yield* entryOf(chat_id))?.title, "After")
-      yield* learn(removed(9))
+      yield* upsert(removed(9))
       equals(yield* ChatStore.has(chat_id), false)
     })
   },
   {
     name: "a removal that comes before all else keeps older updates out",
     effect: Effect.gen(function* () {
-      yield* learn(removed(5))
-      yield* learn(added(4))
+      yield* upsert(removed(5))
+      yield* upsert(added(4))
       equals(yield* ChatStore.has(chat_id), false)
     })
   },
@@ -284,22 +288,22 @@ const leaving: ReadonlyArray<Case> = [
         { update_type: "message_removed", timestamp: at(6), message_id, chat_id: dialogId, user_id },
         { update_type: "message_edited", timestamp: at(6), message: Fixtures.message() }
       ] as const
-      yield* learn(inDialog("bot_started", 0), inDialog("bot_stopped", 5), ...afterwards)
+      yield* upsert(inDialog("bot_started", 0), inDialog("bot_stopped", 5), ...afterwards)
       equals(yield* ChatStore.has(dialogId), false)
-      yield* learn(inDialog("bot_started", 7))
+      yield* upsert(inDialog("bot_started", 7))
       equals(yield* ChatStore.has(dialogId), true)
     })
   },
   {
     name: "a chat that the program forgets stays forgotten until something new is heard of it",
     effect: Effect.gen(function* () {
-      equals(yield* ChatStore.forget(chat_id), false)
-      yield* learn(added(0), titled(3, "Reading club"))
-      equals(yield* ChatStore.forget(chat_id), true)
-      equals(yield* ChatStore.forget(chat_id), false)
-      yield* learn(added(0), titled(3, "Reading club"))
+      equals(yield* ChatStore.remove(chat_id), false)
+      yield* upsert(added(0), titled(3, "Reading club"))
+      equals(yield* ChatStore.remove(chat_id), true)
+      equals(yield* ChatStore.remove(chat_id), false)
+      yield* upsert(added(0), titled(3, "Reading club"))
       equals(yield* ChatStore.has(chat_id), false)
-      yield* learn(appointed(4, []))
+      yield* upsert(appointed(4, []))
       equals((yield* entryOf(chat_id))?.title, undefined)
       equals(yield* ChatStore.count(), 1)
     })
@@ -309,11 +313,11 @@ const leaving: ReadonlyArray<Case> = [
     effect: Effect.gen(function* () {
       const store = yield* ChatStore.ChatStore
       const [long, lately] = [idOf(81), idOf(82)]
-      yield* learn(added(0), added(0, long), removed(1, long), added(0, lately), removed(9, lately))
-      equals(yield* store.sweep(at(5)), 1)
-      equals(yield* store.sweep(at(5)), 0)
+      yield* upsert(added(0), added(0, long), removed(1, long), added(0, lately), removed(9, lately))
+      equals(yield* store.cleanup(at(5)), 1)
+      equals(yield* store.cleanup(at(5)), 0)
       equals(yield* ids(), [chat_id])
-      yield* learn(added(0, long), added(0, lately))
+      yield* upsert(added(0, long), added(0, lately))
       equals(
         yield* ids(),
         [chat_id, long].sort((a, b) => a - b)
@@ -329,8 +333,8 @@ const reading: ReadonlyArray<Case> = [
     name: "chats are told apart by type and by when they were last seen",
     effect: Effect.gen(function* () {
       const [quiet, channel] = [idOf(11), idOf(12)]
-      yield* learn(added(0), titled(10, "Reading club"), added(0, quiet), inDialog("bot_started", 5))
-      yield* learn({
+      yield* upsert(added(0), titled(10, "Reading club"), added(0, quiet), inDialog("bot_started", 5))
+      yield* upsert({
         update_type: "bot_added",
         timestamp: at(10),
         chat_id: channel,
@@ -355,7 +359,7 @@ const reading: ReadonlyArray<Case> = [
     name: "a stream of many pages brings every chat once, in the order of the ids",
     effect: Effect.gen(function* () {
       const all = Array.from({ length: total }, (_, index) => idOf((index - 600) * 7_000_000_001))
-      yield* learn(...all.toReversed().map((id) => added(id % 2 === 0 ? 0 : 1, id)))
+      yield* upsert(...all.toReversed().map((id) => added(id % 2 === 0 ? 0 : 1, id)))
       equals(yield* ids(), all)
       equals(
         yield* ids({ activeSince: at(1) }),
@@ -368,12 +372,12 @@ const reading: ReadonlyArray<Case> = [
     name: "pages are stable: chats that come and go meanwhile do not make others come twice or not at all",
     effect: Effect.gen(function* () {
       const all = Array.from({ length: total }, (_, index) => idOf((index + 1) * 10))
-      yield* learn(...all.map((id) => added(0, id)))
+      yield* upsert(...all.map((id) => added(0, id)))
       const seen = yield* ChatStore.stream().pipe(
         Stream.map(({ chat_id }) => chat_id),
         Stream.tap((id) =>
           id % 100 === 0
-            ? Effect.andThen(ChatStore.forget(idOf(id - 50)), learn(added(5, idOf(id - 15)), titled(5, "Renamed", id)))
+            ? Effect.andThen(ChatStore.remove(idOf(id - 50)), upsert(added(5, idOf(id - 15)), titled(5, "Renamed", id)))
             : Effect.void
         ),
         Stream.filter((id) => id % 10 === 0),
@@ -386,7 +390,7 @@ const reading: ReadonlyArray<Case> = [
     name: "an export is a line of JSON for each chat, with its exact id",
     effect: Effect.gen(function* () {
       const largest = idOf(Number.MAX_SAFE_INTEGER)
-      yield* learn(
+      yield* upsert(
         titled(0, 'A "quoted"\ntitle 👋', largest),
         inDialog("bot_started", 1, idOf(Number.MIN_SAFE_INTEGER))
       )
@@ -395,7 +399,7 @@ const reading: ReadonlyArray<Case> = [
       const lines = text.split("\n")
       equals(lines.pop(), "")
       assert.match(lines[0]!, /"chat_id":-9007199254740991\b/)
-      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(ChatEntry))
+      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(KnownChat))
       equals(yield* Effect.forEach(lines, (line) => read(line)), yield* Stream.runCollect(ChatStore.stream()))
       equals((yield* entryOf(largest))?.data, { visits: { count: 3 } })
     })
@@ -425,14 +429,14 @@ const using: ReadonlyArray<Case> = [
     name: "ids from a list are known until there is more to know, and do not bring back a chat that was left",
     effect: Effect.gen(function* () {
       const [left, listed, streamed] = [idOf(21), idOf(22), idOf(23)]
-      yield* learn(removed(0, left))
-      equals(yield* ChatStore.importIds([left, listed, listed]), 3)
-      equals(yield* ChatStore.importIds(Stream.make(streamed)), 1)
+      yield* upsert(removed(0, left))
+      equals(yield* ChatStore.seed([left, listed, listed]), 3)
+      equals(yield* ChatStore.seed(Stream.make(streamed)), 1)
       equals(yield* ids(), [listed, streamed])
       equals((yield* entryOf(listed))?.type, undefined)
-      yield* learn(titled(4, "Reading club", listed))
+      yield* upsert(titled(4, "Reading club", listed))
       equals((yield* entryOf(listed))?.title, "Reading club")
-      yield* learn(removed(5, listed))
+      yield* upsert(removed(5, listed))
       equals(yield* ids(), [streamed])
     })
   },
@@ -440,14 +444,14 @@ const using: ReadonlyArray<Case> = [
     name: "a long list of ids is known as a whole",
     effect: Effect.gen(function* () {
       const all = Array.from({ length: total }, (_, index) => idOf(index - 600))
-      equals(yield* ChatStore.importIds(Stream.fromIterable(all)), total)
+      equals(yield* ChatStore.seed(Stream.fromIterable(all)), total)
       equals(yield* ids(), all)
     })
   },
   {
     name: "a refresh brings the title and the person, but nothing older than what was told since",
     effect: Effect.gen(function* () {
-      yield* learn(added(0), titled(1, "At first"))
+      yield* upsert(added(0), titled(1, "At first"))
       const refresh = (seconds: number, title: string) =>
         Effect.provide(
           ChatStore.refresh(chat_id),
@@ -456,9 +460,9 @@ const using: ReadonlyArray<Case> = [
           )
         )
       equals(Option.getOrThrow(yield* refresh(2, "Refreshed")).title, "Refreshed")
-      yield* learn(titled(5, "Renamed since"))
+      yield* upsert(titled(5, "Renamed since"))
       equals(Option.getOrThrow(yield* refresh(3, "Refreshed late")).title, "Renamed since")
-      yield* learn(removed(6))
+      yield* upsert(removed(6))
       equals(yield* refresh(6, "Gone"), Option.none())
       equals((yield* refresh(7, "Back again")).pipe(Option.map(({ title }) => title)), Option.some("Back again"))
     })
@@ -475,9 +479,9 @@ const using: ReadonlyArray<Case> = [
           )
         )
       equals(yield* refresh(), Option.none())
-      yield* learn(added(0))
+      yield* upsert(added(0))
       const store = yield* ChatStore.ChatStore
-      const addedAgain = Effect.orDie(Effect.provideService(learn(added(1)), ChatStore.ChatStore, store))
+      const addedAgain = Effect.orDie(Effect.provideService(upsert(added(1)), ChatStore.ChatStore, store))
       equals(Option.isSome(yield* refresh(addedAgain)), true)
       equals(yield* refresh(), Option.none())
       equals(yield* ChatStore.count(), 0)
@@ -486,7 +490,7 @@ const using: ReadonlyArray<Case> = [
   {
     name: "a refresh forgets a chat in which the bot is no more",
     effect: Effect.gen(function* () {
-      yield* learn(added(0))
+      yield* upsert(added(0))
       const chat = Fixtures.chat({ status: "left", last_event_time: at(1) })
       const Api = TestBotApi.layer(TestBotApi.on(Chats.get, () => Effect.succeed(chat)))
       equals(yield* Effect.provide(ChatStore.refresh(chat_id), Api), Option.none())
@@ -498,12 +502,12 @@ const using: ReadonlyArray<Case> = [
       const unknown = yield* Effect.flip(Visits.set(chat_id, { count: 1 }))
       equals(unknown._tag, "UnknownChat")
       equals(yield* Visits.get(chat_id), Option.none())
-      yield* learn(added(0))
+      yield* upsert(added(0))
       equals(yield* Visits.get(chat_id), Option.none())
       yield* Visits.set(chat_id, { count: 1 })
-      yield* learn(titled(1, "Reading club"))
+      yield* upsert(titled(1, "Reading club"))
       equals(yield* Visits.get(chat_id), Option.some({ count: 1 }))
-      yield* learn(removed(2), added(3))
+      yield* upsert(removed(2), added(3))
       equals(yield* Visits.get(chat_id), Option.none())
     })
   },
@@ -511,7 +515,7 @@ const using: ReadonlyArray<Case> = [
     name: "data of several kinds is kept side by side, and each can be removed",
     effect: Effect.gen(function* () {
       const Note = ChatData.make("note", Schema.String)
-      yield* learn(added(0))
+      yield* upsert(added(0))
       yield* Visits.set(chat_id, { count: 1 })
       yield* Note.set(chat_id, "asked for the price 👋\0")
       equals((yield* entryOf(chat_id))?.data, { visits: { count: 1 }, note: "asked for the price 👋\0" })
@@ -524,7 +528,7 @@ const using: ReadonlyArray<Case> = [
   {
     name: "data that many fibers update at once misses none of the updates",
     effect: Effect.gen(function* () {
-      yield* learn(added(0))
+      yield* upsert(added(0))
       const visit = Visits.update(
         chat_id,
         Option.match({ onNone: () => ({ count: 1 }), onSome: ({ count }) => ({ count: count + 1 }) })
@@ -539,7 +543,7 @@ const using: ReadonlyArray<Case> = [
   {
     name: "data that does not fit its schema any more is an error that keeps it",
     effect: Effect.gen(function* () {
-      yield* learn(added(0))
+      yield* upsert(added(0))
       yield* ChatData.make("visits", Schema.String).set(chat_id, "many")
       const error = yield* Effect.flip(Visits.get(chat_id))
       assert.ok(error._tag === "InvalidChatData")

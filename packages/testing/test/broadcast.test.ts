@@ -40,13 +40,13 @@ describe("a broadcast", () => {
       yield* gone.stop
       const nowhere = Recipient.ChatId.make(4242)
       const recipients = [first, refusing, nowhere, second]
-      yield* ChatStore.importIds(recipients)
+      yield* ChatStore.seed(recipients)
       const outcomes = yield* inTime(
         Broadcast.run({
           name: "news",
           recipients: Stream.fromIterable(recipients),
           message: (chat_id) => ({ text: `Hello, ${chat_id}` })
-        }).pipe(Broadcast.forgetRefusing, Stream.runCollect)
+        }).pipe(Broadcast.pruneUnreachable, Stream.runCollect)
       )
       const kinds = new Map(outcomes.map(({ _tag, chat_id }) => [chat_id, _tag]))
       assert.deepStrictEqual(
@@ -57,7 +57,7 @@ describe("a broadcast", () => {
       assert.deepStrictEqual(yield* Effect.forEach(recipients, ChatStore.has), [true, false, false, true])
       const records = yield* Stream.runCollect(Broadcast.records("news"))
       assert.deepStrictEqual(
-        records.map(({ chat_id, kind }) => [chat_id, kind]),
+        records.map(({ chat_id, status: kind }) => [chat_id, kind]),
         [...kinds].sort(([a], [b]) => a - b)
       )
     }).pipe(Effect.provide(Layer.merge(platform, ChatStore.layerMemory())))
@@ -160,13 +160,13 @@ describe("a broadcast", () => {
       yield* TestClock.adjust("500 millis")
       yield* Broadcast.pause("news")
       const busy = yield* inTime(Effect.flip(Stream.runDrain(news)))
-      assert.strictEqual(busy._tag, "BroadcastBusy")
+      assert.strictEqual(busy._tag, "BroadcastAlreadyRunning")
       assert.isTrue(yield* Broadcast.resume("news"))
       yield* inTime(Fiber.interrupt(fiber))
       yield* inTime(Stream.runDrain(news))
       assert.strictEqual(yield* sent, 60)
       const store = yield* BroadcastStore.BroadcastStore
-      const standing = yield* store.standing("news")
+      const standing = yield* store.summary("news")
       assert.strictEqual(Option.getOrThrow(standing).status, "finished")
     }).pipe(Effect.provide(platform))
   )

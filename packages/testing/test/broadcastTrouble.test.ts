@@ -28,7 +28,7 @@ const taking = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R
 const recorded = Effect.map(Stream.runCollect(Broadcast.records("news")), (records) => records.length)
 
 const standing = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
-  Effect.map(store.standing("news"), Option.getOrThrow)
+  Effect.map(store.summary("news"), Option.getOrThrow)
 )
 
 const away = new StoreError.StoreError({
@@ -51,9 +51,9 @@ const failing = (isAway: (operation: keyof Operations) => boolean) =>
       ): Effect.Effect<A, StoreError.StoreError> => Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : self))
       return BroadcastStore.BroadcastStore.of({
         ...store,
-        acquire: (claim) => unless("acquire", store.acquire(claim)),
-        unserved: (name, chats) => unless("unserved", store.unserved(name, chats)),
-        record: (name, records) => unless("record", store.record(name, records))
+        acquireLease: (claim) => unless("acquireLease", store.acquireLease(claim)),
+        pending: (name, chats) => unless("pending", store.pending(name, chats)),
+        addRecords: (name, records) => unless("addRecords", store.addRecords(name, records))
       })
     })
   ).pipe(Layer.provide(BroadcastStore.layerMemory))
@@ -144,7 +144,7 @@ describe("a broadcast in trouble", () => {
       yield* inTime(Fiber.join(fiber))
       assert.isFalse(yield* Broadcast.resume("news"))
       assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 0)
-      assert.isTrue(yield* Broadcast.forget("news"))
+      assert.isTrue(yield* Broadcast.remove("news"))
       assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 1)
       assert.isFalse(yield* Broadcast.pause("news"))
       assert.strictEqual((yield* standing).status, "finished")
@@ -156,7 +156,7 @@ describe("a broadcast in trouble", () => {
       const chats = yield* dialogs(200)
       const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
       yield* TestClock.adjust("2 seconds")
-      yield* Broadcast.forget("news")
+      yield* Broadcast.remove("news")
       const outcomes = yield* inTime(Fiber.join(fiber))
       assert.isBelow(outcomes.length, 120)
       assert.strictEqual(yield* recorded, 0)
@@ -198,10 +198,10 @@ describe("a broadcast in trouble", () => {
       const fiber = yield* forking(Effect.flip(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("1500 millis")
       const now = (yield* Clock.currentTimeMillis) + 120_000
-      const taken = yield* store.acquire({ name: "news", owner: "other", now, leaseUntil: now, create: false })
+      const taken = yield* store.acquireLease({ name: "news", owner: "other", now, leaseUntil: now, create: false })
       assert.isTrue(Option.isSome(taken))
       const [took, error] = yield* taking(Fiber.join(fiber))
-      assert.strictEqual(error._tag, "BroadcastBusy")
+      assert.strictEqual(error._tag, "BroadcastAlreadyRunning")
       // What is on its way arrives first.
       assert.isAtMost(took, 1500)
       yield* TestClock.adjust("3 minutes")
@@ -229,7 +229,7 @@ describe("a broadcast in trouble", () => {
       Effect.provide(
         Layer.merge(
           bot,
-          failing((operation) => isAway && operation === "acquire")
+          failing((operation) => isAway && operation === "acquireLease")
         )
       )
     )

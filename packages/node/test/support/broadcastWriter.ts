@@ -11,9 +11,9 @@ const program = Effect.gen(function* () {
   yield* Effect.forEach(
     Array.from({ length: Number(count) }, (_, index) => index + 1),
     (id) =>
-      store.record(
+      store.addRecords(
         "news",
-        [id, id - 1].map((chat_id) => ({ chat_id: ChatId.make(chat_id), kind: "Sent", at: 0 }))
+        [id, id - 1].map((chat_id) => ({ chat_id: ChatId.make(chat_id), status: "Sent", at: 0 }))
       ),
     { concurrency: 3, discard: true }
   )

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
-import { BroadcastBusy } from "../../Broadcast.ts"
+import { BroadcastAlreadyRunning } from "../../Broadcast.ts"
 import { BroadcastStore, type Status } from "../../BroadcastStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { makeLeaseOwner } from "../stores/leaseOwner.ts"
@@ -19,7 +19,7 @@ const freshness = lease / 2
 /** How soon a pause, a resumption or a cancellation by another process is noticed. */
 const lookEvery = "1 second"
 
-export type HoldError = BroadcastBusy | StoreError
+export type HoldError = BroadcastAlreadyRunning | StoreError
 
 /** So long a new runner waits for the lease of one that was killed. */
 const untilLeasesEnd = Schedule.spaced(lookEvery).pipe(
@@ -69,7 +69,7 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
     const acquire = (create: boolean) =>
       Effect.suspend(() => {
         const now = clock.currentTimeMillisUnsafe()
-        return Effect.map(store.acquire({ name, owner, now, leaseUntil: now + lease, create }), (standing) => {
+        return Effect.map(store.acquireLease({ name, owner, now, leaseUntil: now + lease, create }), (standing) => {
           if (Option.isSome(standing)) heldAt = now
           return standing
         })
@@ -81,16 +81,19 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
     const look = Effect.fnUntraced(function* (create: boolean) {
       const standing = yield* acquire(create)
       if (Option.isSome(standing)) return yield* obey(standing.value.status)
-      const isForgotten = !create && Option.isNone(yield* waitingForStore(store.standing(name)))
-      return isForgotten ? yield* end : yield* new BroadcastBusy({ name })
+      const isForgotten = !create && Option.isNone(yield* waitingForStore(store.summary(name)))
+      return isForgotten ? yield* end : yield* new BroadcastAlreadyRunning({ name })
     })
 
-    const giveBack = Effect.ignore(store.acquire({ name, owner, now: 0, leaseUntil: 0, create: false }))
+    const giveBack = Effect.ignore(store.acquireLease({ name, owner, now: 0, leaseUntil: 0, create: false }))
 
-    const begin = Effect.catchTag(look(true), "BroadcastBusy", () =>
+    const begin = Effect.catchTag(look(true), "BroadcastAlreadyRunning", () =>
       Effect.logInfo(`The broadcast ${name} was being sent elsewhere a moment ago: waiting whether that goes on.`).pipe(
         Effect.andThen(
-          Effect.retry(look(true), { schedule: untilLeasesEnd, while: ({ _tag }) => _tag === "BroadcastBusy" })
+          Effect.retry(look(true), {
+            schedule: untilLeasesEnd,
+            while: ({ _tag }) => _tag === "BroadcastAlreadyRunning"
+          })
         )
       )
     )
@@ -112,7 +115,7 @@ export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastSto
       finish: Effect.andThen(
         look(false),
         Effect.suspend(() =>
-          isOver ? Effect.void : Effect.asVoid(waitingForStore(store.change(name, { status: "finished" })))
+          isOver ? Effect.void : Effect.asVoid(waitingForStore(store.update(name, { status: "finished" })))
         )
       )
     }

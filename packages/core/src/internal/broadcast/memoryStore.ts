@@ -1,11 +1,17 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { BroadcastStore, Kind, Record as Served, Standing, Status } from "../../BroadcastStore.ts"
+import type {
+  BroadcastStore,
+  RecipientStatus,
+  RecipientRecord as Served,
+  Summary,
+  Status
+} from "../../BroadcastStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 
 interface Broadcast {
   readonly startedAt: number
-  readonly counts: { [K in Kind]: number }
+  readonly counts: { [K in RecipientStatus]: number }
   readonly served: Map<ChatId, Served>
   /** The chats with a record in their order, until one is added. */
   sorted: ReadonlyArray<ChatId> | undefined
@@ -34,7 +40,7 @@ export const makeMemory = (): BroadcastStore["Service"] => {
     return fresh
   }
 
-  const standingOf = (name: string, { counts, startedAt, status, total }: Broadcast): Standing => ({
+  const standingOf = (name: string, { counts, startedAt, status, total }: Broadcast): Summary => ({
     name,
     status,
     startedAt,
@@ -43,7 +49,7 @@ export const makeMemory = (): BroadcastStore["Service"] => {
   })
 
   return {
-    acquire: ({ create, leaseUntil, name, now, owner }) =>
+    acquireLease: ({ create, leaseUntil, name, now, owner }) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name) ?? (create ? open(name, now) : undefined)
         if (broadcast === undefined) return Option.none()
@@ -52,9 +58,9 @@ export const makeMemory = (): BroadcastStore["Service"] => {
         broadcast.leaseUntil = leaseUntil
         return Option.some(standingOf(name, broadcast))
       }),
-    standing: (name) =>
+    summary: (name) =>
       Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => standingOf(name, found))),
-    change: (name, { status, total }) =>
+    update: (name, { status, total }) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
@@ -62,19 +68,19 @@ export const makeMemory = (): BroadcastStore["Service"] => {
         broadcast.total = total ?? broadcast.total
         return true
       }),
-    unserved: (name, chats) =>
+    pending: (name, chats) =>
       Effect.sync(() => {
         const served = broadcasts.get(name)?.served
         return chats.filter((chat_id) => served?.has(chat_id) !== true)
       }),
-    record: (name, records) =>
+    addRecords: (name, records) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         for (const record of records) {
           if (broadcast === undefined || broadcast.served.has(record.chat_id)) continue
           broadcast.served.set(record.chat_id, record)
           broadcast.sorted = undefined
-          broadcast.counts[record.kind]++
+          broadcast.counts[record.status]++
         }
       }),
     records: (name, { after = -Infinity, limit }) =>
@@ -85,6 +91,6 @@ export const makeMemory = (): BroadcastStore["Service"] => {
         const first = sorted.findIndex((chat_id) => chat_id > after)
         return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.served.get(chat_id)!)
       }),
-    forget: (name) => Effect.sync(() => broadcasts.delete(name))
+    remove: (name) => Effect.sync(() => broadcasts.delete(name))
   }
 }

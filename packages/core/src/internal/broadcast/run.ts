@@ -7,7 +7,7 @@ import type * as ApiError from "../../ApiError.ts"
 import * as Backoff from "../../Backoff.ts"
 import type { BotApi } from "../../BotApi.ts"
 import type { Options, Outcome } from "../../Broadcast.ts"
-import { BroadcastStore, type Record as Served } from "../../BroadcastStore.ts"
+import { BroadcastStore, type RecipientRecord as Served } from "../../BroadcastStore.ts"
 import type * as Endpoint from "../../Endpoint.ts"
 import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
@@ -48,7 +48,7 @@ const untilItIsItsTurn = Schedule.spaced("1 second").pipe(Schedule.setInputType<
 
 const recordOf = (outcome: Outcome, at: number): Served => ({
   chat_id: outcome.chat_id,
-  kind: outcome._tag,
+  status: outcome._tag,
   at,
   ...(outcome._tag === "Sent" ? { message_id: outcome.message?.body?.mid } : { problem: outcome.error.message })
 })
@@ -79,7 +79,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
 
   // A stream may be ended while a send has just begun: the next run must find its record.
   yield* Effect.addFinalizer(() => Effect.andThen(hold.end, idle.await))
-  if (total !== undefined) yield* Hold.waitingForStore(store.change(name, { total }))
+  if (total !== undefined) yield* Hold.waitingForStore(store.update(name, { total }))
 
   const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
     Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
@@ -93,7 +93,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
       Effect.catchIf(isOfRecipient, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>
-        Hold.waitingForStore(store.record(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
+        Hold.waitingForStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
       )
     )
 
@@ -145,7 +145,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const unserved = (chats: ReadonlyArray<ChatId>) =>
     Effect.suspend(() => {
       const fresh = [...new Set(chats)].filter((chat_id) => !pending.has(chat_id))
-      return Effect.tap(Hold.waitingForStore(store.unserved(name, fresh)), (left) => {
+      return Effect.tap(Hold.waitingForStore(store.pending(name, fresh)), (left) => {
         for (const chat_id of left) pending.add(chat_id)
         return Effect.void
       })

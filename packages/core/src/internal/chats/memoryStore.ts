@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ChatEntry } from "../../ChatEntry.ts"
+import type { KnownChat } from "../../KnownChat.ts"
 import * as ChatRecord from "../../ChatRecord.ts"
 import type { ChatStore, Filter } from "../../ChatStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 
 interface Kept {
   readonly record: ChatRecord.ChatRecord
-  readonly data: ChatEntry["data"]
+  readonly data: KnownChat["data"]
   /** When the chat was last seen before the data was written. */
   readonly data_at: number
 }
@@ -36,7 +36,7 @@ export const make = (): ChatStore["Service"] => {
 
   const keep = ({ record, data, data_at }: Kept) => {
     if (!chats.has(record.chat_id)) order = undefined
-    chats.set(record.chat_id, { record, data: data_at > record.gone_at ? data : {}, data_at })
+    chats.set(record.chat_id, { record, data: data_at > record.left_at ? data : {}, data_at })
   }
 
   const combine = (told: ChatRecord.ChatRecord) => {
@@ -53,21 +53,21 @@ export const make = (): ChatStore["Service"] => {
   const known = (chat_id: ChatId): Option.Option<Kept> =>
     Option.filter(Option.fromUndefinedOr(chats.get(chat_id)), ({ record }) => ChatRecord.isKnown(record))
 
-  const toEntry = ({ record, data }: Kept) => ChatRecord.toEntry(record, data)
+  const toEntry = ({ record, data }: Kept) => ChatRecord.toKnownChat(record, data)
 
   return {
-    learn: (records) => Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
+    upsert: (records) => Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
     get: (chat_id) => Effect.sync(() => Option.map(known(chat_id), toEntry)),
     page: (filter, after, limit) =>
       Effect.sync(() => {
         const all = ids()
-        const entries: Array<ChatEntry> = []
+        const page: Array<KnownChat> = []
         let at = Option.match(after, { onNone: () => 0, onSome: (id) => placeAfter(all, id) })
-        for (; at < all.length && entries.length < limit; at++) {
+        for (; at < all.length && page.length < limit; at++) {
           const kept = chats.get(all[at]!)!
-          if (matches(filter, kept)) entries.push(toEntry(kept))
+          if (matches(filter, kept)) page.push(toEntry(kept))
         }
-        return { entries, next: at < all.length ? Option.some(all[at - 1]!) : Option.none() }
+        return { chats: page, next: at < all.length ? Option.some(all[at - 1]!) : Option.none() }
       }),
     count: (filter) =>
       Effect.sync(() => {
@@ -75,26 +75,26 @@ export const make = (): ChatStore["Service"] => {
         for (const kept of chats.values()) if (matches(filter, kept)) count++
         return count
       }),
-    forget: (chat_id) =>
+    remove: (chat_id) =>
       Effect.sync(() => {
         const kept = known(chat_id)
         if (Option.isNone(kept)) return false
         const { last_seen } = kept.value.record
-        combine(ChatRecord.make(chat_id, last_seen, { gone_at: last_seen }))
+        combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
         return true
       }),
-    swapData: (chat_id, expected, next) =>
+    compareAndSetData: (chat_id, expected, next) =>
       Effect.sync(() => {
         const kept = known(chat_id)
         if (Option.isNone(kept) || JSON.stringify(kept.value.data) !== JSON.stringify(expected)) return false
         keep({ ...kept.value, data: next, data_at: kept.value.record.last_seen })
         return true
       }),
-    sweep: (before) =>
+    cleanup: (before) =>
       Effect.sync(() => {
         let swept = 0
         for (const [chat_id, { record }] of chats) {
-          if (ChatRecord.isKnown(record) || record.gone_at >= before) continue
+          if (ChatRecord.isKnown(record) || record.left_at >= before) continue
           chats.delete(chat_id)
           order = undefined
           swept++

@@ -1,4 +1,4 @@
-import type { Kind, Record as Served, Standing, Status } from "@colloquy/core/BroadcastStore"
+import type { RecipientStatus, RecipientRecord as Served, Summary, Status } from "@colloquy/core/BroadcastStore"
 import type { ChatId } from "@colloquy/core/Recipient"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
@@ -21,7 +21,7 @@ export const keysOf = (prefix: string, name: string): Keys => ({
 export const fields = ["status", "started_at", "total", "Sent", "Forbidden", "NotFound", "Failed"] as const
 
 /** From the values of the fields: none where there is no hash. */
-export const toStanding = (name: string, values: ReadonlyArray<string | null>): Option.Option<Standing> => {
+export const toStanding = (name: string, values: ReadonlyArray<string | null>): Option.Option<Summary> => {
   const [status, started_at, total, sent, forbidden, not_found, failed] = values
   return status == null
     ? Option.none()
@@ -88,7 +88,11 @@ export const record = Redis.script(
   (keys: Keys, records: ReadonlyArray<Served>) => [
     keys.broadcast,
     keys.records,
-    ...records.flatMap((one) => [one.chat_id, one.kind satisfies Kind, JSON.stringify(Row.fromRecord(one))])
+    ...records.flatMap((one) => [
+      one.chat_id,
+      one.status satisfies RecipientStatus,
+      JSON.stringify(Row.fromRecord(one))
+    ])
   ],
   {
     numberOfKeys: 2,

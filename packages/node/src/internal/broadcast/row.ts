@@ -1,4 +1,4 @@
-import type { Kind, Record as Served, Standing, Status } from "@colloquy/core/BroadcastStore"
+import type { RecipientStatus, RecipientRecord as Served, Summary, Status } from "@colloquy/core/BroadcastStore"
 import type { ChatId, MessageId } from "@colloquy/core/Recipient"
 
 /** A number as a database hands it out. */
@@ -16,7 +16,7 @@ export interface Broadcast {
   readonly failed: Count
 }
 
-export const toStanding = (row: Broadcast): Standing => ({
+export const toStanding = (row: Broadcast): Summary => ({
   name: row.name,
   status: row.status as Status,
   startedAt: Number(row.started_at),
@@ -32,7 +32,7 @@ export const toStanding = (row: Broadcast): Standing => ({
 /** A record as flat columns. */
 export interface Row {
   readonly chat_id: Count
-  readonly kind: string
+  readonly status: string
   readonly message_id: string | null
   readonly problem: string | null
   readonly at: Count
@@ -43,15 +43,15 @@ const clean = (text: string | undefined) => text?.toWellFormed().replaceAll("\0"
 
 export const fromRecord = (record: Served): Row => ({
   chat_id: record.chat_id,
-  kind: record.kind,
+  status: record.status,
   message_id: clean(record.message_id),
   problem: clean(record.problem),
   at: record.at
 })
 
-export const toRecord = ({ at, chat_id, kind, message_id, problem }: Row): Served => ({
+export const toRecord = ({ at, chat_id, status: kind, message_id, problem }: Row): Served => ({
   chat_id: Number(chat_id) as ChatId,
-  kind: kind as Kind,
+  status: kind as RecipientStatus,
   ...(message_id === null ? {} : { message_id: message_id as MessageId }),
   ...(problem === null ? {} : { problem }),
   at: Number(at)

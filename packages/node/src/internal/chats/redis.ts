@@ -4,18 +4,18 @@ import * as Redis from "effect/persistence/Redis"
 import * as Row from "./row.ts"
 
 /**
- * A chat is a hash. Its id stands in the sorted set `known` by the id, which is the order of the pages, or in `gone` by
+ * A chat is a hash. Its id stands in the sorted set `known` by the id, which is the order of the pages, or in `left` by
  * the time when the bot left. What is not told is an empty text.
  */
 export interface Keys {
   readonly known: string
-  readonly gone: string
+  readonly left: string
   readonly chat: (chat_id: ChatId | string) => string
 }
 
 export const keysOf = (prefix: string): Keys => ({
   known: `${prefix}known`,
-  gone: `${prefix}gone`,
+  left: `${prefix}left`,
   chat: (chat_id) => `${prefix}chat:${chat_id}`
 })
 
@@ -25,7 +25,7 @@ const recordFields = [
   "first_seen",
   "last_seen",
   "member_at",
-  "gone_at",
+  "left_at",
   "title",
   "title_at",
   "dialog_user",
@@ -36,24 +36,24 @@ const recordFields = [
 
 // Numbers stay the texts that they came as: a double of Lua would lose digits when it is written.
 const file = `
-local function file(known, gone, chat_id, member_at, gone_at)
-  if tonumber(member_at) > tonumber(gone_at) then
+local function file(known, left, chat_id, member_at, left_at)
+  if tonumber(member_at) > tonumber(left_at) then
     redis.call("ZADD", known, chat_id, chat_id)
-    redis.call("ZREM", gone, chat_id)
+    redis.call("ZREM", left, chat_id)
   else
-    redis.call("ZADD", gone, gone_at, chat_id)
+    redis.call("ZADD", left, left_at, chat_id)
     redis.call("ZREM", known, chat_id)
   end
 end
 `
 
 /** `ChatRecord.combine` of the hash that is there and the record that is told, for each of the records. */
-export const learn = Redis.script(
+export const upsert = Redis.script(
   (keys: Keys, records: ReadonlyArray<ChatRecord.ChatRecord>) => {
     const rows = records.map(Row.fromRecord)
     return [
       keys.known,
-      keys.gone,
+      keys.left,
       ...records.map(({ chat_id }) => keys.chat(chat_id)),
       ...rows.flatMap((row) => recordFields.map((field) => row[field] ?? ""))
     ]
@@ -80,21 +80,21 @@ for index = 3, #KEYS do
   kept.first_seen = earliest(kept.first_seen, told.first_seen)
   kept.last_seen = latest(kept.last_seen, told.last_seen)
   kept.member_at = latest(kept.member_at, told.member_at)
-  kept.gone_at = latest(kept.gone_at, told.gone_at)
-  local gone_at = tonumber(kept.gone_at)
+  kept.left_at = latest(kept.left_at, told.left_at)
+  local left_at = tonumber(kept.left_at)
   for _, name in ipairs(dated) do
     local at = name .. "_at"
     if tonumber(told[at]) >= tonumber(kept[at]) then kept[name], kept[at] = told[name], told[at] end
-    if tonumber(kept[at]) <= gone_at then kept[name] = "" end
+    if tonumber(kept[at]) <= left_at then kept[name] = "" end
   end
-  if tonumber(kept.data_at) <= gone_at then kept.data = "{}" end
+  if tonumber(kept.data_at) <= left_at then kept.data = "{}" end
   local written = {}
   for field, value in pairs(kept) do
     written[#written + 1] = field
     written[#written + 1] = value
   end
   redis.call("HSET", key, unpack(written))
-  file(KEYS[1], KEYS[2], told.chat_id, kept.member_at, kept.gone_at)
+  file(KEYS[1], KEYS[2], told.chat_id, kept.member_at, kept.left_at)
 end`
   }
 )
@@ -107,7 +107,7 @@ export const read = Redis.script((keys: Keys, ids: ReadonlyArray<ChatId | string
   lua: `
 local found = {}
 for _, key in ipairs(KEYS) do
-  local times = redis.call("HMGET", key, "member_at", "gone_at")
+  local times = redis.call("HMGET", key, "member_at", "left_at")
   if times[1] and tonumber(times[1]) > tonumber(times[2]) then
     found[#found + 1] = redis.call("HMGET", key, ${knownFields.map((field) => `"${field}"`).join(", ")})
   end
@@ -130,22 +130,22 @@ export const toEntry = (values: ReadonlyArray<string>) => {
 }
 
 const isKnown = `
-local times = redis.call("HMGET", KEYS[1], "member_at", "gone_at", "last_seen", "data")
+local times = redis.call("HMGET", KEYS[1], "member_at", "left_at", "last_seen", "data")
 if not times[1] or tonumber(times[1]) <= tonumber(times[2]) then return 0 end
 `
 
-export const forget = Redis.script(
-  (keys: Keys, chat_id: ChatId) => [keys.chat(chat_id), keys.known, keys.gone, chat_id],
+export const remove = Redis.script(
+  (keys: Keys, chat_id: ChatId) => [keys.chat(chat_id), keys.known, keys.left, chat_id],
   {
     numberOfKeys: 3,
     lua: `${file}${isKnown}
-redis.call("HSET", KEYS[1], "gone_at", times[3], "title", "", "dialog_user", "", "rights", "", "data", "{}")
+redis.call("HSET", KEYS[1], "left_at", times[3], "title", "", "dialog_user", "", "rights", "", "data", "{}")
 file(KEYS[2], KEYS[3], ARGV[1], times[1], times[3])
 return 1`
   }
 ).withReturnType<number>()
 
-export const swapData = Redis.script(
+export const compareAndSetData = Redis.script(
   (keys: Keys, chat_id: ChatId, expected: string, next: string) => [keys.chat(chat_id), expected, next],
   {
     numberOfKeys: 1,
@@ -156,22 +156,22 @@ return 1`
   }
 ).withReturnType<number>()
 
-/** Drops those of the chats that are still gone, since before a time. */
-export const sweep = Redis.script(
-  (keys: Keys, ids: ReadonlyArray<string>, before: number) => [keys.gone, ...ids.map(keys.chat), before, ...ids],
+/** Drops those of the chats that are still left, since before a time. */
+export const cleanup = Redis.script(
+  (keys: Keys, ids: ReadonlyArray<string>, before: number) => [keys.left, ...ids.map(keys.chat), before, ...ids],
   {
     numberOfKeys: (_, ids) => 1 + ids.length,
     lua: `
-local swept = 0
+local deleted = 0
 for index = 2, #KEYS do
   local chat_id = ARGV[index]
-  local gone_at = redis.call("ZSCORE", KEYS[1], chat_id)
-  if gone_at and tonumber(gone_at) < tonumber(ARGV[1]) then
+  local left_at = redis.call("ZSCORE", KEYS[1], chat_id)
+  if left_at and tonumber(left_at) < tonumber(ARGV[1]) then
     redis.call("ZREM", KEYS[1], chat_id)
     redis.call("DEL", KEYS[index])
-    swept = swept + 1
+    deleted = deleted + 1
   end
 end
-return swept`
+return deleted`
   }
 ).withReturnType<number>()

@@ -1,4 +1,4 @@
-import type { ChatEntry } from "@colloquy/core/ChatEntry"
+import type { KnownChat } from "@colloquy/core/KnownChat"
 import type * as ChatRecord from "@colloquy/core/ChatRecord"
 import type { ChatId } from "@colloquy/core/Recipient"
 import type { User } from "@colloquy/core/User"
@@ -10,7 +10,7 @@ export interface Row {
   readonly first_seen: number
   readonly last_seen: number
   readonly member_at: number
-  readonly gone_at: number
+  readonly left_at: number
   readonly title: string | null
   readonly title_at: number
   readonly dialog_user: string | null
@@ -32,7 +32,7 @@ export const fromRecord = (record: ChatRecord.ChatRecord): Row => ({
   first_seen: record.first_seen,
   last_seen: record.last_seen,
   member_at: record.member_at,
-  gone_at: record.gone_at,
+  left_at: record.left_at,
   title: clean(record.title?.value),
   title_at: record.title?.at ?? untold,
   dialog_user: json(record.user),
@@ -54,13 +54,13 @@ export interface Known {
 }
 
 /** Throws where a text is not the JSON that was written. */
-export const toEntry = (row: Known): ChatEntry => ({
+export const toEntry = (row: Known): KnownChat => ({
   chat_id: Number(row.chat_id) as ChatId,
   ...(row.type === null ? {} : { type: row.type }),
   ...(row.title === null ? {} : { title: row.title }),
   ...(row.dialog_user === null ? {} : { user: JSON.parse(row.dialog_user) as User }),
-  ...(row.rights === null ? {} : { rights: JSON.parse(row.rights) as NonNullable<ChatEntry["rights"]> }),
+  ...(row.rights === null ? {} : { rights: JSON.parse(row.rights) as NonNullable<KnownChat["rights"]> }),
   first_seen: Number(row.first_seen),
   last_seen: Number(row.last_seen),
-  data: JSON.parse(row.data) as ChatEntry["data"]
+  data: JSON.parse(row.data) as KnownChat["data"]
 })

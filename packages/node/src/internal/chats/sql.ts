@@ -9,7 +9,7 @@ const types = {
   first_seen: "BIGINT",
   last_seen: "BIGINT",
   member_at: "BIGINT",
-  gone_at: "BIGINT",
+  left_at: "BIGINT",
   title: "TEXT",
   title_at: "BIGINT",
   dialog_user: "TEXT",
@@ -23,10 +23,10 @@ export const columns = Object.keys(types).join(", ")
 
 /** `ChatRecord.combine` of the row that is there, `known`, and the one that is told, `excluded`. */
 const combine = (least: string, greatest: string): string => {
-  const gone = `${greatest}(known.gone_at, excluded.gone_at)`
+  const left_at = `${greatest}(known.left_at, excluded.left_at)`
   const dated = (name: string) => [
-    `${name} = CASE WHEN excluded.${name}_at >= known.${name}_at AND excluded.${name}_at > ${gone} THEN excluded.${name}
-      WHEN known.${name}_at > ${gone} THEN known.${name} END`,
+    `${name} = CASE WHEN excluded.${name}_at >= known.${name}_at AND excluded.${name}_at > ${left_at} THEN excluded.${name}
+      WHEN known.${name}_at > ${left_at} THEN known.${name} END`,
     `${name}_at = ${greatest}(known.${name}_at, excluded.${name}_at)`
   ]
   return [
@@ -34,9 +34,9 @@ const combine = (least: string, greatest: string): string => {
     `first_seen = ${least}(known.first_seen, excluded.first_seen)`,
     `last_seen = ${greatest}(known.last_seen, excluded.last_seen)`,
     `member_at = ${greatest}(known.member_at, excluded.member_at)`,
-    `gone_at = ${gone}`,
+    `left_at = ${left_at}`,
     ...["title", "dialog_user", "rights"].flatMap(dated),
-    `data = CASE WHEN known.data_at > ${gone} THEN known.data ELSE '{}' END`
+    `data = CASE WHEN known.data_at > ${left_at} THEN known.data ELSE '{}' END`
   ].join(", ")
 }
 

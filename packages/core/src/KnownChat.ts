@@ -36,7 +36,7 @@ export interface Rights extends Schema.Schema.Type<typeof Rights> {}
  * @category models
  * @since 0.1.0
  */
-export const ChatEntry = Schema.Struct({
+export const KnownChat = Schema.Struct({
   chat_id: ChatId,
   type: Schema.optionalKey(ChatType),
   title: Schema.optionalKey(Schema.String),
@@ -51,4 +51,4 @@ export const ChatEntry = Schema.Struct({
  * @category models
  * @since 0.1.0
  */
-export interface ChatEntry extends Schema.Schema.Type<typeof ChatEntry> {}
+export interface KnownChat extends Schema.Schema.Type<typeof KnownChat> {}
