@@ -1,5 +1,5 @@
 /** The emulator as a server with the documented limits and a number of dialogs. It counts its 429 responses. */
-import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { Emulator, EmulatorOptions, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -28,7 +28,7 @@ const serve = Effect.gen(function* () {
 })
 
 const platform = EmulatorServer.layer().pipe(
-  Layer.provideMerge(Emulator.layer({ token: "token", limits: Emulator.documentedLimits }))
+  Layer.provideMerge(Emulator.layer({ token: "token", limits: EmulatorOptions.platformLimits }))
 )
 
 process.on("disconnect", () => process.exit())

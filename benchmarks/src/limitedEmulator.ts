@@ -1,5 +1,5 @@
 /** The emulator as a server with the limits of its first argument and users to send to. It counts its 429 responses. */
-import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { Emulator, EmulatorOptions, EmulatorServer } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -30,7 +30,7 @@ const serve = Effect.gen(function* () {
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(
-    Emulator.layer({ token: "token", limits: { ...Emulator.documentedLimits, ...JSON.parse(limits) } })
+    Emulator.layer({ token: "token", limits: { ...EmulatorOptions.platformLimits, ...JSON.parse(limits) } })
   )
 )
 

@@ -5,7 +5,7 @@
  */
 import { Answers, Keyboard, Messages, RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
-import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { Emulator, EmulatorOptions, EmulatorServer } from "@colloquy/testing"
 import { apiThrottler } from "@grammyjs/transformer-throttler"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -83,7 +83,7 @@ const ours = Effect.gen(function* () {
 }).pipe(
   Effect.provide(
     EmulatorServer.layer().pipe(
-      Layer.provideMerge(Emulator.layer({ token: "token", limits: { ...Emulator.documentedLimits, host: allowed } }))
+      Layer.provideMerge(Emulator.layer({ token: "token", limits: { ...EmulatorOptions.platformLimits, host: allowed } }))
     )
   )
 )

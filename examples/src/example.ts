@@ -19,7 +19,7 @@ const scenes = { broadcast, comments, echo, reminder, send, several, upload, web
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(
-    Emulator.layer({ token: Stage.token, insecureWebhooks: true, processing: { least: "2 seconds" } })
+    Emulator.layer({ token: Stage.token, insecureWebhooks: true, processing: { minimum: "2 seconds" } })
   ),
   Layer.provide(NodeWebhooks.layer()),
   Layer.merge(NodeHttpClient.layerUndici)

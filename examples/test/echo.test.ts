@@ -1,5 +1,5 @@
 import { LongPolling } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Latch, Layer } from "effect"
 import { bot } from "../src/echo.ts"
@@ -63,7 +63,7 @@ describe("the echo bot", () => {
             const refused = yield* Latch.make()
             yield* Emulator.intercept((request, next) =>
               request.path === "/messages"
-                ? Effect.as(refused.open, Emulator.respond(403, { code: "chat.denied", message: "no" }))
+                ? Effect.as(refused.open, EmulatorHttp.respond(403, { code: "chat.denied", message: "no" }))
                 : next
             )
             yield* visitor.send("one")

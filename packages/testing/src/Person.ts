@@ -1,10 +1,14 @@
 /**
- * A person on the emulated platform: what they do to the bot, and what they see of it.
+ * A person on the emulated platform: their actions, and what they see of the bots.
+ *
+ * `Emulator.user` creates a user and returns the person who acts for them. Each action causes the same updates as on the
+ * platform, and fails with {@link PersonError} if the platform does not allow it.
  *
  * @since 0.1.0
  */
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { Chat, ChatId } from "@colloquy/core/Chat"
+import type { SenderAction } from "@colloquy/core/Chats"
 import type { Comment } from "@colloquy/core/Comment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message, MessageId } from "@colloquy/core/Message"
@@ -13,16 +17,18 @@ import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import type * as model from "./internal/platform/model.ts"
 
 /**
- * A person cannot do this: there is no such button, they are not in that chat, the message is somebody else's.
+ * A person cannot perform an action: the button does not exist, they are not in the chat, the message is not theirs, or
+ * a similar reason.
  *
  * @category errors
  * @since 0.1.0
  */
 export class PersonError extends Data.TaggedError("PersonError")<{
+  /** The first name of the person. */
   readonly person: string
+  /** Why the action is not possible. */
   readonly reason: string
 }> {
   override get message() {
@@ -31,14 +37,43 @@ export class PersonError extends Data.TaggedError("PersonError")<{
 }
 
 /**
- * What the bot did, as the people in the chat see it: a message (with or without a push notification), an edit, a
- * removal, a comment, the notification that answers a press, an action such as typing, or the system's notice that the
- * bot changed the chat or pinned a message.
+ * What a bot did, as the people in the chat see it.
+ *
+ * - `Message`: the bot sent a message.
+ * - `Edited`: it edited a message.
+ * - `Removed`: it removed a message.
+ * - `Action`: it showed an action, such as typing.
+ * - `Notification`: it answered a callback with a notification, which one person sees.
+ * - `Comment`: it created or edited a comment.
+ * - `Notice`: it changed the chat or pinned a message, and the people were notified.
  *
  * @category models
  * @since 0.1.0
  */
-export type PersonEvent = model.PersonEvent
+export type PersonEvent =
+  | {
+      readonly _tag: "Message"
+      readonly chat_id: ChatId
+      readonly message: Message
+      /** Whether the people received a push notification. */
+      readonly notify: boolean
+    }
+  | { readonly _tag: "Edited"; readonly chat_id: ChatId; readonly message: Message }
+  | { readonly _tag: "Removed"; readonly chat_id: ChatId; readonly message_id: MessageId }
+  | { readonly _tag: "Action"; readonly chat_id: ChatId; readonly action: SenderAction }
+  | {
+      readonly _tag: "Notification"
+      readonly chat_id: ChatId
+      readonly user_id: UserId
+      readonly callback_id: string
+      readonly text: string
+    }
+  | { readonly _tag: "Comment"; readonly chat_id: ChatId; readonly comment: Comment }
+  | {
+      readonly _tag: "Notice"
+      readonly chat_id: ChatId
+      readonly changed: ReadonlyArray<"icon" | "title" | "description" | "pin">
+    }
 
 /**
  * A chat, or its id.
@@ -73,7 +108,7 @@ export type CommentRef = MessageId | Comment
 export type UserRef = UserId | { readonly user_id: UserId }
 
 /**
- * A button under a message: by its text, by its place counted from 0, or by the payload of a `callback` button.
+ * A button of a message: its text, its position counted from 0, or the payload of a `callback` button.
  *
  * @category models
  * @since 0.1.0
@@ -81,14 +116,16 @@ export type UserRef = UserId | { readonly user_id: UserId }
 export type ButtonRef = string | readonly [row: number, column: number] | { readonly payload: string }
 
 /**
- * A picture, film, sound or file of a person's own. What is left out of the payload, the platform adds; a bot can send
- * the media on by the token.
+ * An image, video, audio or file that a person sends. The platform completes what the payload leaves out; a bot can
+ * send the media on with the token.
  *
  * @category models
  * @since 0.1.0
  */
 export interface PersonMedia {
+  /** The type of the media. */
   readonly type: "image" | "video" | "audio" | "file"
+  /** The address, token and id of the media. Default: created by the platform. */
   readonly payload?:
     | {
         readonly url?: string | null | undefined
@@ -97,12 +134,14 @@ export interface PersonMedia {
       }
     | null
     | undefined
+  /** The name of a file. Default: its token. */
   readonly filename?: string | null | undefined
+  /** The size of a file, in bytes. Default: 0. */
   readonly size?: number | null | undefined
 }
 
 /**
- * An attachment as a person sends it: as others see it, or media of their own in short.
+ * An attachment that a person sends: complete, as others see it, or media in short form.
  *
  * @category models
  * @since 0.1.0
@@ -110,117 +149,159 @@ export interface PersonMedia {
 export type PersonAttachment = Attachment | PersonMedia
 
 /**
- * What a person says besides text: attachments, a reply or a forward.
+ * The options of {@link Person.send}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SendOptions {
+  /** The attachments, at most 12. Default: none. */
   readonly attachments?: ReadonlyArray<PersonAttachment> | undefined
+  /** The message that is replied to or forwarded. Default: none. */
   readonly link?: NewMessageLink | undefined
 }
 
-type Action<A = void> = Effect.Effect<A, PersonError>
-
 /**
- * A person. Every update that their doing causes is delivered to the bots that would see it.
+ * A person. Their actions are delivered as updates to the bots that would receive them on the platform.
+ *
+ * **Example** (Acting as a person)
+ *
+ * ```ts
+ * import { Emulator } from "@colloquy/testing"
+ * import { Effect } from "effect"
+ *
+ * const talk = Effect.gen(function* () {
+ *   const ann = yield* Emulator.user("Ann")
+ *   yield* ann.start()
+ *   const question = yield* ann.reply
+ *   yield* ann.press(question, "Yes")
+ *   return yield* ann.notification
+ * })
+ * ```
  *
  * @category models
  * @since 0.1.0
  */
 export interface Person {
+  /** The profile of the person when this value was created. */
   readonly user: UserWithPhoto
+  /** The id of the person. */
   readonly user_id: UserId
   /**
-   * The same person, facing another bot of the platform: what they do in the dialog, and what they do to the bot, is
-   * then about that one. They hear all bots. A user that is no bot is a `RangeError`.
+   * Returns the same person, acting towards another bot of the platform: their dialog is the one with that bot, and the
+   * actions on "the bot" are about that bot. They see the events of all bots. A user that is not a bot is a `RangeError`.
    */
   readonly with: (bot: UserRef) => Person
-  /** The dialog with the bot, opened by {@link start} or by the first message. */
-  readonly dialog: Action<Chat>
-  /** Opens the dialog, or starts a stopped one again: `bot_started`, with a deep link's payload of up to 128 characters. */
-  readonly start: (payload?: string) => Action<Chat>
-  /** Stops the bot: `bot_stopped`; it cannot write until the next {@link start}. */
-  readonly stop: Action
-  /** Says something in the dialog, which begins with `bot_started`, or in a chat. */
+  /** Returns the dialog with the bot, which {@link start} or the first message opens. */
+  readonly dialog: Effect.Effect<Chat, PersonError>
+  /**
+   * Opens the dialog, or starts a stopped one again: `bot_started`. `payload` is the payload of a deep link, of at most
+   * 128 characters.
+   */
+  readonly start: (payload?: string) => Effect.Effect<Chat, PersonError>
+  /** Stops the bot: `bot_stopped`. The bot cannot write to the dialog until the next {@link start}. */
+  readonly stop: Effect.Effect<void, PersonError>
+  /**
+   * Sends a message to the dialog, or to a chat: `message_created`. The first message to a dialog, and one to a stopped
+   * dialog, starts it: `bot_started`.
+   */
   readonly send: {
-    (text: string, options?: SendOptions): Action<Message>
-    (chat: ChatRef, text: string, options?: SendOptions): Action<Message>
+    (text: string, options?: SendOptions): Effect.Effect<Message, PersonError>
+    (chat: ChatRef, text: string, options?: SendOptions): Effect.Effect<Message, PersonError>
   }
-  /** Edits an own message: `message_edited`. */
-  readonly edit: (message: MessageRef, text: string) => Action<Message>
-  /** Removes an own message, or any message as an administrator: `message_removed`. */
-  readonly remove: (message: MessageRef) => Action
+  /** Edits the text of a message of this person: `message_edited`. */
+  readonly edit: (message: MessageRef, text: string) => Effect.Effect<Message, PersonError>
+  /** Removes a message of this person, or any message with the right `delete`: `message_removed`. */
+  readonly remove: (message: MessageRef) => Effect.Effect<void, PersonError>
   /**
-   * Presses a button by its text, its place [row, column] or its `payload`. A `callback` button gives the callback's
-   * id; `message`, `request_contact` and `request_geo_location` buttons make the person say something, and give
-   * nothing. Of a message that was removed since, the callback comes without `message`.
+   * Presses a button. A `callback` button causes `message_callback`, without `message` if the message was removed, and
+   * returns the id of the callback. A `message`, `request_contact` or `request_geo_location` button sends a message and
+   * returns `undefined`. Other buttons fail.
    */
-  readonly press: (message: MessageRef, button: ButtonRef) => Action<string | undefined>
-  /** Joins a group chat or a channel: `user_added`. Nothing where they are in already. */
-  readonly join: (chat: ChatRef) => Action
-  /** Leaves a group chat or a channel: `user_removed`. */
-  readonly leave: (chat: ChatRef) => Action
+  readonly press: (message: MessageRef, button: ButtonRef) => Effect.Effect<string | undefined, PersonError>
+  /** Joins a group chat or channel: `user_added`. Does nothing if the person is a member. */
+  readonly join: (chat: ChatRef) => Effect.Effect<void, PersonError>
+  /** Leaves a group chat or channel: `user_removed`. */
+  readonly leave: (chat: ChatRef) => Effect.Effect<void, PersonError>
   /** Adds another person to a chat: `user_added` with `inviter_id`. In a channel it needs the right `add_remove_members`. */
-  readonly addMember: (chat: ChatRef, person: UserRef) => Action
+  readonly addMember: (chat: ChatRef, person: UserRef) => Effect.Effect<void, PersonError>
   /**
-   * Removes another person from a chat: `user_removed` with `admin_id`. It needs the right `add_remove_members`;
-   * `block` keeps them from joining again.
+   * Removes another person from a chat: `user_removed` with `admin_id`. It needs the right `add_remove_members`. With
+   * `block`, the person cannot join again. Default: they can.
    */
-  readonly removeMember: (chat: ChatRef, person: UserRef, options?: { readonly block?: boolean | undefined }) => Action
+  readonly removeMember: (
+    chat: ChatRef,
+    person: UserRef,
+    options?: { readonly block?: boolean | undefined }
+  ) => Effect.Effect<void, PersonError>
   /**
-   * Makes another person an administrator with these rights, or a plain member; no bot is told of it. It needs the
-   * right `add_admins`.
+   * Makes another person an administrator with these rights, or a plain member without `permissions`. No bot receives
+   * an update. It needs the right `add_admins`.
    */
-  readonly setAdmin: (chat: ChatRef, person: UserRef, permissions: ReadonlyArray<Permission> | undefined) => Action
-  /** Adds the bot to a chat: `bot_added`. Nothing where it is in already. */
-  readonly addBot: (chat: ChatRef) => Action
-  /** Removes the bot from a chat: `bot_removed`. */
-  readonly removeBot: (chat: ChatRef) => Action
+  readonly setAdmin: (
+    chat: ChatRef,
+    person: UserRef,
+    permissions: ReadonlyArray<Permission> | undefined
+  ) => Effect.Effect<void, PersonError>
+  /** Adds the bot to a chat: `bot_added`. Does nothing if it is a member. */
+  readonly addBot: (chat: ChatRef) => Effect.Effect<void, PersonError>
+  /** Removes the bot from a chat: `bot_removed`. It needs the right `add_remove_members`. */
+  readonly removeBot: (chat: ChatRef) => Effect.Effect<void, PersonError>
   /**
-   * Makes the bot an administrator with these rights, or a plain member: `bot_admin_permissions_changed`. It needs the
-   * right `add_admins`.
+   * Makes the bot an administrator with these rights, or a plain member without `permissions`:
+   * `bot_admin_permissions_changed`. It needs the right `add_admins`.
    */
-  readonly setBotAdmin: (chat: ChatRef, permissions: ReadonlyArray<Permission> | undefined) => Action
-  /** Gives a chat another title: `chat_title_changed`. */
-  readonly rename: (chat: ChatRef, title: string) => Action
-  /** Comments on a post: `comment_created`; `onBehalf` of the channel without a sender. */
+  readonly setBotAdmin: (
+    chat: ChatRef,
+    permissions: ReadonlyArray<Permission> | undefined
+  ) => Effect.Effect<void, PersonError>
+  /** Changes the title of a chat: `chat_title_changed`. In a channel it needs the right `change_chat_info`. */
+  readonly rename: (chat: ChatRef, title: string) => Effect.Effect<void, PersonError>
+  /**
+   * Comments on a channel post: `comment_created`. With `onBehalf`, an administrator comments on behalf of the channel:
+   * the comment has no sender.
+   */
   readonly comment: (
     message: MessageRef,
     text: string,
-    options?: { readonly replyTo?: CommentRef | undefined; readonly onBehalf?: boolean | undefined }
-  ) => Action<Comment>
-  /** Edits an own comment: `comment_edited`. */
-  readonly editComment: (comment: CommentRef, text: string) => Action<Comment>
-  /** Removes an own comment, or any comment with the right `delete`: `comment_removed`. */
-  readonly removeComment: (comment: CommentRef) => Action
-  /** Sees a post: it counts one view for each person. */
-  readonly view: (message: MessageRef) => Action
-  /** Clears the dialog's history: `dialog_cleared`. */
-  readonly clearDialog: Action
+    options?: {
+      /** The comment that is replied to. Default: none. */
+      readonly replyTo?: CommentRef | undefined
+      /** Whether the comment is on behalf of the channel. Default: `false`. */
+      readonly onBehalf?: boolean | undefined
+    }
+  ) => Effect.Effect<Comment, PersonError>
+  /** Edits a comment of this person: `comment_edited`. */
+  readonly editComment: (comment: CommentRef, text: string) => Effect.Effect<Comment, PersonError>
+  /** Removes a comment of this person, or any comment with the right `delete`: `comment_removed`. */
+  readonly removeComment: (comment: CommentRef) => Effect.Effect<void, PersonError>
+  /** Views a channel post. Each person counts as one view. */
+  readonly view: (message: MessageRef) => Effect.Effect<void, PersonError>
+  /** Clears the history of the dialog: `dialog_cleared`. */
+  readonly clearDialog: Effect.Effect<void, PersonError>
   /** Deletes the dialog: `dialog_removed`. */
-  readonly removeDialog: Action
+  readonly removeDialog: Effect.Effect<void, PersonError>
   /** Mutes the dialog until a time in Unix milliseconds: `dialog_muted`. */
-  readonly muteDialog: (until: number) => Action
+  readonly muteDialog: (until: number) => Effect.Effect<void, PersonError>
   /** Unmutes the dialog: `dialog_unmuted`. */
-  readonly unmuteDialog: Action
-  /** Waits for the next message that a bot says where this person is; each one is given once. */
+  readonly unmuteDialog: Effect.Effect<void, PersonError>
+  /** Waits for the next message of a bot in the chats of this person. Each message is returned once. */
   readonly reply: Effect.Effect<Message>
-  /** Waits for the next notification that answers a press of this person; each one is given once. */
+  /** Waits for the next notification with which a bot answers a callback of this person. Each is returned once. */
   readonly notification: Effect.Effect<string>
   /**
-   * Waits for the next thing of a kind that a bot does where this person is, or for the next one that fits: `Edited`,
-   * `Removed`, `Comment` and so on. What {@link reply}, {@link notification} or this gave once, none of them gives again.
+   * Waits for the next event of a kind, or for the next one that matches a predicate. An event that {@link reply},
+   * {@link notification} or this function returned is not returned again.
    */
   readonly next: {
     <K extends PersonEvent["_tag"]>(kind: K): Effect.Effect<Extract<PersonEvent, { readonly _tag: K }>>
-    (fits: (heard: PersonEvent) => boolean): Effect.Effect<PersonEvent>
+    (matches: (event: PersonEvent) => boolean): Effect.Effect<PersonEvent>
   }
   /**
-   * What they heard and {@link reply}, {@link notification} and {@link next} did not give yet: nothing, where the bot
-   * kept silent. Actions, such as typing, pass by.
+   * Returns the events that {@link reply}, {@link notification} and {@link next} have not returned yet, without
+   * actions: an empty list if the bot did not answer.
    */
   readonly unread: Effect.Effect<ReadonlyArray<PersonEvent>>
-  /** What bots did where this person is, from the making of the person on. */
+  /** The events of bots in the chats of this person, from the creation of this value on. */
   readonly events: Stream.Stream<PersonEvent>
 }

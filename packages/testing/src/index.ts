@@ -1,6 +1,8 @@
 export * as BroadcastSuite from "./BroadcastSuite.ts"
 export * as ChatStoreSuite from "./ChatStoreSuite.ts"
 export * as Emulator from "./Emulator.ts"
+export * as EmulatorHttp from "./EmulatorHttp.ts"
+export * as EmulatorOptions from "./EmulatorOptions.ts"
 export * as EmulatorServer from "./EmulatorServer.ts"
 export * as Faults from "./Faults.ts"
 export * as Fixtures from "./Fixtures.ts"

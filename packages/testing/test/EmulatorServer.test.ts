@@ -8,7 +8,7 @@ import {
   UploadSource,
   Uploads
 } from "@colloquy/core"
-import { Emulator, EmulatorServer } from "@colloquy/testing"
+import { Emulator, EmulatorHttp, EmulatorServer } from "@colloquy/testing"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -159,7 +159,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
 
   it.effect("answers what cannot be answered with 500, and serves on", () =>
     Effect.gen(function* () {
-      const broken = Emulator.intercept(() => Effect.succeed(Emulator.respond(200, "", { "x-bad": "a\nb" })))
+      const broken = Emulator.intercept(() => Effect.succeed(EmulatorHttp.respond(200, "", { "x-bad": "a\nb" })))
       const [answer] = yield* Effect.scoped(Effect.andThen(broken, talk(head("GET /me"))))
       assert.match(answer, /^HTTP\/1\.1 500 [^]*internal\.error/)
       assert.match((yield* talk(head("GET /me")))[0], /^HTTP\/1\.1 200 /)
@@ -235,7 +235,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
 
   it.effect("breaks a connection that a test wants lost", () =>
     Effect.gen(function* () {
-      yield* Emulator.intercept(() => Emulator.reset)
+      yield* Emulator.intercept(() => EmulatorHttp.connectionReset)
       const failure = yield* Effect.flip(RetryPolicy.override(Uploads.create({ type: "file" }), RetryPolicy.none))
       const reason = failure._tag === "RequestFailed" ? failure.reason : undefined
       assert.deepInclude(reason, { _tag: "Transport", kind: "Reset" })

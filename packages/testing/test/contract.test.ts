@@ -1,5 +1,5 @@
 import { ApiError, type BotApi, type Endpoint, Endpoints, Json, RetryPolicy } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -27,7 +27,7 @@ type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record
 const answeredWith = (endpoint: Endpoint.Any, ...answer: Answer) =>
   Effect.gen(function* () {
     const request = yield* requestFor(endpoint)
-    yield* Emulator.intercept(() => Effect.succeed(Emulator.respond(...answer)))
+    yield* Emulator.intercept(() => Effect.succeed(EmulatorHttp.respond(...answer)))
     return yield* callOnce(endpoint, request)
   })
 
@@ -161,13 +161,13 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect.each(["refuse", "reset"] as const)("tells a connection that is lost by %s", (kind) =>
+  it.effect.each(["connectionRefused", "connectionReset"] as const)("reports a lost connection: %s", (kind) =>
     Effect.gen(function* () {
       const request = yield* requestFor(endpoint)
-      yield* Emulator.intercept(() => Emulator[kind])
+      yield* Emulator.intercept(() => EmulatorHttp[kind])
       const failure = yield* Effect.flip(callOnce(endpoint, request))
       const reason = failure._tag === "RequestFailed" ? failure.reason : undefined
-      const [wanted, isSent] = kind === "refuse" ? (["Refused", false] as const) : (["Reset", true] as const)
+      const [wanted, isSent] = kind === "connectionRefused" ? (["Refused", false] as const) : (["Reset", true] as const)
       assert.deepInclude(reason, { _tag: "Transport", kind: wanted, isSent })
     }).pipe(Effect.provide(layer))
   )

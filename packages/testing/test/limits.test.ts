@@ -1,5 +1,5 @@
 import { Answers, Comments, Keyboard, Messages, RateLimiter, RetryPolicy } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorOptions } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import { codeOf } from "./support/look.ts"
 import { raw } from "./support/raw.ts"
 import { midOf } from "./support/scene.ts"
 
-const layer = Emulator.layerBot({ limits: Emulator.documentedLimits })
+const layer = Emulator.layerBot({ limits: EmulatorOptions.platformLimits })
 
 const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => RetryPolicy.override(effect, RetryPolicy.none)
 
@@ -179,7 +179,7 @@ describe("the limits", () => {
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(sending)).length, 50)
     }).pipe(
-      Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.defaults }))
+      Effect.provide(Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults }))
     )
   )
 
@@ -192,14 +192,14 @@ describe("the limits", () => {
 
   it("take no more room than what came in needs", () => {
     const before = process.memoryUsage()
-    const limiter = new Limiter({ ...Emulator.documentedLimits, host: 1e9, messages: 1e9 })
+    const limiter = new Limiter({ ...EmulatorOptions.platformLimits, host: 1e9, messages: 1e9 })
     for (let at = 0; at < 100; at++) assert.strictEqual(limiter.take([["host", ""]], at), 0)
     const { arrayBuffers, heapTotal } = process.memoryUsage()
     assert.isBelow(heapTotal + arrayBuffers - before.heapTotal - before.arrayBuffers, 100 * 2 ** 20)
   })
 
   it("keep nothing for a chat that has become quiet", () => {
-    const limiter = new Limiter(Emulator.documentedLimits)
+    const limiter = new Limiter(EmulatorOptions.platformLimits)
     for (let chat = 0; chat < 1000; chat++) limiter.take([["messages", String(chat)]], chat)
     assert.strictEqual(limiter.size, 1000)
     limiter.take([["messages", "0"]], 1500)

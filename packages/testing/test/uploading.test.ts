@@ -11,7 +11,7 @@ import {
   UploadSource,
   StoreError
 } from "@colloquy/core"
-import { Emulator, UploadCacheSuite } from "@colloquy/testing"
+import { Emulator, EmulatorHttp, UploadCacheSuite } from "@colloquy/testing"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -429,7 +429,7 @@ describe("an upload that breaks", () => {
       assert.strictEqual(yield* addresses, 1)
       yield* Emulator.intercept((request, next) =>
         request.path.endsWith(first) && request.headers["content-range"]?.startsWith("bytes 300-") === true
-          ? Effect.succeed(Emulator.respond(status, ""))
+          ? Effect.succeed(EmulatorHttp.respond(status, ""))
           : next
       )
       let first = ""
@@ -471,7 +471,7 @@ describe("an upload that breaks", () => {
     Effect.gen(function* () {
       yield* Emulator.intercept((request, next) =>
         request.method === "GET" && request.path.startsWith("/upload/")
-          ? Effect.succeed(Emulator.respond(200, "0-999/1000"))
+          ? Effect.succeed(EmulatorHttp.respond(200, "0-999/1000"))
           : next
       )
       yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 10, reset: "after" })
@@ -512,7 +512,7 @@ describe("an upload that breaks", () => {
 describe("the answer of the upload host", () => {
   const answered = Effect.fnUntraced(function* (type: Upload.UploadType, status: number, body: unknown) {
     yield* Emulator.intercept((request, next) =>
-      request.path.startsWith("/upload/") ? Effect.succeed(Emulator.respond(status, body)) : next
+      request.path.startsWith("/upload/") ? Effect.succeed(EmulatorHttp.respond(status, body)) : next
     )
     return yield* Uploads.upload({ type, source: bytes(10), name: names[type] })
   })
@@ -707,7 +707,7 @@ describe("sending a fresh upload", () => {
     return { spans, layer: Layer.succeed(Tracer.Tracer, tracer) }
   }
 
-  const slowPlatform = Emulator.layerBot({ processing: { least: "7 minutes" } })
+  const slowPlatform = Emulator.layerBot({ processing: { minimum: "7 minutes" } })
 
   const lasted = ({ status }: Tracer.Span): number =>
     status._tag === "Ended" ? Number((status.endTime - status.startTime) / 1_000_000n) : 0
@@ -732,7 +732,7 @@ describe("sending a fresh upload", () => {
       assert.strictEqual(error._tag, "AttachmentNotReady")
       const minutes = ((yield* Clock.currentTimeMillis) - before) / 60_000
       assert.isTrue(minutes > 58 && minutes < 62, `${minutes}`)
-    }).pipe(Effect.provide(Emulator.layerBot({ processing: { least: "2 hours" } })))
+    }).pipe(Effect.provide(Emulator.layerBot({ processing: { minimum: "2 hours" } })))
   )
 })
 

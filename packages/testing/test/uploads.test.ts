@@ -376,6 +376,6 @@ describe("uploads", () => {
       )
       yield* TestClock.adjust(1)
       assert.strictEqual((yield* send(AttachmentRequest.video(short.token!))).length, 1)
-    }).pipe(Effect.provide(Emulator.layerBot({ processing: { bytesPerSecond: 1000, least: "2 seconds" } })))
+    }).pipe(Effect.provide(Emulator.layerBot({ processing: { bytesPerSecond: 1000, minimum: "2 seconds" } })))
   )
 })

@@ -1,5 +1,5 @@
 import { Json, Messages } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -152,10 +152,10 @@ describe("the wire", () => {
       const statuses = Effect.map(raw("GET", "/me"), ({ status }) => status)
       const seen = yield* Effect.scoped(
         Effect.gen(function* () {
-          yield* Emulator.intercept(() => Effect.succeed(Emulator.respond(503, "")))
+          yield* Emulator.intercept(() => Effect.succeed(EmulatorHttp.respond(503, "")))
           const first = yield* statuses
           yield* Emulator.intercept((request, next) =>
-            request.path === "/me" ? Effect.succeed(Emulator.respond(502, "")) : next
+            request.path === "/me" ? Effect.succeed(EmulatorHttp.respond(502, "")) : next
           )
           return [first, yield* statuses, (yield* raw("GET", "/nothing")).status]
         })

@@ -1,5 +1,5 @@
 import { Messages } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -299,7 +299,7 @@ assumes(
   "500 internal.error is in the same shape",
   Effect.gen(function* () {
     yield* Emulator.intercept(() =>
-      Effect.succeed(Emulator.respond(500, { code: "internal.error", message: "Something went wrong" }))
+      Effect.succeed(EmulatorHttp.respond(500, { code: "internal.error", message: "Something went wrong" }))
     )
     yield* refused(GET("/me"), 500, "internal.error")
   })

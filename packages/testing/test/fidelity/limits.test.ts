@@ -1,4 +1,4 @@
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorOptions } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -6,9 +6,9 @@ import { assumes, says } from "../support/fidelity.ts"
 import { each, GET, invalid, PATCH, POST, PUT, refused, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
-const limited = Effect.provide(Emulator.layerBot({ limits: Emulator.documentedLimits }))
+const limited = Effect.provide(Emulator.layerBot({ limits: EmulatorOptions.platformLimits }))
 
-const { messages: _, ...atHost } = Emulator.documentedLimits
+const { messages: _, ...atHost } = EmulatorOptions.platformLimits
 
 const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }), () => effect)
@@ -86,7 +86,7 @@ assumes(
     yield* times(10, succeeds(GET("/me")))
     const { headers } = yield* tooMany(GET("/me"))
     assert.isUndefined(headers["retry-after"])
-  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...Emulator.documentedLimits, host: 10 } })))
+  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...EmulatorOptions.platformLimits, host: 10 } })))
 )
 
 assumes(

@@ -2,9 +2,9 @@ import { BroadcastStore, type Chat, RateLimiter } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator } from "../../src/index.ts"
+import { Emulator, EmulatorOptions } from "../../src/index.ts"
 
-export const bot = Emulator.layerBot({ limits: Emulator.documentedLimits, clientLimits: RateLimiter.defaults })
+export const bot = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults })
 
 export const platform = Layer.merge(bot, BroadcastStore.layerMemory)
 

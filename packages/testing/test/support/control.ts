@@ -1,5 +1,5 @@
 import { Json as Exact } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, type EmulatorOptions } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -32,7 +32,7 @@ export const call = (
   )
 }
 
-export const inEmulator = <A, E, R>(effect: Effect.Effect<A, E, R>, options: Emulator.Options = {}) =>
+export const inEmulator = <A, E, R>(effect: Effect.Effect<A, E, R>, options: EmulatorOptions.Options = {}) =>
   Effect.provide(effect, Emulator.layer(options))
 
 export const token = "emulator-token"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Body } from "../http/wire.ts"
+import type { Body } from "../../EmulatorHttp.ts"
 
 const encoder = new TextEncoder()
 

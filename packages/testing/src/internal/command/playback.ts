@@ -4,7 +4,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
-import type { Listener, ConnectionLost, Request, Response, Serve } from "../http/wire.ts"
+import type { Listener, ConnectionLost, Request, Response, Handler } from "../../EmulatorHttp.ts"
 import { ofBytes, ofText } from "./bodies.ts"
 import type { SteppedClock } from "./clock.ts"
 import type { Entry, Journal } from "./journal.ts"
@@ -45,7 +45,7 @@ const onWall = <A>({ wall }: SteppedClock, effect: Effect.Effect<A>) => Effect.p
 /** Makes the calls of a journal again, each at its time; tells how many were answered with another status. */
 export const playBack = (
   { entries }: Journal,
-  handle: Serve,
+  handle: Handler,
   clock: SteppedClock,
   uploads: Listener["uploads"]
 ): Effect.Effect<number> =>

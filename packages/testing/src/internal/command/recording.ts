@@ -4,7 +4,8 @@ import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import { isControl, maxBody } from "../control/control.ts"
 import * as Bytes from "effect/Bytes"
-import { type Body, headersIn, type Request, type Serve, type Unreadable } from "../http/wire.ts"
+import type { Body, Request, Handler, Unreadable } from "../../EmulatorHttp.ts"
+import { headersIn } from "../http/wire.ts"
 import { ofBytes } from "./bodies.ts"
 import type { SteppedClock } from "./clock.ts"
 import { type Entry, entryLine } from "./journal.ts"
@@ -54,11 +55,11 @@ const onlyLooks = (request: Request): boolean =>
 
 /** Answers requests and writes down each that can change something, those too whose caller gave up. */
 export const recording = (
-  handle: Serve,
+  handle: Handler,
   clock: SteppedClock,
   tick: Effect.Effect<void>,
   write: (line: string) => Effect.Effect<unknown>
-): Serve => {
+): Handler => {
   let count = 0
   return (request) =>
     onlyLooks(request)

@@ -9,9 +9,9 @@ import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
 import * as EmulatorServer from "../../EmulatorServer.ts"
 import * as NodeWebhooks from "../../NodeWebhooks.ts"
 import { WebhookSender } from "../../Webhooks.ts"
-import { defaultToken } from "../platform/emulator.ts"
+import { defaultToken } from "../../EmulatorOptions.ts"
 import { atDoor } from "../http/shape.ts"
-import { type Listener, respond, type Serve } from "../http/wire.ts"
+import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
 import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
 import { openLines, readCertificate, readFile } from "./files.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
@@ -68,7 +68,7 @@ const makeEmulator = Effect.fnUntraced(function* (
 const replay = (
   path: string | undefined,
   journal: Journal | undefined,
-  handle: Serve,
+  handle: Handler,
   clock: SteppedClock | undefined,
   uploads: Listener["uploads"]
 ) =>
@@ -81,12 +81,12 @@ const replay = (
 
 const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
 
-const notReady: Serve = ({ listener }) => Effect.succeed(respond(503, atDoor(listener.kind, unavailable)))
+const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, atDoor(listener.kind, unavailable)))
 
 /** Which of the ports an error of the system is about. */
 const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
 
-const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Serve) =>
+const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
   Layer.build(
     EmulatorServer.layer({ host, port, uploadPorts }).pipe(
       Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
@@ -105,11 +105,11 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   const clock = yield* makeClock(settings, journal)
   const emulator = yield* makeEmulator(settings, tokens, clock)
 
-  const answer: Serve = (request) => onClock(clock)(emulator.handle(request))
+  const answer: Handler = (request) => onClock(clock)(emulator.handle(request))
   const write = record === undefined ? undefined : yield* openLines("--record", record)
   if (write !== undefined) yield* write(headerLine({ started_at: clock!.currentTimeMillisUnsafe(), tokens }))
   const stopped = yield* Deferred.make<never, CommandProblem>()
-  const handle: Serve =
+  const handle: Handler =
     clock === undefined
       ? answer
       : write === undefined

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as declarations from "../control/declarations.ts"
 import { describe } from "../http/requestReader.ts"
-import type { Listener, Request, Serve } from "../http/wire.ts"
+import type { Listener, Request, Handler } from "../../EmulatorHttp.ts"
 import { ofText } from "./bodies.ts"
 import { readFile } from "./files.ts"
 import { type CommandProblem, problem } from "./problem.ts"
@@ -22,7 +22,7 @@ const problemOf = (text: string): string | undefined => {
 /** Makes the world of a file, if there is one. */
 export const plant = (
   path: string | undefined,
-  handle: Serve,
+  handle: Handler,
   uploads: Listener["uploads"]
 ): Effect.Effect<void, CommandProblem> =>
   Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { Comment } from "@colloquy/core/Comment"
 import { Message, MessageId } from "@colloquy/core/Message"
 import { UserId } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
-import type { PersonEvent } from "../platform/model.ts"
+import type { PersonEvent } from "../../Person.ts"
 
 const heard = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ type: Schema.tag(type), chat_id: ChatId, ...fields })

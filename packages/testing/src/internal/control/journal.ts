@@ -3,7 +3,8 @@ import { Update } from "@colloquy/core/Update"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Delivery } from "../../Webhooks.ts"
-import { type Exchange, headersIn } from "../http/wire.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
+import { headersIn } from "../http/wire.ts"
 
 /** A call of a bot; what is JSON in it stands as JSON. */
 export const Journaled = Schema.Struct({

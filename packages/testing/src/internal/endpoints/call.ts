@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { BotState, MessageState, ChatState } from "../platform/model.ts"
 import * as refusal from "../http/refusal.ts"
 import { hasRight, isAdmin } from "../platform/chats.ts"
-import type { Listener } from "../http/wire.ts"
+import type { Listener } from "../../EmulatorHttp.ts"
 import { idOf, type PlatformState } from "../platform/state.ts"
 
 /** A call of a bot that has shown its token. */

@@ -6,7 +6,8 @@ import * as Option from "effect/Option"
 import { administered, type Call, knownChat, requireOpen, requireRight, chatOf, chatWithRight } from "./call.ts"
 import { readContent } from "../platform/content.ts"
 import { recordEvent } from "../platform/events.ts"
-import type { ChatChange, ChatState } from "../platform/model.ts"
+import type { PersonEvent } from "../../Person.ts"
+import type { ChatState } from "../platform/model.ts"
 import * as refusal from "../http/refusal.ts"
 import { markActive, renameChat } from "../platform/chats.ts"
 import { toMessage, toChat } from "../platform/views.ts"
@@ -27,7 +28,7 @@ const readIcon = (call: Call, chat: ChatState, payload: PhotoAttachmentRequestPa
 const announceChange = (
   { bot, state }: Call,
   chat: ChatState,
-  changed: ReadonlyArray<ChatChange>,
+  changed: Extract<PersonEvent, { readonly _tag: "Notice" }>["changed"],
   notify: boolean | null | undefined
 ): void => {
   if (changed.length === 0) return

@@ -6,7 +6,8 @@ import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as Inspectable from "effect/Inspectable"
 import { pipeArguments } from "effect/Pipeable"
-import { headersOf, mayHaveBody, type Response } from "./wire.ts"
+import type { Response } from "../../EmulatorHttp.ts"
+import { headersOf, mayHaveBody } from "./wire.ts"
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()

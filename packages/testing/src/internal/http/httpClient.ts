@@ -6,7 +6,7 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { ClientResponse } from "./clientResponse.ts"
-import { type Body, type Listener, type Serve, Unreadable } from "./wire.ts"
+import { type Body, type Listener, type Handler, Unreadable } from "../../EmulatorHttp.ts"
 
 export const apiOrigin = "https://api.emulator.test"
 
@@ -85,7 +85,7 @@ const read = (body: HttpBody.HttpBody): Sent => {
 }
 
 /** The platform as an HTTP client, without sockets: its hosts are reached by their names. */
-export const makeClient = (serve: Serve): HttpClient.HttpClient =>
+export const makeClient = (serve: Handler): HttpClient.HttpClient =>
   HttpClient.make((request, url) => {
     const listener = entrances.get(url.origin)
     if (listener === undefined) return Effect.fail(lost(request, "unresolved"))

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import type { IncomingMessage } from "node:http"
-import { type Body, Unreadable } from "./wire.ts"
+import { type Body, Unreadable } from "../../EmulatorHttp.ts"
 
 const unreadable = (cause: unknown) => new Unreadable({ cause })
 

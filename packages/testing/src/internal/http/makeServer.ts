@@ -3,7 +3,7 @@ import { answerNoHttp, refuseTunnel } from "./noHttp.ts"
 import { expectationFailed } from "./refusal.ts"
 import { send } from "./send.ts"
 import { toResponse } from "./shape.ts"
-import type { ListenerKind } from "./wire.ts"
+import type { ListenerKind } from "../../EmulatorHttp.ts"
 
 /** How long the head of a request may take, in milliseconds. */
 const headersTimeout = 60_000

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream"
 import * as refusal from "./refusal.ts"
 import { isAnswered } from "./restOfBody.ts"
 import { atDoor } from "./shape.ts"
-import type { ListenerKind } from "./wire.ts"
+import type { ListenerKind } from "../../EmulatorHttp.ts"
 
 const encoder = new TextEncoder()
 

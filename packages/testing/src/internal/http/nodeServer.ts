@@ -10,7 +10,7 @@ import { makeServer } from "./makeServer.ts"
 import { internalError } from "./refusal.ts"
 import { type Asked, send } from "./send.ts"
 import { toResponse } from "./shape.ts"
-import type { ListenerKind, Listener, Request, Serve } from "./wire.ts"
+import type { ListenerKind, Listener, Request, Handler } from "../../EmulatorHttp.ts"
 
 /** The path and the query, also where the caller takes the server for a proxy and gives a whole address. */
 const pathAndQuery = (url: string): string => {
@@ -41,7 +41,7 @@ const toRequest = (incoming: IncomingMessage, listener: Listener, ask: () => voi
 export type Greet = (host: string | undefined) => Listener
 
 /** Answers until the scope closes. */
-const answering = (server: Server, greet: Greet, serve: Serve): Effect.Effect<void, never, Scope.Scope> =>
+const answering = (server: Server, greet: Greet, serve: Handler): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const run = Effect.runForkWith(yield* Effect.context<never>())
@@ -80,7 +80,7 @@ export interface Listening {
   readonly family: "IPv4" | "IPv6"
   readonly address: string
   readonly port: number
-  readonly answer: (greet: Greet, serve: Serve) => Effect.Effect<void, never, Scope.Scope>
+  readonly answer: (greet: Greet, serve: Handler) => Effect.Effect<void, never, Scope.Scope>
 }
 
 // Closing breaks what is under way: a poll would otherwise hold it up for its whole time-out.

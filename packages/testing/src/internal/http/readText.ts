@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Bytes from "effect/Bytes"
 import * as refusal from "./refusal.ts"
-import type { Request } from "./wire.ts"
+import type { Request } from "../../EmulatorHttp.ts"
 
 const decoder = new TextDecoder()
 

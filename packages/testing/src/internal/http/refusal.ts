@@ -1,6 +1,6 @@
 import * as Platform from "@colloquy/core/Platform"
 import * as Data from "effect/Data"
-import type { Revocation } from "../platform/model.ts"
+import type { Revocation } from "../../EmulatorOptions.ts"
 
 /** The platform's "no": a status and a body in its shape. */
 export class Refusal extends Data.TaggedError("Refusal")<{

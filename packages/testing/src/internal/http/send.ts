@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { isUnread, readPast, readToEnd } from "./restOfBody.ts"
-import { headersOf, mayHaveBody, type Response } from "./wire.ts"
+import type { Response } from "../../EmulatorHttp.ts"
+import { headersOf, mayHaveBody } from "./wire.ts"
 
 /** A request on a connection, and what becomes of it there. */
 export interface Asked {

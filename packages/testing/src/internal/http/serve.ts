@@ -17,16 +17,8 @@ import * as router from "./router.ts"
 import { toResponse } from "./shape.ts"
 import { targetOf } from "./requestTarget.ts"
 import { serveUploadHost } from "../upload/host.ts"
-import {
-  allow,
-  asHead,
-  type Exchange,
-  type ConnectionLost,
-  type Request,
-  respond,
-  type Response,
-  type Serve
-} from "./wire.ts"
+import { type Exchange, type ConnectionLost, type Request, respond, type Response, type Handler } from "../../EmulatorHttp.ts"
+import { allow, asHead } from "./wire.ts"
 import type { PlatformState } from "../platform/state.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
@@ -84,7 +76,7 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
 })
 
 /** Answers requests from the state of the platform, by the declarations that the client is made of. */
-export const serving = (state: PlatformState): Serve => {
+export const serving = (state: PlatformState): Handler => {
   const find = router.make(Endpoints.all)
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))

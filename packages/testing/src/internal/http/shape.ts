@@ -1,5 +1,5 @@
 import type { Refusal } from "./refusal.ts"
-import { type ListenerKind, respond, type Response } from "./wire.ts"
+import { type ListenerKind, respond, type Response } from "../../EmulatorHttp.ts"
 
 /** A "no" that the API and the upload hosts have in common, in the shape of the door. */
 export const atDoor = (door: ListenerKind, body: object): object => {

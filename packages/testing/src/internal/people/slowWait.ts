@@ -1,7 +1,8 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import type { UserState, PersonEvent } from "../platform/model.ts"
-import type { Exchange } from "../http/wire.ts"
+import type { PersonEvent } from "../../Person.ts"
+import type { UserState } from "../platform/model.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
 import { idOf, type PlatformState } from "../platform/state.ts"
 
 /** How long a wait is nobody's concern, in milliseconds by the clock on the wall. */

@@ -5,14 +5,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import type { ChatOptions, Emulator, Options, UserOptions } from "../../Emulator.ts"
-import type { ChatRef, Person, UserRef } from "../../Person.ts"
+import { type ChatOptions, defaultToken, type Options, platformLimits, type Revocation,
+  type UserOptions } from "../../EmulatorOptions.ts"
+import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
+import type { Rule } from "../../Faults.ts"
+import type { Receiver } from "../../Webhooks.ts"
+import type { ChatRef, MessageRef, Person, UserRef } from "../../Person.ts"
 import { problemOfChat, problemOfUser } from "./validation.ts"
 import { controlling, isControl } from "../control/control.ts"
 import { deliverUpdate } from "./updates.ts"
 import { addFault, setFaults } from "./faults.ts"
 import { apiOrigin } from "../http/httpClient.ts"
-import { documentedLimits, Limiter } from "./limits.ts"
+import { Limiter } from "./limits.ts"
 import { defaultMediaSettings, type MediaSettings } from "./media.ts"
 import type { UserState, BotState, ChatState } from "./model.ts"
 import { makePerson } from "../people/person.ts"
@@ -22,8 +26,6 @@ import { serving } from "../http/serve.ts"
 import { toMessage, toChat } from "./views.ts"
 import { listen, makeOutlet } from "../webhook/outlet.ts"
 import { idOf, PlatformState } from "./state.ts"
-
-export const defaultToken = "emulator-token"
 
 const userOf = (state: PlatformState, { user_id }: Person): UserState => state.users.get(user_id)!
 
@@ -67,7 +69,7 @@ const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): Media
   const { bytesPerSecond, leastProcessing, linkLifetime } = defaultMediaSettings
   return {
     bytesPerSecond: processing.bytesPerSecond ?? bytesPerSecond,
-    leastProcessing: processing.least === undefined ? leastProcessing : Duration.toMillis(processing.least),
+    leastProcessing: processing.minimum === undefined ? leastProcessing : Duration.toMillis(processing.minimum),
     linkLifetime: imageLinkLifetime === undefined ? linkLifetime : Duration.toMillis(imageLinkLifetime)
   }
 }
@@ -81,7 +83,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     state.addBot({ token, name: `Bot ${index + 2}`, username: `bot${index + 2}` })
   }
   state.isStrict = options.strict ?? false
-  if (options.limits) state.limiter = new Limiter({ ...documentedLimits, ...options.limits })
+  if (options.limits) state.limiter = new Limiter({ ...platformLimits, ...options.limits })
   state.mediaSettings = mediaSettingsOf(options)
 
   const roomOf = (ref: ChatRef): ChatState | undefined => state.chats.get(chatIdOf(ref))
@@ -105,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const serve = serving(state)
   const control = controlling({ state, openChat: (bot, options) => openChat(state, bot, options) })
 
-  const emulator: Emulator["Service"] = {
+  return {
     token: Redacted.make(token),
     baseUrl: apiOrigin,
     bot: bot.user.profile,
@@ -116,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         user_id: idOf(user)
       }))
     ),
-    user: (options) =>
+    user: (options: string | UserOptions) =>
       Effect.suspend(() => {
         const { isPrivate, locale, location } = typeof options === "string" ? {} : options
         const profile = profileOf(options)
@@ -124,19 +126,19 @@ export const make = Effect.fnUntraced(function* (options: Options) {
           makePerson(state, bot, state.addUser(profile, { isPrivate, locale, location }))
         )
       }),
-    chat: (options = {}) =>
+    chat: (options: ChatOptions = {}) =>
       Effect.suspend(() => orDefect("chat", problemOfChat(state, options), () => openChat(state, bot, options))),
-    revokeToken: (token = bot.token, as = "revoked") => Effect.sync(() => void state.revokedTokens.set(token, as)),
-    closeChat: (ref) =>
+    revokeToken: (token = bot.token, as: Revocation = "revoked") => Effect.sync(() => void state.revokedTokens.set(token, as)),
+    closeChat: (ref: ChatRef) =>
       changing("closeChat", ref, (chat) => {
         closeChat(state, chat)
       }),
-    allowComments: (ref, allowed) =>
+    allowComments: (ref: ChatRef, allowed: boolean) =>
       changing("allowComments", ref, (chat) => {
         chat.hasComments = allowed
       }),
-    messages: (ref) => Effect.sync(() => roomOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
-    comments: (ref) =>
+    messages: (ref: ChatRef) => Effect.sync(() => roomOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
+    comments: (ref: MessageRef) =>
       Effect.sync(() => {
         const mid = midOf(ref)
         return (
@@ -144,32 +146,31 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         )
       }),
     updates: Effect.sync(() => updatesOf(bot)),
-    updatesOf: (ref) => atBot("updatesOf", ref, updatesOf),
-    deliver: (raw, ref = bot.user.profile) =>
+    updatesOf: (ref: UserRef) => atBot("updatesOf", ref, updatesOf),
+    deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
       atBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => state.exchanges.from(0)),
-    receive: (url, receiver) => listen(outlet, url, receiver),
+    receive: (url: string, receiver: Receiver<unknown>) => listen(outlet, url, receiver),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
     events: Effect.sync(() => state.events.from(0).map(({ event: heard }) => heard)),
-    eventsIn: (ref) =>
+    eventsIn: (ref: ChatRef) =>
       state.events.stream(0).pipe(
         Stream.map(({ event: heard }) => heard),
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),
-    setFaults: (rules) => setFaults(state, rules),
-    addFault: (rule) => addFault(state, rule),
-    intercept: (intercept) =>
+    setFaults: (rules: ReadonlyArray<Rule>) => setFaults(state, rules),
+    addFault: (rule: Rule) => addFault(state, rule),
+    intercept: (interceptor: Interceptor) =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          state.interceptors.push(intercept)
+          state.interceptors.push(interceptor)
         }),
         () =>
           Effect.sync(() => {
-            state.interceptors.splice(state.interceptors.lastIndexOf(intercept), 1)
+            state.interceptors.splice(state.interceptors.lastIndexOf(interceptor), 1)
           })
       ),
-    handle: (request) => (isControl(request) ? control(request) : serve(request))
+    handle: (request: Request): Effect.Effect<Response, ConnectionLost> => (isControl(request) ? control(request) : serve(request))
   }
-  return emulator
 })

@@ -1,4 +1,5 @@
-import type { PersonEvent, ChatState } from "./model.ts"
+import type { PersonEvent } from "../../Person.ts"
+import type { ChatState } from "./model.ts"
 import type { PlatformState } from "./state.ts"
 
 /** Lets the people who are in a chat now hear what a bot does there; a notification is for one of them alone. */

@@ -8,7 +8,8 @@ import { Rule } from "../../Faults.ts"
 import { describe } from "../http/requestReader.ts"
 import { atDoor } from "../http/shape.ts"
 import { targetsOf } from "../http/requestTarget.ts"
-import { asHead, ConnectionLost, mayHaveBody, type Request, respond, type Response } from "../http/wire.ts"
+import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
+import { asHead, mayHaveBody } from "../http/wire.ts"
 import type { PlatformState } from "./state.ts"
 
 /** A rule and how far it has come. */

@@ -1,6 +1,6 @@
 import type { UploadType } from "@colloquy/core/Upload"
 import type { Greet, Listening } from "../http/nodeServer.ts"
-import type { ListenerKind } from "../http/wire.ts"
+import type { ListenerKind } from "../../EmulatorHttp.ts"
 
 const unspecified = new Set(["0.0.0.0", "::"])
 

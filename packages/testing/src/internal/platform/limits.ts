@@ -1,26 +1,11 @@
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import type * as Endpoints from "@colloquy/core/Endpoints"
-import * as Platform from "@colloquy/core/Platform"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Limits } from "../../Emulator.ts"
+import type { Limits } from "../../EmulatorOptions.ts"
 import type { BotState, ChatState } from "./model.ts"
 import * as refusal from "../http/refusal.ts"
 import { idOf } from "./state.ts"
-
-/**
- * The limits of the platform. Each bot has its own.
- *
- * @assumption retryAfterHeader
- */
-export const documentedLimits: Limits = {
-  host: Platform.requestsPerSecond,
-  messages: Platform.messagesPerSecond,
-  answers: Platform.answersPerSecond,
-  polling: Platform.pollsPerSecond,
-  window: "1 second",
-  retryAfter: false
-}
 
 type Scope = "host" | "messages" | "answers" | "polling"
 

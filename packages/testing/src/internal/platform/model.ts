@@ -3,12 +3,12 @@ import type { ChatId } from "@colloquy/core/Chat"
 import type { Comment } from "@colloquy/core/Comment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message, MessageId } from "@colloquy/core/Message"
-import type { SenderAction } from "@colloquy/core/Chats"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Upload"
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
+import type { PersonEvent } from "../../Person.ts"
 import type { Log } from "./log.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
@@ -150,41 +150,8 @@ export interface UploadSlot {
   isUsed: boolean
 }
 
-/** What members are told of when a bot changes it. */
-export type ChatChange = "icon" | "title" | "description" | "pin"
-
-/** Why a token is of no more use. */
-export type Revocation = "revoked" | "deprecated"
-
 /** What a bot did, and who was there. */
 export interface RecordedEvent {
   readonly event: PersonEvent
   readonly audience: ReadonlySet<UserId>
 }
-
-/** What a bot did, as the people in the chat see it. */
-export type PersonEvent =
-  | {
-      readonly _tag: "Message"
-      readonly chat_id: ChatId
-      readonly message: Message
-      /** Whether the people got a push notification. */
-      readonly notify: boolean
-    }
-  | { readonly _tag: "Edited"; readonly chat_id: ChatId; readonly message: Message }
-  | { readonly _tag: "Removed"; readonly chat_id: ChatId; readonly message_id: MessageId }
-  | { readonly _tag: "Action"; readonly chat_id: ChatId; readonly action: SenderAction }
-  | {
-      readonly _tag: "Notification"
-      readonly chat_id: ChatId
-      readonly user_id: UserId
-      readonly callback_id: string
-      readonly text: string
-    }
-  | { readonly _tag: "Comment"; readonly chat_id: ChatId; readonly comment: Comment }
-  | {
-      /** The system's notice that the bot changed the chat. */
-      readonly _tag: "Notice"
-      readonly chat_id: ChatId
-      readonly changed: ReadonlyArray<ChatChange>
-    }

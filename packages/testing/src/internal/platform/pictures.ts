@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { MediaState } from "./model.ts"
 import type { Refusal } from "../http/refusal.ts"
-import { type Request, respond, type Response } from "../http/wire.ts"
+import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { hostError } from "../upload/limits.ts"
 import type { PlatformState } from "./state.ts"
 

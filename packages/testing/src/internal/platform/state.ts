@@ -2,6 +2,7 @@ import { ChatId } from "@colloquy/core/Chat"
 import { MessageId } from "@colloquy/core/Message"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import type * as Clock from "effect/Clock"
+import type { Revocation } from "../../EmulatorOptions.ts"
 import { withoutUndefined } from "./defined.ts"
 import type { FaultState } from "./faults.ts"
 import { uploadOrigins } from "../http/httpClient.ts"
@@ -17,13 +18,12 @@ import type {
   MediaState,
   MessageState,
   CommentState,
-  Revocation,
   ChatState,
   UploadSlot
 } from "./model.ts"
 import type { Delivery } from "../../Webhooks.ts"
 import type { Outlet } from "../webhook/outlet.ts"
-import type { Exchange, Interceptor } from "../http/wire.ts"
+import type { Exchange, Interceptor } from "../../EmulatorHttp.ts"
 
 const firstUser = 100_000_001
 const firstDialog = 500_000_000_001

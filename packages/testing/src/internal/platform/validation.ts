@@ -2,7 +2,7 @@ import type { ChatId } from "@colloquy/core/Chat"
 import { type Permission, permissions as rights } from "@colloquy/core/Member"
 import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
-import type { ChatOptions } from "../../Emulator.ts"
+import type { BotRole } from "../../EmulatorOptions.ts"
 import type { ChatState } from "./model.ts"
 import type { PlatformState } from "./state.ts"
 
@@ -31,7 +31,7 @@ export const problemOfRights = (permissions: ReadonlyArray<Permission> = []): st
     : `permissions: there is no right "${unknown}"; there are ${rights.join(", ")}`
 }
 
-const problemOfRole = (bot: ChatOptions["bot"]): string | undefined => {
+const problemOfRole = (bot: BotRole | undefined): string | undefined => {
   if (bot === undefined || bot === false) return undefined
   const { admin, permissions } = bot
   const hasNone = admin === false && permissions !== undefined
@@ -46,7 +46,7 @@ export const problemOfChat = (
     readonly type?: ChatState["type"] | undefined
     readonly chat_id?: ChatId | undefined
     readonly title?: string | undefined
-    readonly bot?: ChatOptions["bot"]
+    readonly bot?: BotRole | undefined
   }
 ): string | undefined => {
   const { bot, chat_id, title, type = "chat" } = options
