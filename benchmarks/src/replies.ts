@@ -83,7 +83,9 @@ const ours = Effect.gen(function* () {
 }).pipe(
   Effect.provide(
     EmulatorServer.layer().pipe(
-      Layer.provideMerge(Emulator.layer({ token: "token", limits: { ...EmulatorOptions.platformLimits, host: allowed } }))
+      Layer.provideMerge(
+        Emulator.layer({ token: "token", limits: { ...EmulatorOptions.platformLimits, host: allowed } })
+      )
     )
   )
 )

@@ -497,6 +497,5 @@ export const addFault = (rule: Faults.Rule): Effect.Effect<void, never, Emulator
  * @category faults
  * @since 0.1.0
  */
-export const intercept = (
-  interceptor: EmulatorHttp.Interceptor
-): Effect.Effect<void, never, Emulator | Scope.Scope> => Emulator.use((emulator) => emulator.intercept(interceptor))
+export const intercept = (interceptor: EmulatorHttp.Interceptor): Effect.Effect<void, never, Emulator | Scope.Scope> =>
+  Emulator.use((emulator) => emulator.intercept(interceptor))

@@ -17,7 +17,14 @@ import * as router from "./router.ts"
 import { toResponse } from "./shape.ts"
 import { targetOf } from "./requestTarget.ts"
 import { serveUploadHost } from "../upload/host.ts"
-import { type Exchange, type ConnectionLost, type Request, respond, type Response, type Handler } from "../../EmulatorHttp.ts"
+import {
+  type Exchange,
+  type ConnectionLost,
+  type Request,
+  respond,
+  type Response,
+  type Handler
+} from "../../EmulatorHttp.ts"
 import { allow, asHead } from "./wire.ts"
 import type { PlatformState } from "../platform/state.ts"
 

@@ -5,8 +5,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { type ChatOptions, defaultToken, type Options, platformLimits, type Revocation,
-  type UserOptions } from "../../EmulatorOptions.ts"
+import {
+  type ChatOptions,
+  defaultToken,
+  type Options,
+  platformLimits,
+  type Revocation,
+  type UserOptions
+} from "../../EmulatorOptions.ts"
 import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
 import type { Receiver } from "../../Webhooks.ts"
@@ -128,7 +134,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }),
     chat: (options: ChatOptions = {}) =>
       Effect.suspend(() => orDefect("chat", problemOfChat(state, options), () => openChat(state, bot, options))),
-    revokeToken: (token = bot.token, as: Revocation = "revoked") => Effect.sync(() => void state.revokedTokens.set(token, as)),
+    revokeToken: (token = bot.token, as: Revocation = "revoked") =>
+      Effect.sync(() => void state.revokedTokens.set(token, as)),
     closeChat: (ref: ChatRef) =>
       changing("closeChat", ref, (chat) => {
         closeChat(state, chat)
@@ -137,7 +144,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       changing("allowComments", ref, (chat) => {
         chat.hasComments = allowed
       }),
-    messages: (ref: ChatRef) => Effect.sync(() => roomOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
+    messages: (ref: ChatRef) =>
+      Effect.sync(() => roomOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
     comments: (ref: MessageRef) =>
       Effect.sync(() => {
         const mid = midOf(ref)
@@ -171,6 +179,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             state.interceptors.splice(state.interceptors.lastIndexOf(interceptor), 1)
           })
       ),
-    handle: (request: Request): Effect.Effect<Response, ConnectionLost> => (isControl(request) ? control(request) : serve(request))
+    handle: (request: Request): Effect.Effect<Response, ConnectionLost> =>
+      isControl(request) ? control(request) : serve(request)
   }
 })
