@@ -2,8 +2,8 @@
  * Sends messages to several users concurrently when its parent asks for it, and reports the time in milliseconds.
  * With a prefix, the limit is shared through Redis.
  */
-import { BotApi, Messages, User } from "@colloquy/core"
-import { NodeBot, NodeBotHttpClient, RedisRateLimiter } from "@colloquy/node"
+import { BotApi, Messages, RateLimiter, User } from "@colloquy/core"
+import { NodeBot, NodeBotHttpClient, RedisRateLimiterStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,7 +23,8 @@ const shared = (prefix: string) =>
   BotApi.layer({ token: Redacted.make("token"), baseUrl: task.url }).pipe(
     Layer.provide([
       NodeBotHttpClient.layer(),
-      RedisRateLimiter.layer({ prefix }).pipe(
+      RateLimiter.layer().pipe(
+        Layer.provide(RedisRateLimiterStore.layer({ prefix })),
         Layer.provide(NodeRedis.layer({ url: process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379" }))
       )
     ])

@@ -2,8 +2,8 @@
  * One bot in several processes, behind a load balancer: they share an inbox in PostgreSQL (`DATABASE_URL`) and the
  * platform's limits in Redis (`REDIS_URL`). Run as many as you like with the same settings, `BOT_WEBHOOK_SECRET` included.
  */
-import { Inbox, Messages, Updates } from "@colloquy/core"
-import { NodeBot, NodeMain, NodeWebhook, RedisRateLimiter, SqlInboxStore } from "@colloquy/node"
+import { Inbox, Messages, RateLimiter, Updates } from "@colloquy/core"
+import { NodeBot, NodeMain, NodeWebhook, RedisRateLimiterStore, SqlInboxStore } from "@colloquy/node"
 import { NodeRedis } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Config, Effect, Layer } from "effect"
@@ -19,10 +19,11 @@ const inbox = Layer.unwrap(
   Effect.map(name, (name) => Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ tablePrefix: `${name}_inbox_` }))))
 ).pipe(Layer.provide(PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })))
 
-// While Redis is away, each process goes by half of the limits: right for two of them.
-const limiter = Layer.unwrap(
-  Effect.map(name, (prefix) => RedisRateLimiter.layer({ prefix, whenAway: { share: 0.5 } }))
-).pipe(Layer.provide(NodeRedis.layerConfig({ url: Config.String("REDIS_URL") })))
+// While Redis is unavailable, each process sends at most half of the limits. This is right for two processes.
+const limiter = RateLimiter.layer({ onUnavailable: { share: 0.5 } }).pipe(
+  Layer.provide(RedisRateLimiterStore.layerConfig({ prefix: name })),
+  Layer.provide(NodeRedis.layerConfig({ url: Config.String("REDIS_URL") }))
+)
 
 const client = NodeBot.layerClientConfig.pipe(Layer.provide(limiter))
 

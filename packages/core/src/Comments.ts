@@ -10,7 +10,7 @@ import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import { Comment } from "./Comment.ts"
 import * as Endpoint from "./Endpoint.ts"
-import * as claims from "./internal/rateLimiter/messageLimits.ts"
+import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope } from "./internal/client/success.ts"
@@ -203,7 +203,7 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
     body: NewMessage.commentFields,
     success: Schema.Union([Comment, envelope("message", Comment)]),
     errors: [ApiError.Forbidden, ApiError.NotFound],
-    limit: claims.comment
+    limit: targets.comment
   })
 )
 
@@ -259,7 +259,7 @@ export const edit: Endpoint.Endpoint<
   body: NewMessage.commentFields,
   success: done,
   errors: [ApiError.CommentsTimeoutExceeded, ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
-  limit: claims.comment
+  limit: targets.comment
 }))
 
 /**

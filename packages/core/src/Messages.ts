@@ -11,7 +11,7 @@ import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Comments from "./Comments.ts"
 import * as Endpoint from "./Endpoint.ts"
-import * as claims from "./internal/rateLimiter/messageLimits.ts"
+import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope } from "./internal/client/success.ts"
@@ -85,7 +85,7 @@ export const send: Endpoint.Endpoint<
   rules: [rules.exactlyOne("chat_id", "user_id")],
   success: envelope("message", Message),
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady],
-  limit: claims.message
+  limit: targets.message
 }))
 
 /**
@@ -258,7 +258,7 @@ export const edit: Endpoint.Endpoint<
   body: NewMessage.fields,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady, ApiError.OperationRejected],
-  limit: claims.edit
+  limit: targets.edit
 }))
 
 /**

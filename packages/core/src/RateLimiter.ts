@@ -1,26 +1,39 @@
 /**
- * The platform's limits, kept before it has to enforce them.
+ * The rate limiter: it delays requests so that the bot stays within the limits of the platform.
  *
- * Calls depart in the order of their lanes, first come first served within a chat; a busy chat takes one place in the
- * common queue, however many calls wait in it. A 429 pauses everybody once and teaches what the platform really allows.
+ * Each call waits for a permit before its request is sent. Permits are granted by priority. The calls of one chat get
+ * their permits in the order in which they were made, and a busy chat does not delay other chats. A 429 response pauses
+ * all calls once and lowers the limit to what the platform really allows.
+ *
+ * `layerMemory` limits the requests of one process. `layer` limits the requests of several processes together, with a
+ * `RateLimiterStore`.
  *
  * API: Limits.
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
-import * as driver from "./internal/rateLimiter/driver.ts"
+import type * as EffectScope from "effect/Scope"
 import * as memory from "./internal/rateLimiter/memory.ts"
+import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
+import * as shared from "./internal/rateLimiter/shared.ts"
 import * as Platform from "./Platform.ts"
+import { RateLimiterStore, type Granted, type Limit as LimitInMillis } from "./RateLimiterStore.ts"
 import type { ChatId } from "./Recipient.ts"
 
 /**
- * What a limit counts: all requests to the API host, messages in one chat (sent, edited, comments), answers to callbacks
- * in one chat, calls of GET /updates.
+ * What a limit counts.
+ *
+ * - `host`: all requests to the API host.
+ * - `messages`: messages sent to one chat, including edits and comments.
+ * - `answers`: answers to callbacks in one chat.
+ * - `polling`: calls of `GET /updates`.
  *
  * @category models
  * @since 0.1.0
@@ -28,64 +41,94 @@ import type { ChatId } from "./Recipient.ts"
 export type Scope = "host" | "messages" | "answers" | "polling"
 
 /**
- * At most `count` departures in any window of time.
+ * A limit of at most `count` requests in any window of the given length, wherever the window begins.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Limit {
+  /** Maximum number of requests in the window. It must be an integer above 0. */
   readonly count: number
+  /** Length of the window. */
   readonly window: Duration.Input
 }
 
 /**
- * The table of limits.
+ * The priority of a call, from the most urgent to the least urgent.
  *
- * @category models
- * @since 0.1.0
- */
-export type Limits = { readonly [S in Scope]: Limit }
-
-/**
- * Who goes first: an answer to the press of a button, a reply to an update that is being handled, any other call, a
- * broadcast. A lane that waits has one of about twenty departures, however much comes before it.
+ * - `answer`: an answer to a callback.
+ * - `reply`: a call of a handler of updates.
+ * - `normal`: any other call.
+ * - `broadcast`: a message of a broadcast.
  *
- * Answers and replies take whatever the limits allow at once. The others may do so with a third of the host's limit, and
- * are spread over its window beyond that: so there is always a place soon for an answer.
+ * A priority with waiting calls gets at least one of 20 permits, however many calls of other priorities wait.
+ *
+ * Calls of priority `answer` and `reply` use the limits at once. Calls of priority `normal` and `broadcast` use a third of
+ * the limit of the host at once; beyond that they are spread over its window, so that an answer never waits for long.
  *
  * @category models
  * @since 0.1.0
  */
 export type Priority = "answer" | "reply" | "normal" | "broadcast"
 
-/** @internal */
-export const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal", "broadcast"]
-
 /**
- * The limits, and how calls wait for them.
- *
- * - `margin` is added to each window, because the network squeezes departures together on their way. The first requests
- *   of a process, which open connections, count eight margins more.
- * - `backlog` is how many calls may wait in one lane; those beyond fail at once.
- * - `deadline` is how long a call may wait, unless {@link withMaxWait} says otherwise.
+ * All priorities, the most urgent first.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends Limits {
-  readonly margin: Duration.Input
-  readonly maxQueued: number
-  readonly maxWait: Duration.Input
+export const priorities: ReadonlyArray<Priority> = ["answer", "reply", "normal", "broadcast"]
+
+/**
+ * The options of a rate limiter. Limits that are left out keep the value of {@link defaults}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** All requests to the API host. Default: 30 per second. */
+  readonly host?: Limit | undefined
+  /** Messages sent to one chat, including edits and comments. Default: 2 per second. */
+  readonly messages?: Limit | undefined
+  /** Answers to callbacks in one chat. Default: 2 per second. */
+  readonly answers?: Limit | undefined
+  /** Calls of `GET /updates`. Default: 2 per second. */
+  readonly polling?: Limit | undefined
+  /**
+   * Time added to each window, because requests that are sent a second apart can arrive closer together. The first
+   * requests of a process open connections, so they count as if they were sent 8 margins later. Default: 25 milliseconds.
+   */
+  readonly margin?: Duration.Input | undefined
+  /** Maximum number of waiting calls of each priority. Further calls fail with reason `QueueFull`. Default: 20,000. */
+  readonly maxQueued?: number | undefined
+  /**
+   * Maximum time that a call waits for its permit. After it, the call fails with reason `MaxWaitExceeded`.
+   * {@link withMaxWait} changes it for single calls. Default: 1 hour.
+   */
+  readonly maxWait?: Duration.Input | undefined
 }
 
 /**
- * The limits of the document: 30 requests a second, 2 messages and 2 answers a second for each chat. The margin is 25
- * ms; 20,000 calls may wait in a lane, each for an hour.
+ * The options of a rate limiter that several processes share.
  *
- * @category settings
+ * @category models
  * @since 0.1.0
  */
-export const defaults: Options = {
+export interface SharedOptions extends Options {
+  /**
+   * What calls do while the store is unavailable. `"wait"`: they wait until the store is available again. `{ share }`: each
+   * process sends at most this share of the limits, such as 0.25 with four processes. Default: `"wait"`.
+   */
+  readonly onUnavailable?: "wait" | { readonly share: number } | undefined
+}
+
+/**
+ * The default options: the limits of the API document, with a margin of 25 milliseconds.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export const defaults: { readonly [K in keyof Options]-?: Exclude<Options[K], undefined> } = {
   host: { count: Platform.requestsPerSecond, window: 1000 },
   messages: { count: Platform.messagesPerSecond, window: 1000 },
   answers: { count: Platform.answersPerSecond, window: 1000 },
@@ -96,12 +139,12 @@ export const defaults: Options = {
 }
 
 /**
- * No limits, for tests on a clock that stands still. A 429 still pauses everybody.
+ * Options without limits, for tests with a clock that does not move. A 429 response still pauses all calls.
  *
- * @category settings
+ * @category options
  * @since 0.1.0
  */
-export const unlimited: Options = {
+export const unlimited: typeof defaults = {
   host: { count: 1, window: 0 },
   messages: { count: 1, window: 0 },
   answers: { count: 1, window: 0 },
@@ -112,59 +155,79 @@ export const unlimited: Options = {
 }
 
 /**
- * What a request takes besides its place at the host: a place in a scope's line. The line is that of `key`, of the
- * dialog with `user`, or of the chat whose update is being handled ({@link CurrentChat}). Without any of them only the
- * host's limit holds. `lane` goes before the one that is in force by itself.
+ * What a request counts for besides the limit of the host. The limit of `scope` is counted for `key`, or for the dialog
+ * with `user`, or for the chat whose update is being handled ({@link CurrentChat}). If none of them is known, only the
+ * limit of the host applies.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Target {
+  /** The limit that applies besides the limit of the host. */
   readonly scope: Exclude<Scope, "host">
+  /** The id of the chat, or another key to count by. */
   readonly key?: string | number
+  /** The id of the user, for a message that is addressed to a user. */
   readonly user?: number
+  /** The priority of the call, if the caller did not set `answer` or `broadcast`. */
   readonly priority?: Priority
 }
 
 /**
- * A request that was let go, `at` a time in milliseconds of the limiter's clock, after `load` others within the host's
- * window. Give it back when it was answered, or refused with 429, and where it is to depart again.
+ * Permission to send one request. Pass it to `onResponse` after a response, to `onRateLimited` after a 429, and to
+ * `acquire` to send the request again.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Permit extends driver.Departure {}
+export interface Permit extends Granted {
+  /** Position of the call in the order of arrival. The call keeps it when it is sent again. */
+  readonly sequence: number
+  /** Time at which the permit was granted, in milliseconds of the monotonic clock of this process. */
+  readonly localAt: number
+  /** The bucket that the permit counts in, or `undefined` if only the limit of the host applies. */
+  readonly bucket: string | undefined
+}
 
 /**
- * How things stand: how many calls wait in each lane, how many chats are remembered, and how many requests are let go
- * within the host's window, which is less than its limit after a 429.
+ * The status of a rate limiter.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Status {
-  readonly waiting: { readonly [L in Priority]: number }
-  readonly chats: number
-  readonly allowed: number
+  /** Number of waiting calls of each priority. */
+  readonly waiting: { readonly [P in Priority]: number }
+  /** Number of chats and other keys that this process keeps permits of. */
+  readonly buckets: number
+  /** How many requests the window of the host may hold now. It is lower than the configured limit after a 429. */
+  readonly hostLimit: number
 }
 
 /**
- * A call that the limiter did not let go: nothing was sent. `isFull` where the lane's backlog is used up, otherwise its
- * deadline passed. `retryAfter` is how long a call that comes now waits at least.
+ * A call got no permit. Its request was not sent.
  *
  * @category errors
  * @since 0.1.0
  */
-export const RateLimiterError = driver.NotLetGo
+export class RateLimiterError extends Data.TaggedError("RateLimiterError")<{
+  /**
+   * `QueueFull`: as many calls of the same priority wait as `maxQueued` allows. `MaxWaitExceeded`: the call did not get a
+   * permit within its maximum wait.
+   */
+  readonly reason: "QueueFull" | "MaxWaitExceeded"
+  /** The minimum time that a call would have to wait now. */
+  readonly retryAfter: Duration.Duration
+}> {
+  override get message() {
+    const problem =
+      this.reason === "QueueFull" ? "too many calls are waiting" : "no permit was available within the maximum wait"
+    return `The rate limiter did not send the request: ${problem}. Retry after ${Duration.format(this.retryAfter)}.`
+  }
+}
 
 /**
- * @category errors
- * @since 0.1.0
- */
-export type RateLimiterError = driver.NotLetGo
-
-/**
- * Lets requests depart within the limits.
+ * Grants permits to send requests within the limits.
  *
  * @category services
  * @since 0.1.0
@@ -173,27 +236,63 @@ export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /**
-     * Waits for a place; the caller sends right after. What departs `again`, after a 429 say, goes before whoever came
-     * later than it did at first.
+     * Waits for a permit. Send the request at once after it. `target` says which limit applies besides the limit of the
+     * host. To send a request again after a 429, pass its last permit as `previous`: the call then keeps its position in
+     * the order of arrival.
      */
-    readonly acquire: (claim: Target | undefined, again?: Permit) => Effect.Effect<Permit, RateLimiterError>
-    /** What departed was answered. Answers that take longer than the fastest tell that requests arrive late. */
-    readonly onResponse: (departure: Permit) => Effect.Effect<void>
+    readonly acquire: (target: Target | undefined, previous?: Permit) => Effect.Effect<Permit, RateLimiterError>
     /**
-     * The platform refused what departed (429). Everybody pauses, for as long as the platform asked or for the host's
-     * window, and the host's limit is lowered to what fitted. All that had departed by then belongs to the one lesson.
+     * Reports a response. A response that takes longer than the fastest one means that the request may have arrived late,
+     * so its permit counts for longer.
      */
-    readonly onRateLimited: (departure: Permit, asked?: Duration.Duration) => Effect.Effect<void>
-    /** Lets nobody depart for a while. The longest of several pauses counts. */
+    readonly onResponse: (permit: Permit) => Effect.Effect<void>
+    /**
+     * Reports a 429 response. All calls pause for `retryAfter`, or for the window of the host if it is not given, and the
+     * limit of the host is lowered to the number of requests that the platform accepted. Several 429 responses of requests
+     * that were in flight at the same time lower the limit once.
+     */
+    readonly onRateLimited: (permit: Permit, retryAfter?: Duration.Duration) => Effect.Effect<void>
+    /** Grants no permit for the given time. The longest of several pauses applies. */
     readonly pause: (duration: Duration.Duration) => Effect.Effect<void>
-    /** The dialog with a user has this chat: from now on both are one line. */
+    /** Counts messages to the user and messages to the chat together, because both address the same dialog. */
     readonly linkDialog: (dialog: { readonly user_id: number; readonly chat_id: number }) => Effect.Effect<void>
+    /** Returns the current status. */
     readonly status: Effect.Effect<Status>
   }
 >()("@colloquy/core/RateLimiter") {}
 
 /**
- * The lane of calls that do not declare one: `normal` unless set. {@link withPriority} sets it.
+ * Receives the events of a rate limiter, for example to keep metrics. Its functions are called synchronously, so they must
+ * be fast and must not throw.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Observer {
+  /** The number of waiting calls of a priority changed by `delta`. */
+  readonly onWaiting: (priority: Priority, delta: 1 | -1) => void
+  /** A call got its permit after `waited` milliseconds. */
+  readonly onPermit: (priority: Priority, waited: number) => void
+  /** A call failed with `RateLimiterError`. */
+  readonly onRejected: (priority: Priority) => void
+  /** The platform answered a request with 429. */
+  readonly onRateLimited: () => void
+  /** All calls were paused for `millis` milliseconds. */
+  readonly onPaused: (millis: number) => void
+}
+
+/**
+ * The observer of the rate limiters that are built. Default: none. `RateLimiterMetrics.layer` sets it.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentObserver = Context.Reference<Observer | undefined>("@colloquy/core/RateLimiter/CurrentObserver", {
+  defaultValue: () => undefined
+})
+
+/**
+ * The priority of calls whose endpoint declares none. {@link withPriority} sets it. Default: `normal`.
  *
  * @category references
  * @since 0.1.0
@@ -203,8 +302,8 @@ export const CurrentPriority = Context.Reference<Priority>("@colloquy/core/RateL
 })
 
 /**
- * The chat whose update is being handled, none unless set. Answers to callbacks count there, because they do not say
- * their chat.
+ * The chat whose update is being handled. Answers to callbacks count in this chat, because their requests do not name a
+ * chat. `Updates.run` and {@link withChat} set it. Default: none.
  *
  * @category references
  * @since 0.1.0
@@ -214,7 +313,8 @@ export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core
 })
 
 /**
- * How long a call waits for its place before it fails with `RateLimited`: as the limiter's settings say unless set.
+ * The maximum time that a call waits for its permit. {@link withMaxWait} sets it. Default: the option `maxWait` of the rate
+ * limiter.
  *
  * @category references
  * @since 0.1.0
@@ -223,34 +323,244 @@ export const MaxWait = Context.Reference<Duration.Input | undefined>("@colloquy/
   defaultValue: () => undefined
 })
 
+/** The limits in milliseconds, with the margin. */
+type LimitsInMillis = { readonly [S in Scope]: LimitInMillis }
+
+const toMillis = Effect.fnUntraced(function* (options: Options) {
+  const margin = Duration.toMillis(options.margin ?? defaults.margin)
+  const limits: Record<string, LimitInMillis> = {}
+  for (const scope of ["host", "messages", "answers", "polling"] as const) {
+    const { count, window } = options[scope] ?? defaults[scope]
+    if (!(Number.isInteger(count) && count > 0)) {
+      return yield* Effect.die(new RangeError(`RateLimiter: \`${scope}.count\` must be an integer above 0`))
+    }
+    limits[scope] = { count, window: Duration.toMillis(window) + margin }
+  }
+  return { limits: limits as LimitsInMillis, margin }
+})
+
+/** Maximum number of users whose dialog is remembered. */
+const maxDialogs = 10_000
+
+const dialogKey = (user: number): string => `user:${user}`
+
+const bucketKey = (scope: string, key: string | number): string => `${scope}:${key}`
+
+const priorityOf = (current: Priority, declared: Priority | undefined): number =>
+  priorities.indexOf(declared !== undefined && (current === "normal" || current === "reply") ? declared : current)
+
+const fromBackend = (
+  backend: Backend,
+  options: Options,
+  hostWindow: number,
+  observer: Observer | undefined
+): RateLimiter["Service"] => {
+  const { now, queue } = backend
+  const defaultMaxWait = Duration.toMillis(options.maxWait ?? defaults.maxWait)
+  const maxQueued = options.maxQueued ?? defaults.maxQueued
+  const chats = new Map<number, number>()
+
+  const keyOf = ({ key, user }: Target, currentChat: ChatId | undefined) =>
+    key ?? (user === undefined ? currentChat : (chats.get(user) ?? dialogKey(user)))
+
+  return RateLimiter.of({
+    acquire: (target, previous) =>
+      Effect.withFiber((fiber) => {
+        const scope = target?.scope ?? "host"
+        const key = target && keyOf(target, fiber.getRef(CurrentChat))
+        const priority = priorityOf(fiber.getRef(CurrentPriority), target?.priority)
+        const call = { scope, bucket: key === undefined ? undefined : bucketKey(scope, key), priority }
+        const startedAt = now()
+
+        const reject = (reason: RateLimiterError["reason"]) => {
+          observer?.onRejected(priorities[priority])
+          const retryAfter = Duration.millis(Math.ceil(backend.retryAfter(call, now())))
+          return Effect.fail(new RateLimiterError({ reason, retryAfter }))
+        }
+
+        const granted = backend.grantNow(call, startedAt)
+        if (granted !== undefined) {
+          observer?.onPermit(priorities[priority], 0)
+          const sequence = previous?.sequence ?? queue.takeSequence()
+          return Effect.succeed({ ...granted, sequence, localAt: startedAt, bucket: call.bucket })
+        }
+        if (previous === undefined && queue.waiting[priority] >= maxQueued) return reject("QueueFull")
+
+        const maxWait = fiber.getRef(MaxWait)
+        return Effect.callback((resume) => {
+          const sequence = previous?.sequence ?? queue.takeSequence()
+          const leave = () => {
+            queue.remove(waiter)
+            observer?.onWaiting(priorities[priority], -1)
+            if (queue.isEmpty()) backend.onEmpty()
+          }
+          const waiter: Waiter = {
+            priority,
+            sequence,
+            expiresAt: startedAt + (maxWait === undefined ? defaultMaxWait : Duration.toMillis(maxWait)),
+            isRetry: previous !== undefined,
+            onGranted: ({ at, countedAt, isBucketFull, used }) => {
+              const localAt = now()
+              observer?.onWaiting(priorities[priority], -1)
+              observer?.onPermit(priorities[priority], localAt - startedAt)
+              const bucket = waiter.bucket!.key
+              resume(Effect.succeed({ at, countedAt, isBucketFull, used, sequence, localAt, bucket }))
+            },
+            onExpired: () => {
+              leave()
+              resume(reject("MaxWaitExceeded"))
+            }
+          }
+          observer?.onWaiting(priorities[priority], 1)
+          queue.add(scope, call.bucket, waiter)
+          backend.onAdded()
+          return Effect.sync(leave)
+        })
+      }),
+    onResponse: (permit) => backend.onResponse(permit, permit.bucket, permit.localAt),
+    onRateLimited: (permit, retryAfter) =>
+      Effect.suspend(() => {
+        const pause = retryAfter === undefined ? hostWindow : Duration.toMillis(retryAfter)
+        observer?.onRateLimited()
+        observer?.onPaused(pause)
+        return backend.onRateLimited(permit, pause)
+      }),
+    pause: (duration) =>
+      Effect.suspend(() => {
+        const millis = Duration.toMillis(duration)
+        observer?.onPaused(millis)
+        return backend.pause(millis)
+      }),
+    linkDialog: ({ chat_id, user_id }) =>
+      Effect.suspend(() => {
+        const isKnown = chats.delete(user_id)
+        chats.set(user_id, chat_id)
+        if (isKnown) return Effect.void
+        for (const oldest of chats.keys()) {
+          if (chats.size <= maxDialogs) break
+          chats.delete(oldest)
+        }
+        return backend.merge(bucketKey("messages", dialogKey(user_id)), bucketKey("messages", chat_id))
+      }),
+    status: Effect.sync(() => ({
+      waiting: Object.fromEntries(
+        priorities.map((priority, index) => [priority, queue.waiting[index]])
+      ) as Status["waiting"],
+      ...backend.status()
+    }))
+  })
+}
+
 /**
- * Who watches the limiters that are made: nobody unless set. `RateLimiterMetrics.layer` does it.
+ * Creates a rate limiter that several processes share, on the {@link RateLimiterStore} of the context. See {@link layer}.
  *
- * @category references
+ * @category constructors
  * @since 0.1.0
  */
-export const Watcher = Context.Reference<driver.Watcher | undefined>("@colloquy/core/RateLimiter/Watcher", {
-  defaultValue: () => undefined
+export const make = Effect.fnUntraced(function* (
+  options: SharedOptions = {}
+): Effect.fn.Return<RateLimiter["Service"], never, RateLimiterStore | EffectScope.Scope> {
+  const { limits, margin } = yield* toMillis(options)
+  const backend = yield* shared.make(yield* RateLimiterStore, limits, margin, options.onUnavailable ?? "wait")
+  return fromBackend(backend, options, limits.host.window, yield* CurrentObserver)
 })
 
 /**
- * What a watcher is told. A `rank` is that of a lane, 0 for `answer` to 3 for `broadcast`; times are milliseconds.
+ * Creates a rate limiter for one process. See {@link layerMemory}.
  *
- * @category models
+ * @category constructors
  * @since 0.1.0
  */
-export type Watcher = driver.Watcher
+export const makeMemory = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<RateLimiter["Service"]> {
+  const { limits, margin } = yield* toMillis(options)
+  return fromBackend(yield* memory.make(limits, margin), options, limits.host.window, yield* CurrentObserver)
+})
 
 /**
- * Puts calls into a lane. Answers to callbacks stay in the lane `answer` unless this says `broadcast`.
+ * A rate limiter that several processes share, on a `RateLimiterStore`.
  *
- * **Example**
+ * The store counts the permits, and the pauses and the lowered limits after 429 responses apply to all processes. The
+ * priorities apply within each process; among the processes, the one that has waited longest comes first.
+ *
+ * Dies if the count of a limit is not an integer above 0.
+ *
+ * **Example** (Share the limits of one bot by Redis)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { RedisRateLimiterStore } from "@colloquy/node"
+ * import { NodeRedis } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ *
+ * const limiter = RateLimiter.layer({ onUnavailable: { share: 0.25 } }).pipe(
+ *   Layer.provide(RedisRateLimiterStore.layer({ prefix: "my-bot" })),
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ * ```
+ *
+ * API: Limits.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options?: SharedOptions): Layer.Layer<RateLimiter, never, RateLimiterStore> =>
+  Layer.effect(RateLimiter, make(options))
+
+/**
+ * {@link layer} with options from `Config`. There are no settings by default: name those that you need.
+ *
+ * **Example** (Read the limit of the host from a setting)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const limiter = RateLimiter.layerConfig({
+ *   host: { count: Config.Int("REQUESTS_PER_SECOND"), window: Config.succeed("1 second") }
+ * })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<SharedOptions>
+): Layer.Layer<RateLimiter, Config.ConfigError, RateLimiterStore> =>
+  Layer.effect(RateLimiter, Effect.flatMap(Config.unwrap(options), make))
+
+/**
+ * A rate limiter for one process.
+ *
+ * Dies if the count of a limit is not an integer above 0.
+ *
+ * **Example** (Lower the limit of the host)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ *
+ * const limiter = RateLimiter.layerMemory({ host: { count: 10, window: "1 second" } })
+ * ```
+ *
+ * API: Limits.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (options?: Options): Layer.Layer<RateLimiter> =>
+  Layer.effect(RateLimiter, makeMemory(options))
+
+/**
+ * Sets the priority of the calls of an effect. Answers to callbacks keep the priority `answer` unless it is `broadcast`.
+ *
+ * **Example** (Send a newsletter with the lowest priority)
  *
  * ```ts
  * import { Chat, Messages, RateLimiter } from "@colloquy/core"
  *
  * const newsletter = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "News" }).pipe(
- *   RateLimiter.withLane("broadcast")
+ *   RateLimiter.withPriority("broadcast")
  * )
  * ```
  *
@@ -258,16 +568,16 @@ export type Watcher = driver.Watcher
  * @since 0.1.0
  */
 export const withPriority: {
-  (lane: Priority): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  <A, E, R>(self: Effect.Effect<A, E, R>, lane: Priority): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, lane: Priority) =>
-  Effect.provideService(self, CurrentPriority, lane)
+  (priority: Priority): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, priority: Priority): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, priority: Priority) =>
+  Effect.provideService(self, CurrentPriority, priority)
 )
 
 /**
- * Says in whose chat an update is being handled: answers to callbacks count there.
+ * Sets the chat whose update is being handled. Answers to callbacks count in this chat.
  *
- * **Example**
+ * **Example** (Count an answer in its chat)
  *
  * ```ts
  * import { Answers, Chat, RateLimiter } from "@colloquy/core"
@@ -288,18 +598,18 @@ export const withChat: {
 )
 
 /**
- * How long calls wait for their place before they fail with `RateLimited`, with nothing sent. With 0 they fail at once
- * where they would have to wait.
+ * Sets the maximum time that the calls of an effect wait for their permits. After it they fail with `RateLimited`, and
+ * their requests are not sent. With 0, a call that would have to wait fails at once.
  *
- * **Example**
+ * **Example** (Fail instead of waiting)
  *
  * ```ts
  * import { Chat, Messages, RateLimiter } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const nowOrNever = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
- *   RateLimiter.withDeadline(0),
- *   Effect.catchTag("RateLimited", ({ retryAfter }) => Effect.log("Too busy", retryAfter))
+ * const send = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
+ *   RateLimiter.withMaxWait(0),
+ *   Effect.catchTag("RateLimited", ({ retryAfter }) => Effect.log("Retry after", retryAfter))
  * )
  * ```
  *
@@ -307,118 +617,8 @@ export const withChat: {
  * @since 0.1.0
  */
 export const withMaxWait: {
-  (deadline: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input): Effect.Effect<A, E, R>
-} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, deadline: Duration.Input) =>
-  Effect.provideService(self, MaxWait, deadline)
+  (maxWait: Duration.Input): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, maxWait: Duration.Input): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, maxWait: Duration.Input) =>
+  Effect.provideService(self, MaxWait, maxWait)
 )
-
-/** How many dialogs are remembered by their user. */
-const mostDialogs = 10_000
-
-const dialogOf = (user: number): string => `user:${user}`
-
-/** What a line is called, in every process. */
-const lineOf = (scope: string, key: string | number): string => `${scope}:${key}`
-
-/**
- * The limiter on top of what lets requests depart.
- *
- * @internal
- */
-export const fromDriver = (
-  { acquire, answered, merge, pause, refused, status }: driver.Driver,
-  { maxQueued: backlog, maxWait: deadline }: Options
-): RateLimiter["Service"] => {
-  const patience = Duration.toMillis(deadline)
-  const chats = new Map<number, number>()
-
-  const rankOf = (current: Priority, declared: Priority | undefined) =>
-    priorities.indexOf(declared !== undefined && (current === "normal" || current === "reply") ? declared : current)
-
-  return RateLimiter.of({
-    acquire: (claim, again) =>
-      Effect.withFiber((fiber) => {
-        const { key, priority: lane, scope = "host", user } = claim ?? {}
-        const own = fiber.getRef(MaxWait)
-        const whose =
-          key ?? (user === undefined ? claim && fiber.getRef(CurrentChat) : (chats.get(user) ?? dialogOf(user)))
-        return acquire({
-          scope,
-          line: whose === undefined ? undefined : lineOf(scope, whose),
-          rank: rankOf(fiber.getRef(CurrentPriority), lane),
-          patience: own === undefined ? patience : Duration.toMillis(own),
-          backlog,
-          again
-        })
-      }),
-    onResponse: answered,
-    onRateLimited: (departure, asked) => refused(departure, asked && Duration.toMillis(asked)),
-    pause: (duration) => pause(Duration.toMillis(duration)),
-    linkDialog: ({ chat_id, user_id }) =>
-      Effect.suspend(() => {
-        const isKnown = chats.delete(user_id)
-        chats.set(user_id, chat_id)
-        if (isKnown) return Effect.void
-        for (const oldest of chats.keys()) {
-          if (chats.size <= mostDialogs) break
-          chats.delete(oldest)
-        }
-        return merge(lineOf("messages", dialogOf(user_id)), lineOf("messages", chat_id))
-      }),
-    status: Effect.map(status, ({ waiting, lines, level }) => ({
-      waiting: Object.fromEntries(priorities.map((lane, rank) => [lane, waiting[rank]])) as Status["waiting"],
-      chats: lines,
-      allowed: level
-    }))
-  })
-}
-
-/**
- * The limits in milliseconds, with the margin. Dies of a limit that lets nobody go.
- *
- * @internal
- */
-export const inNumbers = Effect.fnUntraced(function* (settings: Options) {
-  const margin = Duration.toMillis(settings.margin)
-  const { host, messages, answers, polling } = settings
-  const limits: Record<string, driver.Limit> = {}
-  for (const [scope, { count, window }] of Object.entries({ host, messages, answers, polling })) {
-    if (!(Number.isInteger(count) && count > 0)) {
-      return yield* Effect.die(new RangeError(`RateLimiter: the count of \`${scope}\` must be a whole number above 0`))
-    }
-    limits[scope] = { count, window: Duration.toMillis(window) + margin }
-  }
-  return limits as Record<Scope, driver.Limit>
-})
-
-/**
- * A limiter of one process.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = Effect.fnUntraced(function* (settings: Options) {
-  return fromDriver(
-    yield* memory.make(yield* inNumbers(settings), Duration.toMillis(settings.margin), yield* Watcher),
-    settings
-  )
-})
-
-/**
- * The limiter of one process. Without settings the documented ones hold: 30 requests a second for the host, 2 messages
- * a second for each chat. What is left out keeps its documented value.
- *
- * **Example**
- *
- * ```ts
- * import { RateLimiter } from "@colloquy/core"
- *
- * const careful = RateLimiter.layerMemory({ host: { count: 10, window: "1 second" } })
- * ```
- *
- * @category layers
- * @since 0.1.0
- */
-export const layerMemory = (settings?: Partial<Options>): Layer.Layer<RateLimiter> =>
-  Layer.effect(RateLimiter, make({ ...defaults, ...settings }))

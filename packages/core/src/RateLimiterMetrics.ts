@@ -1,5 +1,5 @@
 /**
- * What a limiter does, as metrics of Effect.
+ * Metrics of the rate limiter, as metrics of Effect.
  *
  * @since 0.1.0
  */
@@ -7,62 +7,62 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import { metricContext } from "./internal/updates/metricContext.ts"
-import { priorities, Watcher } from "./RateLimiter.ts"
+import { CurrentObserver, type Priority, priorities } from "./RateLimiter.ts"
 
 /**
- * How many calls wait, by the attribute `lane`.
+ * Number of waiting calls, by the attribute `priority`.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "Calls that wait for their place" })
+export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "Calls that wait for a permit" })
 
 /**
- * How many requests departed, by the attribute `lane`.
+ * Number of granted permits, by the attribute `priority`.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const departures = Metric.counter("colloquy_limiter_departures", {
-  description: "Requests that were let go",
+export const permits = Metric.counter("colloquy_limiter_permits", {
+  description: "Permits that were granted",
   incremental: true
 })
 
 /**
- * How many milliseconds they had waited, by the attribute `lane`.
+ * How long calls waited for their permits, in milliseconds, by the attribute `priority`.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const waits = Metric.histogram("colloquy_limiter_wait_ms", {
-  description: "How long requests waited for their place, in milliseconds",
+export const waitTime = Metric.histogram("colloquy_limiter_wait_ms", {
+  description: "How long calls waited for their permits, in milliseconds",
   boundaries: [1, 10, 35, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000]
 })
 
 /**
- * How many calls failed because too many waited or their deadline passed, by the attribute `lane`.
+ * Number of calls that failed with `RateLimiterError`, by the attribute `priority`.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const turnedAway = Metric.counter("colloquy_limiter_turned_away", {
-  description: "Calls that were not let go within their deadline or for want of room",
+export const rejected = Metric.counter("colloquy_limiter_rejected", {
+  description: "Calls that got no permit, because the queue was full or the maximum wait was exceeded",
   incremental: true
 })
 
 /**
- * How many requests the platform refused with 429.
+ * Number of 429 responses.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const refused = Metric.counter("colloquy_limiter_429", {
-  description: "Requests that the platform refused with 429",
+export const rateLimited = Metric.counter("colloquy_limiter_429", {
+  description: "Requests that the platform answered with 429",
   incremental: true
 })
 
 /**
- * How often everybody paused.
+ * Number of pauses of all calls.
  *
  * @category metrics
  * @since 0.1.0
@@ -73,9 +73,9 @@ export const pauses = Metric.counter("colloquy_limiter_pauses", {
 })
 
 /**
- * Lets the limiters that get this layer keep the metrics. It costs about a microsecond for a call.
+ * Keeps the metrics of the rate limiters that are built with this layer. It costs about a microsecond for each call.
  *
- * **Example**
+ * **Example** (Keep the metrics of a rate limiter)
  *
  * ```ts
  * import { RateLimiter, RateLimiterMetrics } from "@colloquy/core"
@@ -88,27 +88,27 @@ export const pauses = Metric.counter("colloquy_limiter_pauses", {
  * @since 0.1.0
  */
 export const layer: Layer.Layer<never> = Layer.effect(
-  Watcher,
-  Effect.map(Effect.context<never>(), (program) => {
-    const context = metricContext(program)
-    const byLane = <Input, State>(metric: Metric.Metric<Input, State>) =>
-      priorities.map((lane) => Metric.withAttributes(metric, { lane }))
-    const [gauges, counters, histograms, failures] = [
-      byLane(waiting),
-      byLane(departures),
-      byLane(waits),
-      byLane(turnedAway)
-    ]
-    const counts = priorities.map(() => 0)
+  CurrentObserver,
+  Effect.map(Effect.context<never>(), (services) => {
+    const context = metricContext(services)
+    const byPriority = <A>(make: (priority: Priority) => A) =>
+      Object.fromEntries(priorities.map((priority) => [priority, make(priority)])) as Record<Priority, A>
+    const metrics = byPriority((priority) => ({
+      waiting: Metric.withAttributes(waiting, { priority }),
+      permits: Metric.withAttributes(permits, { priority }),
+      waitTime: Metric.withAttributes(waitTime, { priority }),
+      rejected: Metric.withAttributes(rejected, { priority })
+    }))
+    const counts = byPriority(() => 0)
     return {
-      waits: (rank, by) => gauges[rank].updateUnsafe((counts[rank] += by), context),
-      departed: (rank, waited) => {
-        counters[rank].updateUnsafe(1, context)
-        histograms[rank].updateUnsafe(waited, context)
+      onWaiting: (priority, delta) => metrics[priority].waiting.updateUnsafe((counts[priority] += delta), context),
+      onPermit: (priority, waited) => {
+        metrics[priority].permits.updateUnsafe(1, context)
+        metrics[priority].waitTime.updateUnsafe(waited, context)
       },
-      notLetGo: (rank) => failures[rank].updateUnsafe(1, context),
-      refused: () => refused.updateUnsafe(1, context),
-      paused: () => pauses.updateUnsafe(1, context)
+      onRejected: (priority) => metrics[priority].rejected.updateUnsafe(1, context),
+      onRateLimited: () => rateLimited.updateUnsafe(1, context),
+      onPaused: () => pauses.updateUnsafe(1, context)
     }
   })
 )

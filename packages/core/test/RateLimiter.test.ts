@@ -10,58 +10,59 @@ import * as TestClock from "effect/testing/TestClock"
 import { ChatId } from "../src/Recipient.ts"
 import * as RateLimiter from "../src/RateLimiter.ts"
 
-interface Arrival {
+interface Call {
+  /** Milliseconds after the previous call. */
   readonly after: number
-  readonly claim: RateLimiter.Target | undefined
-  readonly lane?: RateLimiter.Priority
-  /** When the caller loses interest, should it still wait. */
-  readonly leavesAfter?: number
+  readonly target: RateLimiter.Target | undefined
+  readonly priority?: RateLimiter.Priority
+  /** When the caller is interrupted, if it still waits. */
+  readonly interruptAfter?: number
 }
 
-interface Departure extends Arrival {
+interface Granted extends Call {
   readonly index: number
   readonly at: number
 }
 
-const { defaults: documented } = RateLimiter
+const { defaults } = RateLimiter
 
-const withoutMargin = { ...documented, margin: 0 }
+const withoutMargin = { ...defaults, margin: 0 }
 
-/** Lets the arrivals come one after another and says when each departed. */
-const departuresOf = Effect.fnUntraced(function* (
+/** Makes the calls one after another, and returns the calls that got a permit, in the order of their permits. */
+const grantedOf = Effect.fnUntraced(function* (
   limiter: RateLimiter.RateLimiter["Service"],
-  arrivals: ReadonlyArray<Arrival>
+  calls: ReadonlyArray<Call>
 ) {
-  const departures: Array<Departure> = []
+  const granted: Array<Granted> = []
   const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
-  for (const [index, arrival] of arrivals.entries()) {
-    const { after, claim, lane = "normal", leavesAfter } = arrival
+  for (const [index, call] of calls.entries()) {
+    const { after, target, priority = "normal", interruptAfter } = call
     if (after > 0) yield* TestClock.adjust(after)
-    const going = limiter.acquire(claim).pipe(
-      RateLimiter.withPriority(lane),
+    const acquired = limiter.acquire(target).pipe(
+      RateLimiter.withPriority(priority),
       Effect.andThen(Clock.currentTimeMillis),
-      Effect.map((at) => departures.push({ index, at, ...arrival }))
+      Effect.map((at) => granted.push({ index, at, ...call }))
     )
-    const leaving = Effect.timeoutOption(going, leavesAfter ?? Infinity)
-    fibers.push(yield* Effect.forkChild(leaving, { startImmediately: true }))
+    const interrupted = Effect.timeoutOption(acquired, interruptAfter ?? Infinity)
+    fibers.push(yield* Effect.forkChild(interrupted, { startImmediately: true }))
   }
   yield* TestClock.adjust("1 hour")
   yield* Fiber.joinAll(fibers)
-  return departures
+  return granted
 })
 
-const timesOf = (settings: RateLimiter.Options, arrivals: ReadonlyArray<Arrival>) =>
+const timesOf = (options: RateLimiter.Options, calls: ReadonlyArray<Call>) =>
   Effect.gen(function* () {
     const start = yield* Clock.currentTimeMillis
-    const departures = yield* departuresOf(yield* RateLimiter.make(settings), arrivals)
-    return departures.map(({ at }) => at - start)
+    const granted = yield* grantedOf(yield* RateLimiter.makeMemory(options), calls)
+    return granted.map(({ at }) => at - start)
   })
 
-/** The most departures in any window that begins with a departure, which is the most in any window. */
-const mostIn = (window: number, times: ReadonlyArray<number>): number =>
+/** The maximum number of permits in any window. It is found in a window that begins with a permit. */
+const maxInWindow = (window: number, times: ReadonlyArray<number>): number =>
   Math.max(0, ...times.map((start) => times.filter((at) => at >= start && at < start + window).length))
 
-const claim = (scope: RateLimiter.Target["scope"], key: number): RateLimiter.Target => ({ scope, key })
+const target = (scope: RateLimiter.Target["scope"], key: number): RateLimiter.Target => ({ scope, key })
 
 const many = <A>(count: number, make: (index: number) => A) => Array.from({ length: count }, (_, index) => make(index))
 
@@ -69,11 +70,11 @@ const isSorted = (numbers: ReadonlyArray<number>) =>
   numbers.every((number, index) => index === 0 || numbers[index - 1] <= number)
 
 /** The dialog with user 7 is chat 1. */
-const lineOf = ({ claim }: Arrival) =>
-  claim === undefined ? undefined : `${claim.scope}:${claim.user === 7 ? 1 : claim.key}`
+const bucketOf = ({ target }: Call) =>
+  target === undefined ? undefined : `${target.scope}:${target.user === 7 ? 1 : target.key}`
 
-const narrow: RateLimiter.Options = {
-  ...documented,
+const narrow: typeof defaults = {
+  ...defaults,
   host: { count: 5, window: 1000 },
   messages: { count: 2, window: 1050 },
   answers: { count: 1, window: 400 },
@@ -84,52 +85,52 @@ const narrow: RateLimiter.Options = {
 const pick = <A>(...values: ReadonlyArray<A>) =>
   Arbitrary.map(Arbitrary.schema(Schema.Literals(values.map((_, index) => index))), (index) => values[index])
 
-const arrivals = Arbitrary.array(
+const calls = Arbitrary.array(
   Arbitrary.map(
     Arbitrary.all({
       after: pick(0, 0, 0, 1, 20, 333, 500, 1049, 1050, 1051),
       scope: pick("none", "messages", "messages", "user", "answers", "polling"),
       key: pick(1, 2, 3),
-      lane: pick<RateLimiter.Priority>("answer", "reply", "normal", "broadcast"),
-      leavesAfter: pick(undefined, undefined, undefined, 1, 400, 2000)
+      priority: pick<RateLimiter.Priority>("answer", "reply", "normal", "broadcast"),
+      interruptAfter: pick(undefined, undefined, undefined, 1, 400, 2000)
     }),
-    ({ key, scope, leavesAfter, ...rest }): Arrival => ({
+    ({ key, scope, interruptAfter, ...rest }): Call => ({
       ...rest,
-      ...(leavesAfter === undefined ? {} : { leavesAfter }),
-      claim:
+      ...(interruptAfter === undefined ? {} : { interruptAfter }),
+      target:
         scope === "none"
           ? undefined
           : scope === "user"
             ? { scope: "messages", user: 7 }
-            : claim(scope as "messages" | "answers" | "polling", key)
+            : target(scope as "messages" | "answers" | "polling", key)
     })
   ),
   { minLength: 1, maxLength: 60 }
 )
 
-describe("departures", () => {
+describe("RateLimiter.acquire", () => {
   it.effect.prop(
-    "never exceed a limit in any window, at the host or in a line, keep their order in a line, and are none too few",
-    { arrivals },
-    ({ arrivals }) =>
+    "exceeds no limit in any window, keeps the order of each bucket, and serves every call",
+    { calls },
+    ({ calls }) =>
       Effect.gen(function* () {
-        const limiter = yield* RateLimiter.make(narrow)
+        const limiter = yield* RateLimiter.makeMemory(narrow)
         yield* limiter.linkDialog({ user_id: 7, chat_id: 1 })
-        const departures = yield* departuresOf(limiter, arrivals)
-        assert.isAtLeast(departures.length, arrivals.filter(({ leavesAfter }) => leavesAfter === undefined).length)
-        const within = (scope: RateLimiter.Scope, departures: ReadonlyArray<Departure>) =>
+        const granted = yield* grantedOf(limiter, calls)
+        assert.isAtLeast(granted.length, calls.filter(({ interruptAfter }) => interruptAfter === undefined).length)
+        const within = (scope: RateLimiter.Scope, granted: ReadonlyArray<Granted>) =>
           assert.isAtMost(
-            mostIn(
+            maxInWindow(
               Duration.toMillis(narrow[scope].window) + 10,
-              departures.map(({ at }) => at)
+              granted.map(({ at }) => at)
             ),
             narrow[scope].count
           )
-        within("host", departures)
-        for (const [line, inLine] of Map.groupBy(departures, lineOf)) {
-          if (line === undefined) continue
-          within(inLine[0].claim!.scope, inLine)
-          assert.isTrue(isSorted(inLine.map(({ index }) => index)), line)
+        within("host", granted)
+        for (const [bucket, inBucket] of Map.groupBy(granted, bucketOf)) {
+          if (bucket === undefined) continue
+          within(inBucket[0].target!.scope, inBucket)
+          assert.isTrue(isSorted(inBucket.map(({ index }) => index)), bucket)
         }
         const { waiting } = yield* limiter.status
         assert.deepStrictEqual(waiting, { answer: 0, reply: 0, normal: 0, broadcast: 0 })
@@ -137,22 +138,22 @@ describe("departures", () => {
     { arbitrary: { runs: 200 } }
   )
 
-  it.effect("go at once while there is room, and then as soon as there is again", () =>
+  it.effect("grants permits at once within the limits, and further ones as soon as the window allows", () =>
     Effect.gen(function* () {
-      const toOne = many(5, () => ({ after: 0, claim: claim("messages", 1) }))
+      const toOne = many(5, () => ({ after: 0, target: target("messages", 1) }))
       assert.deepStrictEqual(yield* timesOf(withoutMargin, toOne), [0, 0, 1000, 1000, 2000])
-      const replies = many(61, () => ({ after: 0, claim: undefined, lane: "reply" as const }))
+      const replies = many(61, () => ({ after: 0, target: undefined, priority: "reply" as const }))
       const times = yield* timesOf(withoutMargin, replies)
       assert.deepStrictEqual([times[29], times[30], times[59], times[60]], [0, 1000, 1000, 2000])
     })
   )
 
-  it.effect("that are neither answers nor replies are spread over the window beyond a third of it", () =>
+  it.effect("spreads normal calls and broadcasts over the window beyond a third of the limit", () =>
     Effect.gen(function* () {
       const host = { count: 10, window: 1000 }
       const times = yield* timesOf(
         { ...withoutMargin, host },
-        many(25, () => ({ after: 0, claim: undefined }))
+        many(25, () => ({ after: 0, target: undefined }))
       )
       assert.deepStrictEqual(times.slice(0, 10), [0, 0, 0, 0, 100, 200, 300, 400, 500, 600])
       assert.deepStrictEqual(
@@ -162,32 +163,32 @@ describe("departures", () => {
     })
   )
 
-  it.effect("keep a margin of 25 ms unless told, and eight more for the first of a process", () =>
+  it.effect("adds a margin to each window, and eight more for the first requests of a process", () =>
     Effect.gen(function* () {
-      const three = many(3, () => ({ after: 0, claim: claim("answers", 1) }))
-      assert.deepStrictEqual(yield* timesOf(documented, three), [0, 0, 1225])
-      assert.deepStrictEqual(yield* timesOf({ ...documented, margin: "1 second" }, three), [0, 0, 10_000])
+      const three = many(3, () => ({ after: 0, target: target("answers", 1) }))
+      assert.deepStrictEqual(yield* timesOf(defaults, three), [0, 0, 1225])
+      assert.deepStrictEqual(yield* timesOf({ ...defaults, margin: "1 second" }, three), [0, 0, 10_000])
     })
   )
 
-  it.effect("of a busy chat do not hold up other chats", () =>
+  it.effect("does not delay a chat because another one is busy", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(documented)
-      const hot = many(50, () => ({ after: 0, claim: claim("messages", 1) }))
-      const cold = many(6, (key) => ({ after: 0, claim: claim("messages", key + 2) }))
-      const departures = yield* departuresOf(limiter, [...hot, ...cold])
-      const coldTimes = departures.filter(({ claim }) => claim?.key !== 1).map(({ at }) => at)
-      assert.deepStrictEqual(new Set(coldTimes), new Set([0]))
+      const limiter = yield* RateLimiter.makeMemory(defaults)
+      const busy = many(50, () => ({ after: 0, target: target("messages", 1) }))
+      const quiet = many(6, (key) => ({ after: 0, target: target("messages", key + 2) }))
+      const granted = yield* grantedOf(limiter, [...busy, ...quiet])
+      const quietTimes = granted.filter(({ target }) => target?.key !== 1).map(({ at }) => at)
+      assert.deepStrictEqual(new Set(quietTimes), new Set([0]))
     })
   )
 
-  it.effect("of one key in two scopes are counted apart", () =>
+  it.effect("counts the same key separately in each scope", () =>
     Effect.gen(function* () {
-      const both = [claim("messages", 1), claim("messages", 1), claim("answers", 1), claim("answers", 1)]
+      const both = [target("messages", 1), target("messages", 1), target("answers", 1), target("answers", 1)]
       assert.deepStrictEqual(
         yield* timesOf(
-          documented,
-          both.map((claim) => ({ after: 0, claim }))
+          defaults,
+          both.map((target) => ({ after: 0, target }))
         ),
         [0, 0, 0, 0]
       )
@@ -195,37 +196,37 @@ describe("departures", () => {
   )
 })
 
-describe("a dialog", () => {
+describe("RateLimiter.linkDialog", () => {
   const user: RateLimiter.Target = { scope: "messages", user: 5 }
   const chat: RateLimiter.Target = { scope: "messages", key: 77 }
 
-  it.effect("that is addressed by its user and by its chat is one, once that is known", () =>
+  it.effect("counts messages to the user and to the chat together", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(withoutMargin)
+      const limiter = yield* RateLimiter.makeMemory(withoutMargin)
       yield* limiter.acquire(user)
       yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
       yield* limiter.acquire(chat)
-      const start = (yield* Effect.forkChild(limiter.acquire(user), { startImmediately: true })).pollUnsafe()
-      assert.isUndefined(start)
-      const departures = yield* departuresOf(limiter, [
-        { after: 0, claim: chat },
-        { after: 0, claim: user },
-        { after: 0, claim: chat }
+      const third = yield* Effect.forkChild(limiter.acquire(user), { startImmediately: true })
+      assert.isUndefined(third.pollUnsafe())
+      const granted = yield* grantedOf(limiter, [
+        { after: 0, target: chat },
+        { after: 0, target: user },
+        { after: 0, target: chat }
       ])
       assert.deepStrictEqual(
-        departures.map(({ at }) => at),
+        granted.map(({ at }) => at),
         [1000, 2000, 2000]
       )
     })
   )
 
-  it.effect("whose calls wait when that becomes known serves them in the order they came", () =>
+  it.effect("serves the calls that already wait in the order of arrival", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(withoutMargin)
+      const limiter = yield* RateLimiter.makeMemory(withoutMargin)
       const sent: Array<string> = []
-      const fibers = yield* Effect.forEach([user, user, chat, chat, user, chat, chat, user], (claim, index) =>
+      const fibers = yield* Effect.forEach([user, user, chat, chat, user, chat, chat, user], (target, index) =>
         Effect.forkChild(
-          Effect.map(limiter.acquire(claim), () => sent.push(`${index}`)),
+          Effect.map(limiter.acquire(target), () => sent.push(`${index}`)),
           { startImmediately: true }
         )
       )
@@ -241,9 +242,9 @@ describe("a dialog", () => {
     })
   )
 
-  it.effect("counts callbacks where the update is handled", () =>
+  it.effect("does not affect answers, which count in the chat whose update is handled", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(withoutMargin)
+      const limiter = yield* RateLimiter.makeMemory(withoutMargin)
       const answer = limiter.acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
       yield* Effect.all([inChat(1), inChat(1), inChat(2), inChat(2), answer, answer, answer])
@@ -256,50 +257,54 @@ describe("a dialog", () => {
   )
 })
 
-describe("lanes", () => {
-  const inLane = (lane: RateLimiter.Priority, count: number) =>
-    many(count, () => ({ after: 0, claim: undefined, lane }))
+describe("RateLimiter priorities", () => {
+  const withPriority = (priority: RateLimiter.Priority, count: number) =>
+    many(count, () => ({ after: 0, target: undefined, priority }))
 
-  it.effect("go by their priority", () =>
+  it.effect("serve the most urgent calls first", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
-      const departures = yield* departuresOf(limiter, [
-        ...inLane("normal", 1),
-        ...inLane("broadcast", 2),
-        ...inLane("normal", 2),
-        ...inLane("reply", 2),
-        ...inLane("answer", 2)
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 1, window: 1000 } })
+      const granted = yield* grantedOf(limiter, [
+        ...withPriority("normal", 1),
+        ...withPriority("broadcast", 2),
+        ...withPriority("normal", 2),
+        ...withPriority("reply", 2),
+        ...withPriority("answer", 2)
       ])
       assert.deepStrictEqual(
-        departures.map(({ index }) => index),
+        granted.map(({ index }) => index),
         [0, 7, 8, 5, 6, 3, 4, 1, 2]
       )
     })
   )
 
-  it.effect("that wait have one of about twenty departures each, whatever goes before them", () =>
+  it.effect("get at least about one of twenty permits each, however many more urgent calls wait", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 10, window: 1000 } })
-      const departures = yield* departuresOf(limiter, [
-        ...inLane("answer", 220),
-        ...inLane("reply", 220),
-        ...inLane("normal", 220),
-        ...inLane("broadcast", 220)
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 10, window: 1000 } })
+      const granted = yield* grantedOf(limiter, [
+        ...withPriority("answer", 220),
+        ...withPriority("reply", 220),
+        ...withPriority("normal", 220),
+        ...withPriority("broadcast", 220)
       ])
-      const early = departures.slice(0, 220)
-      for (const lane of ["reply", "normal", "broadcast"]) {
-        const turns = early.flatMap((departure, turn) => (departure.lane === lane ? [turn] : []))
-        assert.isAtLeast(turns.length, 9, lane)
-        assert.isAtMost(Math.max(...turns.slice(1).map((turn, index) => turn - turns[index])), 23, lane)
+      const early = granted.slice(0, 220)
+      for (const priority of ["reply", "normal", "broadcast"]) {
+        const positions = early.flatMap((permit, index) => (permit.priority === priority ? [index] : []))
+        assert.isAtLeast(positions.length, 9, priority)
+        assert.isAtMost(
+          Math.max(...positions.slice(1).map((position, index) => position - positions[index])),
+          23,
+          priority
+        )
       }
     })
   )
 
-  it.effect("leave a place for an answer soon, however much waits", () =>
+  it.effect("let an answer wait at most 35 ms behind broadcasts", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(documented)
-      const flood = yield* Effect.forEach(inLane("broadcast", 500), ({ lane }) =>
-        Effect.forkChild(RateLimiter.withPriority(limiter.acquire(undefined), lane), { startImmediately: true })
+      const limiter = yield* RateLimiter.makeMemory(defaults)
+      const flood = yield* Effect.forEach(withPriority("broadcast", 500), ({ priority }) =>
+        Effect.forkChild(RateLimiter.withPriority(limiter.acquire(undefined), priority), { startImmediately: true })
       )
       yield* TestClock.adjust("3 seconds")
       for (let index = 0; index < 50; index++) {
@@ -320,25 +325,25 @@ describe("lanes", () => {
     })
   )
 
-  it.effect("lend their priority to those who stand before them in their chat", () =>
+  it.effect("raise the priority of earlier calls of the same chat", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
-      const own = claim("messages", 1)
-      const departures = yield* departuresOf(limiter, [
-        ...inLane("normal", 2),
-        { after: 0, claim: own, lane: "broadcast" },
-        { after: 0, claim: own, lane: "reply" }
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 1, window: 1000 } })
+      const own = target("messages", 1)
+      const granted = yield* grantedOf(limiter, [
+        ...withPriority("normal", 2),
+        { after: 0, target: own, priority: "broadcast" },
+        { after: 0, target: own, priority: "reply" }
       ])
       assert.deepStrictEqual(
-        departures.map(({ index }) => index),
+        granted.map(({ index }) => index),
         [0, 2, 3, 1]
       )
     })
   )
 
-  it.effect("are declared by a claim, and only `broadcast` goes before that", () =>
+  it.effect("come from the target, unless the caller sets `broadcast`", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 1, window: 1000 } })
       yield* limiter.acquire(undefined)
       const answer = Effect.forkChild(limiter.acquire({ scope: "answers", key: 1, priority: "answer" }), {
         startImmediately: true
@@ -354,15 +359,15 @@ describe("lanes", () => {
   )
 })
 
-describe("a waiting call", () => {
-  it.effect("that is interrupted gives its place to the next", () =>
+describe("A waiting call", () => {
+  it.effect("leaves the queue of its chat when it is interrupted", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(withoutMargin)
-      const lane = claim("messages", 1)
-      yield* limiter.acquire(lane)
-      yield* limiter.acquire(lane)
+      const limiter = yield* RateLimiter.makeMemory(withoutMargin)
+      const chat = target("messages", 1)
+      yield* limiter.acquire(chat)
+      yield* limiter.acquire(chat)
       const acquire = limiter
-        .acquire(lane)
+        .acquire(chat)
         .pipe(Effect.andThen(Clock.currentTimeMillis), Effect.forkChild({ startImmediately: true }))
       const first = yield* acquire
       const second = yield* acquire
@@ -373,18 +378,18 @@ describe("a waiting call", () => {
       assert.strictEqual((yield* limiter.status).waiting.normal, 1)
       yield* TestClock.adjust("500 millis")
       assert.strictEqual(yield* Fiber.join(second), 1000)
-      yield* limiter.acquire(lane)
+      yield* limiter.acquire(chat)
       assert.strictEqual(yield* Clock.currentTimeMillis, 1000)
     })
   )
 
-  it.effect("at the host that is interrupted holds up nobody", () =>
+  it.effect("leaves the queue of the host when it is interrupted", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 } })
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 1, window: 1000 } })
       yield* limiter.acquire(undefined)
-      const waiting = yield* Effect.forkChild(limiter.acquire(claim("messages", 1)), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(limiter.acquire(target("messages", 1)), { startImmediately: true })
       const next = yield* limiter
-        .acquire(claim("messages", 2))
+        .acquire(target("messages", 2))
         .pipe(Effect.andThen(Clock.currentTimeMillis), Effect.forkChild({ startImmediately: true }))
       yield* Fiber.interrupt(waiting)
       yield* TestClock.adjust("1 second")
@@ -392,12 +397,12 @@ describe("a waiting call", () => {
     })
   )
 
-  it.effect("fails when its deadline passes, and says how long it would take", () =>
+  it.effect("fails after the maximum wait with the remaining wait", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, maxWait: "1500 millis" })
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, maxWait: "1500 millis" })
       const waiting = yield* Effect.forEach(
         many(5, (index) => index),
-        () => Effect.forkChild(Effect.exit(limiter.acquire(claim("messages", 1))), { startImmediately: true })
+        () => Effect.forkChild(Effect.exit(limiter.acquire(target("messages", 1))), { startImmediately: true })
       )
       yield* TestClock.adjust("1499 millis")
       assert.isUndefined(waiting[4].pollUnsafe())
@@ -405,49 +410,60 @@ describe("a waiting call", () => {
       const exits = yield* Fiber.joinAll(waiting)
       assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, true, true, true, false])
       const error = yield* Effect.flip(Fiber.join(waiting[4]).pipe(Effect.flatten))
-      assert.deepStrictEqual([error._tag, error.isFull], ["NotLetGo", false])
+      assert.deepStrictEqual([error._tag, error.reason], ["RateLimiterError", "MaxWaitExceeded"])
+      assert.strictEqual(
+        error.message,
+        "The rate limiter did not send the request: no permit was available within the maximum wait. Retry after 500ms."
+      )
       assert.strictEqual(Duration.toMillis(error.retryAfter), 500)
     })
   )
 
-  it.effect("has the deadline that the caller gives it, and with none of it does not wait at all", () =>
+  it.effect("fails after the maximum wait that the caller set, and at once if that is 0", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(withoutMargin)
-      const own = claim("messages", 1)
-      const nowOrNever = RateLimiter.withMaxWait(limiter.acquire(own), 0)
-      yield* nowOrNever
-      yield* nowOrNever
-      const error = yield* Effect.flip(nowOrNever)
+      const limiter = yield* RateLimiter.makeMemory(withoutMargin)
+      const own = target("messages", 1)
+      const withoutWait = RateLimiter.withMaxWait(limiter.acquire(own), 0)
+      yield* withoutWait
+      yield* withoutWait
+      const error = yield* Effect.flip(withoutWait)
       assert.strictEqual(Duration.toMillis(error.retryAfter), 1000)
       assert.strictEqual((yield* limiter.status).waiting.normal, 0)
-      const patient = yield* Effect.forkChild(RateLimiter.withMaxWait(limiter.acquire(own), "1 second"))
+      const waiting = yield* Effect.forkChild(RateLimiter.withMaxWait(limiter.acquire(own), "1 second"))
       yield* TestClock.adjust("1 second")
-      yield* Fiber.join(patient)
+      yield* Fiber.join(waiting)
     })
   )
 
-  it.effect("is one too many beyond the backlog of its lane", () =>
+  it.effect("fails at once if the queue of its priority is full", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1, window: 1000 }, maxQueued: 2 })
-      const acquire = (lane: RateLimiter.Priority) => RateLimiter.withPriority(limiter.acquire(undefined), lane)
+      const limiter = yield* RateLimiter.makeMemory({
+        ...withoutMargin,
+        host: { count: 1, window: 1000 },
+        maxQueued: 2
+      })
+      const acquire = (priority: RateLimiter.Priority) => RateLimiter.withPriority(limiter.acquire(undefined), priority)
       yield* acquire("normal")
-      const waiting = yield* Effect.forEach(["normal", "normal", "reply"] as const, (lane) =>
-        Effect.forkChild(acquire(lane), { startImmediately: true })
+      const waiting = yield* Effect.forEach(["normal", "normal", "reply"] as const, (priority) =>
+        Effect.forkChild(acquire(priority), { startImmediately: true })
       )
       const error = yield* Effect.flip(acquire("normal"))
-      assert.deepStrictEqual([error.isFull, Duration.toMillis(error.retryAfter)], [true, 4000])
+      assert.deepStrictEqual([error.reason, Duration.toMillis(error.retryAfter)], ["QueueFull", 4000])
       yield* TestClock.adjust("3 seconds")
       yield* Fiber.joinAll(waiting)
     })
   )
 })
 
-describe("a clock that is set back", () => {
-  it.effect("costs no more than the window, and no more than the pause", () =>
+describe("RateLimiter with a clock that is set back", () => {
+  it.effect("delays calls by no more than the window and the pause", () =>
     Effect.gen(function* () {
       const day = Duration.toMillis("1 day")
       yield* TestClock.setTime(day)
-      const limiter = yield* RateLimiter.make({ ...RateLimiter.unlimited, host: { count: 1, window: "1 second" } })
+      const limiter = yield* RateLimiter.makeMemory({
+        ...RateLimiter.unlimited,
+        host: { count: 1, window: "1 second" }
+      })
       yield* limiter.acquire(undefined)
       yield* limiter.pause(Duration.seconds(5))
       yield* TestClock.setTime(0)
@@ -458,16 +474,16 @@ describe("a clock that is set back", () => {
   )
 })
 
-describe("a pause", () => {
-  it.effect("holds for everybody, and the longest counts", () =>
+describe("RateLimiter.pause", () => {
+  it.effect("pauses all calls for the longest of several pauses", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make(documented)
+      const limiter = yield* RateLimiter.makeMemory(defaults)
       yield* limiter.pause(Duration.seconds(10))
       yield* limiter.pause(Duration.seconds(3))
-      const claims = [undefined, claim("messages", 1), claim("answers", 1)]
-      const fibers = yield* Effect.forEach(claims, (claim) =>
+      const targets = [undefined, target("messages", 1), target("answers", 1)]
+      const fibers = yield* Effect.forEach(targets, (target) =>
         limiter
-          .acquire(claim)
+          .acquire(target)
           .pipe(
             RateLimiter.withPriority("reply"),
             Effect.andThen(Clock.currentTimeMillis),
@@ -478,44 +494,44 @@ describe("a pause", () => {
       yield* limiter.pause(Duration.seconds(2))
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(yield* Fiber.joinAll(fibers), [11_000, 11_000, 11_000])
-      yield* limiter.acquire(claim("messages", 2))
+      yield* limiter.acquire(target("messages", 2))
     })
   )
 })
 
-describe("chats that have become quiet", () => {
-  it.effect("cost nothing", () =>
+describe("RateLimiter.status", () => {
+  it.effect("shows that idle chats are removed", () =>
     Effect.gen(function* () {
-      const limiter = yield* RateLimiter.make({ ...withoutMargin, host: { count: 1e6, window: 1 } })
+      const limiter = yield* RateLimiter.makeMemory({ ...withoutMargin, host: { count: 1e6, window: 1 } })
       const visit = (from: number, count: number) =>
         Effect.forEach(
           many(count, (index) => from + index),
-          (key) => limiter.acquire(claim("messages", key)),
+          (key) => limiter.acquire(target("messages", key)),
           { discard: true }
         )
-      const chats = Effect.map(limiter.status, ({ chats }) => chats)
+      const buckets = Effect.map(limiter.status, ({ buckets }) => buckets)
       yield* visit(0, 1000)
-      assert.strictEqual(yield* chats, 1000)
+      assert.strictEqual(yield* buckets, 1000)
       yield* TestClock.adjust(999)
       yield* visit(999, 1)
-      assert.strictEqual(yield* chats, 1000)
+      assert.strictEqual(yield* buckets, 1000)
       yield* TestClock.adjust(1)
       yield* visit(2000, 1)
-      assert.strictEqual(yield* chats, 2)
-      const third = yield* Effect.forkChild(limiter.acquire(claim("messages", 999)), { startImmediately: true })
+      assert.strictEqual(yield* buckets, 2)
+      const third = yield* Effect.forkChild(limiter.acquire(target("messages", 999)), { startImmediately: true })
       assert.isDefined(third.pollUnsafe())
     })
   )
 })
 
-describe("layerMemory", () => {
-  it.effect("keeps the documented limits that are left out", () =>
+describe("RateLimiter.layerMemory", () => {
+  it.effect("uses the default for a limit that is left out", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      yield* limiter.acquire(claim("messages", 1))
-      const second = yield* Effect.forkChild(limiter.acquire(claim("messages", 1)), { startImmediately: true })
+      yield* limiter.acquire(target("messages", 1))
+      const second = yield* Effect.forkChild(limiter.acquire(target("messages", 1)), { startImmediately: true })
       const other = yield* Effect.forkChild(
-        Effect.andThen(limiter.acquire(claim("answers", 1)), limiter.acquire(claim("answers", 1))),
+        Effect.andThen(limiter.acquire(target("answers", 1)), limiter.acquire(target("answers", 1))),
         { startImmediately: true }
       )
       assert.isDefined(other.pollUnsafe())
@@ -525,10 +541,10 @@ describe("layerMemory", () => {
     }).pipe(Effect.provide(RateLimiter.layerMemory({ messages: { count: 1, window: "1 minute" } })))
   )
 
-  it.effect("refuses a limit that lets nobody go", () =>
+  it.effect("dies if a limit allows no request", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(RateLimiter.make({ ...documented, answers: { count: 0, window: 1 } }))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("answers"))
+      const exit = yield* Effect.exit(RateLimiter.makeMemory({ answers: { count: 0, window: 1 } }))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("`answers.count` must be an integer above 0"))
     })
   )
 })

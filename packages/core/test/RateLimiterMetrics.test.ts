@@ -7,29 +7,29 @@ import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { RateLimiter, RateLimiterMetrics } from "../src/index.ts"
 
-const inLane = <Input, State>(metric: Metric.Metric<Input, State>, lane: RateLimiter.Priority) =>
-  Metric.value(Metric.withAttributes(metric, { lane }))
+const valueOf = <Input, State>(metric: Metric.Metric<Input, State>, priority: RateLimiter.Priority) =>
+  Metric.value(Metric.withAttributes(metric, { priority }))
 
-describe("the metrics of a limiter", () => {
-  it.effect("say who waits, who departed and after how long, who was turned away, and what the platform refused", () =>
+describe("RateLimiterMetrics.layer", () => {
+  it.effect("counts waiting calls, permits, wait times, rejected calls, 429 responses and pauses", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const acquire = RateLimiter.withPriority(limiter.acquire(undefined), "reply")
-      const departure = yield* acquire
+      const permit = yield* acquire
       const calls = yield* Effect.forEach([1, 2], () => Effect.forkChild(acquire, { startImmediately: true }))
       yield* Effect.flip(RateLimiter.withMaxWait(limiter.acquire(undefined), 0))
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 2)
+      assert.strictEqual((yield* valueOf(RateLimiterMetrics.waiting, "reply")).value, 2)
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.joinAll(calls)
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.waiting, "reply")).value, 0)
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "reply")).count, 3)
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.departures, "normal")).count, 0)
-      const waits = yield* inLane(RateLimiterMetrics.waits, "reply")
+      assert.strictEqual((yield* valueOf(RateLimiterMetrics.waiting, "reply")).value, 0)
+      assert.strictEqual((yield* valueOf(RateLimiterMetrics.permits, "reply")).count, 3)
+      assert.strictEqual((yield* valueOf(RateLimiterMetrics.permits, "normal")).count, 0)
+      const waits = yield* valueOf(RateLimiterMetrics.waitTime, "reply")
       assert.deepStrictEqual([waits.count, waits.min, waits.max], [3, 0, 2000])
-      assert.strictEqual((yield* inLane(RateLimiterMetrics.turnedAway, "normal")).count, 1)
-      yield* limiter.onRateLimited(departure)
+      assert.strictEqual((yield* valueOf(RateLimiterMetrics.rejected, "normal")).count, 1)
+      yield* limiter.onRateLimited(permit)
       yield* limiter.pause(Duration.seconds(1))
-      assert.strictEqual((yield* Metric.value(RateLimiterMetrics.refused)).count, 1)
+      assert.strictEqual((yield* Metric.value(RateLimiterMetrics.rateLimited)).count, 1)
       assert.strictEqual((yield* Metric.value(RateLimiterMetrics.pauses)).count, 2)
     }).pipe(
       Effect.provide(

@@ -1,6 +1,6 @@
 /**
- * What any `RateLimiter` must do, as cases for whatever test runner. They wait by the clock that they get: real time for
- * a limiter that asks a server.
+ * The cases that every `RateLimiter` has to pass, for any test runner. They use the clock of their context: real time if
+ * the rate limiter asks a server.
  *
  * @since 0.1.0
  */
@@ -12,31 +12,33 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
 /**
- * A case: run `effect` with a limiter of its own that has the {@link settings}.
+ * A case of the suite.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Case {
+  /** What the rate limiter does, as the title of a test. */
   readonly name: string
-  readonly effect: Effect.Effect<void, Broken | RateLimiter.RateLimiterError, RateLimiter.RateLimiter>
+  /** The test. Run it with a new rate limiter that has the {@link options}. */
+  readonly effect: Effect.Effect<void, CaseFailed | RateLimiter.RateLimiterError, RateLimiter.RateLimiter>
 }
 
 /**
- * What is not as it must be.
+ * A case failed: the rate limiter does not do what the name of the case says.
  *
  * @category errors
  * @since 0.1.0
  */
-export class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {}
+export class CaseFailed extends Data.TaggedError("CaseFailed")<{ readonly message: string }> {}
 
 /**
- * The settings that the cases count on: windows short enough not to wait for long.
+ * The options of the rate limiter under test. Their windows are short, so that the cases do not take long.
  *
- * @category settings
+ * @category options
  * @since 0.1.0
  */
-export const settings: RateLimiter.Options = {
+export const options: RateLimiter.Options = {
   host: { count: 6, window: 290 },
   messages: { count: 2, window: 290 },
   answers: { count: 1, window: 290 },
@@ -48,13 +50,18 @@ export const settings: RateLimiter.Options = {
 
 const window = 300
 
-const expect = (isRight: boolean, message: string) => (isRight ? Effect.void : Effect.fail(new Broken({ message })))
+const expect = (condition: boolean, message: string) =>
+  condition ? Effect.void : Effect.fail(new CaseFailed({ message }))
 
 const toChat = (key: number): RateLimiter.Target => ({ scope: "messages", key })
 
-const acquire = (claim?: RateLimiter.Target) => RateLimiter.RateLimiter.use((limiter) => limiter.acquire(claim))
+const acquire = (target?: RateLimiter.Target) => RateLimiter.RateLimiter.use((limiter) => limiter.acquire(target))
 
-const inTurn = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<typeof acquire>) =>
+const rejected = (target: RateLimiter.Target) =>
+  Effect.flip(acquire(target)).pipe(Effect.mapError(() => new CaseFailed({ message: "the call got a permit" })))
+
+/** Starts the calls in order, and returns the order and the times of their permits. */
+const acquireAll = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<typeof acquire>) =>
   Effect.gen(function* () {
     const order: Array<A> = []
     const times: Array<number> = []
@@ -71,143 +78,153 @@ const inTurn = <A>(items: ReadonlyArray<A>, call: (item: A) => ReturnType<typeof
     return { order, times }
   })
 
-const mostIn = (times: ReadonlyArray<number>) =>
+const maxInWindow = (times: ReadonlyArray<number>) =>
   Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + window).length))
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
-const staysWithin = (count: number, times: ReadonlyArray<number>, what: string) =>
-  expect(mostIn(times) <= count, `${what}: ${mostIn(times)} departures in one window, ${count} are allowed`)
+const expectWithin = (limit: number, times: ReadonlyArray<number>, what: string) =>
+  expect(maxInWindow(times) <= limit, `${what} got ${maxInWindow(times)} permits in one window, the limit is ${limit}`)
 
 /**
  * The cases.
+ *
+ * **Example** (Test a rate limiter with vitest)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { RateLimiterSuite } from "@colloquy/testing"
+ * import { describe, it } from "@effect/vitest"
+ * import { Effect } from "effect"
+ *
+ * describe("RateLimiter.layerMemory", () => {
+ *   for (const { effect, name } of RateLimiterSuite.cases) {
+ *     it.live(name, () => Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.options)))
+ *   }
+ * })
+ * ```
  *
  * @category cases
  * @since 0.1.0
  */
 export const cases: ReadonlyArray<Case> = [
   {
-    name: "lets no more go than the limits allow, in any window, at the host and in a chat",
+    name: "grants no more permits than the limits allow in any window, for the host and for a chat",
     effect: Effect.gen(function* () {
       const perChat = new Map<number, Array<number>>()
-      const { times } = yield* inTurn(numbers(30), (index) =>
+      const { times } = yield* acquireAll(numbers(30), (index) =>
         Effect.tap(acquire(toChat(index % 5)), ({ at }) =>
           Effect.sync(() => perChat.set(index % 5, [...(perChat.get(index % 5) ?? []), at]))
         )
       )
-      yield* staysWithin(6, times, "the host")
-      yield* Effect.forEach(perChat, ([chat, times]) => staysWithin(2, times, `chat ${chat}`), { discard: true })
+      yield* expectWithin(6, times, "the host")
+      yield* Effect.forEach(perChat, ([chat, times]) => expectWithin(2, times, `chat ${chat}`), { discard: true })
     })
   },
   {
-    name: "lets answers and replies go at once while there is room",
+    name: "grants permits to answers and replies at once within the limits",
     effect: Effect.gen(function* () {
-      const { times } = yield* inTurn(numbers(6), () => RateLimiter.withPriority(acquire(), "reply"))
-      yield* expect(Math.max(...times) - Math.min(...times) < window / 2, `departed at ${times.join(", ")}`)
+      const { times } = yield* acquireAll(numbers(6), () => RateLimiter.withPriority(acquire(), "reply"))
+      yield* expect(Math.max(...times) - Math.min(...times) < window / 2, `the permits came at ${times.join(", ")}`)
     })
   },
   {
-    name: "serves a chat in the order of its calls, whatever their lanes",
+    name: "serves the calls of a chat in order, whatever their priorities",
     effect: Effect.gen(function* () {
-      const lanes = ["broadcast", "normal", "reply"] as const
-      const { order } = yield* inTurn(numbers(6), (index) =>
-        RateLimiter.withPriority(acquire(toChat(1)), lanes[index % 3])
+      const priorities = ["broadcast", "normal", "reply"] as const
+      const { order } = yield* acquireAll(numbers(6), (index) =>
+        RateLimiter.withPriority(acquire(toChat(1)), priorities[index % 3])
       )
       yield* expect(order.join() === numbers(6).join(), `the order was ${order.join(", ")}`)
     })
   },
   {
-    name: "does not let a busy chat hold up another",
+    name: "does not delay a chat because another one is busy",
     effect: Effect.gen(function* () {
-      const { order } = yield* inTurn([...numbers(8).map(() => 1), 2, 2], (chat) => acquire(toChat(chat)))
+      const { order } = yield* acquireAll([...numbers(8).map(() => 1), 2, 2], (chat) => acquire(toChat(chat)))
       yield* expect(order.lastIndexOf(2) < 6, `the order was ${order.join(", ")}`)
     })
   },
   {
-    name: "lets the more urgent lane go first",
+    name: "serves the more urgent priority first",
     effect: Effect.gen(function* () {
-      yield* inTurn(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
-      const lanes: ReadonlyArray<RateLimiter.Priority> = ["broadcast", "normal", "reply", "answer"]
-      const { order } = yield* inTurn(lanes, (lane) => RateLimiter.withPriority(acquire(), lane))
-      yield* expect(order.join() === "answer,reply,ordinary,broadcast", `the order was ${order.join(", ")}`)
+      yield* acquireAll(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
+      const priorities: ReadonlyArray<RateLimiter.Priority> = ["broadcast", "normal", "reply", "answer"]
+      const { order } = yield* acquireAll(priorities, (priority) => RateLimiter.withPriority(acquire(), priority))
+      yield* expect(order.join() === "answer,reply,normal,broadcast", `the order was ${order.join(", ")}`)
     })
   },
   {
-    name: "gives the place of a call that is interrupted to the next",
+    name: "removes an interrupted call from the queue",
     effect: Effect.gen(function* () {
-      yield* inTurn(numbers(2), () => acquire(toChat(1)))
+      yield* acquireAll(numbers(2), () => acquire(toChat(1)))
       const limiter = yield* RateLimiter.RateLimiter
-      const waiting = yield* Effect.forEach(numbers(20), () =>
+      const calls = yield* Effect.forEach(numbers(20), () =>
         Effect.forkChild(acquire(toChat(1)), { startImmediately: true })
       )
-      yield* Fiber.interruptAll(waiting)
-      const { waiting: left } = yield* limiter.status
-      yield* expect(left.normal === 0, `${left.normal} still wait`)
-      const { times } = yield* inTurn(numbers(2), () => acquire(toChat(1)))
-      yield* expect(times[1] - times[0] < window, "the places of those who left were taken")
+      yield* Fiber.interruptAll(calls)
+      const { waiting } = yield* limiter.status
+      yield* expect(waiting.normal === 0, `${waiting.normal} calls still wait`)
+      const { times } = yield* acquireAll(numbers(2), () => acquire(toChat(1)))
+      yield* expect(times[1] - times[0] < window, "the interrupted calls used permits")
     })
   },
   {
-    name: "fails at once, or when the deadline passes, where the caller asks for it",
+    name: "rejects a call at once, or after its maximum wait",
     effect: Effect.gen(function* () {
-      yield* inTurn(numbers(2), () => acquire(toChat(1)))
-      const error = yield* Effect.flip(RateLimiter.withMaxWait(acquire(toChat(1)), 0)).pipe(
-        Effect.mapError(() => new Broken({ message: "it departed" }))
-      )
-      const millis = Duration.toMillis(error.retryAfter)
-      yield* expect(!error.isFull && millis > 0 && millis <= 2 * window, `it says to wait for ${millis} ms`)
-      yield* Effect.flip(RateLimiter.withMaxWait(acquire(toChat(1)), 20)).pipe(
-        Effect.mapError(() => new Broken({ message: "it departed" }))
-      )
+      yield* acquireAll(numbers(2), () => acquire(toChat(1)))
+      const { reason, retryAfter } = yield* RateLimiter.withMaxWait(rejected(toChat(1)), 0)
+      const millis = Duration.toMillis(retryAfter)
+      yield* expect(reason === "MaxWaitExceeded", `the reason is ${reason}`)
+      yield* expect(millis > 0 && millis <= 2 * window, `retryAfter is ${millis} ms`)
+      yield* RateLimiter.withMaxWait(rejected(toChat(1)), 20)
     })
   },
   {
-    name: "lets more wait than departs, but not more than the backlog",
+    name: "rejects a call when the queue is full",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const waiting = yield* Effect.forEach(numbers(130), () =>
+      const calls = yield* Effect.forEach(numbers(130), () =>
         Effect.forkChild(Effect.exit(acquire(toChat(1))), { startImmediately: true })
       )
-      const error = yield* Effect.flip(acquire(toChat(1))).pipe(
-        Effect.mapError(() => new Broken({ message: "it departed" }))
-      )
-      yield* expect(error.isFull, "the backlog is not full")
-      const { waiting: left } = yield* limiter.status
-      yield* expect(left.normal <= 100, `${left.normal} wait`)
-      yield* Fiber.interruptAll(waiting)
+      const { reason } = yield* rejected(toChat(1))
+      yield* expect(reason === "QueueFull", `the reason is ${reason}`)
+      const { waiting } = yield* limiter.status
+      yield* expect(waiting.normal <= 100, `${waiting.normal} calls wait`)
+      yield* Fiber.interruptAll(calls)
     })
   },
   {
-    name: "pauses everybody, for the longest of the pauses",
+    name: "pauses all calls for the longest of several pauses",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       const first = yield* acquire()
       yield* limiter.pause(Duration.millis(500))
       yield* limiter.pause(Duration.millis(100))
       const { at } = yield* RateLimiter.withPriority(acquire(toChat(1)), "answer")
-      yield* expect(at - first.at >= 500, `it departed ${at - first.at} ms after the last`)
+      yield* expect(at - first.at >= 500, `the permit came ${at - first.at} ms after the last one`)
     })
   },
   {
-    name: "learns from a 429 what the platform allows, once for all that was in flight",
+    name: "lowers the limit after a 429, once for all requests in flight",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const departures = yield* Effect.forEach(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
-      for (const refused of departures.slice(3)) yield* limiter.onRateLimited(refused)
-      const { times } = yield* inTurn(numbers(9), () => RateLimiter.withPriority(acquire(), "answer"))
-      yield* staysWithin(3, times, "the host after a 429")
-      yield* expect(Math.min(...times) - departures[5].at >= window, "nobody paused")
+      const permits = yield* Effect.forEach(numbers(6), () => RateLimiter.withPriority(acquire(), "answer"))
+      for (const permit of permits.slice(3)) yield* limiter.onRateLimited(permit)
+      const { times } = yield* acquireAll(numbers(9), () => RateLimiter.withPriority(acquire(), "answer"))
+      yield* expectWithin(3, times, "the host after a 429")
+      yield* expect(Math.min(...times) - permits[5].at >= window, "the calls did not pause")
     })
   },
   {
-    name: "takes a dialog for one chat, by its user and by its id",
+    name: "counts messages to a user and to the chat of the dialog together",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
-      const byUser: RateLimiter.Target = { scope: "messages", user: 5 }
-      const first = yield* acquire(byUser)
+      const toUser: RateLimiter.Target = { scope: "messages", user: 5 }
+      const first = yield* acquire(toUser)
       yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
-      const { times } = yield* inTurn([byUser, toChat(77), byUser, toChat(77)], acquire)
-      yield* staysWithin(2, [first.at, ...times], "the dialog")
+      const { times } = yield* acquireAll([toUser, toChat(77), toUser, toChat(77)], acquire)
+      yield* expectWithin(2, [first.at, ...times], "the dialog")
     })
   },
   {
@@ -215,12 +232,12 @@ export const cases: ReadonlyArray<Case> = [
     effect: Effect.gen(function* () {
       const answer = acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
-      const { times } = yield* inTurn([1, 1, 1], inChat)
-      yield* staysWithin(1, times, "answers")
-      const free = yield* inTurn(numbers(3), () => answer)
+      const { times } = yield* acquireAll([1, 1, 1], inChat)
+      yield* expectWithin(1, times, "the chat")
+      const { times: outside } = yield* acquireAll(numbers(3), () => answer)
       yield* expect(
-        Math.max(...free.times) - Math.min(...free.times) < window,
-        "answers of no chat wait for each other"
+        Math.max(...outside) - Math.min(...outside) < window,
+        "answers without a chat waited for each other"
       )
     })
   }

@@ -3,8 +3,8 @@ import { RateLimiterSuite } from "@colloquy/testing"
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 
-describe("the limiter of one process", () => {
+describe("RateLimiter.layerMemory", () => {
   for (const { effect, name } of RateLimiterSuite.cases) {
-    it.live(name, () => Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.settings)))
+    it.live(name, () => Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.options)))
   }
 })

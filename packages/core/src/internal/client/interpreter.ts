@@ -13,7 +13,7 @@ import type * as Tracer from "effect/Tracer"
 import * as ApiError from "../../ApiError.ts"
 import type * as Endpoint from "../../Endpoint.ts"
 import type * as RateLimiter from "../../RateLimiter.ts"
-import * as claims from "../rateLimiter/messageLimits.ts"
+import * as targets from "../rateLimiter/targets.ts"
 import { classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
 import { tell } from "./fieldIssues.ts"
@@ -38,11 +38,11 @@ const withoutTracing = () => true
 const failed = (endpoint: Endpoint.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
 
-const stopped = ({ endpoint }: Endpoint.Any, { isFull, retryAfter }: RateLimiter.RateLimiterError) =>
+const notSent = ({ endpoint }: Endpoint.Any, { reason, retryAfter }: RateLimiter.RateLimiterError) =>
   new ApiError.RateLimited({
     endpoint,
     status: 0,
-    detail: isFull ? "too many calls wait already" : "its place did not come within the deadline",
+    detail: reason === "QueueFull" ? "too many calls are waiting" : "no permit was available within the maximum wait",
     body: "",
     isSent: false,
     retryAfter
@@ -93,29 +93,29 @@ export const interpret = ({ client, limiter, token, baseUrl, timeout }: Options)
 
       const deliberate = longPoll(request)
       const within = deliberate === undefined ? timeout : timeout + Duration.toMillis(deliberate)
-      const claim = limit(request)
-      let departure: RateLimiter.Permit | undefined
-      // Made when it may depart: many calls may wait until then.
+      const target = limit(request)
+      let permit: RateLimiter.Permit | undefined
+      // The request is built after its permit is granted, because many calls may wait for one.
       const exchange = (span: Tracer.Span) =>
         Effect.flatMap(send(endpoint, toHttp(method, encoded.success), within), (received) => {
           span.attribute("http.response.status_code", received.status)
           const read = Effect.clockWith((clock) =>
             Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
           )
-          return deliberate === undefined ? Effect.andThen(limiter.onResponse(departure!), read) : read
+          return deliberate === undefined ? Effect.andThen(limiter.onResponse(permit!), read) : read
         })
-      const attempt = Effect.suspend(() => limiter.acquire(claim, departure)).pipe(
-        Effect.mapError((reason) => stopped(endpoint, reason)),
-        Effect.flatMap((place) => {
-          departure = place
+      const attempt = Effect.suspend(() => limiter.acquire(target, permit)).pipe(
+        Effect.mapError((error) => notSent(endpoint, error)),
+        Effect.flatMap((granted) => {
+          permit = granted
           return Effect.useSpan(endpoint.endpoint, spanOptions, exchange)
         })
       )
-      const refused = (asked: Duration.Duration | undefined) => limiter.onRateLimited(departure!, asked)
+      const refused = (asked: Duration.Duration | undefined) => limiter.onRateLimited(permit!, asked)
       return Effect.flatMap(retrying(attempt, idempotent, { refused, pause: limiter.pause }), ({ json, received }) => {
         const decoded = decode(json)
         if (Result.isSuccess(decoded)) {
-          const dialog = claims.dialogOf(claim, decoded.success)
+          const dialog = targets.dialogOf(target, decoded.success)
           const success = Effect.succeed(decoded.success)
           return dialog === undefined ? success : Effect.andThen(limiter.linkDialog(dialog), success)
         }

@@ -1,125 +1,107 @@
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import { coldMargins, lateness, type Driver, type Limits, type Request, type Watcher } from "./driver.ts"
-import * as Ledger from "./buckets.ts"
-import * as Queue from "./waiters.ts"
-import * as Room from "./waitingQueue.ts"
+import * as Queue from "./queue.ts"
+import * as Windows from "./window.ts"
 
 /**
- * The driver of one process. Whoever arrives and the only timer move the queue on; a call that waits costs neither a
- * timer nor a fiber of its own.
+ * The backend of one process. A waiting call costs neither a timer nor a fiber: arriving calls and one timer serve the
+ * queue. The benchmark `limiter-cost-us` measures it.
  */
-export const make = Effect.fnUntraced(function* (limits: Limits, margin: number, watcher: Watcher | undefined) {
+export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin: number) {
   const clock = yield* Clock.Clock
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const ledger = Ledger.make(limits, margin * coldMargins)
-  const late = lateness(margin * coldMargins)
-  const room = Room.make()
+  const coldDelay = margin * Windows.coldMargins
+  const windows = Windows.make(limits, coldDelay)
+  const estimateDelay = Windows.makeDelayEstimate(coldDelay)
+  const queue = Queue.make()
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 
-  // A clock that is set back must not hold anybody up.
+  // The monotonic clock, because the wall clock can be set back.
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-  const stop = () => {
+  const stopTimer = () => {
     timer?.fiber.interruptUnsafe()
     timer = undefined
   }
 
-  const pumpAt = (at: number, millis: number) => {
+  const serveAt = (at: number, millis: number) => {
     if (timer !== undefined && timer.at <= at) return
-    stop()
-    const pumping = Effect.sync(() => {
+    stopTimer()
+    const serving = Effect.sync(() => {
       timer = undefined
-      pump()
+      serve()
     })
-    timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), pumping)) }
+    timer = { at, fiber: run(Effect.andThen(Effect.sleep(Math.ceil(millis)), serving)) }
   }
 
-  const depart = (scope: string, line: string | undefined, rank: number, at: number) =>
-    ledger.depart(scope, line, Room.isPaced(rank), at)
-
-  const pump = (): void => {
+  const serve = (): void => {
     const at = now()
-    room.wake(at)
+    queue.wake(at)
     let wait = Infinity
-    while (room.hasReady()) {
-      wait = ledger.hostWait(at)
+    while (queue.hasReady()) {
+      wait = windows.hostWait(at)
       if (wait > 0) {
-        ledger.spreadFrom(at + wait)
+        windows.startPacingAt(at + wait)
         break
       }
-      wait = ledger.paceWait(at)
-      const line = room.next(wait <= 0)
-      if (line === undefined) break
+      wait = windows.paceWait(at)
+      const bucket = queue.next(wait <= 0)
+      if (bucket === undefined) break
       wait = Infinity
-      const lineWait = ledger.lineWait(line.name, at)
-      if (lineWait > 0) room.delay(line, at + lineWait)
-      else room.depart(line, depart(line.scope, line.name, room.rankOf(line), at))
+      const bucketWait = windows.bucketWait(bucket.key, at)
+      if (bucketWait > 0) queue.delay(bucket, at + bucketWait)
+      else {
+        const isPaced = Queue.isPaced(queue.priorityOf(bucket))
+        queue.grant(bucket, windows.grant(bucket.scope, bucket.key, isPaced, at))
+      }
     }
-    room.expire(at)
-    if (room.isEmpty()) return stop()
-    const next = Math.min(at + wait, room.nextAt())
-    pumpAt(next, next - at)
+    queue.expire(at)
+    if (queue.isEmpty()) return stopTimer()
+    const next = Math.min(at + wait, queue.nextAt())
+    serveAt(next, next - at)
   }
 
-  /** How long it is at least until a call that comes now would depart. */
-  const waitFor = ({ scope, line, rank }: Request, at: number): Duration.Duration => {
-    const { ahead, inLine } = room.ahead(line, rank)
-    const { count = 1, window = 0 } = limits[scope] ?? {}
-    return Duration.millis(
-      Math.ceil(
-        Math.max(
-          ledger.hostWait(at) + ahead * ledger.spacing(),
-          ledger.lineWait(line, at) + Math.floor(inLine / count) * window
-        )
+  const backend: Queue.Backend = {
+    queue,
+    now,
+    grantNow: ({ bucket, priority, scope }, at) => {
+      const isPaced = Queue.isPaced(priority)
+      return !queue.hasReady() &&
+        windows.hostWait(at) <= 0 &&
+        (!isPaced || windows.paceWait(at) <= 0) &&
+        !queue.has(bucket) &&
+        windows.bucketWait(bucket, at) <= 0
+        ? windows.grant(scope, bucket, isPaced, at)
+        : undefined
+    },
+    onAdded: serve,
+    onEmpty: stopTimer,
+    retryAfter: ({ bucket, priority, scope }, at) => {
+      const ahead = queue.ahead(bucket, priority)
+      const { count, window } = limits[scope]
+      return Math.max(
+        windows.hostWait(at) + ahead.buckets * windows.spacing(),
+        windows.bucketWait(bucket, at) + Math.floor(ahead.calls / count) * window
       )
-    )
-  }
-
-  const queue = Queue.make(room, { now, moved: pump, emptied: stop, waitFor }, watcher)
-
-  const driver: Driver = {
-    acquire: (request) =>
-      Effect.suspend(() => {
-        const { scope, line, rank } = request
-        const at = now()
-        if (
-          !room.hasReady() &&
-          ledger.hostWait(at) <= 0 &&
-          (!Room.isPaced(rank) || ledger.paceWait(at) <= 0) &&
-          !room.has(line) &&
-          ledger.lineWait(line, at) <= 0
-        ) {
-          watcher?.departed(rank, 0)
-          return Effect.succeed({ ...depart(scope, line, rank, at), turn: queue.turnOf(request), left: at, line })
-        }
-        return queue.wait(request, at)
-      }),
-    pause: (millis) =>
+    },
+    pause: (millis) => Effect.sync(() => windows.pause(now(), millis)),
+    onResponse: ({ at, countedAt }, bucket, localAt) =>
       Effect.sync(() => {
-        watcher?.paused(millis)
-        ledger.pause(now(), millis)
+        const to = at + estimateDelay(now() - localAt)
+        if (to > countedAt) windows.postpone(bucket, countedAt, to)
       }),
-    answered: ({ at, counted, line }) =>
+    onRateLimited: (granted, pause) =>
       Effect.sync(() => {
-        const to = at + late(now() - at)
-        if (to > counted) ledger.postpone(line, counted, to)
-      }),
-    refused: (departure, pause = limits.host.window) =>
-      Effect.sync(() => {
-        watcher?.refused()
-        watcher?.paused(pause)
-        ledger.refused(departure, now(), pause)
-        ledger.pause(now(), pause)
+        windows.reduceLimit(granted, now(), pause)
+        windows.pause(now(), pause)
       }),
     merge: (from, to) =>
       Effect.sync(() => {
-        ledger.merge(from, to)
-        room.merge(from, to)
+        windows.merge(from, to)
+        queue.merge(from, to)
       }),
-    status: Effect.sync(() => ({ waiting: [...room.waiting], lines: ledger.lines, level: ledger.level }))
+    status: () => ({ buckets: windows.buckets, hostLimit: windows.hostLimit })
   }
-  return driver
+  return backend
 })

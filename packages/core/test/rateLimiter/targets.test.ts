@@ -14,26 +14,26 @@ const user_id = UserId.make(5)
 const inChat = Message.MessageId.make("mid.0000000000001092019d4a3f7c400001")
 const inGroup = Message.MessageId.make("mid.ffffc055dadd9fff019d48b64b123456")
 
-const claimOf = {
+const targetOf = {
   edit: (message_id: string) =>
     Messages.edit.declaration.limit({ message_id: Message.MessageId.make(message_id), text: "a" }),
   comment: (message_id: string) =>
     Comments.send.declaration.limit({ message_id: Message.MessageId.make(message_id), text: "a" })
 }
 
-describe("the claim of a request", () => {
-  it("is the chat that a message's id tells, of a group too", () => {
-    assert.deepStrictEqual(claimOf.edit(inChat), { scope: "messages", key: 4242 })
-    assert.deepStrictEqual(claimOf.edit(inGroup), { scope: "messages", key: -70000000000001 })
-    assert.deepStrictEqual(claimOf.comment(inGroup), { scope: "messages", key: -70000000000001 })
+describe("The target of a request", () => {
+  it("is the chat that the id of the message contains", () => {
+    assert.deepStrictEqual(targetOf.edit(inChat), { scope: "messages", key: 4242 })
+    assert.deepStrictEqual(targetOf.edit(inGroup), { scope: "messages", key: -70000000000001 })
+    assert.deepStrictEqual(targetOf.comment(inGroup), { scope: "messages", key: -70000000000001 })
   })
 
-  it("is only the host where a message's id tells nothing, and the post for a comment", () => {
-    assert.isUndefined(claimOf.edit("mid.1"))
-    assert.deepStrictEqual(claimOf.comment("mid.1"), { scope: "messages", key: "mid.1" })
+  it("is the post for a comment, and none for an edit, if the id of the message contains no chat", () => {
+    assert.isUndefined(targetOf.edit("mid.1"))
+    assert.deepStrictEqual(targetOf.comment("mid.1"), { scope: "messages", key: "mid.1" })
   })
 
-  it("is an answer in the lane of answers for a callback", () => {
+  it("has the priority of answers for an answer to a callback", () => {
     assert.deepStrictEqual(Answers.send.declaration.limit({ callback_id: "a" }), {
       scope: "answers",
       priority: "answer"
@@ -41,47 +41,47 @@ describe("the claim of a request", () => {
   })
 })
 
-/** How many of the calls departed at once. */
-const atOnce = (calls: ReadonlyArray<Effect.Effect<unknown, unknown, BotApi.BotApi>>) =>
+/** Returns how many of the calls were sent without waiting. */
+const sentAtOnce = (calls: ReadonlyArray<Effect.Effect<unknown, unknown, BotApi.BotApi>>) =>
   Effect.gen(function* () {
     const sent = message({ recipient: { chat_id, chat_type: "dialog", user_id } })
     const reply: Step = ({ method, url }) =>
       ok(method === "POST" && url.includes("/messages") ? { message: sent } : { success: true })
     const { journal, layer } = scripted(...calls.map(() => reply))
-    const going = yield* Effect.forEach(calls, (call) => call, { discard: true }).pipe(
+    const fiber = yield* Effect.forEach(calls, (call) => call, { discard: true }).pipe(
       Effect.provide(layer()),
       Effect.forkChild({ startImmediately: true })
     )
     const count = journal.length
     yield* TestClock.adjust("1 minute")
-    yield* Fiber.join(going)
+    yield* Fiber.join(fiber)
     return count
   })
 
-describe("a chat", () => {
-  it.effect("is one, whether its messages are sent by its id, by its user, or edited", () =>
+describe("The limit of a chat", () => {
+  it.effect("counts messages to the chat, messages to the user, and edits together", () =>
     Effect.gen(function* () {
       const calls = [
         Messages.send({ user_id, text: "a" }),
         Messages.edit({ message_id: inChat, text: "b" }),
         Messages.send({ chat_id, text: "c" })
       ]
-      assert.strictEqual(yield* atOnce(calls), 2)
+      assert.strictEqual(yield* sentAtOnce(calls), 2)
     })
   )
 
-  it.effect("counts answers where its update is handled", () =>
+  it.effect("counts answers in the chat whose update is handled", () =>
     Effect.gen(function* () {
       const answer = Answers.send({ callback_id: "a", notification: "b" })
-      assert.strictEqual(yield* atOnce([answer, answer, answer, answer]), 4)
+      assert.strictEqual(yield* sentAtOnce([answer, answer, answer, answer]), 4)
       const here = RateLimiter.withChat(answer, chat_id)
-      assert.strictEqual(yield* atOnce([here, here, here, answer]), 2)
+      assert.strictEqual(yield* sentAtOnce([here, here, here, answer]), 2)
     })
   )
 })
 
-describe("a call that may not wait", () => {
-  it.effect("fails with RateLimited, and nothing was sent", () =>
+describe("A call whose maximum wait is exceeded", () => {
+  it.effect("fails with RateLimited and sends no request", () =>
     Effect.gen(function* () {
       const { journal, layer } = scripted(...Array.from({ length: 3 }, () => ok({ message: message() })))
       const send = RateLimiter.withMaxWait(Messages.send({ chat_id, text: "a" }), 0)
@@ -92,12 +92,12 @@ describe("a call that may not wait", () => {
       assert.strictEqual(error._tag, "RateLimited")
       assert.strictEqual(
         error.message,
-        "Messages.send: nothing was sent, its place did not come within the deadline. Wait 1.225 seconds."
+        "Messages.send: nothing was sent, no permit was available within the maximum wait. Wait 1.225 seconds."
       )
     })
   )
 
-  it.effect("pauses nobody and is not repeated by a policy", () =>
+  it.effect("pauses no other call and is not retried", () =>
     Effect.gen(function* () {
       const { layer } = scripted(...Array.from({ length: 4 }, () => ok({ message: message() })))
       const send = RateLimiter.withMaxWait(Messages.send({ chat_id, text: "a" }), 0)
@@ -106,7 +106,7 @@ describe("a call that may not wait", () => {
         assert.isTrue(Exit.isFailure(yield* Effect.exit(send)))
         yield* Messages.send({ chat_id: ChatId.make(1), text: "b" })
         const limiter = yield* RateLimiter.RateLimiter
-        assert.strictEqual((yield* limiter.status).allowed, 30)
+        assert.strictEqual((yield* limiter.status).hostLimit, 30)
       }).pipe(Effect.provide(layer()), RetryPolicy.override({}))
     })
   )

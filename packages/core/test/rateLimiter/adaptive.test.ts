@@ -10,8 +10,8 @@ import { ChatId } from "../../src/Recipient.ts"
 
 const tooMany = answer(429, { code: "too.many.requests" })
 
-/** A platform that lets in so many requests within any second, and refuses the others without counting them. */
-const allowing = (allowed: (now: number) => number, roundTrip = 20) => {
+/** A platform that accepts a number of requests in any second, and answers the others with 429 without counting them. */
+const accepting = (allowed: (now: number) => number, roundTrip = 20) => {
   const accepted: Array<number> = []
   let refused = 0
   const step: Step = ({ at }): Reply => {
@@ -24,7 +24,7 @@ const allowing = (allowed: (now: number) => number, roundTrip = 20) => {
   return { step, refused: () => refused }
 }
 
-const sendMany = Effect.fnUntraced(function* (platform: ReturnType<typeof allowing>, sends: number) {
+const sendMany = Effect.fnUntraced(function* (platform: ReturnType<typeof accepting>, sends: number) {
   const { layer } = scripted(...Array.from({ length: sends * 3 }, () => platform.step))
   return yield* Effect.gen(function* () {
     const start = yield* Clock.currentTimeMillis
@@ -39,31 +39,31 @@ const sendMany = Effect.fnUntraced(function* (platform: ReturnType<typeof allowi
   }).pipe(Effect.provide(layer()))
 })
 
-describe("a platform that allows less than it documents", () => {
-  it.effect.each([10, 5, 20])("is found out, at %d a second, with few refusals and little time lost", (allowed) =>
+describe("With a platform that allows less than its documentation, RateLimiter", () => {
+  it.effect.each([10, 5, 20])("finds a limit of %d per second with few 429 responses and little lost time", (allowed) =>
     Effect.gen(function* () {
-      const platform = allowing(() => allowed)
+      const platform = accepting(() => allowed)
       const { millis } = yield* sendMany(platform, 1000)
       assert.isAtMost(platform.refused(), 20)
       assert.isAtMost(millis, (1000 / allowed) * 1000 * 1.15)
     })
   )
 
-  it.effect("and then all of it again is used to the full again", () =>
+  it.effect("raises the limit again when the platform allows more", () =>
     Effect.gen(function* () {
-      const platform = allowing((now) => (now < 20_000 ? 10 : 30))
+      const platform = accepting((now) => (now < 20_000 ? 10 : 30))
       const { millis, status } = yield* sendMany(platform, 3000)
-      assert.strictEqual(status.allowed, 30)
+      assert.strictEqual(status.hostLimit, 30)
       assert.isAtMost(millis, 140_000)
       assert.isAtMost(platform.refused(), 10)
     })
   )
 })
 
-describe("429s of requests in flight", () => {
-  it.effect("are one lesson: one pause, and the limit is what fitted", () =>
+describe("429 responses of requests in flight", () => {
+  it.effect("lower the limit once, to the number of accepted requests", () =>
     Effect.gen(function* () {
-      const platform = allowing((now) => (now < 1000 ? 12 : 30), 200)
+      const platform = accepting((now) => (now < 1000 ? 12 : 30), 200)
       const { layer } = scripted(...Array.from({ length: 100 }, () => platform.step))
       yield* Effect.gen(function* () {
         const sending = yield* Effect.forEach(
@@ -75,7 +75,7 @@ describe("429s of requests in flight", () => {
         yield* TestClock.adjust(200)
         assert.strictEqual(platform.refused(), 18)
         const limiter = yield* RateLimiter.RateLimiter
-        assert.strictEqual((yield* limiter.status).allowed, 12)
+        assert.strictEqual((yield* limiter.status).hostLimit, 12)
         yield* TestClock.adjust("10 seconds")
         yield* Fiber.join(sending)
         assert.strictEqual(platform.refused(), 18)
@@ -83,7 +83,7 @@ describe("429s of requests in flight", () => {
     })
   )
 
-  it.effect("do not cost a call its place before those that came later", () =>
+  it.effect("let a call keep its position in the order of arrival", () =>
     Effect.gen(function* () {
       const texts: Array<unknown> = []
       const note: Step = (entry) => {

@@ -1,0 +1,253 @@
+import type * as Effect from "effect/Effect"
+import type { Granted } from "../../RateLimiterStore.ts"
+
+const priorities = 4
+
+/** A call that waits for a permit. */
+export interface Waiter {
+  /** 0 is the most urgent priority. */
+  readonly priority: number
+  /** Position in the order of arrival. */
+  readonly sequence: number
+  readonly expiresAt: number
+  /** Whether the call is sent again after a 429. It keeps its position in the order of arrival. */
+  readonly isRetry: boolean
+  readonly onGranted: (granted: Granted) => void
+  readonly onExpired: () => void
+  bucket?: Bucket
+}
+
+/** The waiters of one bucket, or a single waiter that has no bucket, in the order of arrival. */
+export interface Bucket {
+  readonly scope: string
+  key: string | undefined
+  readonly waiters: Set<Waiter>
+  /** Number of waiters of each priority. */
+  readonly counts: Array<number>
+  /** The set that holds the bucket: `ready` of a priority, or `delayed`. */
+  place: Set<Bucket> | undefined
+  readyAt: number
+}
+
+const zeros = (): Array<number> => Array.from({ length: priorities }, () => 0)
+
+/** Whether permits of a priority are spread over the window of the host beyond a burst. */
+export const isPaced = (priority: number): boolean => priority > 1
+
+/** Each priority that waits gets at least one of this many permits. */
+const guaranteedShare = 20
+
+const first = <A>(set: Set<A>): A | undefined => set.values().next().value
+
+const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): void => {
+  const others = [...set]
+  const index = others.findIndex((other) => !isBefore(other))
+  set.clear()
+  for (const other of [...others.slice(0, index < 0 ? others.length : index), item]) set.add(other)
+  for (const other of others) set.add(other)
+}
+
+export type Queue = ReturnType<typeof make>
+
+/**
+ * The waiting queue. A bucket has one place in the queue of a priority, however many calls wait in it: the place of the
+ * most urgent of its calls. So a call never waits behind less urgent calls for longer than its own bucket takes.
+ */
+export const make = () => {
+  const buckets = new Map<string | undefined, Bucket>()
+  const ready = Array.from({ length: priorities }, () => new Set<Bucket>())
+  const skipped = zeros()
+  const waiting = zeros()
+  const delayed = new Set<Bucket>()
+  let delayedUntil = Infinity
+  let nextExpiry = Infinity
+  let sequence = 0
+
+  const priorityOf = (bucket: Bucket) => bucket.counts.findIndex((count) => count > 0)
+
+  const place = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = ready[priorityOf(bucket)]
+    const head = first(bucket.waiters)!
+    if (!head.isRetry) return bucket.place.add(bucket)
+    return insertAfter(bucket.place, bucket, (other) => {
+      const { isRetry, sequence } = first(other.waiters)!
+      return isRetry && sequence < head.sequence
+    })
+  }
+
+  const removeBucket = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = undefined
+    if (buckets.get(bucket.key) === bucket) buckets.delete(bucket.key)
+  }
+
+  const count = (bucket: Bucket, { priority }: Waiter, by: 1 | -1) => {
+    bucket.counts[priority] += by
+    waiting[priority] += by
+  }
+
+  /** Returns the next bucket: of the most urgent priority, unless another one was skipped too often. */
+  const next = (includePaced: boolean): Bucket | undefined => {
+    let next = -1
+    for (let priority = 0; priority < priorities; priority++) {
+      if (ready[priority].size === 0 || (isPaced(priority) && !includePaced)) continue
+      if (next < 0 || skipped[priority] >= Math.max(guaranteedShare - 1, skipped[next] + 1)) next = priority
+    }
+    return next < 0 ? undefined : first(ready[next])
+  }
+
+  return {
+    waiting,
+    next,
+    priorityOf,
+    has: (key: string | undefined): boolean => buckets.has(key),
+    hasReady: () => ready.some(({ size }) => size > 0),
+    isEmpty: () => waiting.every((count) => count === 0),
+    /** Returns the position of a call that arrives now. */
+    takeSequence: () => sequence++,
+    currentSequence: () => sequence,
+    /** How many buckets, and how many calls of the same bucket, come before a call that arrives now. */
+    ahead: (key: string | undefined, priority: number) => ({
+      buckets: ready.reduce((sum, { size }, other) => (other <= priority ? sum + size : sum), 0),
+      calls: buckets.get(key)?.waiters.size ?? 0
+    }),
+    /** The earliest time at which a delayed bucket becomes ready or a waiter expires. */
+    nextAt: () => Math.min(delayedUntil, nextExpiry),
+
+    add: (scope: string, key: string | undefined, waiter: Waiter): void => {
+      let bucket = buckets.get(key)
+      if (bucket === undefined) {
+        bucket = { scope, key, waiters: new Set(), counts: zeros(), place: undefined, readyAt: 0 }
+        if (key !== undefined) buckets.set(key, bucket)
+      }
+      waiter.bucket = bucket
+      if (waiter.isRetry) {
+        insertAfter(bucket.waiters, waiter, ({ isRetry, sequence }) => isRetry && sequence < waiter.sequence)
+      } else {
+        bucket.waiters.add(waiter)
+      }
+      count(bucket, waiter, 1)
+      nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+      if (bucket.place !== delayed && (waiter.isRetry || bucket.place !== ready[priorityOf(bucket)])) place(bucket)
+    },
+
+    remove: (waiter: Waiter): void => {
+      const bucket = waiter.bucket!
+      if (!bucket.waiters.delete(waiter)) return
+      count(bucket, waiter, -1)
+      if (bucket.waiters.size === 0) removeBucket(bucket)
+      else if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
+    },
+
+    /** Gives a permit to the first waiter of a bucket. */
+    grant: (bucket: Bucket, granted: Granted): void => {
+      const waiter = first(bucket.waiters)!
+      const priority = priorityOf(bucket)
+      for (let other = 0; other < priorities; other++) {
+        if (other !== priority && ready[other].size > 0) skipped[other]++
+      }
+      skipped[priority] = 0
+      bucket.waiters.delete(waiter)
+      count(bucket, waiter, -1)
+      if (bucket.waiters.size === 0) removeBucket(bucket)
+      else place(bucket)
+      waiter.onGranted(granted)
+    },
+
+    /** Moves the waiters of one bucket to another, in the order of arrival. */
+    merge: (from: string, to: string): void => {
+      const bucket = buckets.get(from)
+      if (bucket === undefined) return
+      const other = buckets.get(to)
+      buckets.delete(from)
+      if (other === undefined) {
+        bucket.key = to
+        buckets.set(to, bucket)
+        return
+      }
+      const waiters = [...bucket.waiters, ...other.waiters].sort((a, b) => a.sequence - b.sequence)
+      removeBucket(bucket)
+      other.waiters.clear()
+      for (const waiter of waiters) {
+        waiter.bucket = other
+        other.waiters.add(waiter)
+      }
+      bucket.counts.forEach((count, priority) => (other.counts[priority] += count))
+      if (other.place !== delayed) place(other)
+    },
+
+    /** Keeps a bucket from getting permits before a time. */
+    delay: (bucket: Bucket, until: number): void => {
+      bucket.place?.delete(bucket)
+      bucket.place = delayed.add(bucket)
+      bucket.readyAt = until
+      delayedUntil = Math.min(delayedUntil, until)
+    },
+
+    /** Makes the delayed buckets ready whose time has come. */
+    wake: (now: number): void => {
+      if (now < delayedUntil) return
+      delayedUntil = Infinity
+      for (const bucket of delayed) {
+        if (bucket.readyAt <= now) place(bucket)
+        else delayedUntil = Math.min(delayedUntil, bucket.readyAt)
+      }
+    },
+
+    /** Expires the waiters whose time is over, of those that arrived before a sequence. */
+    expire: (now: number, before: number = Infinity): void => {
+      if (now < nextExpiry) return
+      nextExpiry = Infinity
+      for (const bucket of [delayed, ...ready].flatMap((set) => [...set])) {
+        for (const waiter of bucket.waiters) {
+          if (waiter.expiresAt <= now && waiter.sequence < before) waiter.onExpired()
+          else nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+        }
+      }
+    },
+
+    /** Returns at most `max` ready buckets, the next one first. */
+    candidates: (max: number): ReadonlyArray<Bucket> => {
+      const candidates = new Set<Bucket>()
+      const head = next(true)
+      if (head !== undefined) candidates.add(head)
+      for (const buckets of ready) {
+        for (const bucket of buckets) {
+          if (candidates.size >= max) break
+          candidates.add(bucket)
+        }
+      }
+      return [...candidates]
+    }
+  }
+}
+
+/** A call that needs a permit. Without `bucket`, only the limit of the host applies. */
+export interface Call {
+  readonly scope: string
+  readonly bucket: string | undefined
+  /** 0 is the most urgent priority. */
+  readonly priority: number
+}
+
+/** Grants permits to the waiters of a queue. Times are milliseconds. */
+export interface Backend {
+  readonly queue: Queue
+  readonly now: () => number
+  /** Grants a permit at once, if that is possible and no other call comes first. */
+  readonly grantNow: (call: Call, now: number) => Granted | undefined
+  /** A waiter was added to the queue. */
+  readonly onAdded: () => void
+  /** The last waiter was removed from the queue. */
+  readonly onEmpty: () => void
+  /** The minimum time until a call that arrives now would get its permit. */
+  readonly retryAfter: (call: Call, now: number) => number
+  readonly pause: (millis: number) => Effect.Effect<void>
+  /** The request of a permit, granted at `localAt` of the clock of this process, got a response. */
+  readonly onResponse: (granted: Granted, bucket: string | undefined, localAt: number) => Effect.Effect<void>
+  /** The request of a permit got a 429. */
+  readonly onRateLimited: (granted: Granted, pause: number) => Effect.Effect<void>
+  readonly merge: (from: string, to: string) => Effect.Effect<void>
+  readonly status: () => { readonly buckets: number; readonly hostLimit: number }
+}

@@ -1,0 +1,40 @@
+import type { Message } from "../../Message.ts"
+import type { Target } from "../../RateLimiter.ts"
+
+/** The target of a message that is sent to a chat or a user. */
+export const message = (request: {
+  readonly chat_id?: number | null | undefined
+  readonly user_id?: number | null | undefined
+}): Target | undefined =>
+  request.chat_id != null
+    ? { scope: "messages", key: request.chat_id }
+    : request.user_id != null
+      ? { scope: "messages", user: request.user_id }
+      : undefined
+
+/**
+ * Returns the chat of a message, if the id of the message contains it.
+ *
+ * @assumption messageIds
+ */
+export const chatOf = (messageId: string): number | undefined => {
+  const digits = /^mid\.([\da-f]{16})[\da-f]{16}$/i.exec(messageId)?.[1]
+  return digits === undefined ? undefined : Number(BigInt.asIntN(64, BigInt(`0x${digits}`)))
+}
+
+/** The target of an edit. If the id of the message does not contain its chat, only the limit of the host applies. */
+export const edit = ({ message_id }: { readonly message_id: string }): Target | undefined => {
+  const chat = chatOf(message_id)
+  return chat === undefined ? undefined : { scope: "messages", key: chat }
+}
+
+/** The target of a comment: it counts as a message to the channel of the post. */
+export const comment = (request: { readonly message_id: string }): Target =>
+  edit(request) ?? { scope: "messages", key: request.message_id }
+
+/** Returns the dialog of a message that was sent to a user. */
+export const dialogOf = (target: Target | undefined, sent: unknown) => {
+  if (target?.user === undefined) return undefined
+  const chat_id = (sent as Message).recipient.chat_id
+  return chat_id == null ? undefined : { user_id: target.user, chat_id }
+}

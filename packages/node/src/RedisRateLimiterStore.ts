@@ -1,0 +1,134 @@
+/**
+ * The rate limiter store in Redis: several processes share the limits of one bot.
+ *
+ * @since 0.1.0
+ */
+import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
+import type { StoreError } from "@colloquy/core/StoreError"
+import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
+import { randomUUID } from "node:crypto"
+import * as scripts from "./internal/rateLimiter/redisScripts.ts"
+import { ofRedis } from "./internal/stores/failure.ts"
+
+/**
+ * The options of the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** Prefix of all keys. Processes with the same prefix share the limits, so use one prefix for each bot token. */
+  readonly prefix: string
+  /** Time after which the store counts as unavailable if Redis does not answer. Default: 1 second. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/** Time that a waiting process may be late with its next request before it loses its place, in milliseconds. */
+const gracePeriod = 250
+
+const failure = ofRedis("rateLimiter")
+
+/**
+ * Creates the store on the Redis connection of the context. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<RateLimiterStore["Service"], never, Redis.Redis> {
+  const redis = yield* Redis.Redis
+  const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 second")
+  const keys = scripts.keysOf(options.prefix)
+  const processId = randomUUID()
+
+  const run = <A, E>(operation: string, effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
+    Effect.timeout(effect, timeout).pipe(
+      Effect.mapError(failure(operation)),
+      // A malformed value in Redis must not end the rate limiter.
+      Effect.catchDefect((cause) => Effect.fail(failure(operation)(cause)))
+    )
+
+  const acquire = redis.eval(scripts.acquire)
+  const exchangeState = redis.eval(scripts.exchangeState)
+  const pause = redis.eval(scripts.pause)
+  const mergeBuckets = redis.eval(scripts.mergeBuckets)
+  const postpone = redis.eval(scripts.postpone)
+
+  const updateAdaptiveState: RateLimiterStore["Service"]["updateAdaptiveState"] = (update) => {
+    const attempt: Effect.Effect<void, unknown> = Effect.gen(function* () {
+      const [now, stored] = yield* exchangeState(keys, "", "", 0)
+      const state = yield* scripts.decodeState(stored)
+      const next = update(state, Number(now))
+      if (next === state) return
+      const [, , isReplaced] = yield* exchangeState(keys, stored, JSON.stringify(next), next.limit)
+      if (isReplaced === 0) yield* attempt
+    })
+    return run("updateAdaptiveState", attempt)
+  }
+
+  return RateLimiterStore.of({
+    acquire: ({ delay, host, requests }) =>
+      run(
+        "acquire",
+        Effect.map(acquire({ keys, host, processId, gracePeriod, delay, requests }), ([hostLimit, ...results]) => ({
+          hostLimit: Number(hostLimit),
+          results: results.map(scripts.resultOf)
+        }))
+      ),
+    updateAdaptiveState,
+    pause: (millis) => run("pause", pause(keys, millis)),
+    mergeBuckets: (from, to) => run("mergeBuckets", mergeBuckets(keys, from, to)),
+    postpone: ({ bucket, from, to }) => run("postpone", postpone(keys, bucket, from, to))
+  })
+})
+
+/**
+ * A rate limiter store in Redis, for `RateLimiter.layer`.
+ *
+ * Permits are counted by the clock of the Redis server, each request in one atomic script. All keys expire when the bot
+ * sends nothing. The keys of one prefix are in one slot of a Redis cluster.
+ *
+ * **Example** (Share the limits of one bot by Redis)
+ *
+ * ```ts
+ * import { RateLimiter } from "@colloquy/core"
+ * import { RedisRateLimiterStore } from "@colloquy/node"
+ * import { NodeRedis } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ *
+ * const limiter = RateLimiter.layer().pipe(
+ *   Layer.provide(RedisRateLimiterStore.layer({ prefix: "my-bot" })),
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<RateLimiterStore, never, Redis.Redis> =>
+  Layer.effect(RateLimiterStore, make(options))
+
+/**
+ * {@link layer} with options from `Config`.
+ *
+ * **Example** (Read the prefix from a setting)
+ *
+ * ```ts
+ * import { RedisRateLimiterStore } from "@colloquy/node"
+ * import { Config } from "effect"
+ *
+ * const store = RedisRateLimiterStore.layerConfig({ prefix: Config.String("BOT_NAME") })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options>
+): Layer.Layer<RateLimiterStore, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(RateLimiterStore, Effect.flatMap(Config.unwrap(options), make))
