@@ -244,11 +244,11 @@ export const filter: {
 export const filterEffect: {
   <E2, R2, U = Update.Update>(
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
-  ): <E, R>(handler: Handler<E, R, U>) => Handler<E | E2, R | R2, U>
+  ): <E, R>(handler: Handler<E, R, U>) => Handler<E | Exclude<E2, NotHandled>, R | R2, U>
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
-  ): Handler<E | E2, R | R2, U>
+  ): Handler<E | Exclude<E2, NotHandled>, R | R2, U>
 } = dual(
   2,
   <E, R, U, E2, R2>(

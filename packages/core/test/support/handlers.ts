@@ -1,7 +1,7 @@
 /** Updates for the tests of handlers. */
 import * as Effect from "effect/Effect"
 import * as Ref from "effect/Ref"
-import { Chat, Handler, type Update, User } from "../../src/index.ts"
+import { Chat, Handler, Message, type Update, User } from "../../src/index.ts"
 
 export const user: User.User = { user_id: User.UserId.make(42), first_name: "Ann", is_bot: false }
 
@@ -13,6 +13,19 @@ export const botStarted = (payload?: string | null): Update.Of<"bot_started"> =>
   chat_id: dialogId,
   user,
   ...(payload === undefined ? {} : { payload })
+})
+
+export const message = (text: string | null): Message.Message => ({
+  sender: user,
+  recipient: { chat_id: dialogId, chat_type: "dialog", user_id: user.user_id },
+  timestamp: 1,
+  body: { mid: Message.MessageId.make("mid.1"), seq: 1n, text }
+})
+
+export const messageCreated = (text: string | null): Update.Of<"message_created"> => ({
+  update_type: "message_created",
+  timestamp: 1,
+  message: message(text)
 })
 
 export const callback = (payload: string | null): Update.Of<"message_callback"> => ({
