@@ -205,13 +205,18 @@ export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>
 export const filter: {
   <U extends Update.Update, V extends U>(
     refinement: (update: U) => update is V
-  ): <E, R>(handler: Handler<E, R, V>) => Handler<E, R, U>
-  <U = Update.Update>(predicate: (update: NoInfer<U>) => boolean): <E, R>(handler: Handler<E, R, U>) => Handler<E, R, U>
+  ): <E, R>(handler: Handler<E, R, V>) => Handler<Exclude<E, NotHandled>, R, U>
+  <U = Update.Update>(
+    predicate: (update: NoInfer<U>) => boolean
+  ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
   <E, R, U extends Update.Update, V extends U>(
     handler: Handler<E, R, V>,
     refinement: (update: U) => update is V
-  ): Handler<E, R, U>
-  <E, R, U>(handler: Handler<E, R, U>, predicate: (update: NoInfer<U>) => boolean): Handler<E, R, U>
+  ): Handler<Exclude<E, NotHandled>, R, U>
+  <E, R, U>(
+    handler: Handler<E, R, U>,
+    predicate: (update: NoInfer<U>) => boolean
+  ): Handler<Exclude<E, NotHandled>, R, U>
 } = dual(
   2,
   <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> =>
@@ -244,11 +249,11 @@ export const filter: {
 export const filterEffect: {
   <E2, R2, U = Update.Update>(
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
-  ): <E, R>(handler: Handler<E, R, U>) => Handler<E | Exclude<E2, NotHandled>, R | R2, U>
+  ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E | E2, NotHandled>, R | R2, U>
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
-  ): Handler<E | Exclude<E2, NotHandled>, R | R2, U>
+  ): Handler<Exclude<E | E2, NotHandled>, R | R2, U>
 } = dual(
   2,
   <E, R, U, E2, R2>(
@@ -282,11 +287,11 @@ export const filterEffect: {
 export const inChatType: {
   (
     types: ChatType | ReadonlyArray<ChatType>
-  ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<E, R, U>
+  ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
   <E, R, U extends Update.Update>(
     handler: Handler<E, R, U>,
     types: ChatType | ReadonlyArray<ChatType>
-  ): Handler<E, R, U>
+  ): Handler<Exclude<E, NotHandled>, R, U>
 } = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, types: ChatType | ReadonlyArray<ChatType>) =>
   filter(handler, (update: U) => {
     const type = Update.chatTypeOf(update)
@@ -315,8 +320,13 @@ export const inChatType: {
  * @since 0.1.0
  */
 export const fromUsers: {
-  (userIds: ReadonlyArray<UserId>): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<E, R, U>
-  <E, R, U extends Update.Update>(handler: Handler<E, R, U>, userIds: ReadonlyArray<UserId>): Handler<E, R, U>
+  (
+    userIds: ReadonlyArray<UserId>
+  ): <E, R, U extends Update.Update>(handler: Handler<E, R, U>) => Handler<Exclude<E, NotHandled>, R, U>
+  <E, R, U extends Update.Update>(
+    handler: Handler<E, R, U>,
+    userIds: ReadonlyArray<UserId>
+  ): Handler<Exclude<E, NotHandled>, R, U>
 } = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, userIds: ReadonlyArray<UserId>) => {
   const accepted = new Set(userIds)
   return filter(handler, (update: U) => {
@@ -412,9 +422,9 @@ const toIsHandled = {
  * @category running
  * @since 0.1.0
  */
-export const run = <E, R, U>(handler: Handler<E, R, U>, update: U): Effect.Effect<boolean, E, R> =>
+export const run = <E, R, U>(handler: Handler<E, R, U>, update: U): Effect.Effect<boolean, Exclude<E, NotHandled>, R> =>
   Effect.suspend(() => {
     const effect = handler(update)
     if (effect === undefined) return succeedFalse
-    return Effect.matchCauseEffect(effect, toIsHandled) as Effect.Effect<boolean, E, R>
+    return Effect.matchCauseEffect(effect, toIsHandled) as Effect.Effect<boolean, Exclude<E, NotHandled>, R>
   })

@@ -152,7 +152,10 @@ describe("the types of Handler.notHandled", () => {
   })
 
   it("leave NotHandled out of the errors of a function that a combinator receives directly", () => {
-    expectTypeOf(Handler.filter(declines, () => true)).toExtend<Handler.Handler>()
+    expectTypeOf(Handler.run(declines, { update_type: "unknown", raw: 1 })).toEqualTypeOf<Effect.Effect<boolean>>()
+    expectTypeOf(Handler.filter(declines, () => true)).toEqualTypeOf<Handler.Handler>()
+    expectTypeOf(Handler.inChatType(declines, "dialog")).toEqualTypeOf<Handler.Handler>()
+    expectTypeOf(Handler.fromUsers(declines, [])).toEqualTypeOf<Handler.Handler>()
     expectTypeOf(Handler.filter(mayDecline, () => true)).toEqualTypeOf<Handler.Handler<Broken>>()
     expectTypeOf(Handler.transform(declines, Effect.asVoid)).toEqualTypeOf<Handler.Handler>()
     expectTypeOf(Handler.transform(mayDecline, Effect.asVoid)).toEqualTypeOf<Handler.Handler<Broken>>()
