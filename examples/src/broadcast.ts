@@ -28,4 +28,4 @@ const stores = Layer.merge(SqlChatStore.layer(), SqlBroadcastStore.layer()).pipe
   Layer.provide(NodeInbox.layerSqlConfig)
 )
 
-NodeMain.runMain(Effect.provide(broadcast, Layer.merge(stores, NodeBot.layerConfig)))
+NodeMain.runMain(Effect.provide(broadcast, Layer.merge(stores, NodeBot.layerConfig())))

@@ -24,6 +24,6 @@ const forPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== t
 const bot = Updates.run(forPeople(Handler.first(question, thanks)))
 
 // BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.
-const webhook = NodeWebhook.layerConfig({ updateTypes: types }).pipe(Layer.provideMerge(NodeBot.layerConfig))
+const webhook = NodeWebhook.layerConfig({ updateTypes: types }).pipe(Layer.provideMerge(NodeBot.layerConfig()))
 
 NodeMain.runMain(Effect.provide(bot, webhook))

@@ -30,6 +30,6 @@ export const bot = Updates.run(Handler.first(greet, echo, shout))
 
 if (import.meta.main) {
   // Long polling is for development; `webhook.ts` is for production.
-  const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig))
+  const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
   NodeMain.runMain(Effect.provide(bot, updates))
 }

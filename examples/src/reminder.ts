@@ -72,6 +72,6 @@ export const bot = Effect.gen(function* () {
 
 if (import.meta.main) {
   const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
-  const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig))
+  const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
   NodeMain.runMain(Effect.provide(bot, Layer.merge(updates, chats)))
 }

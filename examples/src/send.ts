@@ -24,4 +24,4 @@ const send = Effect.gen(function* () {
 )
 
 // What is left, such as a wrong token or a network that is down, is logged, and the process exits with 1.
-NodeMain.runMain(Effect.provide(send, NodeBot.layerConfig))
+NodeMain.runMain(Effect.provide(send, NodeBot.layerConfig()))

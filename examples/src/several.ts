@@ -25,7 +25,7 @@ const limiter = RateLimiter.layer({ onUnavailable: { share: 0.5 } }).pipe(
   Layer.provide(NodeRedis.layerConfig({ url: Config.String("REDIS_URL") }))
 )
 
-const client = NodeBot.layerClientConfig.pipe(Layer.provide(limiter))
+const client = NodeBot.layerClientConfig().pipe(Layer.provide(limiter))
 
 // Each subscribes the same address with the same secret, so it does not matter which is the first or the last.
 // BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.

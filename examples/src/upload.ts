@@ -34,4 +34,4 @@ const program = Effect.gen(function* () {
   })
 )
 
-NodeMain.runMain(Effect.provide(program, NodeBot.layerConfig))
+NodeMain.runMain(Effect.provide(program, NodeBot.layerConfig()))

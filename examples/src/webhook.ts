@@ -29,7 +29,7 @@ const bot = Updates.run(ChatStore.track(Handler.first(greet, help, count)), {
 // BOT_WEBHOOK_URL=http://127.0.0.1:8080/updates with BOT_WEBHOOK_INSECURE=true.
 const webhook = NodeWebhook.layerConfig({
   updateTypes: ["bot_started", "bot_stopped", "bot_added", "bot_removed", "message_created", "dialog_removed"]
-}).pipe(Layer.provideMerge(NodeBot.layerConfig))
+}).pipe(Layer.provideMerge(NodeBot.layerConfig()))
 
 const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
 

@@ -1,13 +1,15 @@
 /**
- * The client: the one interpreter of endpoints against the platform.
+ * The client of the platform: it executes the calls of endpoints over HTTP.
  *
- * The order is fixed: validate and encode, then retry( rate limit, span, send, classify ), then decode. Every retry
- * takes its own place in the rate limiter.
+ * A call goes through these steps: validate and encode the request; then, for each attempt, wait for a permit of the
+ * `RateLimiter`, open a span, send the request and classify the response; repeat the attempt by the `RetryPolicy`;
+ * decode the response.
  *
  * API: General conventions; Authentication.
  *
  * @since 0.1.0
  */
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,7 +23,8 @@ import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
 
 /**
- * Carries out endpoints. `layer` does it against the platform, `TestBotApi` with functions given by a test.
+ * Executes the calls of endpoints. {@link layer} sends them to the platform; `TestBotApi` of `@colloquy/testing` answers
+ * them with functions.
  *
  * @category services
  * @since 0.1.0
@@ -29,6 +32,7 @@ import * as Settings from "./Settings.ts"
 export class BotApi extends Context.Service<
   BotApi,
   {
+    /** Executes one call. An endpoint is also a function that does this: `Messages.send(request)`. */
     readonly execute: <Request, Success, E extends ApiError.Declared>(
       endpoint: Endpoint.Endpoint<Request, Success, E>,
       request: Request
@@ -37,21 +41,40 @@ export class BotApi extends Context.Service<
 >()("@colloquy/core/BotApi") {}
 
 /**
- * How the platform is reached. `timeout` is for one attempt, from sending to the end of the answer; calls in which the
- * platform waits on purpose get that time on top. Default: 1 minute. `"Infinity"` leaves it to the time-outs of the HTTP
- * client, where it has some.
+ * Options of a client.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /** The token of the bot, without `Bearer`. */
   readonly token: Redacted.Redacted
+  /** The address of the API host. */
   readonly baseUrl: string
+  /**
+   * Maximum duration of one attempt, from sending the request to the end of the response. Long polling adds the time that
+   * the platform waits. `"Infinity"` turns it off. Default: 1 minute.
+   */
   readonly timeout?: Duration.Input | undefined
 }
 
 /**
- * The client for one bot.
+ * Creates a client for one bot.
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options: Options): Effect.Effect<BotApi["Service"], never, HttpClient.HttpClient | RateLimiter> =>
+  Effect.flatMap(HttpClient.HttpClient, (client) =>
+    Effect.map(RateLimiter, (limiter) =>
+      BotApi.of(interpret({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") }))
+    )
+  )
+
+/**
+ * Provides a client for one bot.
  *
  * **Example**
  *
@@ -64,25 +87,34 @@ export interface Options {
  * )
  * ```
  *
- * @category layers
- * @since 0.1.0
- */
-export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.HttpClient | RateLimiter> =>
-  Layer.effect(
-    BotApi,
-    Effect.flatMap(HttpClient.HttpClient, (client) =>
-      Effect.map(RateLimiter, (limiter) =>
-        BotApi.of(interpret({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") }))
-      )
-    )
-  )
-
-/**
- * The client for the bot of the settings `BOT_TOKEN` and `BOT_BASE_URL`. What is missing or malformed is reported by
- * name, all at once.
+ * API: General conventions; Authentication.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<BotApi, Settings.InvalidSettings, HttpClient.HttpClient | RateLimiter> =
-  Layer.unwrap(Effect.map(Settings.bot, layer))
+export const layer = (options: Options): Layer.Layer<BotApi, never, HttpClient.HttpClient | RateLimiter> =>
+  Layer.effect(BotApi, make(options))
+
+/**
+ * Provides a client whose options are read from `Config`. Default: `Settings.bot`, the settings `BOT_TOKEN` and
+ * `BOT_BASE_URL`. Fails with `InvalidSettings`, which reports all settings that are missing or malformed.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { BotApi, Settings } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const bot = BotApi.layerConfig()
+ * const other = BotApi.layerConfig({ token: Config.Redacted("OTHER_TOKEN"), baseUrl: Settings.baseUrl })
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = Settings.bot
+): Layer.Layer<BotApi, Settings.InvalidSettings, HttpClient.HttpClient | RateLimiter> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))

@@ -1,14 +1,14 @@
 /**
- * The settings of a bot, by `Config`.
+ * The settings of a bot: `Config` values that `layerConfig` reads, by default from environment variables.
  *
- * | setting | what | default |
+ * | Setting | Meaning | Default |
  * |---|---|---|
- * | `BOT_TOKEN` | the bare token of the bot | required |
- * | `BOT_BASE_URL` | the API host, `https://…` (plain `http://` on loopback only) | required |
- * | `BOT_WEBHOOK_URL` | the address of the webhook, `https://…` without a port | required for a webhook |
- * | `BOT_WEBHOOK_SECRET` | its secret, 5 to 256 of A-Z, a-z, 0-9 and hyphen | a new one at each start |
- * | `BOT_SECRET_HEADER` | the header that carries a webhook's secret | `X-Svc-Bot-Api-Secret` |
- * | `BOT_WEBHOOK_INSECURE` | `true` takes an address of the webhook at `http://127.0.0.1`, for the emulator | `false` |
+ * | `BOT_TOKEN` | The token of the bot, without `Bearer` | required |
+ * | `BOT_BASE_URL` | The API host: an `https://` address, or `http://` on a loopback address | required |
+ * | `BOT_WEBHOOK_URL` | The address of the webhook: an `https://` address without a port | required for a webhook |
+ * | `BOT_WEBHOOK_SECRET` | The secret of the webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen | generated at each start |
+ * | `BOT_SECRET_HEADER` | The header that carries the secret of the webhook | `X-Svc-Bot-Api-Secret` |
+ * | `BOT_WEBHOOK_INSECURE` | `true` accepts a webhook at `http://127.0.0.1`, for the emulator | `false` |
  *
  * API: General conventions; Authentication.
  *
@@ -17,6 +17,7 @@
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -24,12 +25,13 @@ import { fieldIssues } from "./internal/client/fieldIssues.ts"
 import * as Platform from "./Platform.ts"
 
 /**
- * Settings that are missing or malformed, all of them, by name.
+ * Settings or options are missing or malformed. `problems` has all of them, by name.
  *
  * @category errors
  * @since 0.1.0
  */
 export class InvalidSettings extends Data.TaggedError("InvalidSettings")<{
+  /** Each setting with its problem. */
   readonly problems: ReadonlyArray<{ readonly setting: string; readonly problem: string }>
 }> {
   override get message() {
@@ -63,7 +65,9 @@ const isHeaderName = Schema.makeFilter(
 )
 
 /**
- * The bot's token, `BOT_TOKEN`.
+ * The setting `BOT_TOKEN`: the token of the bot, without blanks and without `Bearer`. Required.
+ *
+ * API: Authentication.
  *
  * @category settings
  * @since 0.1.0
@@ -74,7 +78,10 @@ export const token: Config.Config<Redacted.Redacted> = Config.schema(
 ).pipe(Config.map((value) => Redacted.make(value, { label: "BOT_TOKEN" })))
 
 /**
- * The API host, `BOT_BASE_URL`.
+ * The setting `BOT_BASE_URL`: the address of the API host, without a query. It starts with `https://`; `http://` is
+ * accepted for `localhost` and loopback addresses. Required.
+ *
+ * API: General conventions.
  *
  * @category settings
  * @since 0.1.0
@@ -82,7 +89,9 @@ export const token: Config.Config<Redacted.Redacted> = Config.schema(
 export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(isBaseUrl), "BOT_BASE_URL")
 
 /**
- * The header that carries a webhook's secret, `BOT_SECRET_HEADER`.
+ * The setting `BOT_SECRET_HEADER`: the header that carries the secret of a webhook. Default: `X-Svc-Bot-Api-Secret`.
+ *
+ * API: Authentication.
  *
  * @category settings
  * @since 0.1.0
@@ -96,13 +105,13 @@ const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)
     ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({
         setting: field,
-        // A setting that is there is a string, so this one is not there.
+        // The value of a setting is a string, so a setting of another type is missing.
         problem: problem === "must be a string" ? "is missing" : problem
       }))
     : [{ setting: "configuration", problem: error.message }]
 
 /**
- * Reads several settings and reports all that are missing or malformed, not just the first.
+ * Reads several settings. Fails with {@link InvalidSettings}, which reports all that are missing or malformed.
  *
  * **Example**
  *
@@ -130,24 +139,54 @@ export const all = Effect.fnUntraced(function* <const Configs extends Readonly<R
 })
 
 /**
- * What the client needs: {@link token} and {@link baseUrl}.
+ * Reads options that are given as a `Config`, or as a record with a `Config` for each option, and reports all that are
+ * missing or malformed. Every `layerConfig` reads its options this way.
+ *
+ * **Example** (A token from a variable of another name)
+ *
+ * ```ts
+ * import { BotApi, Settings } from "@colloquy/core"
+ * import { Config, Effect, Layer } from "effect"
+ *
+ * const bot = Layer.unwrap(
+ *   Effect.map(
+ *     Settings.unwrap<BotApi.Options>({ token: Config.Redacted("MY_TOKEN"), baseUrl: Settings.baseUrl }),
+ *     BotApi.layer
+ *   )
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const unwrap = <A>(options: Config.Wrap<A>): Effect.Effect<A, InvalidSettings> =>
+  Config.isConfig(options)
+    ? Effect.mapError(
+        options as unknown as Effect.Effect<A, Config.ConfigError>,
+        (error) => new InvalidSettings({ problems: problemsOf(error) })
+      )
+    : (all(
+        Record.map(options as Record<string, Config.Wrap<any>>, (option) => Config.unwrap<any>(option))
+      ) as Effect.Effect<never, InvalidSettings>)
+
+/**
+ * The settings of a client: {@link token} and {@link baseUrl}.
  *
  * @category settings
  * @since 0.1.0
  */
-export const bot: Effect.Effect<{ readonly token: Redacted.Redacted; readonly baseUrl: string }, InvalidSettings> = all(
-  {
-    token,
-    baseUrl
-  }
-)
+export const bot: {
+  readonly token: Config.Config<Redacted.Redacted>
+  readonly baseUrl: Config.Config<string>
+} = { token, baseUrl }
 
 const Bot = Schema.Struct({ token: Schema.String.check(isBareToken), baseUrl: Schema.String.check(isBaseUrl) })
 
 const checkBot = Schema.decodeUnknownResult(Bot, { errors: "all" })
 
 /**
- * Checks a token and a base URL that are given as options by the rules of {@link token} and {@link baseUrl}.
+ * Checks a token and a base URL that are given as options, by the rules of {@link token} and {@link baseUrl}. Fails with
+ * {@link InvalidSettings}.
  *
  * @category settings
  * @since 0.1.0

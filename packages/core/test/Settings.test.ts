@@ -16,7 +16,7 @@ const given = (env: Readonly<Record<string, string>>) =>
 const good = { BOT_TOKEN: "s3cret.Token", BOT_BASE_URL: "https://api.example/v1" }
 
 const problemsOf = (env: Readonly<Record<string, string>>) =>
-  Settings.bot.pipe(
+  Settings.all(Settings.bot).pipe(
     Effect.flip,
     Effect.map(({ problems }) => problems.map(({ setting, problem }) => `${setting} ${problem}`)),
     given(env)
@@ -29,7 +29,7 @@ describe("the settings", () => {
   it.effect("that are missing are reported by name, all at once", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* problemsOf({}), ["BOT_TOKEN is missing", "BOT_BASE_URL is missing"])
-      const error = yield* Settings.bot.pipe(Effect.flip, given({}))
+      const error = yield* Settings.all(Settings.bot).pipe(Effect.flip, given({}))
       assert.strictEqual(
         error.message,
         "Set these before the bot starts: BOT_TOKEN is missing; BOT_BASE_URL is missing."
@@ -65,7 +65,7 @@ describe("the settings", () => {
         "http://[::1]:3000"
       ]
       for (const url of addresses) {
-        const settings = yield* Settings.bot.pipe(given({ ...good, BOT_BASE_URL: url }))
+        const settings = yield* Settings.all(Settings.bot).pipe(given({ ...good, BOT_BASE_URL: url }))
         assert.strictEqual(settings.baseUrl, url)
       }
       const refused = [
@@ -112,8 +112,8 @@ describe("the settings", () => {
 
   it.effect("never print the token, neither the right one nor a malformed one", () =>
     Effect.gen(function* () {
-      const settings = yield* Settings.bot.pipe(given(good))
-      const malformed = yield* Settings.bot.pipe(Effect.flip, given({ BOT_TOKEN: "Bearer s3cret.Token" }))
+      const settings = yield* Settings.all(Settings.bot).pipe(given(good))
+      const malformed = yield* Settings.all(Settings.bot).pipe(Effect.flip, given({ BOT_TOKEN: "Bearer s3cret.Token" }))
       for (const value of [settings, settings.token, malformed]) {
         for (const printed of [
           String(value),
@@ -130,7 +130,7 @@ describe("the settings", () => {
   it.effect("make the client", () =>
     Effect.gen(function* () {
       const platform = scripted(ok(bot))
-      const layer = BotApi.layerConfig.pipe(
+      const layer = BotApi.layerConfig().pipe(
         Layer.provide(RateLimiter.layerMemory()),
         Layer.provide(Layer.succeed(HttpClient.HttpClient, platform.client))
       )

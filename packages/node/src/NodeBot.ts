@@ -1,5 +1,5 @@
 /**
- * A bot on Node in one layer: the client, the limits, an HTTP client with its trust, proxy and time-outs, and the inbox.
+ * A bot on Node in one layer: the client, its HTTP client, the rate limiter and the inbox.
  *
  * @since 0.1.0
  */
@@ -7,57 +7,100 @@ import * as BotApi from "@colloquy/core/BotApi"
 import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as Settings from "@colloquy/core/Settings"
+import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as NodeInbox from "./NodeInbox.ts"
 import * as NodeBotHttpClient from "./NodeBotHttpClient.ts"
+import * as NodeInbox from "./NodeInbox.ts"
 
 /**
- * The bot's token and the API host, with whatever `NodeBotHttpClient` accepts. `limits` are for a platform that allows another
- * rate than it documents; those left out keep their documented value. `inbox` is for another file than
- * `./colloquy.sqlite`, or another way to keep updates in it; the file is made when the first update arrives.
+ * Options of the client of a bot: its token, the API host and the options of the HTTP client.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends NodeBotHttpClient.Options {
+export interface ClientOptions extends NodeBotHttpClient.Options {
+  /** The token of the bot, without `Bearer`. */
   readonly token: string | Redacted.Redacted
+  /** The address of the API host: an `https://` address, or `http://` on a loopback address. */
   readonly baseUrl: string
+}
+
+/**
+ * Options of a bot.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends ClientOptions {
+  /** Options of the rate limiter, for a platform with other limits than the documented ones. Default: `RateLimiter.defaults`. */
   readonly limits?: Partial<RateLimiter.Options> | undefined
+  /** Options of the inbox. Its file is created when the first update arrives. Default: the file `./colloquy.sqlite`. */
   readonly inbox?: NodeInbox.Options | undefined
 }
 
 /**
- * What a bot on Node gets.
+ * The services of a bot on Node.
  *
  * @category models
  * @since 0.1.0
  */
 export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpClient | Inbox.Inbox
 
-const makeClient = <E>(
-  { token, baseUrl }: BotApi.Options,
-  http: Layer.Layer<HttpClient.HttpClient, E>
-): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, E, RateLimiter.RateLimiter> =>
-  // The HTTP client has time-outs of its own, for connecting, for the answer, its progress, and the whole call.
-  BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(Layer.provideMerge(http))
-
-const make = <E>(
-  options: BotApi.Options & Pick<Options, "limits" | "inbox">,
-  http: Layer.Layer<HttpClient.HttpClient, E>
-): Layer.Layer<NodeBot, E> =>
-  makeClient(options, http).pipe(
-    Layer.provideMerge(RateLimiter.layerMemory(options.limits)),
-    Layer.merge(NodeInbox.layerLazy(options.inbox))
-  )
+/**
+ * Why a bot cannot start.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type NodeBotError = NodeBotHttpClient.ExtraCaError | Settings.InvalidSettings
 
 /**
- * A bot by its token and API host.
+ * Provides the client of a bot alone, for a bot with a rate limiter of another kind, such as one that several processes
+ * share. Fails as {@link layer} does.
  *
- * Fails with `InvalidSettings` for a token or an address that cannot be right, and with `TrustError` when a root
- * certificate, the proxy or a time-out cannot be used.
+ * **Example** (A rate limiter in Redis)
+ *
+ * ```ts
+ * import { NodeBot, RedisRateLimiter } from "@colloquy/node"
+ * import { NodeRedis } from "@effect/platform-node"
+ * import { Layer } from "effect"
+ *
+ * const limiter = RedisRateLimiter.layer({ prefix: "my-bot" }).pipe(
+ *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
+ * )
+ *
+ * const bot = NodeBot.layerClient({ token: "the-token", baseUrl: "https://api.example" }).pipe(
+ *   Layer.provideMerge(limiter)
+ * )
+ * ```
+ *
+ * API: General conventions; Authentication.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerClient = (
+  options: ClientOptions
+): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, NodeBotError, RateLimiter.RateLimiter> => {
+  const { baseUrl } = options
+  const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
+  return Layer.unwrap(
+    Effect.as(
+      Settings.check({ token, baseUrl }),
+      // The HTTP client has its time-outs: to connect, until the response, without progress, and for the whole call.
+      BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(Layer.provideMerge(NodeBotHttpClient.layer(options)))
+    )
+  )
+}
+
+/**
+ * Provides a bot: its client, an HTTP client, a rate limiter in memory and an inbox in a SQLite file.
+ *
+ * Fails with `InvalidSettings` if the token, an address or a time-out is invalid, and with `ExtraCaError` if an extra
+ * root certificate cannot be used.
  *
  * **Example**
  *
@@ -77,31 +120,33 @@ const make = <E>(
  * @category layers
  * @since 0.1.0
  */
-export const layer = (
-  options: Options
-): Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Settings.InvalidSettings> => {
-  const { baseUrl, limits, inbox } = options
-  const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
-  return Layer.unwrap(
-    Effect.as(
-      Settings.check({ token, baseUrl }),
-      make({ token, baseUrl, limits, inbox }, NodeBotHttpClient.layer(options))
-    )
+export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError> =>
+  layerClient(options).pipe(
+    Layer.provideMerge(RateLimiter.layerMemory(options.limits)),
+    Layer.merge(NodeInbox.layerLazy(options.inbox))
   )
-}
-
-const clientSettings = {
-  token: Settings.token,
-  baseUrl: Settings.baseUrl,
-  secretHeader: Settings.secretHeader,
-  ...NodeBotHttpClient.settings
-}
 
 /**
- * The bot of the settings: `BOT_TOKEN`, `BOT_BASE_URL`, `BOT_INBOX`, and those of `NodeBotHttpClient`. What is missing or malformed is
- * reported by name, all at once.
+ * The settings of {@link layerClientConfig}: `BOT_TOKEN`, `BOT_BASE_URL` and those of `NodeBotHttpClient`.
  *
- * **Example**
+ * @category settings
+ * @since 0.1.0
+ */
+export const clientSettings = { ...Settings.bot, ...NodeBotHttpClient.settings }
+
+/**
+ * The settings of {@link layerConfig}: those of {@link clientSettings}, and `BOT_INBOX`.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const settings = { ...clientSettings, inbox: { filename: NodeInbox.filename } }
+
+/**
+ * Provides a bot whose options are read from `Config`. Default: {@link settings}. `InvalidSettings` reports all settings
+ * that are missing or malformed.
+ *
+ * **Example** (A bot that is configured by environment variables)
  *
  * ```ts
  * import { Me } from "@colloquy/core"
@@ -111,8 +156,17 @@ const clientSettings = {
  * // BOT_TOKEN=… BOT_BASE_URL=https://api.example node bot.js
  * const name = Me.get().pipe(
  *   Effect.map((me) => me.first_name),
- *   Effect.provide(NodeBot.layerConfig)
+ *   Effect.provide(NodeBot.layerConfig())
  * )
+ * ```
+ *
+ * **Example** (Another inbox)
+ *
+ * ```ts
+ * import { NodeBot } from "@colloquy/node"
+ * import { Config } from "effect"
+ *
+ * const bot = NodeBot.layerConfig({ ...NodeBot.settings, inbox: Config.succeed({ filename: "data/inbox.sqlite" }) })
  * ```
  *
  * API: General conventions; Authentication.
@@ -120,19 +174,13 @@ const clientSettings = {
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Settings.InvalidSettings> = Layer.unwrap(
-  Effect.map(
-    Settings.all({ ...clientSettings, filename: NodeInbox.filename }),
-    ({ token, baseUrl, secretHeader: _, filename, ...trust }) =>
-      make({ token, baseUrl, inbox: { filename } }, NodeBotHttpClient.layerOfSettings(trust))
-  )
-)
+export const layerConfig = (options: Config.Wrap<Options> = settings): Layer.Layer<NodeBot, NodeBotError> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
 
 /**
- * The client of {@link layerConfig} alone, for a bot with limits and an inbox of its own, such as those that several
- * processes share: it needs a `RateLimiter`. It reads the same settings but `BOT_INBOX`.
+ * Provides {@link layerClient} with options that are read from `Config`. Default: {@link clientSettings}.
  *
- * **Example**
+ * **Example** (A rate limiter in Redis)
  *
  * ```ts
  * import { RateLimiter } from "@colloquy/core"
@@ -145,7 +193,7 @@ export const layerConfig: Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Se
  *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
  * )
  *
- * const bot = NodeBot.layerClientConfig.pipe(Layer.provideMerge(limiter))
+ * const bot = NodeBot.layerClientConfig().pipe(Layer.provideMerge(limiter))
  * ```
  *
  * API: General conventions; Authentication.
@@ -153,12 +201,7 @@ export const layerConfig: Layer.Layer<NodeBot, NodeBotHttpClient.TrustError | Se
  * @category layers
  * @since 0.1.0
  */
-export const layerClientConfig: Layer.Layer<
-  BotApi.BotApi | HttpClient.HttpClient,
-  NodeBotHttpClient.TrustError | Settings.InvalidSettings,
-  RateLimiter.RateLimiter
-> = Layer.unwrap(
-  Effect.map(Settings.all(clientSettings), ({ token, baseUrl, secretHeader: _, ...trust }) =>
-    makeClient({ token, baseUrl }, NodeBotHttpClient.layerOfSettings(trust))
-  )
-)
+export const layerClientConfig = (
+  options: Config.Wrap<ClientOptions> = clientSettings
+): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, NodeBotError, RateLimiter.RateLimiter> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<ClientOptions>(options), layerClient))

@@ -1,5 +1,5 @@
 /**
- * The HTTP client of a bot on Node: what it trusts, through which proxy it goes, and how long it waits.
+ * The HTTP client of a bot on Node: the certificates it trusts, its proxy and its time-outs.
  *
  * @since 0.1.0
  */
@@ -12,51 +12,49 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { makeClient } from "./internal/client/client.ts"
 import { makeDispatcher, type ProxyAddress } from "./internal/client/dispatcher.ts"
-import { makeSecureContext } from "./internal/client/roots.ts"
-import { TrustError } from "./internal/client/trustError.ts"
-
-export {
-  /**
-   * A setting of {@link layer} that cannot be used: `setting` names it, `problem` says what is wrong, `message` says
-   * what to do. Neither key material nor the address and password of a proxy appear in it.
-   *
-   * **Example** (Telling the operator what to fix)
-   *
-   * ```ts
-   * import { NodeBotHttpClient } from "@colloquy/node"
-   * import * as Console from "effect/Console"
-   * import * as Effect from "effect/Effect"
-   * import * as Layer from "effect/Layer"
-   *
-   * export const program = Layer.launch(NodeBotHttpClient.layer({ extraCa: "./root.pem" })).pipe(
-   *   Effect.catchTag("TrustError", (error) => Console.error(`${error.problem} in ${error.setting}: ${error.message}`))
-   * )
-   * ```
-   *
-   * @category errors
-   * @since 0.1.0
-   */
-  TrustError
-} from "./internal/client/trustError.ts"
+import { makeSecureContext } from "./internal/client/extraCa.ts"
 
 /**
- * What {@link layer} accepts; everything is optional.
+ * The option `extraCa` (the setting `BOT_EXTRA_CA`) has no usable root certificate. `message` says what to do; it never
+ * contains key material.
  *
- * - `extraCa`: root certificates trusted besides the usual ones of the runtime, each as PEM text or the path of a PEM
- *   file. One text or file may hold several certificates.
- * - `proxy`: `http://user:password@host:port` (or `https://`). Every request goes through it by `CONNECT`.
- * - `connectTimeout`: for the connection with its TLS handshake and proxy tunnel, 10 seconds by default.
- * - `headersTimeout`: from the end of the request to the first byte of the answer, and for a stalled upload; 2 minutes
- *   by default. Long polling needs more than its own `timeout`, which is at most 90 seconds.
- * - `bodyTimeout`: without progress while the body arrives, not for the whole of it; 1 minute by default.
- * - `callTimeout`: for the whole of an API call, however it trickles, 3 minutes by default; uploads have none.
- * - `connections`: at most so many per host, 64 by default.
+ * - `Unreadable`: the file cannot be read.
+ * - `NoCertificate`: the value is neither PEM text nor a path, or has no certificate.
+ * - `Malformed`: a certificate is incomplete or damaged.
+ * - `Expired`: a certificate has expired.
+ * - `NotARoot`: no certificate is a root or was issued by a trusted root.
  *
- * Time-outs are exact to about a second; `"Infinity"` is no limit.
+ * **Example** (Reporting the problem to the operator)
  *
- * **Example** (Options for a bot behind a company proxy)
+ * ```ts
+ * import { NodeBotHttpClient } from "@colloquy/node"
+ * import * as Console from "effect/Console"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * export const program = Layer.launch(NodeBotHttpClient.layer({ extraCa: "./root.pem" })).pipe(
+ *   Effect.catchTag("ExtraCaError", (error) => Console.error(`${error.problem}: ${error.message}`))
+ * )
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ExtraCaError extends Schema.TaggedError<ExtraCaError>()("ExtraCaError", {
+  /** What is wrong. */
+  problem: Schema.Literals(["Unreadable", "NoCertificate", "Malformed", "Expired", "NotARoot"]),
+  /** The path of the file, where the value is a path. */
+  path: Schema.optionalKey(Schema.String),
+  message: Schema.String
+}) {}
+
+/**
+ * Options of the HTTP client. Time-outs are exact to about one second; `"Infinity"` turns a time-out off.
+ *
+ * **Example** (Options for a bot behind a proxy)
  *
  * ```ts
  * import type { NodeBotHttpClient } from "@colloquy/node"
@@ -68,111 +66,119 @@ export {
  * }
  * ```
  *
+ * API: General conventions.
+ *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * Root certificates to trust in addition to those of the runtime, each as PEM text or as the path of a PEM file. A text
+   * or a file can have several certificates. Default: none.
+   */
   readonly extraCa?: string | ReadonlyArray<string> | undefined
+  /**
+   * The address of an HTTP proxy, `http://user:password@host:port` or `https://`. All requests are sent through it with
+   * `CONNECT`. Default: no proxy.
+   */
   readonly proxy?: string | Redacted.Redacted | undefined
+  /** Maximum time to connect, including the TLS handshake and the tunnel of the proxy. Default: 10 seconds. */
   readonly connectTimeout?: Duration.Input | undefined
+  /**
+   * Maximum time from the end of the request to the first byte of the response, and maximum time without progress while
+   * a request body is sent. It must exceed the time-out of long polling, which is at most 90 seconds. Default: 2 minutes.
+   */
   readonly headersTimeout?: Duration.Input | undefined
+  /** Maximum time without progress while the response body is received. Default: 1 minute. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** Maximum duration of an API call, from the request to the end of the response. Not for uploads. Default: 3 minutes. */
   readonly callTimeout?: Duration.Input | undefined
+  /** Maximum number of connections per host. Default: 64. */
   readonly connections?: number | undefined
 }
 
-const optionNames = {
-  extraCa: "extraCa",
-  proxy: "proxy",
-  connectTimeout: "connectTimeout",
-  headersTimeout: "headersTimeout",
-  bodyTimeout: "bodyTimeout",
-  callTimeout: "callTimeout"
+interface Problem {
+  readonly setting: string
+  readonly problem: string
 }
 
-type Names = typeof optionNames
-
-const configNames: Names & { readonly connections: string } = {
-  extraCa: "BOT_EXTRA_CA",
-  proxy: "BOT_PROXY",
-  connectTimeout: "BOT_CONNECT_TIMEOUT",
-  headersTimeout: "BOT_HEADERS_TIMEOUT",
-  bodyTimeout: "BOT_BODY_TIMEOUT",
-  callTimeout: "BOT_CALL_TIMEOUT",
-  connections: "BOT_CONNECTIONS"
-}
+type Checked<A> = { readonly value: A } | { readonly problem: string }
 
 const longestTimer = 2 ** 31 - 1
 
-const toMillis = (setting: string, value: Duration.Input): Effect.Effect<number, TrustError> => {
-  const millis = Option.match(Duration.fromInput(value), { onNone: () => 0, onSome: Duration.toMillis })
-  return millis > 0
-    ? Effect.succeed(millis > longestTimer ? 0 : Math.ceil(millis))
-    : Effect.fail(
-        new TrustError({
-          setting,
-          problem: "InvalidTimeout",
-          message: `${setting}: a time-out must be longer than zero, such as "10 seconds"; "Infinity" is no limit.`
-        })
-      )
+const durationProblem = "must be a duration longer than zero, such as `10 seconds`"
+
+/** Milliseconds, 0 for no time-out. */
+const toMillis = (input: Duration.Input): Checked<number> => {
+  const millis = Option.match(Duration.fromInput(input), { onNone: () => 0, onSome: Duration.toMillis })
+  return millis > 0 ? { value: millis > longestTimer ? 0 : Math.ceil(millis) } : { problem: durationProblem }
 }
 
-const credential = (text: string) => Option.getOrElse(Option.liftThrowable(decodeURIComponent)(text), () => text)
+const decodeCredential = (text: string) => Option.getOrElse(Option.liftThrowable(decodeURIComponent)(text), () => text)
 
-const proxyUrl = (value: string): URL | null => {
+const proxyProblem = "must look like http://user:password@host:port"
+
+const parseUrl = (value: string): URL | null => {
   const url = URL.parse(value)
   return url !== null && ["http:", "https:"].includes(url.protocol) && url.hostname !== "" ? url : null
 }
 
-const parseProxy = (setting: string, value: string): Effect.Effect<ProxyAddress, TrustError> => {
-  const url = proxyUrl(value)
-  if (url === null) {
-    return Effect.fail(
-      new TrustError({
-        setting,
-        problem: "InvalidProxy",
-        message: `${setting}: not the address of a proxy. It looks like http://user:password@host:port.`
-      })
-    )
-  }
-  const login = `${credential(url.username)}:${credential(url.password)}`
-  return Effect.succeed({
-    origin: url.origin,
-    authorization: login === ":" ? undefined : `Basic ${Buffer.from(login).toString("base64")}`
-  })
+const parseProxy = (proxy: Options["proxy"]): Checked<ProxyAddress | undefined> => {
+  if (proxy === undefined) return { value: undefined }
+  const url = parseUrl(typeof proxy === "string" ? proxy : Redacted.value(proxy))
+  if (url === null) return { problem: proxyProblem }
+  const login = `${decodeCredential(url.username)}:${decodeCredential(url.password)}`
+  const authorization = login === ":" ? undefined : `Basic ${Buffer.from(login).toString("base64")}`
+  return { value: { origin: url.origin, authorization } }
 }
 
-const plain = (value: string | Redacted.Redacted) => (typeof value === "string" ? value : Redacted.value(value))
-
-const make = Effect.fnUntraced(function* (options: Options, names: Names) {
-  const roots = typeof options.extraCa === "string" ? [options.extraCa] : (options.extraCa ?? [])
-  const settings = {
-    secureContext: roots.length === 0 ? undefined : yield* makeSecureContext(names.extraCa, roots),
-    proxy: options.proxy === undefined ? undefined : yield* parseProxy(names.proxy, plain(options.proxy)),
-    connections: options.connections ?? 64,
-    connectTimeout: yield* toMillis(names.connectTimeout, options.connectTimeout ?? "10 seconds"),
-    headersTimeout: yield* toMillis(names.headersTimeout, options.headersTimeout ?? "2 minutes"),
-    bodyTimeout: yield* toMillis(names.bodyTimeout, options.bodyTimeout ?? "1 minute")
+/**
+ * Creates an HTTP client for API calls and uploads. Its certificates, proxy and time-outs apply to this client only. It
+ * sends no trace headers.
+ *
+ * Fails with {@link ExtraCaError} if an extra root certificate cannot be used, and with `Settings.InvalidSettings` if the
+ * proxy or a time-out is invalid. A server whose certificate is not trusted is an `HttpClientError` of the request, with
+ * the code of the TLS failure in its chain of causes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (
+  options?: Options
+) => Effect.Effect<HttpClient.HttpClient, ExtraCaError | Settings.InvalidSettings, Scope.Scope> = Effect.fnUntraced(
+  function* (options: Options = {}) {
+    const problems: Array<Problem> = []
+    const checked = <A>(setting: keyof Options, result: Checked<A>): A => {
+      if ("value" in result) return result.value
+      problems.push({ setting, problem: result.problem })
+      return undefined as A
+    }
+    const proxy = checked("proxy", parseProxy(options.proxy))
+    const connectTimeout = checked("connectTimeout", toMillis(options.connectTimeout ?? "10 seconds"))
+    const headersTimeout = checked("headersTimeout", toMillis(options.headersTimeout ?? "2 minutes"))
+    const bodyTimeout = checked("bodyTimeout", toMillis(options.bodyTimeout ?? "1 minute"))
+    const callTimeout = checked("callTimeout", toMillis(options.callTimeout ?? "3 minutes"))
+    if (problems.length > 0) return yield* new Settings.InvalidSettings({ problems })
+    const extraCa = typeof options.extraCa === "string" ? [options.extraCa] : (options.extraCa ?? [])
+    const secureContext =
+      extraCa.length === 0
+        ? undefined
+        : yield* Effect.mapError(makeSecureContext(extraCa), (failure) => new ExtraCaError(failure))
+    const connections = options.connections ?? 64
+    const dispatcher = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        makeDispatcher({ secureContext, proxy, connections, connectTimeout, headersTimeout, bodyTimeout })
+      ),
+      (dispatcher) => Effect.promise(() => dispatcher.destroy())
+    )
+    return yield* makeClient(dispatcher, callTimeout)
   }
-  const callTimeout = yield* toMillis(names.callTimeout, options.callTimeout ?? "3 minutes")
-  const dispatcher = yield* Effect.acquireRelease(
-    Effect.sync(() => makeDispatcher(settings)),
-    (dispatcher) => Effect.promise(() => dispatcher.destroy())
-  )
-  return yield* makeClient(dispatcher, callTimeout)
-})
-
-const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.HttpClient, TrustError> =>
-  Layer.effect(HttpClient.HttpClient, make(options, names))
+)
 
 /**
- * Provides the HTTP client for API calls and uploads alike. The trust, the proxy and the time-outs belong to this
- * client alone: no other client of the process sees them. Trace headers are not sent to the platform.
+ * Provides an HTTP client for API calls and uploads. See {@link make}.
  *
- * Fails with {@link TrustError} when a setting cannot be used. A server that the client does not trust is an
- * `HttpClientError` of the request, with the code of the TLS failure in its chain of causes.
- *
- * **Example** (Trusting a national root)
+ * **Example** (Trusting a national root certificate)
  *
  * ```ts
  * import { NodeBotHttpClient } from "@colloquy/node"
@@ -185,11 +191,15 @@ const layerNamed = (options: Options, names: Names): Layer.Layer<HttpClient.Http
  * )
  * ```
  *
+ * API: General conventions.
+ *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, TrustError> =>
-  layerNamed(options, optionNames)
+export const layer = (
+  options: Options = {}
+): Layer.Layer<HttpClient.HttpClient, ExtraCaError | Settings.InvalidSettings> =>
+  Layer.effect(HttpClient.HttpClient, make(options))
 
 const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
   Config.map(Config.option(config), Option.getOrUndefined)
@@ -197,9 +207,7 @@ const optional = <A>(config: Config.Config<A>): Config.Config<A | undefined> =>
 const durationOf = (text: string) => Duration.fromInput(text as Duration.Input)
 
 const isDuration = Schema.makeFilter(
-  (text: string) =>
-    Option.exists(durationOf(text), (duration) => Duration.toMillis(duration) > 0) ||
-    "must be a duration longer than zero, such as `10 seconds`"
+  (text: string) => Option.exists(durationOf(text), (duration) => Duration.toMillis(duration) > 0) || durationProblem
 )
 
 const duration = (name: string): Config.Config<Duration.Duration> =>
@@ -207,20 +215,18 @@ const duration = (name: string): Config.Config<Duration.Duration> =>
     Option.getOrElse(durationOf(text), () => Duration.zero)
   )
 
-const isProxy = Schema.makeFilter(
-  (text: string) => text.trim() === "" || proxyUrl(text) !== null || "must look like http://user:password@host:port"
-)
+const isProxy = Schema.makeFilter((text: string) => text.trim() === "" || parseUrl(text) !== null || proxyProblem)
 
 const isCount = Schema.makeFilter((text: string) => /^[1-9]\d*$/.test(text) || "must be a whole number above 0")
 
-const blankIsUnset = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
+const blankToUndefined = (text: string | undefined) => (text === undefined || text.trim() === "" ? undefined : text)
 
 /**
- * The settings of {@link Options}: `BOT_EXTRA_CA`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
- * `BOT_BODY_TIMEOUT`, `BOT_CALL_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`, none of them required. A blank root or proxy counts
- * as absent.
+ * The settings of {@link layerConfig}: `BOT_EXTRA_CA`, `BOT_PROXY`, `BOT_CONNECT_TIMEOUT`, `BOT_HEADERS_TIMEOUT`,
+ * `BOT_BODY_TIMEOUT`, `BOT_CALL_TIMEOUT` (such as `10 seconds`) and `BOT_CONNECTIONS`. None is required; a blank
+ * `BOT_EXTRA_CA` or `BOT_PROXY` counts as missing.
  *
- * **Example** (Reading them together with the bot's own settings)
+ * **Example** (Reading them together with settings of the program)
  *
  * ```ts
  * import { Settings } from "@colloquy/core"
@@ -230,30 +236,26 @@ const blankIsUnset = (text: string | undefined) => (text === undefined || text.t
  * export const settings = Settings.all({ ...NodeBotHttpClient.settings, greeting: Config.String("GREETING") })
  * ```
  *
- * @category configuration
+ * @category settings
  * @since 0.1.0
  */
 export const settings = {
-  extraCa: Config.map(optional(Config.String(configNames.extraCa)), blankIsUnset),
-  proxy: Config.map(optional(Config.schema(Schema.String.check(isProxy), configNames.proxy)), (proxy) =>
-    blankIsUnset(proxy) === undefined ? undefined : Redacted.make(proxy!, { label: configNames.proxy })
+  extraCa: Config.map(optional(Config.String("BOT_EXTRA_CA")), blankToUndefined),
+  proxy: Config.map(optional(Config.schema(Schema.String.check(isProxy), "BOT_PROXY")), (proxy) =>
+    blankToUndefined(proxy) === undefined ? undefined : Redacted.make(proxy!, { label: "BOT_PROXY" })
   ),
-  connectTimeout: optional(duration(configNames.connectTimeout)),
-  headersTimeout: optional(duration(configNames.headersTimeout)),
-  bodyTimeout: optional(duration(configNames.bodyTimeout)),
-  callTimeout: optional(duration(configNames.callTimeout)),
-  connections: optional(Config.map(Config.schema(Schema.String.check(isCount), configNames.connections), Number))
+  connectTimeout: optional(duration("BOT_CONNECT_TIMEOUT")),
+  headersTimeout: optional(duration("BOT_HEADERS_TIMEOUT")),
+  bodyTimeout: optional(duration("BOT_BODY_TIMEOUT")),
+  callTimeout: optional(duration("BOT_CALL_TIMEOUT")),
+  connections: optional(Config.map(Config.schema(Schema.String.check(isCount), "BOT_CONNECTIONS"), Number))
 }
 
-/** @internal {@link layer} whose {@link TrustError} names the settings instead of the options. */
-export const layerOfSettings = (options: Options): Layer.Layer<HttpClient.HttpClient, TrustError> =>
-  layerNamed(options, configNames)
-
 /**
- * {@link layer} with its options read from {@link settings}. What is malformed is reported by name, all at once; a
- * {@link TrustError} names the variable to change.
+ * Provides an HTTP client whose options are read from `Config`. Default: {@link settings}. `Settings.InvalidSettings`
+ * reports all settings that are malformed.
  *
- * **Example** (A client set up by the environment)
+ * **Example** (A client that is configured by environment variables)
  *
  * ```ts
  * import { NodeBotHttpClient } from "@colloquy/node"
@@ -261,12 +263,15 @@ export const layerOfSettings = (options: Options): Layer.Layer<HttpClient.HttpCl
  * import * as HttpClient from "effect/http/HttpClient"
  *
  * // BOT_EXTRA_CA=/etc/ssl/national-root.pem BOT_PROXY=http://proxy.local:3128 node bot.js
- * export const program = Effect.provide(HttpClient.get("https://example.org"), NodeBotHttpClient.layerConfig)
+ * export const program = Effect.provide(HttpClient.get("https://example.org"), NodeBotHttpClient.layerConfig())
  * ```
+ *
+ * API: General conventions.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig: Layer.Layer<HttpClient.HttpClient, TrustError | Settings.InvalidSettings> = Layer.unwrap(
-  Effect.map(Settings.all(settings), layerOfSettings)
-)
+export const layerConfig = (
+  options: Config.Wrap<Options> = settings
+): Layer.Layer<HttpClient.HttpClient, ExtraCaError | Settings.InvalidSettings> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))

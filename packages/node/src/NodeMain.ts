@@ -24,7 +24,7 @@ const signals = { SIGINT: 2, SIGTERM: 15 } as const
  * import { NodeBot, NodeMain } from "@colloquy/node"
  * import { Effect, Layer } from "effect"
  *
- * const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig))
+ * const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
  *
  * const bot = Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates))
  *

@@ -144,7 +144,7 @@ export interface Options extends Webhook.Options, ServerOptions {}
  * import { Effect, Layer } from "effect"
  *
  * const webhook = NodeWebhook.layer({ url: "https://bot.example/updates", port: 8080 }).pipe(
- *   Layer.provideMerge(NodeBot.layerConfig)
+ *   Layer.provideMerge(NodeBot.layerConfig())
  * )
  *
  * const bot = Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(webhook))

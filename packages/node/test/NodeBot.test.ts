@@ -21,7 +21,7 @@ const me: RequestListener = (request, response) =>
   )
 
 const withSettings = (env: Record<string, string>) =>
-  NodeBot.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+  NodeBot.layerConfig().pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
 
 const build = (env: Record<string, string>) => Effect.flip(Effect.scoped(Layer.build(withSettings(env))))
 
@@ -52,7 +52,7 @@ describe("NodeBot", () => {
       }).pipe(
         Effect.provide(
           Layer.provide(
-            NodeBot.layerClientConfig,
+            NodeBot.layerClientConfig(),
             Layer.merge(once, ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
           )
         )
@@ -116,7 +116,7 @@ describe("NodeBot", () => {
         BOT_BASE_URL: "https://api.example",
         BOT_EXTRA_CA: "/nowhere/root.pem"
       })
-      assert.match(error.message, /^BOT_EXTRA_CA: /)
+      assert.match(error.message, /^extraCa \(BOT_EXTRA_CA\): /)
     })
   )
 

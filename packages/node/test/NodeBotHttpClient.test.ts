@@ -64,16 +64,26 @@ const codesOf = (error: HttpClientError.HttpClientError): ReadonlyArray<string> 
 const failure = (url: string, options?: NodeBotHttpClient.Options) =>
   get(url).pipe(
     Effect.provide(NodeBotHttpClient.layer(options)),
-    Effect.catchTag("TrustError", Effect.die),
+    Effect.catchTags({ ExtraCaError: Effect.die, InvalidSettings: Effect.die }),
     Effect.flip,
     Effect.map(codesOf)
   )
 
-const trustError = (options: NodeBotHttpClient.Options) =>
+const buildError = (options: NodeBotHttpClient.Options) =>
   Effect.flip(Effect.scoped(Layer.build(NodeBotHttpClient.layer(options))))
 
+const extraCaError = (options: NodeBotHttpClient.Options) =>
+  Effect.map(buildError(options), (error) =>
+    error._tag === "ExtraCaError" ? error : assert.fail(`unexpected ${error.message}`)
+  )
+
+const settingsError = (options: NodeBotHttpClient.Options) =>
+  Effect.map(buildError(options), (error) =>
+    error._tag === "InvalidSettings" ? error : assert.fail(`unexpected ${error.message}`)
+  )
+
 const withConfig = (env: Record<string, string>) =>
-  NodeBotHttpClient.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+  NodeBotHttpClient.layerConfig().pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
 
 const recordUpload =
   (uploads: Array<{ readonly type: string; readonly body: Buffer }>): RequestListener =>
@@ -200,17 +210,19 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
   describe("an extra root that cannot be used", () => {
     it.effect("a file that is not there is named", () =>
       Effect.gen(function* () {
-        const error = yield* trustError({ extraCa: "/nowhere/root.pem" })
+        const error = yield* extraCaError({ extraCa: "/nowhere/root.pem" })
         assert.strictEqual(error.problem, "Unreadable")
-        assert.strictEqual(error.setting, "extraCa")
         assert.strictEqual(error.path, "/nowhere/root.pem")
-        assert.match(error.message, /^extraCa: cannot read \/nowhere\/root\.pem \(ENOENT\)\. Give the path/)
+        assert.match(
+          error.message,
+          /^extraCa \(BOT_EXTRA_CA\): cannot read \/nowhere\/root\.pem \(ENOENT\)\. Give the path/
+        )
       })
     )
 
     it.effect("a folder is no file", () =>
       Effect.gen(function* () {
-        const error = yield* trustError({ extraCa: tmpdir() })
+        const error = yield* extraCaError({ extraCa: tmpdir() })
         assert.strictEqual(error.problem, "Unreadable")
         assert.match(error.message, /\(EISDIR\)/)
       })
@@ -220,7 +232,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       Effect.gen(function* () {
         const { root } = yield* Chain
         const path = yield* temporaryFile(new Uint8Array(root.certificate.rawData), "root.der")
-        const error = yield* trustError({ extraCa: path })
+        const error = yield* extraCaError({ extraCa: path })
         assert.strictEqual(error.problem, "NoCertificate")
         assert.include(error.message, "openssl x509 -inform der")
       })
@@ -231,7 +243,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
         const { leaf } = yield* Chain
         const bare = leaf.key.replace(/-----[A-Z ]+-----/g, "").trim()
         for (const extraCa of [leaf.key, bare, bare.replaceAll(/\s/g, ""), yield* temporaryFile(leaf.key)]) {
-          const error = yield* trustError({ extraCa })
+          const error = yield* extraCaError({ extraCa })
           assert.strictEqual(error.problem, "NoCertificate")
           const shown = `${error} ${JSON.stringify(error)} ${error.stack} ${error.cause}`
           for (const line of bare.split("\n")) assert.notInclude(shown, line.trim())
@@ -250,9 +262,9 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
           [damaged, "1 of 1"]
         ] as const) {
           const path = yield* temporaryFile(text)
-          const error = yield* trustError({ extraCa: path })
+          const error = yield* extraCaError({ extraCa: path })
           assert.strictEqual(error.problem, "Malformed")
-          assert.include(error.message, `certificate ${which} in ${path} is cut short or damaged`)
+          assert.include(error.message, `certificate ${which} in ${path} is incomplete or damaged`)
         }
       })
     )
@@ -260,7 +272,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     it.effect("an expired root is named with the day it ended", () =>
       Effect.gen(function* () {
         const old = yield* Certificates.makeRoot("Old Root", Certificates.expired)
-        const error = yield* trustError({ extraCa: old.pem })
+        const error = yield* extraCaError({ extraCa: old.pem })
         assert.strictEqual(error.problem, "Expired")
         assert.include(error.message, `"CN=Old Root" in the PEM text expired at`)
         assert.include(error.message, old.certificate.notAfter.toISOString())
@@ -270,7 +282,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     it.effect("an intermediate alone leads nowhere", () =>
       Effect.gen(function* () {
         const { intermediate } = yield* Chain
-        const error = yield* trustError({ extraCa: intermediate.pem })
+        const error = yield* extraCaError({ extraCa: intermediate.pem })
         assert.strictEqual(error.problem, "NotARoot")
         assert.include(error.message, `"CN=Test Intermediate" was issued by "CN=Test Root"`)
       })
@@ -426,7 +438,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
         const path = yield* temporaryFile(Buffer.alloc(16 * 1024 * 1024), "video.bin")
         const error = yield* upload(url, path).pipe(
           Effect.provide(NodeBotHttpClient.layer({ headersTimeout: "20 millis" })),
-          Effect.catchTag("TrustError", Effect.die),
+          Effect.catchTags({ ExtraCaError: Effect.die, InvalidSettings: Effect.die }),
           Effect.flip
         )
         assert.deepStrictEqual(codesOf(error), ["TransportError", "1 UND_ERR_HEADERS_TIMEOUT"])
@@ -436,9 +448,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     it.effect("a time-out of zero or below is refused by name, and Infinity is no limit", () =>
       Effect.gen(function* () {
         for (const setting of ["connectTimeout", "headersTimeout", "bodyTimeout"] as const) {
-          const error = yield* trustError({ [setting]: "0 seconds" })
-          assert.strictEqual(error.problem, "InvalidTimeout")
-          assert.include(error.message, `${setting}: a time-out must be longer than zero`)
+          const error = yield* settingsError({ [setting]: "0 seconds" })
+          assert.include(error.message, `${setting} must be a duration longer than zero`)
         }
         const url = yield* Servers.serve((_, response) => void response.end("ok"))
         const endless = { connectTimeout: "Infinity", headersTimeout: "Infinity", bodyTimeout: "Infinity" } as const
@@ -505,7 +516,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
         const request = (url: string, proxy: string) =>
           get(url).pipe(
             Effect.provide(NodeBotHttpClient.layer({ proxy })),
-            Effect.catchTag("TrustError", Effect.die),
+            Effect.catchTags({ ExtraCaError: Effect.die, InvalidSettings: Effect.die }),
             Effect.flip
           )
         for (const scheme of ["http", "https"]) {
@@ -588,12 +599,10 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     it.effect("with an address that is none is refused without repeating it", () =>
       Effect.gen(function* () {
         for (const proxy of ["proxy:3128", "socks5://bot:hidden@host:1080", "http://bot:hidden@", "bot:hidden"]) {
-          const error = yield* trustError({ proxy })
-          assert.strictEqual(error.problem, "InvalidProxy")
-          assert.strictEqual(
-            error.message,
-            "proxy: not the address of a proxy. It looks like http://user:password@host:port."
-          )
+          const error = yield* settingsError({ proxy })
+          assert.deepStrictEqual(error.problems, [
+            { setting: "proxy", problem: "must look like http://user:password@host:port" }
+          ])
           assert.notInclude(JSON.stringify(error), "hidden")
         }
       })
@@ -652,7 +661,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
         const build = (environment: Record<string, string>) =>
           Effect.flip(Effect.scoped(Layer.build(withConfig(environment))))
         const root = yield* build({ BOT_EXTRA_CA: "/nowhere/root.pem" })
-        assert.match(root.message, /^BOT_EXTRA_CA: cannot read/)
+        assert.match(root.message, /^extraCa \(BOT_EXTRA_CA\): cannot read/)
         const malformed = yield* build({
           BOT_PROXY: "bot:hidden",
           BOT_CONNECT_TIMEOUT: "0 seconds",
