@@ -11,7 +11,7 @@ import { openList, openUnion, optional } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
 
 /**
- * Tells the bot that it was pressed: `message_callback` with this `payload`. Answer it with `Answers.send`.
+ * A button that sends the bot a `message_callback` update with its `payload`. Answer the callback by `Answers.answer`.
  *
  * @category models
  * @since 0.1.0
@@ -23,7 +23,7 @@ export const CallbackButton = Schema.Struct({
 })
 
 /**
- * Opens an address.
+ * A button that opens a URL.
  *
  * @category models
  * @since 0.1.0
@@ -31,7 +31,7 @@ export const CallbackButton = Schema.Struct({
 export const LinkButton = Schema.Struct({ type: Schema.tag("link"), text: Schema.String, url: Schema.String })
 
 /**
- * Asks for the person's contact.
+ * A button that asks the user to send their contact.
  *
  * @category models
  * @since 0.1.0
@@ -39,7 +39,8 @@ export const LinkButton = Schema.Struct({ type: Schema.tag("link"), text: Schema
 export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_contact"), text: Schema.String })
 
 /**
- * Asks for the person's location; with `quick` without a further question.
+ * A button that asks the user to send their location. With `quick`, the messenger does not ask
+ * the user again.
  *
  * @category models
  * @since 0.1.0
@@ -51,7 +52,7 @@ export const RequestGeoLocationButton = Schema.Struct({
 })
 
 /**
- * Sends its text as a message of the person who presses it.
+ * A button that sends its text as a message of the user.
  *
  * @category models
  * @since 0.1.0
@@ -59,7 +60,7 @@ export const RequestGeoLocationButton = Schema.Struct({
 export const MessageButton = Schema.Struct({ type: Schema.tag("message"), text: Schema.String })
 
 /**
- * Opens a mini-application.
+ * A button that opens a mini app.
  *
  * @category models
  * @since 0.1.0
@@ -73,7 +74,7 @@ export const OpenAppButton = Schema.Struct({
 })
 
 /**
- * Copies its payload.
+ * A button that copies its payload to the clipboard of the user.
  *
  * @category models
  * @since 0.1.0
@@ -84,7 +85,7 @@ export const ClipboardButton = Schema.Struct({
   payload: Schema.String
 })
 
-const kinds = {
+const buttonTypes = {
   callback: CallbackButton,
   link: LinkButton,
   request_contact: RequestContactButton,
@@ -95,13 +96,13 @@ const kinds = {
 }
 
 /**
- * Any button. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
+ * A button of any type. A button of a type that this version does not know is decoded as `{ type: "unknown", raw }`.
  *
  * @assumption buttonTypes
  * @category models
  * @since 0.1.0
  */
-export const Button = openUnion("type", kinds)
+export const Button = openUnion("type", buttonTypes)
 
 /**
  * @category models
@@ -110,66 +111,97 @@ export const Button = openUnion("type", kinds)
 export type Button = typeof Button.Type
 
 /**
- * The rows of a keyboard as they arrive.
+ * The rows of a keyboard that was received. Their limits are not checked.
  *
  * @category models
  * @since 0.1.0
  */
-export const Buttons = Schema.Array(openList("type", kinds))
+export const Buttons = Schema.Array(openList("type", buttonTypes))
 
 /**
- * An inline keyboard to send with a message: one of its attachments.
+ * An inline keyboard: an attachment of a message.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Keyboard {
+  /** The type of the attachment. */
   readonly type: "inline_keyboard"
+  /** The buttons, by row. */
   readonly payload: { readonly buttons: ReadonlyArray<ReadonlyArray<Button>> }
+}
+
+/**
+ * The options of {@link requestGeoLocation}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RequestGeoLocationOptions {
+  /** Whether the messenger sends the location without asking the user again. Default: `false`. */
+  readonly quick?: boolean | undefined
+}
+
+/**
+ * The options of {@link openApp}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OpenAppOptions {
+  /** Sent as `contact_id`. Default: none. */
+  readonly contact_id?: number | undefined
+  /** The payload of the mini app, of at most 512 characters. Default: none. */
+  readonly payload?: string | undefined
 }
 
 const isWide = (button: Button): boolean => Platform.wideButtonTypes.includes(button.type)
 
-type Issue = { readonly path: ReadonlyArray<PropertyKey>; readonly issue: string }
+interface Issue {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly issue: string
+}
 
-type Length = readonly [field: string, min: number, max: number]
+interface FieldLength {
+  readonly field: string
+  readonly min: number
+  readonly max: number
+}
 
-const text: Length = ["text", 1, Platform.maxButtonTextLength]
+const text: FieldLength = { field: "text", min: 1, max: Platform.maxButtonTextLength }
 
-/** The lengths of what buttons hold, by their kind. */
-const lengths: { readonly [Kind in Button["type"]]?: ReadonlyArray<Length> } = {
-  callback: [text, ["payload", 0, Platform.maxCallbackPayloadLength]],
-  link: [text, ["url", 1, Platform.maxButtonUrlLength]],
-  open_app: [text, ["payload", 0, Platform.maxAppPayloadLength]],
-  clipboard: [text, ["payload", 0, Platform.maxClipboardPayloadLength]],
+const fieldLengths: { readonly [Type in Button["type"]]?: ReadonlyArray<FieldLength> } = {
+  callback: [text, { field: "payload", min: 0, max: Platform.maxCallbackPayloadLength }],
+  link: [text, { field: "url", min: 1, max: Platform.maxButtonUrlLength }],
+  open_app: [text, { field: "payload", min: 0, max: Platform.maxAppPayloadLength }],
+  clipboard: [text, { field: "payload", min: 0, max: Platform.maxClipboardPayloadLength }],
   unknown: []
 }
 
 const buttonIssues = (button: Button): ReadonlyArray<Issue> =>
-  (lengths[button.type] ?? [text]).flatMap(([field, min, max]) => {
+  (fieldLengths[button.type] ?? [text]).flatMap(({ field, max, min }) => {
     const { length } = (button as { readonly [key: string]: string | null | undefined })[field] ?? { length: min }
     if (length >= min && length <= max) return []
     return { path: [field], issue: `must be ${min === 0 ? "at most" : `${min} to`} ${max} characters, is ${length}` }
   })
 
-const rowIssue = (row: ReadonlyArray<Button>): string | undefined =>
-  row.length === 0
-    ? "must hold at least one button"
-    : row.length > Platform.maxButtonsInRow
-      ? `must hold at most ${Platform.maxButtonsInRow} buttons, holds ${row.length}`
-      : row.length > Platform.maxButtonsInWideRow && row.some(isWide)
-        ? `must hold at most ${Platform.maxButtonsInWideRow} buttons where one is ${Platform.wideButtonTypes.join(", ")}; holds ${row.length}`
-        : undefined
+const countIssue = (count: number, max: number, items: string): string | undefined =>
+  count > max ? `must hold at most ${max} ${items}, holds ${count}` : undefined
+
+const rowIssue = (row: ReadonlyArray<Button>): string | undefined => {
+  if (row.length === 0) return "must hold at least one button"
+  const issue = countIssue(row.length, Platform.maxButtonsInRow, "buttons")
+  if (issue !== undefined || !row.some(isWide)) return issue
+  const wideTypes = Platform.wideButtonTypes.join(", ")
+  return countIssue(row.length, Platform.maxButtonsInWideRow, `buttons if one of them is ${wideTypes}`)
+}
 
 const at = (path: ReadonlyArray<PropertyKey>, issue: string | undefined): ReadonlyArray<Issue> =>
   issue === undefined ? [] : [{ path, issue }]
 
-const atMost = (most: number, what: string, count: number): ReadonlyArray<Issue> =>
-  at([], count > most ? `must hold at most ${most} ${what}, holds ${count}` : undefined)
-
 const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArray<Issue> => [
-  ...atMost(Platform.maxRows, "rows", rows.length),
-  ...atMost(Platform.maxButtons, "buttons", rows.flat().length),
+  ...at([], countIssue(rows.length, Platform.maxRows, "rows")),
+  ...at([], countIssue(rows.flat().length, Platform.maxButtons, "buttons")),
   ...rows.flatMap((row, y) => [
     ...at([y], rowIssue(row)),
     ...row.flatMap((button, x) => buttonIssues(button).flatMap(({ path, issue }) => at([y, x, ...path], issue)))
@@ -177,9 +209,14 @@ const keyboardIssues = (rows: ReadonlyArray<ReadonlyArray<Button>>): ReadonlyArr
 ]
 
 /**
- * A keyboard within the platform's limits: at most 210 buttons in at most 30 rows, 7 in a row, 3 in a row with a
- * `link`, `open_app`, `request_geo_location` or `request_contact`; texts of 1 to 128 characters, payloads of at most
- * 1024 (`open_app`: 512), addresses of at most 2048. A received one can be sent again: its `callback_id` stays behind.
+ * The schema of a keyboard to send. Encoding fails if the keyboard exceeds a limit of the platform:
+ *
+ * - at most 30 rows and 210 buttons;
+ * - at most 7 buttons in a row, and at most 3 if one of them is a `link`, `open_app`, `request_geo_location` or
+ *   `request_contact`;
+ * - texts of 1 to 128 characters, payloads of at most 1024 (`open_app`: 512), URLs of at most 2048.
+ *
+ * A keyboard that was received can be sent again. Its `callback_id` is left out.
  *
  * @category models
  * @since 0.1.0
@@ -202,7 +239,8 @@ export const Keyboard: Schema.Codec<Keyboard, unknown> = Schema.Struct({
 )
 
 /**
- * A button that tells the bot that it was pressed. `text` has 1 to 128 characters, `payload` at most 1024.
+ * Creates a button that sends the bot a `message_callback` update with its payload. `text` has 1 to 128 characters,
+ * `payload` at most 1024. `Payload.make` creates buttons whose payload is typed by a schema.
  *
  * @category constructors
  * @since 0.1.0
@@ -211,7 +249,7 @@ export const callback = (text: string, payload?: string): Button =>
   payload === undefined ? { type: "callback", text } : { type: "callback", text, payload }
 
 /**
- * A button that opens an address of at most 2048 characters.
+ * Creates a button that opens a URL of at most 2048 characters.
  *
  * @category constructors
  * @since 0.1.0
@@ -219,7 +257,7 @@ export const callback = (text: string, payload?: string): Button =>
 export const link = (text: string, url: string): Button => ({ type: "link", text, url })
 
 /**
- * A button that asks for the person's contact.
+ * Creates a button that asks the user to send their contact.
  *
  * @category constructors
  * @since 0.1.0
@@ -227,19 +265,19 @@ export const link = (text: string, url: string): Button => ({ type: "link", text
 export const requestContact = (text: string): Button => ({ type: "request_contact", text })
 
 /**
- * A button that asks for the person's location; with `quick` without a further question.
+ * Creates a button that asks the user to send their location.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const requestGeoLocation = (text: string, options?: { readonly quick?: boolean | undefined }): Button => ({
+export const requestGeoLocation = (text: string, options?: RequestGeoLocationOptions): Button => ({
   type: "request_geo_location",
   text,
   ...options
 })
 
 /**
- * A button that sends its text as a message of the person who presses it.
+ * Creates a button that sends its text as a message of the user.
  *
  * @category constructors
  * @since 0.1.0
@@ -247,19 +285,20 @@ export const requestGeoLocation = (text: string, options?: { readonly quick?: bo
 export const message = (text: string): Button => ({ type: "message", text })
 
 /**
- * A button that opens a mini-application. `payload` has at most 512 characters.
+ * Creates a button that opens a mini app. `webApp` is sent as `web_app`.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const openApp = (
-  text: string,
-  webApp: string,
-  options?: { readonly contact_id?: number | undefined; readonly payload?: string | undefined }
-): Button => ({ type: "open_app", text, web_app: webApp, ...options })
+export const openApp = (text: string, webApp: string, options?: OpenAppOptions): Button => ({
+  type: "open_app",
+  text,
+  web_app: webApp,
+  ...options
+})
 
 /**
- * A button that copies `payload`, at most 1024 characters.
+ * Creates a button that copies `payload`, of at most 1024 characters, to the clipboard of the user.
  *
  * @category constructors
  * @since 0.1.0
@@ -267,17 +306,17 @@ export const openApp = (
 export const clipboard = (text: string, payload: string): Button => ({ type: "clipboard", text, payload })
 
 /**
- * A keyboard of the given rows. The limits are checked when it is sent: a keyboard beyond them fails as
+ * Creates a keyboard from its rows. The limits are checked when the keyboard is sent: the call fails with an
  * `InvalidRequest` that names the button and the limit, and nothing is sent.
  *
- * **Example**
+ * **Example** (A question with three answers)
  *
  * ```ts
  * import { Chat, Keyboard, Messages } from "@colloquy/core"
  *
  * const ask = Messages.send({
  *   chat_id: Chat.ChatId.make(4242),
- *   text: "Shall we?",
+ *   text: "Shall we meet?",
  *   attachments: [
  *     Keyboard.make([Keyboard.callback("Yes", "yes"), Keyboard.callback("No", "no")], [Keyboard.message("Later")])
  *   ]
@@ -293,9 +332,9 @@ export const make = (...rows: ReadonlyArray<ReadonlyArray<Button>>): Keyboard =>
 })
 
 /**
- * A keyboard of buttons laid out in rows of `columns`.
+ * Creates a keyboard from a list of buttons, with `columns` buttons in each row. The last row may have fewer.
  *
- * **Example**
+ * **Example** (Six buttons in two rows)
  *
  * ```ts
  * import { Keyboard } from "@colloquy/core"

@@ -264,7 +264,7 @@ describe("a keyboard", () => {
     Effect.gen(function* () {
       yield* sent(buttons([...row(2), button]), created)
       assert.deepStrictEqual(yield* issuesOf(buttons([...row(3), button])), [
-        `${at}[0] must hold at most 3 buttons where one is link, open_app, request_geo_location, request_contact; holds 4`
+        `${at}[0] must hold at most 3 buttons if one of them is link, open_app, request_geo_location, request_contact, holds 4`
       ])
     })
   )
