@@ -1,5 +1,5 @@
 /**
- * The markup of a received text.
+ * The markup of a text: as the platform sends it with a received text, and as spans of a `Text`.
  *
  * API: Resources and their fields, Attachment and MarkupElement.
  *
@@ -9,11 +9,50 @@ import * as Schema from "effect/Schema"
 import { nullish, openList, openUnion } from "./internal/client/wire.ts"
 import { UserId } from "./User.ts"
 
-const span = { from: Schema.Int, length: Schema.Int }
+/**
+ * A type of markup, by its name on the wire.
+ *
+ * API: Resources and their fields, MarkupElement.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type MarkupType =
+  | "strong"
+  | "emphasized"
+  | "strikethrough"
+  | "underline"
+  | "monospaced"
+  | "highlighted"
+  | "quote"
+  | "heading"
+  | "link"
+  | "user_mention"
 
-const plain = <const Kind extends string>(type: Kind) => Schema.Struct({ type: Schema.tag(type), ...span })
+/**
+ * The formatting of a range of a `Text`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Span {
+  /** The type of the formatting. */
+  readonly type: MarkupType
+  /** Index of the first UTF-16 code unit. */
+  readonly from: number
+  /** Index after the last UTF-16 code unit. */
+  readonly to: number
+  /** The URL of a link or a mention. */
+  readonly url?: string
+  /** The ID of the mentioned user. */
+  readonly user_id?: number
+}
 
-const kinds = {
+const range = { from: Schema.Int, length: Schema.Int }
+
+const plain = <const Type extends MarkupType>(type: Type) => Schema.Struct({ type: Schema.tag(type), ...range })
+
+const types = {
   strong: plain("strong"),
   emphasized: plain("emphasized"),
   strikethrough: plain("strikethrough"),
@@ -22,25 +61,27 @@ const kinds = {
   highlighted: plain("highlighted"),
   quote: plain("quote"),
   heading: plain("heading"),
-  link: Schema.Struct({ type: Schema.tag("link"), ...span, url: nullish(Schema.String) }),
+  link: Schema.Struct({ type: Schema.tag("link"), ...range, url: nullish(Schema.String) }),
   user_mention: Schema.Struct({
     type: Schema.tag("user_mention"),
-    ...span,
+    ...range,
     user_link: nullish(Schema.String),
     user_id: nullish(UserId)
   })
 }
 
 /**
- * One element of markup: `from` and `length` count UTF-16 code units, as JavaScript's string indices do. A kind that
- * this version does not know arrives as `{ type: "unknown", raw }`.
+ * One element of the markup of a received text. `from` and `length` count UTF-16 code units, like the indices of a
+ * JavaScript string. An element of a type that this version does not know is decoded as `{ type: "unknown", raw }`.
+ *
+ * API: Resources and their fields, MarkupElement.
  *
  * @assumption markupTypes
  * @assumption markupUnits
  * @category models
  * @since 0.1.0
  */
-export const MarkupElement = openUnion("type", kinds)
+export const MarkupElement = openUnion("type", types)
 
 /**
  * @category models
@@ -49,9 +90,11 @@ export const MarkupElement = openUnion("type", kinds)
 export type MarkupElement = typeof MarkupElement.Type
 
 /**
- * The markup of a text.
+ * The markup of a received text. An element of an unknown type, or without a type, is decoded as `{ type: "unknown", raw }`.
+ *
+ * API: Resources and their fields, MessageBody.
  *
  * @category models
  * @since 0.1.0
  */
-export const MarkupElements = openList("type", kinds)
+export const MarkupElements = openList("type", types)

@@ -21,6 +21,17 @@
 export const maxTextLength = 4000
 
 /**
+ * The start of a URL that mentions a user: the ID of the user follows.
+ *
+ * API: Resources and their fields, Attachment and MarkupElement.
+ *
+ * @assumption mentionUrl
+ * @category messages
+ * @since 0.1.0
+ */
+export const mentionUrlPrefix = "max://user/"
+
+/**
  * Maximum number of attachments of a message, an inline keyboard included.
  *
  * API: Limits.
@@ -844,6 +855,14 @@ export const assumptions = {
   },
   markupTypes: { grade: "A", fact: "The types of markup elements, and the fields of a link and a mention." },
   markupUnits: { grade: "B", fact: "`from` and `length` of a markup element count UTF-16 code units." },
+  markupSyntax: { grade: "A", fact: "The elements of HTML and the delimiters of markdown for each type of markup." },
+  markupLength: { grade: "C", fact: "The maximum length of a text applies to the text with its markup." },
+  mentionUrl: { grade: "C", fact: "A link to `max://user/` and the ID of a user is a mention of that user." },
+  markdownEscapes: {
+    grade: "C",
+    fact: "In markdown, a backslash before a special character makes it plain text, as in CommonMark."
+  },
+  markdownQuoteEnd: { grade: "C", fact: "In markdown, a line that does not start with `>` ends a quote." },
   listComments: { grade: "A", fact: "GET /messages/{messageId}/comments returns {messages: [Comment], marker?}." },
   commentTimes: {
     grade: "A",

@@ -1,11 +1,11 @@
 /**
  * Formatted text as a value.
  *
- * A `Text` is the visible text plus the spans that format it, which is also how a received message carries its markup. It
- * is written as HTML or markdown only at the end, and everything that a person typed stays what it is: it is escaped
- * wherever the chosen syntax would read it.
+ * A `Text` is the visible text and the spans that format it, like the markup of a received message. {@link message} renders
+ * it as HTML or markdown, and escapes everything that the platform would read as markup. So text from users never becomes
+ * markup.
  *
- * **Example** (Greeting somebody whose name is not trusted)
+ * **Example** (Greet a user whose name is not trusted)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -17,73 +17,37 @@
  * // => "Hello <b>&lt;b&gt;*Eve*</b>, read <a href=\"https://example.com\">the rules</a>"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @since 0.1.0
  */
 import { hasProperty } from "effect/Predicate"
 import * as Html from "./internal/text/html.ts"
 import * as Markdown from "./internal/text/markdown.ts"
+import * as ReceivedMarkup from "./internal/text/markup.ts"
 import * as Spans from "./internal/text/spans.ts"
 import * as Split from "./internal/text/split.ts"
+import type { Span } from "./Markup.ts"
 import * as Platform from "./Platform.ts"
 
 const TypeId = "~@colloquy/core/Text"
 
 /**
- * The address that makes a link a mention of the user whose id follows. The API document does not say how a mention is
- * written, so this is an assumption.
- *
- * API: MarkupElement
- *
- * @category assumptions
- * @since 0.1.0
- */
-export const mentionScheme = "max://user/"
-
-/**
- * The longest text of a message or a comment, in UTF-16 code units. The API document does not say whether markup counts;
- * {@link split} takes it that it does.
- *
- * API: POST /messages
- *
- * @category limits
- * @since 0.1.0
- */
-export const maxLength = Platform.maxTextLength
-
-/**
- * One kind of formatting, by its name on the wire.
- *
- * API: MarkupElement
- *
- * @category models
- * @since 0.1.0
- */
-export type Kind = Spans.Kind
-
-/**
- * Formatting of the code units from `from` (included) to `to` (excluded).
- *
- * @category models
- * @since 0.1.0
- */
-export type Span = Spans.Span
-
-/**
- * Visible text and its formatting. Spans are sorted, never empty, and those of one kind do not touch.
+ * Visible text and its formatting.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Text {
   readonly [TypeId]: typeof TypeId
+  /** The visible text. */
   readonly text: string
+  /** The formatting, sorted by position. Spans are never empty, and spans of the same format do not touch. */
   readonly spans: ReadonlyArray<Span>
 }
 
 /**
- * What the constructors accept: a text, or anything that is plain text when written.
+ * The input of the constructors: a `Text`, or a value that is plain text when converted to a string.
  *
  * @category models
  * @since 0.1.0
@@ -91,9 +55,9 @@ export interface Text {
 export type Input = Text | string | number | bigint
 
 /**
- * The syntax a text is written in.
+ * The markup language that a text is rendered in.
  *
- * API: TextFormat
+ * API: TextFormat.
  *
  * @category models
  * @since 0.1.0
@@ -101,9 +65,9 @@ export type Input = Text | string | number | bigint
 export type Format = "markdown" | "html"
 
 /**
- * Whether a value is a `Text`.
+ * Returns `true` if a value is a `Text`.
  *
- * **Example** (Telling a text from a string)
+ * **Example** (Check a value)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -117,21 +81,21 @@ export type Format = "markdown" | "html"
  */
 export const isText = (u: unknown): u is Text => hasProperty(u, TypeId)
 
-const make = (self: Spans.Spanned): Text => ({ [TypeId]: TypeId, text: self.text, spans: self.spans })
+const make = (self: Spans.FormattedText): Text => ({ [TypeId]: TypeId, text: self.text, spans: self.spans })
 
 const from = (input: Input): Text => (isText(input) ? input : plain(String(input)))
 
-const marked = (kind: Kind, input: Input, target?: { readonly url: string; readonly user_id?: number }): Text => {
+const formatted = (input: Input, format: ReceivedMarkup.Format): Text => {
   const self = from(input)
-  return make(Spans.mark(self, { kind, from: 0, to: self.text.length, ...target }))
+  return make(Spans.addSpan(self, { ...format, from: 0, to: self.text.length }))
 }
 
 /**
- * Text without formatting. Line endings become `\n`.
+ * Creates a text without formatting. Line breaks become `\n`.
  *
- * An `@name` in it can still be read as a mention by the platform, because that is not markup.
+ * The platform may still read an `@name` in it as a mention, because that is not markup.
  *
- * **Example** (Nothing in it is read as markup)
+ * **Example** (Special characters are escaped)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -146,9 +110,9 @@ const marked = (kind: Kind, input: Input, target?: { readonly url: string; reado
 export const plain = (text: string): Text => make({ text: text.replace(/\r\n?/g, "\n"), spans: [] })
 
 /**
- * Text of no length.
+ * The empty text.
  *
- * **Example** (Nothing)
+ * **Example** (Append to the empty text)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -163,7 +127,7 @@ export const plain = (text: string): Text => make({ text: text.replace(/\r\n?/g,
 export const empty: Text = { [TypeId]: TypeId, text: "", spans: [] }
 
 /**
- * Bold text.
+ * Creates bold text.
  *
  * **Example** (Bold inside italic)
  *
@@ -177,13 +141,13 @@ export const empty: Text = { [TypeId]: TypeId, text: "", spans: [] }
  * @category constructors
  * @since 0.1.0
  */
-export const bold = (input: Input): Text => marked("strong", input)
+export const bold = (input: Input): Text => formatted(input, { type: "strong" })
 
 /**
- * Italic text. In markdown, italics inside a word that touch bold text are written without italics, because `***` cannot
- * be told apart there.
+ * Creates italic text. In markdown, italic text inside a word that touches bold text is rendered without italics, because
+ * `***` would be ambiguous.
  *
- * **Example** (Both syntaxes)
+ * **Example** (Italic text in markdown)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -192,17 +156,17 @@ export const bold = (input: Input): Text => marked("strong", input)
  * // => "_softly_"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const italic = (input: Input): Text => marked("emphasized", input)
+export const italic = (input: Input): Text => formatted(input, { type: "emphasized" })
 
 /**
- * Text that is struck through.
+ * Creates text that is struck through.
  *
- * **Example** (A price)
+ * **Example** (A reduced price)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -211,17 +175,17 @@ export const italic = (input: Input): Text => marked("emphasized", input)
  * // => "~~100~~ 80"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const strikethrough = (input: Input): Text => marked("strikethrough", input)
+export const strikethrough = (input: Input): Text => formatted(input, { type: "strikethrough" })
 
 /**
- * Underlined text.
+ * Creates underlined text.
  *
- * **Example** (Underlined)
+ * **Example** (Underlined text in markdown)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -230,17 +194,17 @@ export const strikethrough = (input: Input): Text => marked("strikethrough", inp
  * // => "++read this++"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const underline = (input: Input): Text => marked("underline", input)
+export const underline = (input: Input): Text => formatted(input, { type: "underline" })
 
 /**
- * Text with a coloured background.
+ * Creates text with a colored background.
  *
- * **Example** (Highlighted)
+ * **Example** (Highlighted text in HTML)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -249,15 +213,15 @@ export const underline = (input: Input): Text => marked("underline", input)
  * // => "<mark>new</mark>"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const highlighted = (input: Input): Text => marked("highlighted", input)
+export const highlighted = (input: Input): Text => formatted(input, { type: "highlighted" })
 
 /**
- * Monospaced text, such as code. In markdown a backtick inside it is written beside the code, as plain text.
+ * Creates monospaced text, such as code. In markdown, a backtick in it is rendered as plain text between two monospaced parts.
  *
  * **Example** (A command)
  *
@@ -268,17 +232,17 @@ export const highlighted = (input: Input): Text => marked("highlighted", input)
  * // => "Run `npm *test*`"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const monospaced = (input: Input): Text => marked("monospaced", input)
+export const monospaced = (input: Input): Text => formatted(input, { type: "monospaced" })
 
 /**
- * A quote. It is a block: it stands on lines of its own, and {@link concat} adds the line breaks that are missing.
+ * Creates a quote. A quote is a block: {@link concat} adds the line breaks that are missing before and after it.
  *
- * **Example** (Answering a quote)
+ * **Example** (A quote between two lines)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -290,10 +254,10 @@ export const monospaced = (input: Input): Text => marked("monospaced", input)
  * @category constructors
  * @since 0.1.0
  */
-export const quote = (input: Input): Text => marked("quote", input)
+export const quote = (input: Input): Text => formatted(input, { type: "quote" })
 
 /**
- * A heading. It is a block: it stands on lines of its own, and {@link concat} adds the line breaks that are missing.
+ * Creates a heading. A heading is a block: {@link concat} adds the line breaks that are missing before and after it.
  *
  * **Example** (A title over a text)
  *
@@ -304,20 +268,16 @@ export const quote = (input: Input): Text => marked("quote", input)
  * // => "# News\nNothing."
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const heading = (input: Input): Text => marked("heading", input)
-
-// Characters that no URL may hold: they would end it, or the markup around it.
-const toUrl = (url: string): string =>
-  url.toWellFormed().replace(/[\s\p{Cc}"<>\\^`{|}]/gu, (char) => encodeURIComponent(char))
+export const heading = (input: Input): Text => formatted(input, { type: "heading" })
 
 /**
- * A hyperlink. Links do not nest: the innermost one counts. Characters that a URL cannot hold are percent-encoded, in
- * markdown parentheses too; an empty `url` leaves plain text. Comments do not support links.
+ * Creates a hyperlink. Characters that a URL cannot contain are percent-encoded. With an empty `url`, the text is returned
+ * without a link. Links do not nest: inside another link, the inner one is kept. Comments do not support links.
  *
  * **Example** (A link)
  *
@@ -332,17 +292,13 @@ const toUrl = (url: string): string =>
  * @since 0.1.0
  */
 export const link = (input: Input, url: string): Text => {
-  const href = toUrl(url.trim())
-  if (href === "") return from(input)
-  const id = href.startsWith(mentionScheme) ? href.slice(mentionScheme.length) : ""
-  return /^\d+$/.test(id) && Number.isSafeInteger(Number(id))
-    ? mention(Number(id), input)
-    : marked("link", input, { url: href })
+  const format = ReceivedMarkup.linkFormat(url)
+  return format === undefined ? from(input) : formatted(input, format)
 }
 
 /**
- * A mention of a user: by username it is `@username`, by id it is a link on the name that you give. Comments do not
- * support mentions.
+ * Creates a mention of a user: by username as the plain text `@username`, or by ID as a link with the given name as its
+ * text. Comments do not support mentions.
  *
  * **Example** (Both kinds of mention)
  *
@@ -363,12 +319,12 @@ export const mention: {
 } = (user: string | number, name: Input = ""): Text =>
   typeof user === "string"
     ? plain(`@${user.replace(/^@/, "")}`)
-    : marked("user_mention", name, { url: `${mentionScheme}${user}`, user_id: user })
+    : formatted(name, ReceivedMarkup.mentionFormat(user))
 
 /**
- * Puts texts one after the other. A quote or a heading gets a line break before and after it where there is none.
+ * Concatenates texts. A quote or a heading gets a line break before and after it where there is none.
  *
- * **Example** (Joining pieces)
+ * **Example** (Concatenate texts and numbers)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -377,15 +333,15 @@ export const mention: {
  * // => "ab3"
  * ```
  *
- * @category combining
+ * @category combinators
  * @since 0.1.0
  */
 export const concat = (...inputs: ReadonlyArray<Input>): Text => make(Spans.concat(inputs.map(from)))
 
 /**
- * Puts a separator between texts.
+ * Joins texts with a separator.
  *
- * **Example** (A list)
+ * **Example** (A list with commas)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -394,14 +350,14 @@ export const concat = (...inputs: ReadonlyArray<Input>): Text => make(Spans.conc
  * // => "a, <b>b</b>"
  * ```
  *
- * @category combining
+ * @category combinators
  * @since 0.1.0
  */
 export const join = (inputs: Iterable<Input>, separator: Input): Text =>
   concat(...Array.from(inputs).flatMap((input, i) => (i === 0 ? [input] : [separator, input])))
 
 /**
- * Puts every text on a line of its own.
+ * Joins texts with line breaks.
  *
  * **Example** (Two lines)
  *
@@ -412,15 +368,15 @@ export const join = (inputs: Iterable<Input>, separator: Input): Text =>
  * // => "a\nb"
  * ```
  *
- * @category combining
+ * @category combinators
  * @since 0.1.0
  */
 export const lines = (inputs: Iterable<Input>): Text => join(inputs, "\n")
 
 /**
- * A template: what is interpolated is a `Text`, or plain text that no markup can be injected with.
+ * Creates a text from a template. An interpolated `Text` keeps its formatting; any other value is plain text.
  *
- * **Example** (A name that tries to be bold)
+ * **Example** (A name with markup in it)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -437,15 +393,17 @@ export const t = (strings: TemplateStringsArray, ...inputs: ReadonlyArray<Input>
   concat(...strings.flatMap((string, i) => (i < inputs.length ? [string, inputs[i]] : [string])))
 
 /**
- * Received text with its markup, as far as {@link fromBody} reads it.
+ * A received text with its markup: the part of a `MessageBody` that {@link fromBody} reads.
  *
- * API: MessageBody, MarkupElement
+ * API: MessageBody, MarkupElement.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Body {
+  /** The visible text. */
   readonly text?: string | null | undefined
+  /** The markup elements, in any order. They may overlap. */
   readonly markup?:
     | ReadonlyArray<{
         readonly type: string
@@ -458,25 +416,13 @@ export interface Body {
     | undefined
 }
 
-const inlineKinds: ReadonlySet<string> = new Set<Kind>([
-  "strong",
-  "emphasized",
-  "strikethrough",
-  "underline",
-  "highlighted",
-  "monospaced"
-])
-
-const splitsPair = (text: string, index: number): boolean =>
-  index > 0 && index < text.length && text.codePointAt(index - 1)! > 0xffff
-
 /**
- * Rebuilds the text of a received message, for example to send it on with something added.
+ * Creates a text from a received message, for example to send it on with an addition. The visible text is unchanged.
  *
- * Elements may overlap. Unknown kinds, elements outside the text and links without a URL are left out; a mention without
- * a `user_id` stays plain text. Quotes and headings are widened to whole lines. The visible text stays exactly the same.
+ * Markup elements of an unknown type, outside the text, or without the URL of a link or the ID of a mentioned user are
+ * ignored. Quotes and headings are widened to whole lines.
  *
- * **Example** (Quoting what was received)
+ * **Example** (Quote a received text)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -486,56 +432,17 @@ const splitsPair = (text: string, index: number): boolean =>
  * // => "<blockquote>so <b>loud</b></blockquote>"
  * ```
  *
- * API: MessageBody
+ * API: MessageBody.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const fromBody = (body: Body): Text => {
-  const text = body.text ?? ""
-  let out: Spans.Spanned = { text, spans: [] }
-  const spans: Array<Span> = []
-  for (const element of body.markup ?? []) {
-    const start = element.from ?? 0
-    const end = start + (element.length ?? 0)
-    if (!Number.isSafeInteger(start) || !Number.isSafeInteger(end)) continue
-    const inText = (index: number) => Math.min(Math.max(index, 0), text.length)
-    let [from, to] = [inText(start), inText(end)]
-    if (from >= to) continue
-    if (splitsPair(text, from)) from--
-    if (splitsPair(text, to)) to++
-    if (inlineKinds.has(element.type)) spans.push({ kind: element.type as Kind, from, to })
-    if (element.type === "quote" || element.type === "heading") {
-      const lineEnd = text[to - 1] === "\n" ? to : text.indexOf("\n", to)
-      spans.push({
-        kind: element.type,
-        from: from === 0 ? 0 : text.lastIndexOf("\n", from - 1) + 1,
-        to: lineEnd < 0 ? text.length : lineEnd
-      })
-    }
-    const target =
-      element.type === "user_mention" && typeof element.user_id === "number"
-        ? mention(element.user_id, text.slice(from, to))
-        : element.type === "link" && typeof element.url === "string"
-          ? link(text.slice(from, to), element.url)
-          : empty
-    for (const { kind, url, user_id } of target.spans.slice(0, 1)) {
-      out = Spans.mark(out, {
-        kind,
-        from,
-        to,
-        ...(url !== undefined && { url }),
-        ...(user_id !== undefined && { user_id })
-      })
-    }
-  }
-  return make({ text, spans: Spans.normalize([...out.spans, ...spans]) })
-}
+export const fromBody = (body: Body): Text => make(ReceivedMarkup.fromMarkup(body.text ?? "", body.markup ?? []))
 
 /**
- * The visible text.
+ * Returns the visible text, without formatting.
  *
- * **Example** (Without formatting)
+ * **Example** (Visible text)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -544,16 +451,15 @@ export const fromBody = (body: Body): Text => {
  * // => "Hello Ann"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @category rendering
  * @since 0.1.0
  */
 export const toPlain = (self: Text): string => self.text
 
 /**
- * The length of the visible text in UTF-16 code units, the unit in which the platform counts markup. The markup of the
- * written text comes on top: see {@link split}.
+ * Returns the length of the visible text in UTF-16 code units, without markup. {@link split} counts the rendered text.
  *
  * **Example** (An emoji counts as two)
  *
@@ -564,17 +470,17 @@ export const toPlain = (self: Text): string => self.text
  * // => 3
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @category rendering
  * @since 0.1.0
  */
 export const length = (self: Text): number => self.text.length
 
 /**
- * Writes HTML. Every formatting comes out exactly.
+ * Renders the text as HTML. No formatting is lost.
  *
- * **Example** (Untrusted input)
+ * **Example** (Special characters are escaped)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -583,23 +489,22 @@ export const length = (self: Text): number => self.text.length
  * // => "&lt;<b>a &amp; b</b>&gt;"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @category rendering
  * @since 0.1.0
  */
 export const toHtml = (self: Text): string => Html.render(self)
 
 /**
- * Writes markdown. Input never becomes markup, but markdown cannot say everything, and then formatting is lost, never
- * text: it does not begin or end at white space, a punctuation mark inside a word, or a line break (it is closed before
- * the break and opened again after it); nested formatting cannot begin or end inside a word, where only the innermost
- * stays; code has no backtick.
+ * Renders the text as markdown. Markdown cannot express every formatting; what it cannot express is rendered as plain text:
  *
- * Special characters are escaped with a backslash as in CommonMark, and a line without `>` ends a quote; the API document
- * does not say so, which makes both assumptions.
+ * - Formatting is narrowed so that it does not begin or end at white space, or at punctuation inside a word.
+ * - Formatting over a line break is closed before it and opened again after it.
+ * - Of nested formatting that begins or ends inside a word, only the innermost is kept.
+ * - A backtick in monospaced text is rendered beside it.
  *
- * **Example** (Untrusted input)
+ * **Example** (Special characters are escaped)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -608,20 +513,29 @@ export const toHtml = (self: Text): string => Html.render(self)
  * // => "\\***a\\_b**\\*"
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @category rendering
  * @since 0.1.0
  */
 export const toMarkdown = (self: Text): string => Markdown.render(self)
 
 /**
- * The part of a send request that carries the text, to be spread into it.
+ * Options of {@link message}.
  *
- * The default is `html`: its escapes are standard and its elements can begin and end anywhere, so nothing is lost. The
- * text must be at most 4000 characters: see {@link split}.
+ * @category options
+ * @since 0.1.0
+ */
+export interface MessageOptions {
+  /** The markup language. Default: `html`, in which no formatting is lost. */
+  readonly format?: Format | undefined
+}
+
+/**
+ * Renders the text as the fields `text` and `format` of a message, to be spread into a request. The platform accepts at most
+ * 4000 characters: {@link split} a longer text first.
  *
- * **Example** (A request)
+ * **Example** (A request with formatted text)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -631,29 +545,44 @@ export const toMarkdown = (self: Text): string => Markdown.render(self)
  * // => { chat_id: 1, text: "<b>Done</b>", format: "html" }
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @category rendering
  * @since 0.1.0
  */
 export const message = (
   self: Text,
-  options?: { readonly format?: Format | undefined }
+  options?: MessageOptions
 ): { readonly text: string; readonly format: Format } => {
   const format = options?.format ?? "html"
   return { text: format === "html" ? toHtml(self) : toMarkdown(self), format }
 }
 
 /**
- * Cuts a text into parts that can each be sent: written in `format`, each is at most `limit` UTF-16 code units long,
- * markup included. The limit of the platform may mean the visible text only; then parts are a little shorter than needed.
+ * Options of {@link split}.
  *
- * Formatting that is cut goes on in the next part. A cut is made between paragraphs, else lines, else words, where that
- * leaves the part at least half full, and never inside what is seen as one character unless that alone is too long. White
- * space at a cut is dropped, except the indentation of a line; no part is blank. A link whose address takes more than half
- * of the limit stays plain text. Limits under 16 count as 16.
+ * @category options
+ * @since 0.1.0
+ */
+export interface SplitOptions {
+  /**
+   * Maximum length of a part in UTF-16 code units, markup included. At least 16. Default: `Platform.maxTextLength`, 4000.
+   */
+  readonly limit?: number | undefined
+  /** The markup language that the parts will be rendered in. Default: `html`. */
+  readonly format?: Format | undefined
+}
+
+/**
+ * Splits a text into parts that can each be sent as a message.
  *
- * **Example** (A long answer)
+ * - A part ends at a paragraph, a line or a word, in this order of preference, if the part is then at least half full. It
+ *   never ends inside a character that users see as one (a grapheme), unless that alone exceeds the limit.
+ * - Formatting that is split continues in the next part.
+ * - White space at the end of a part is dropped; the indentation of the next line is kept. No part is blank.
+ * - A link whose URL takes more than half of the limit becomes plain text.
+ *
+ * **Example** (Split a long answer)
  *
  * ```ts
  * import { Text } from "@colloquy/core"
@@ -663,16 +592,17 @@ export const message = (
  * // => ["<b>one two three</b>", "<b>four</b>"]
  * ```
  *
- * API: POST /messages
+ * API: POST /messages.
  *
- * @category interpreters
+ * @assumption markupLength
+ * @category rendering
  * @since 0.1.0
  */
-export const split = (
-  self: Text,
-  options?: { readonly limit?: number | undefined; readonly format?: Format | undefined }
-): ReadonlyArray<Text> => {
+export const split = (self: Text, options?: SplitOptions): ReadonlyArray<Text> => {
   const render = options?.format === "markdown" ? Markdown.render : Html.render
-  const limit = Number.isNaN(options?.limit) ? maxLength : (options?.limit ?? maxLength)
-  return Split.split(self, { limit, render }).map(make)
+  const limit = options?.limit
+  return Split.split(self, {
+    limit: limit === undefined || Number.isNaN(limit) ? Platform.maxTextLength : limit,
+    render
+  }).map(make)
 }

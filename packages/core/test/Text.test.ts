@@ -1,3 +1,4 @@
+import * as Platform from "../src/Platform.ts"
 import * as Text from "../src/Text.ts"
 import { assert, describe, it } from "@effect/vitest"
 
@@ -22,10 +23,10 @@ describe("constructors", () => {
   it("mention by username as plain text and by id as a link", () => {
     assert.deepStrictEqual(both(Text.mention("@ann")), ["@ann", "@ann"])
     assert.deepStrictEqual(both(Text.mention(42, "Ann")), [
-      `<a href="${Text.mentionScheme}42">Ann</a>`,
-      `[Ann](${Text.mentionScheme}42)`
+      `<a href="${Platform.mentionUrlPrefix}42">Ann</a>`,
+      `[Ann](${Platform.mentionUrlPrefix}42)`
     ])
-    assert.deepStrictEqual(Text.link("Ann", `${Text.mentionScheme}42`), Text.mention(42, "Ann"))
+    assert.deepStrictEqual(Text.link("Ann", `${Platform.mentionUrlPrefix}42`), Text.mention(42, "Ann"))
   })
 
   it("give nothing for nothing", () => {

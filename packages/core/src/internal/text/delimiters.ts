@@ -1,22 +1,26 @@
-import * as Spans from "./spans.ts"
+import type { Span } from "../../Markup.ts"
+import { hasSameFormat, nest, normalize } from "./spans.ts"
 
-export interface Delimited extends Spans.Span {
-  /** Emphasis in the middle of a word, where `_` is not read. */
-  readonly star: boolean
+export interface DelimitedSpan extends Span {
+  /** Whether the delimiter of `emphasized` is `*`: inside a word, `_` is not read as a delimiter. */
+  readonly usesStar: boolean
 }
 
-interface Piece {
-  readonly span: Spans.Span
+/** A span whose ends can still be moved. */
+interface Draft {
+  readonly span: Span
   from: number
   to: number
 }
 
-type Class = "space" | "punctuation" | "unsure" | "word"
+type Side = "open" | "close"
+
+type CharClass = "space" | "punctuation" | "unsure" | "word"
 
 const isSpace = (char: string): boolean => /[\s\x85]/.test(char)
 
-// Readers disagree about symbols and exotic spaces, so those are never relied on, neither as one nor as the other.
-const classOf = (char: string): Class =>
+// Parsers disagree about symbols and unusual spaces, so those are treated neither as punctuation nor as a letter.
+const classOf = (char: string): CharClass =>
   char === "" || /[\p{Zs}\t\n\f\r]/u.test(char)
     ? "space"
     : /[\p{P}$+<=>^`|~]/u.test(char)
@@ -34,155 +38,165 @@ const charBefore = (text: string, index: number): string => {
   return pair.length === 2 ? pair : text[index - 1]
 }
 
-const isApart = (outside: Class): boolean => outside === "space" || outside === "punctuation"
+const isBoundary = (outside: CharClass): boolean => outside === "space" || outside === "punctuation"
 
-const isFlanking = (outside: Class, inside: Class): boolean =>
-  inside !== "space" && (inside === "word" || isApart(outside))
+/** The rule of CommonMark for a delimiter that can open or close. */
+const isFlanking = (outside: CharClass, inside: CharClass): boolean =>
+  inside !== "space" && (inside === "word" || isBoundary(outside))
 
-const hasFlanks = (piece: Piece): boolean =>
-  piece.span.kind !== "link" && piece.span.kind !== "user_mention" && piece.span.kind !== "monospaced"
+const mustFlank = ({ span }: Draft): boolean =>
+  span.type !== "link" && span.type !== "user_mention" && span.type !== "monospaced"
 
-const withoutBackticks = (line: string, span: Spans.Span): Array<Spans.Span> =>
+/** Monospaced text cannot contain a backtick. */
+const splitAtBackticks = (line: string, span: Span): Array<Span> =>
   Array.from(line.slice(span.from, span.to).matchAll(/[^`]+/g), (match) => ({
     ...span,
     from: span.from + match.index,
     to: span.from + match.index + match[0].length
   }))
 
-const trimmed = (line: string, span: Spans.Span): Piece => {
+const trimmedDraft = (line: string, span: Span): Draft => {
   let { from, to } = span
   while (from < to && isSpace(line[from])) from++
-  while (from < to && (isSpace(line[to - 1]) || (span.kind === "monospaced" && line[to - 1] === "\\"))) to--
+  while (from < to && (isSpace(line[to - 1]) || (span.type === "monospaced" && line[to - 1] === "\\"))) to--
   return { span, from, to }
 }
 
 /**
- * The pieces of one line whose delimiters are read as delimiters there, in the order in which they open.
+ * Returns the spans of a line whose delimiters a parser reads as delimiters, in the order in which they open.
  *
- * A delimiter opens only before a character that is no space, and a punctuation mark after it needs a space or
- * punctuation before it; closing is the mirror image. A piece that breaks the rule is narrowed by a character when that
- * can help, and given up when it cannot. Emphasis is `_`, or `*` inside a word; `*` must not touch `**`.
+ * A delimiter opens only before a character that is not a space; if a punctuation mark follows, a space or punctuation must
+ * precede it. Closing is the mirror image. A span that breaks the rule is narrowed by one character at a time where that can
+ * help, and dropped otherwise. `emphasized` uses `_`, or `*` inside a word, where it must not touch `**`.
+ *
+ * Each change can affect the other delimiters at its position, so positions are checked until none is pending.
  */
-export const delimiters = (line: string, spans: ReadonlyArray<Spans.Span>): Array<Delimited> => {
+export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<DelimitedSpan> => {
   if (spans.length === 0) return []
-  const readable = spans.flatMap((span) => (span.kind === "monospaced" ? withoutBackticks(line, span) : [span]))
-  const pieces = Spans.nest(Spans.normalize(readable)).map((span) => trimmed(line, span))
-  const opens = new Map<number, Array<Piece>>()
-  const closes = new Map<number, Array<Piece>>()
-  const dropped = new Set<Piece>()
+  const renderable = spans.flatMap((span) => (span.type === "monospaced" ? splitAtBackticks(line, span) : [span]))
+  const drafts = nest(normalize(renderable)).map((span) => trimmedDraft(line, span))
+  // The drafts that open or close at a position, in the order of their delimiters.
+  const opens = new Map<number, Array<Draft>>()
+  const closes = new Map<number, Array<Draft>>()
+  const dropped = new Set<Draft>()
   const pending = new Set<number>()
 
-  const at = (map: Map<number, Array<Piece>>, position: number): Array<Piece> => {
+  const at = (map: Map<number, Array<Draft>>, position: number): Array<Draft> => {
     const found = map.get(position)
     if (found !== undefined) return found
-    const empty: Array<Piece> = []
+    const empty: Array<Draft> = []
     map.set(position, empty)
     return empty
   }
-  const remove = (map: Map<number, Array<Piece>>, position: number, piece: Piece) => {
+  const remove = (map: Map<number, Array<Draft>>, position: number, draft: Draft) => {
     map.set(
       position,
-      at(map, position).filter((other) => other !== piece)
+      at(map, position).filter((other) => other !== draft)
     )
     pending.add(position)
   }
-  const drop = (piece: Piece) => {
-    dropped.add(piece)
-    remove(opens, piece.from, piece)
-    remove(closes, piece.to, piece)
+  const drop = (draft: Draft) => {
+    dropped.add(draft)
+    remove(opens, draft.from, draft)
+    remove(closes, draft.to, draft)
   }
-  const outside = (piece: Piece, side: "open" | "close"): Class => {
+  const classOutside = (draft: Draft, side: Side): CharClass => {
     if (side === "open") {
-      const before = at(closes, piece.from).length + at(opens, piece.from).indexOf(piece)
-      return before > 0 ? "punctuation" : classOf(charBefore(line, piece.from))
+      const before = at(closes, draft.from).length + at(opens, draft.from).indexOf(draft)
+      return before > 0 ? "punctuation" : classOf(charBefore(line, draft.from))
     }
-    const here = at(closes, piece.to)
-    const after = here.length - 1 - here.indexOf(piece) + at(opens, piece.to).length
-    return after > 0 ? "punctuation" : classOf(charAt(line, piece.to))
+    const closing = at(closes, draft.to)
+    const after = closing.length - 1 - closing.indexOf(draft) + at(opens, draft.to).length
+    return after > 0 ? "punctuation" : classOf(charAt(line, draft.to))
   }
-  const inside = (piece: Piece, side: "open" | "close"): Class => {
-    const here = side === "open" ? at(opens, piece.from) : at(closes, piece.to)
-    const innermost = side === "open" ? here[here.length - 1] : here[0]
-    if (innermost !== piece) return "punctuation"
-    return classOf(side === "open" ? charAt(line, piece.from) : charBefore(line, piece.to))
+  const classInside = (draft: Draft, side: Side): CharClass => {
+    const drafts = side === "open" ? at(opens, draft.from) : at(closes, draft.to)
+    const innermost = side === "open" ? drafts[drafts.length - 1] : drafts[0]
+    if (innermost !== draft) return "punctuation"
+    return classOf(side === "open" ? charAt(line, draft.from) : charBefore(line, draft.to))
   }
-  const isStar = (piece: Piece): boolean => !isApart(outside(piece, "open")) || !isApart(outside(piece, "close"))
-  const touchesStrong = (piece: Piece): boolean =>
-    [piece.from, piece.to].some((position) => {
-      const tokens = [...at(closes, position), ...at(opens, position)]
-      const index = tokens.indexOf(piece)
-      return [tokens[index - 1], tokens[index + 1]].some((other) => other?.span.kind === "strong")
+  const needsStar = (draft: Draft): boolean =>
+    !isBoundary(classOutside(draft, "open")) || !isBoundary(classOutside(draft, "close"))
+  const touchesStrong = (draft: Draft): boolean =>
+    [draft.from, draft.to].some((position) => {
+      const delimiters = [...at(closes, position), ...at(opens, position)]
+      const index = delimiters.indexOf(draft)
+      return [delimiters[index - 1], delimiters[index + 1]].some((other) => other?.span.type === "strong")
     })
-  const narrow = (piece: Piece, side: "open" | "close") => {
-    remove(side === "open" ? opens : closes, side === "open" ? piece.from : piece.to, piece)
+  const narrow = (draft: Draft, side: Side) => {
+    remove(side === "open" ? opens : closes, side === "open" ? draft.from : draft.to, draft)
     if (side === "open") {
-      piece.from += charAt(line, piece.from).length
-      while (piece.from < piece.to && isSpace(line[piece.from])) piece.from++
+      draft.from += charAt(line, draft.from).length
+      while (draft.from < draft.to && isSpace(line[draft.from])) draft.from++
     } else {
-      piece.to -= charBefore(line, piece.to).length
-      while (piece.from < piece.to && isSpace(line[piece.to - 1])) piece.to--
+      draft.to -= charBefore(line, draft.to).length
+      while (draft.from < draft.to && isSpace(line[draft.to - 1])) draft.to--
     }
-    if (piece.from >= piece.to) {
-      dropped.add(piece)
-      remove(side === "open" ? closes : opens, side === "open" ? piece.to : piece.from, piece)
+    if (draft.from >= draft.to) {
+      dropped.add(draft)
+      remove(side === "open" ? closes : opens, side === "open" ? draft.to : draft.from, draft)
     } else if (side === "open") {
-      at(opens, piece.from).unshift(piece)
-      pending.add(piece.from)
+      at(opens, draft.from).unshift(draft)
+      pending.add(draft.from)
     } else {
-      at(closes, piece.to).push(piece)
-      pending.add(piece.to)
+      at(closes, draft.to).push(draft)
+      pending.add(draft.to)
     }
   }
-  const settle = (position: number): void => {
-    const ending = at(closes, position)
-    const starting = at(opens, position)
-    const left = ending[ending.length - 1]
-    const right = starting[0]
-    if (left !== undefined && right !== undefined && Spans.sameMark(left.span, right.span)) {
-      remove(closes, position, left)
-      remove(opens, position, right)
-      dropped.add(right)
-      closes.set(
-        right.to,
-        at(closes, right.to).map((piece) => (piece === right ? left : piece))
-      )
-      left.to = right.to
-      pending.add(right.to)
-      return
-    }
-    for (const [side, piece] of [
-      ...ending.map((piece) => ["close", piece] as const),
-      ...starting.map((piece) => ["open", piece] as const)
+  /** Merges two drafts of the same format that touch at a position. Returns whether it did. */
+  const mergeAt = (position: number): boolean => {
+    const left = at(closes, position).at(-1)
+    const right = at(opens, position)[0]
+    if (left === undefined || right === undefined || !hasSameFormat(left.span, right.span)) return false
+    remove(closes, position, left)
+    remove(opens, position, right)
+    dropped.add(right)
+    closes.set(
+      right.to,
+      at(closes, right.to).map((draft) => (draft === right ? left : draft))
+    )
+    left.to = right.to
+    pending.add(right.to)
+    return true
+  }
+  /** Makes at most one change at a position. A change makes the position pending again. */
+  const resolve = (position: number): void => {
+    if (mergeAt(position)) return
+    const closing = at(closes, position)
+    const opening = at(opens, position)
+    for (const [side, draft] of [
+      ...closing.map((draft) => ["close", draft] as const),
+      ...opening.map((draft) => ["open", draft] as const)
     ]) {
-      if (!hasFlanks(piece)) continue
-      if (!isFlanking(outside(piece, side), inside(piece, side))) {
-        const innermost = side === "open" ? starting[starting.length - 1] : ending[0]
-        return innermost === piece ? narrow(piece, side) : drop(piece)
+      if (!mustFlank(draft)) continue
+      if (!isFlanking(classOutside(draft, side), classInside(draft, side))) {
+        const innermost = side === "open" ? opening[opening.length - 1] : closing[0]
+        return innermost === draft ? narrow(draft, side) : drop(draft)
       }
-      if (piece.span.kind === "emphasized" && isStar(piece) && touchesStrong(piece)) return drop(piece)
+      if (draft.span.type === "emphasized" && needsStar(draft) && touchesStrong(draft)) return drop(draft)
     }
   }
 
-  for (const piece of pieces) {
-    if (piece.from >= piece.to) {
-      dropped.add(piece)
+  for (const draft of drafts) {
+    if (draft.from >= draft.to) {
+      dropped.add(draft)
       continue
     }
-    at(opens, piece.from).push(piece)
-    at(closes, piece.to).unshift(piece)
-    pending.add(piece.from).add(piece.to)
+    at(opens, draft.from).push(draft)
+    at(closes, draft.to).unshift(draft)
+    pending.add(draft.from).add(draft.to)
   }
   for (const position of pending) {
     pending.delete(position)
-    settle(position)
+    resolve(position)
   }
-  return pieces
-    .filter((piece) => !dropped.has(piece))
-    .map((piece) => ({
-      ...piece.span,
-      from: piece.from,
-      to: piece.to,
-      star: piece.span.kind === "emphasized" && isStar(piece)
+  return drafts
+    .filter((draft) => !dropped.has(draft))
+    .map((draft) => ({
+      ...draft.span,
+      from: draft.from,
+      to: draft.to,
+      usesStar: draft.span.type === "emphasized" && needsStar(draft)
     }))
     .sort((a, b) => a.from - b.from)
 }

@@ -1,10 +1,12 @@
-import * as Spans from "./spans.ts"
+import type { MarkupType, Span } from "../../Markup.ts"
+import { type FormattedText, nest } from "./spans.ts"
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (char) => entities[char])
 
-const tags: Record<Spans.Kind, string> = {
+/** @assumption markupSyntax */
+const tags: Record<MarkupType, string> = {
   quote: "blockquote",
   heading: "h1",
   link: "a",
@@ -17,26 +19,26 @@ const tags: Record<Spans.Kind, string> = {
   monospaced: "code"
 }
 
-export const render = (self: Spans.Spanned): string => {
+export const render = (self: FormattedText): string => {
   let out = ""
   let written = 0
-  const stack: Array<Spans.Span> = []
+  const open: Array<Span> = []
   const writeTo = (position: number) => {
     out += escape(self.text.slice(written, position))
     written = position
   }
   const closeUntil = (position: number) => {
-    while (stack.length > 0 && stack[stack.length - 1].to <= position) {
-      const piece = stack.pop()!
-      writeTo(piece.to)
-      out += `</${tags[piece.kind]}>`
+    while (open.length > 0 && open[open.length - 1].to <= position) {
+      const span = open.pop()!
+      writeTo(span.to)
+      out += `</${tags[span.type]}>`
     }
   }
-  for (const piece of Spans.nest(self.spans)) {
-    closeUntil(piece.from)
-    writeTo(piece.from)
-    out += piece.url === undefined ? `<${tags[piece.kind]}>` : `<a href="${escape(piece.url)}">`
-    stack.push(piece)
+  for (const span of nest(self.spans)) {
+    closeUntil(span.from)
+    writeTo(span.from)
+    out += span.url === undefined ? `<${tags[span.type]}>` : `<a href="${escape(span.url)}">`
+    open.push(span)
   }
   closeUntil(self.text.length)
   writeTo(self.text.length)

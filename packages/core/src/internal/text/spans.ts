@@ -1,29 +1,13 @@
-export type Kind =
-  | "quote"
-  | "heading"
-  | "link"
-  | "user_mention"
-  | "strong"
-  | "emphasized"
-  | "strikethrough"
-  | "underline"
-  | "highlighted"
-  | "monospaced"
+import type { MarkupType, Span } from "../../Markup.ts"
 
-export interface Span {
-  readonly kind: Kind
-  readonly from: number
-  readonly to: number
-  readonly url?: string
-  readonly user_id?: number
-}
-
-export interface Spanned {
+/** The part of a `Text` that is computed here. `Text` itself imports this file. */
+export interface FormattedText {
   readonly text: string
   readonly spans: ReadonlyArray<Span>
 }
 
-const order: Record<Kind, number> = {
+// The order of spans that cover the same range, from the outermost to the innermost.
+const order: Record<MarkupType, number> = {
   quote: 0,
   heading: 1,
   link: 2,
@@ -36,53 +20,55 @@ const order: Record<Kind, number> = {
   monospaced: 9
 }
 
-// Blocks enclose everything, and nothing can be opened inside monospaced text.
-const layer = (kind: Kind): number => (isBlock(kind) ? order[kind] : kind === "monospaced" ? 3 : 2)
+export const isBlock = (type: MarkupType): boolean => type === "quote" || type === "heading"
 
-export const isBlock = (kind: Kind): boolean => kind === "quote" || kind === "heading"
+const isLink = (type: MarkupType): boolean => type === "link" || type === "user_mention"
 
-const isTarget = (kind: Kind): boolean => kind === "link" || kind === "user_mention"
+// A span is always inside spans of a lower level: blocks enclose everything, and monospaced text encloses nothing.
+const nestingLevel = (type: MarkupType): number => (isBlock(type) ? order[type] : type === "monospaced" ? 3 : 2)
 
-export const sameMark = (a: Span, b: Span): boolean => a.kind === b.kind && a.url === b.url && a.user_id === b.user_id
+export const hasSameFormat = (a: Span, b: Span): boolean =>
+  a.type === b.type && a.url === b.url && a.user_id === b.user_id
 
-const compare = (a: Span, b: Span): number => a.from - b.from || b.to - a.to || order[a.kind] - order[b.kind]
+const compare = (a: Span, b: Span): number => a.from - b.from || b.to - a.to || order[a.type] - order[b.type]
 
-/** Sorted, without empty spans; touching spans of the same mark are one. */
+/** Sorts the spans, removes empty ones, and merges spans of the same format that touch. */
 export const normalize = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
   const out: Array<Span> = []
-  const last = new Map<string, number>()
+  const lastIndex = new Map<string, number>()
   for (const span of spans.filter((span) => span.from < span.to).sort(compare)) {
-    const key = `${span.kind} ${span.user_id ?? ""} ${span.url ?? ""}`
-    const index = last.get(key)
+    const key = `${span.type} ${span.user_id ?? ""} ${span.url ?? ""}`
+    const index = lastIndex.get(key)
     if (index !== undefined && out[index].to >= span.from) {
       out[index] = { ...out[index], to: Math.max(out[index].to, span.to) }
     } else {
-      last.set(key, out.length)
+      lastIndex.set(key, out.length)
       out.push(span)
     }
   }
   return out.sort(compare)
 }
 
-/** What `span` covers and no link or mention covers yet: targets do not nest, the inner one wins. */
-const uncovered = (spans: ReadonlyArray<Span>, span: Span): ReadonlyArray<Span> => {
-  const gaps: Array<Span> = []
-  let from = span.from
-  for (const taken of spans) {
-    if (!isTarget(taken.kind)) continue
-    if (taken.from > from) gaps.push({ ...span, from, to: Math.min(taken.from, span.to) })
-    from = Math.max(from, taken.to)
+/** Returns the parts of a link that no other link covers. Links do not nest: the inner one is kept. */
+const outsideLinks = (spans: ReadonlyArray<Span>, link: Span): ReadonlyArray<Span> => {
+  const parts: Array<Span> = []
+  let from = link.from
+  for (const inner of spans) {
+    if (!isLink(inner.type)) continue
+    if (inner.from > from) parts.push({ ...link, from, to: Math.min(inner.from, link.to) })
+    from = Math.max(from, inner.to)
   }
-  gaps.push({ ...span, from })
-  return gaps
+  parts.push({ ...link, from })
+  return parts
 }
 
-export const mark = (self: Spanned, span: Span): Spanned => ({
+export const addSpan = (self: FormattedText, span: Span): FormattedText => ({
   text: self.text,
-  spans: normalize([...self.spans, ...(isTarget(span.kind) ? uncovered(self.spans, span) : [span])])
+  spans: normalize([...self.spans, ...(isLink(span.type) ? outsideLinks(self.spans, span) : [span])])
 })
 
-export const concat = (parts: Iterable<Spanned>): Spanned => {
+/** Concatenates texts. A block gets a line break before and after it where there is none. */
+export const concat = (parts: Iterable<FormattedText>): FormattedText => {
   const texts: Array<string> = []
   const spans: Array<Span> = []
   let offset = 0
@@ -90,7 +76,7 @@ export const concat = (parts: Iterable<Spanned>): Spanned => {
   let endsBlock = false
   for (const part of parts) {
     if (part.text === "") continue
-    const startsBlock = part.spans.some((span) => span.from === 0 && isBlock(span.kind))
+    const startsBlock = part.spans.some((span) => span.from === 0 && isBlock(span.type))
     if (!endsLine && (startsBlock || (endsBlock && !part.text.startsWith("\n")))) {
       texts.push("\n")
       offset++
@@ -99,11 +85,12 @@ export const concat = (parts: Iterable<Spanned>): Spanned => {
     texts.push(part.text)
     offset += part.text.length
     endsLine = part.text.endsWith("\n")
-    endsBlock = part.spans.some((span) => span.to === part.text.length && isBlock(span.kind))
+    endsBlock = part.spans.some((span) => span.to === part.text.length && isBlock(span.type))
   }
   return { text: texts.join(""), spans: normalize(spans) }
 }
 
+/** Returns the parts of the spans inside a range, relative to its start. */
 export const clip = (spans: ReadonlyArray<Span>, from: number, to: number): Array<Span> => {
   const out: Array<Span> = []
   for (const span of spans) {
@@ -114,34 +101,39 @@ export const clip = (spans: ReadonlyArray<Span>, from: number, to: number): Arra
   return out
 }
 
-export const slice = (self: Spanned, from: number, to: number): Spanned => ({
+export const slice = (self: FormattedText, from: number, to: number): FormattedText => ({
   text: self.text.slice(from, to),
   spans: clip(self.spans, from, to)
 })
 
-/** Pieces that nest properly, in the order in which they open; a span is cut where another one has to enclose it. */
+/**
+ * Splits overlapping spans into spans that nest properly, in the order in which they open. A span is split where another
+ * one that overlaps it has to enclose it.
+ */
 export const nest = (spans: ReadonlyArray<Span>): Array<Span> => {
-  const pieces: Array<Span> = []
+  const nested: Array<Span> = []
   const stack: Array<{ readonly span: Span; readonly index: number }> = []
   const positions = [...new Set(spans.flatMap((span) => [span.from, span.to]))].sort((a, b) => a - b)
   let next = 0
   for (const position of positions) {
-    const open: Array<Span> = []
-    const pop = () => {
+    const opening: Array<Span> = []
+    const close = () => {
       const { index, span } = stack.pop()!
-      pieces[index] = { ...pieces[index], to: position }
-      if (span.to > position) open.push(span)
+      nested[index] = { ...nested[index], to: position }
+      if (span.to > position) opening.push(span)
     }
-    const ended = stack.findIndex(({ span }) => span.to === position)
-    while (ended >= 0 && stack.length > ended) pop()
-    while (next < spans.length && spans[next].from === position) open.push(spans[next++])
-    const lowest = Math.min(...open.map((span) => layer(span.kind)))
-    while (stack.length > 0 && layer(stack[stack.length - 1].span.kind) > lowest) pop()
-    open.sort((a, b) => layer(a.kind) - layer(b.kind) || b.to - a.to || order[a.kind] - order[b.kind])
-    for (const span of open) {
-      stack.push({ span, index: pieces.length })
-      pieces.push({ ...span, from: position })
+    const firstEnded = stack.findIndex(({ span }) => span.to === position)
+    while (firstEnded >= 0 && stack.length > firstEnded) close()
+    while (next < spans.length && spans[next].from === position) opening.push(spans[next++])
+    const lowestLevel = Math.min(...opening.map((span) => nestingLevel(span.type)))
+    while (stack.length > 0 && nestingLevel(stack[stack.length - 1].span.type) > lowestLevel) close()
+    opening.sort(
+      (a, b) => nestingLevel(a.type) - nestingLevel(b.type) || b.to - a.to || order[a.type] - order[b.type]
+    )
+    for (const span of opening) {
+      stack.push({ span, index: nested.length })
+      nested.push({ ...span, from: position })
     }
   }
-  return pieces
+  return nested
 }

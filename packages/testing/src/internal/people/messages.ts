@@ -1,6 +1,5 @@
 import type { Message } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
-import { maxLength } from "@colloquy/core/Text"
 import * as Effect from "effect/Effect"
 import type { ChatRef, Person, SendOptions } from "../../Person.ts"
 import { type Content, isEmpty, nothing } from "../platform/content.ts"
@@ -16,7 +15,7 @@ import { begin } from "./dialogs.ts"
 
 /** What the platform lets nobody say. */
 export const checkText = (actor: Actor, text: string): Action =>
-  text.length > maxLength ? cannot(actor, `a text has at most ${maxLength} characters`) : Effect.void
+  text.length > Platform.maxTextLength ? cannot(actor, `a text has at most ${Platform.maxTextLength} characters`) : Effect.void
 
 const requireContent = (actor: Actor, content: Content): Action<Content> =>
   isEmpty(content) ? cannot(actor, "a message has a text, attachments or a link") : Effect.succeed(content)

@@ -1,4 +1,4 @@
-import { mentionScheme } from "@colloquy/core/Text"
+import { mentionUrlPrefix } from "@colloquy/core/Platform"
 
 export type MarkupKind =
   | "strong"
@@ -28,7 +28,7 @@ export interface Parsed {
 
 export const element = (type: MarkupKind, from: number, to: number, url?: string): MarkupElement => {
   if (url === undefined) return { type, from, length: to - from }
-  const id = url.startsWith(mentionScheme) ? url.slice(mentionScheme.length) : ""
+  const id = url.startsWith(mentionUrlPrefix) ? url.slice(mentionUrlPrefix.length) : ""
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) {
     return { type: "user_mention", from, length: to - from, user_id: Number(id) }
   }
