@@ -317,9 +317,7 @@ export const mention: {
   (username: string): Text
   (user_id: number, name: Input): Text
 } = (user: string | number, name: Input = ""): Text =>
-  typeof user === "string"
-    ? plain(`@${user.replace(/^@/, "")}`)
-    : formatted(name, ReceivedMarkup.mentionFormat(user))
+  typeof user === "string" ? plain(`@${user.replace(/^@/, "")}`) : formatted(name, ReceivedMarkup.mentionFormat(user))
 
 /**
  * Concatenates texts. A quote or a heading gets a line break before and after it where there is none.
@@ -550,10 +548,7 @@ export interface MessageOptions {
  * @category rendering
  * @since 0.1.0
  */
-export const message = (
-  self: Text,
-  options?: MessageOptions
-): { readonly text: string; readonly format: Format } => {
+export const message = (self: Text, options?: MessageOptions): { readonly text: string; readonly format: Format } => {
   const format = options?.format ?? "html"
   return { text: format === "html" ? toHtml(self) : toMarkdown(self), format }
 }

@@ -35,13 +35,7 @@ const startsLine = (line: string, index: number): boolean => {
 }
 
 /** Whether a character would be read as markup. `isBesideDelimiter`: the output has a delimiter next to it. */
-const isSpecial = (
-  line: string,
-  i: number,
-  char: string,
-  isBesideDelimiter: boolean,
-  isHeading: boolean
-): boolean => {
+const isSpecial = (line: string, i: number, char: string, isBesideDelimiter: boolean, isHeading: boolean): boolean => {
   switch (char) {
     case "\\":
     case "`":
@@ -82,8 +76,7 @@ interface Neighbors {
 const escapeRange = (line: string, from: number, to: number, neighbors: Neighbors, isHeading: boolean): string => {
   let out = ""
   for (let i = from; i < to; i++) {
-    const isBesideDelimiter =
-      (neighbors.delimiterBefore && i === from) || (neighbors.delimiterAfter && i === to - 1)
+    const isBesideDelimiter = (neighbors.delimiterBefore && i === from) || (neighbors.delimiterAfter && i === to - 1)
     out += isSpecial(line, i, line[i], isBesideDelimiter, isHeading) ? `\\${line[i]}` : line[i]
   }
   return out

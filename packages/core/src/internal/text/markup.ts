@@ -61,9 +61,7 @@ const rangeOf = (text: string, { from = 0, length = 0 }: Element): readonly [fro
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(from + length)) return undefined
   const clamp = (index: number) => Math.min(Math.max(index, 0), text.length)
   const [start, end] = [clamp(from), clamp(from + length)]
-  return start < end
-    ? [splitsPair(text, start) ? start - 1 : start, splitsPair(text, end) ? end + 1 : end]
-    : undefined
+  return start < end ? [splitsPair(text, start) ? start - 1 : start, splitsPair(text, end) ? end + 1 : end] : undefined
 }
 
 /** Widens a range to whole lines, without the line break at the end. */

@@ -127,9 +127,7 @@ export const nest = (spans: ReadonlyArray<Span>): Array<Span> => {
     while (next < spans.length && spans[next].from === position) opening.push(spans[next++])
     const lowestLevel = Math.min(...opening.map((span) => nestingLevel(span.type)))
     while (stack.length > 0 && nestingLevel(stack[stack.length - 1].span.type) > lowestLevel) close()
-    opening.sort(
-      (a, b) => nestingLevel(a.type) - nestingLevel(b.type) || b.to - a.to || order[a.type] - order[b.type]
-    )
+    opening.sort((a, b) => nestingLevel(a.type) - nestingLevel(b.type) || b.to - a.to || order[a.type] - order[b.type])
     for (const span of opening) {
       stack.push({ span, index: nested.length })
       nested.push({ ...span, from: position })

@@ -15,7 +15,9 @@ import { begin } from "./dialogs.ts"
 
 /** What the platform lets nobody say. */
 export const checkText = (actor: Actor, text: string): Action =>
-  text.length > Platform.maxTextLength ? cannot(actor, `a text has at most ${Platform.maxTextLength} characters`) : Effect.void
+  text.length > Platform.maxTextLength
+    ? cannot(actor, `a text has at most ${Platform.maxTextLength} characters`)
+    : Effect.void
 
 const requireContent = (actor: Actor, content: Content): Action<Content> =>
   isEmpty(content) ? cannot(actor, "a message has a text, attachments or a link") : Effect.succeed(content)
