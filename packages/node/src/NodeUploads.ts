@@ -9,14 +9,19 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { open } from "node:fs/promises"
 import { basename } from "node:path"
-import { pieceSize, take } from "./internal/upload/pieces.ts"
+import { acquire, chunkSize } from "./internal/upload/chunkPool.ts"
 
 /**
- * A file by its path. It is called like the file unless told, read in pieces, and closed when the upload ends. An upload
- * of it goes on where it broke, also in a new process, as long as its size and its time of modification stay. The client of
- * `NodeBotHttpClient` uses the memory of a piece again when it has been sent: who keeps pieces on their way there copies them.
+ * Creates a source from the path of a file. The file is opened when the upload starts, read in chunks of 256 KiB, and closed
+ * when the upload ends. Its name is the last part of the path.
  *
- * **Example**
+ * The upload can be resumed, also in another process, as long as the size and the modification time of the file stay the
+ * same. A file that cannot be opened or read fails the upload with the reason `SourceFailed`.
+ *
+ * The client of `NodeBotHttpClient` reuses the memory of a chunk after it is sent. Code that keeps chunks on their way to
+ * that client must copy them.
+ *
+ * **Example** (Upload and send a video)
  *
  * ```ts
  * import { Chat, Messages, Uploads } from "@colloquy/core"
@@ -24,12 +29,12 @@ import { pieceSize, take } from "./internal/upload/pieces.ts"
  * import { Effect } from "effect"
  *
  * const send = Effect.gen(function* () {
- *   const attachment = yield* Uploads.upload({ type: "video", source: NodeUploads.fromPath("./film.mp4") })
+ *   const attachment = yield* Uploads.upload({ type: "video", source: NodeUploads.fromPath("./video.mp4") })
  *   return yield* Messages.send({ chat_id: Chat.ChatId.make(4242), attachments: [attachment] })
  * })
  * ```
  *
- * @category sources
+ * @category constructors
  * @since 0.1.0
  */
 export const fromPath = (path: string): UploadSource.UploadSource<"randomAccess"> =>
@@ -42,9 +47,9 @@ export const fromPath = (path: string): UploadSource.UploadSource<"randomAccess"
         (file) => Effect.promise(() => file.close())
       )
       const { mtimeMs, size } = yield* Effect.tryPromise(() => file.stat())
-      const piece = (at: number, length: number) =>
+      const readChunk = (at: number, length: number) =>
         Effect.tryPromise(() =>
-          file.read(length === pieceSize ? take() : Buffer.allocUnsafeSlow(length), 0, length, at)
+          file.read(length === chunkSize ? acquire() : Buffer.allocUnsafeSlow(length), 0, length, at)
         )
       return {
         size,
@@ -55,7 +60,7 @@ export const fromPath = (path: string): UploadSource.UploadSource<"randomAccess"
               let at = from
               return Effect.suspend(() => {
                 if (at >= to) return Cause.done()
-                return Effect.flatMap(piece(at, Math.min(pieceSize, to - at)), ({ buffer, bytesRead }) => {
+                return Effect.flatMap(readChunk(at, Math.min(chunkSize, to - at)), ({ buffer, bytesRead }) => {
                   at += bytesRead
                   return bytesRead === 0 ? Cause.done() : Effect.succeed([buffer.subarray(0, bytesRead)] as const)
                 })

@@ -10,7 +10,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { JsonResponse } from "./jsonResponse.ts"
-import { giveBack } from "../upload/pieces.ts"
+import { release } from "../upload/chunkPool.ts"
 
 /**
  * A call of the API: JSON in and out, small, and traced by its caller. It needs neither streams nor a span of the
@@ -103,7 +103,7 @@ const call = (
 const lettingGo = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     yield piece
-    giveBack(piece)
+    release(piece)
   }
 }
 
