@@ -26,5 +26,6 @@ export const acquire = (): Buffer<ArrayBuffer> => {
  */
 export const release = (bytes: Uint8Array): void => {
   const isWhole = bytes.byteLength === chunkSize && chunkSize >= getDefaultHighWaterMark(false)
-  if (isWhole && free.length < maxFree && inUse.delete(bytes.buffer)) free.push(Buffer.from(bytes.buffer as ArrayBuffer))
+  if (isWhole && free.length < maxFree && inUse.delete(bytes.buffer))
+    free.push(Buffer.from(bytes.buffer as ArrayBuffer))
 }
