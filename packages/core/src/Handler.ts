@@ -95,12 +95,15 @@ export type Services<H extends (update: never) => Return> = Effect.Services<Retu
  * **Example** (A handler that depends on state)
  *
  * ```ts
- * import { Handler, Messages, type Update } from "@colloquy/core"
+ * import { Handler, Messages } from "@colloquy/core"
  * import { Effect, Ref } from "effect"
  *
- * const unlessPaused = (paused: Ref.Ref<boolean>) => (update: Update.Of<"message_created">) =>
- *   Effect.flatMap(Ref.get(paused), (isPaused) =>
- *     isPaused ? Handler.notHandled : Messages.reply(update, "I am listening")
+ * const unlessPaused = (paused: Ref.Ref<boolean>) =>
+ *   Handler.on("message_created", (update) =>
+ *     Effect.gen(function* () {
+ *       if (yield* Ref.get(paused)) return yield* Handler.notHandled
+ *       return yield* Messages.reply(update, "I am listening")
+ *     })
  *   )
  * ```
  *

@@ -3,12 +3,16 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { parse, splitArguments } from "../../src/internal/handlers/command.ts"
 
-const said = (text: string) => {
-  const { name, text: rest, username: mention } = parse(text) ?? {}
-  return name === undefined ? undefined : [name, mention, rest]
+const partsOf = (message: string) => {
+  const { name, text, username } = parse(message) ?? {}
+  return name === undefined ? undefined : [name, username, text]
 }
 
-describe("the text of a command", () => {
+const blank = /^\s*$/
+const Whitespace = Schema.Array(Schema.Literals([" ", "\n", "\t", "\u00a0", "\r\n"])).check(Schema.isMinLength(1))
+const Word = Schema.String.check(Schema.isPattern(/^\S+$/))
+
+describe("parse", () => {
   it.each([
     ["/start", ["start", undefined, ""]],
     ["/start promo", ["start", undefined, "promo"]],
@@ -19,8 +23,8 @@ describe("the text of a command", () => {
     ["/tabbed\tword", ["tabbed", undefined, "word"]],
     ["/помощь Анне", ["помощь", undefined, "Анне"]],
     ["/🦊 a", ["🦊", undefined, "a"]]
-  ])("is taken apart: %j", (text, parts) => {
-    assert.deepStrictEqual<unknown>(said(text), parts)
+  ])("returns the name, the username and the text of %j", (message, parts) => {
+    assert.deepStrictEqual<unknown>(partsOf(message), parts)
   })
 
   it.each([
@@ -38,50 +42,46 @@ describe("the text of a command", () => {
     "\n/start",
     "say /start",
     "first line\n/start"
-  ])("is not %j", (text) => {
-    assert.isUndefined(said(text))
+  ])("returns undefined for %j", (message) => {
+    assert.isUndefined(partsOf(message))
   })
+
+  it.effect.prop("returns any name and any text", [Word, Schema.String], ([word, rest]) =>
+    Effect.sync(() => {
+      const parsed = parse(`/${word} ${rest}`)
+      if (parsed === undefined) return assert.match(word, /[@/]/)
+      const username = parsed.username === undefined ? "" : `@${parsed.username}`
+      assert.strictEqual(`${parsed.name}${username}`.toLowerCase(), word.toLowerCase())
+      assert.strictEqual(parsed.text, rest.trim())
+    })
+  )
 })
 
-const blank = /^\s*$/
-const Blanks = Schema.Array(Schema.Literals([" ", "\n", "\t", "\u00a0", "\r\n"])).check(Schema.isMinLength(1))
-const Word = Schema.String.check(Schema.isPattern(/^\S+$/))
-
-describe("arguments", () => {
-  it("are words, and all that is left for the last one, as it was written", () => {
+describe("splitArguments", () => {
+  it("assigns one word to each key, and the rest of the text unchanged to the last key", () => {
     assert.deepStrictEqual(splitArguments(["a", "b"], "one two  three\nfour"), { a: "one", b: "two  three\nfour" })
     assert.deepStrictEqual(splitArguments(["a"], "one two"), { a: "one two" })
     assert.deepStrictEqual(splitArguments([], "one two"), {})
   })
 
-  it("have no value where nothing is left for them", () => {
+  it("leaves out the keys for which no text is left", () => {
     assert.deepStrictEqual(splitArguments(["a", "b", "c"], "one two"), { a: "one", b: "two" })
     assert.deepStrictEqual(splitArguments(["a", "b"], " \n "), {})
   })
 
   it.effect.prop(
-    "come back as they were written, whatever blanks are between them",
-    [Schema.Array(Schema.Tuple([Blanks, Word])), Schema.String],
+    "returns the words as they were written, whatever whitespace is between them",
+    [Schema.Array(Schema.Tuple([Whitespace, Word])), Schema.String],
     ([words, last]) =>
       Effect.sync(() => {
-        const keys = [...words.map((_, at) => `word${at}`), "last"]
-        const text = words.map(([blanks, word]) => blanks.join("") + word).join("") + ` ${last}`
-        const given = parse(`/command${text}`)
+        const keys = [...words.map((_, index) => `word${index}`), "last"]
+        const text = words.map(([whitespace, word]) => whitespace.join("") + word).join("") + ` ${last}`
+        const parsed = parse(`/command${text}`) ?? assert.fail("the text is not a command")
         const expected = [...words.map(([, word]) => word), ...(blank.test(last) ? [] : [last.trim()])]
         assert.deepStrictEqual(
-          splitArguments(keys, given?.text ?? assert.fail("no command")),
-          Object.fromEntries(expected.map((word, at) => [keys[at], word]))
+          splitArguments(keys, parsed.text),
+          Object.fromEntries(expected.map((word, index) => [keys[index], word]))
         )
       })
-  )
-
-  it.effect.prop("begin after a name, which no text loses and no text hides", [Word, Schema.String], ([word, rest]) =>
-    Effect.sync(() => {
-      const given = parse(`/${word} ${rest}`)
-      if (given === undefined) return assert.match(word, /[@/]/)
-      const mention = given.username === undefined ? "" : `@${given.username}`
-      assert.strictEqual(`${given.name}${mention}`.toLowerCase(), word.toLowerCase())
-      assert.strictEqual(given.text, rest.trim())
-    })
   )
 })
