@@ -33,7 +33,8 @@ import {
   type UserOptions
 } from "./EmulatorOptions.ts"
 import type * as Faults from "./Faults.ts"
-import { apiOrigin, makeClient } from "./internal/http/httpClient.ts"
+import { makeClient } from "./internal/http/inProcessClient.ts"
+import { apiOrigin } from "./internal/http/wire.ts"
 import * as emulator from "./internal/platform/emulator.ts"
 import type { ChatRef, MessageRef, Person, PersonEvent, UserRef } from "./Person.ts"
 import type * as Webhooks from "./Webhooks.ts"

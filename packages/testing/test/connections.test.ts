@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { makeServer } from "../src/internal/http/makeServer.ts"
+import { makeServer } from "../src/internal/http/nodeServer.ts"
 import { bodyIn, headOf, talkTo } from "./support/sockets.ts"
 
 const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()))

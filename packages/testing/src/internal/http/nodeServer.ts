@@ -1,18 +1,69 @@
+import type { UploadType } from "@colloquy/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import { ServeError } from "effect/http/HttpServerError"
 import type * as Scope from "effect/Scope"
-import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { AddressInfo } from "node:net"
-import { IncomingBody } from "./incomingBody.ts"
-import { makeServer } from "./makeServer.ts"
-import { internalError } from "./refusal.ts"
-import { type Asked, send } from "./send.ts"
-import { toResponse } from "./shape.ts"
-import type { ListenerKind, Listener, Request, Handler } from "../../EmulatorHttp.ts"
+import type { Duplex } from "node:stream"
+import type { Handler, Listener, ListenerKind, Request } from "../../EmulatorHttp.ts"
+import { type Connection, IncomingBody, isDiscarding, sendResponse } from "./nodeConnection.ts"
+import * as refusal from "./refusal.ts"
+import { atDoor, toResponse } from "./shape.ts"
 
-/** The path and the query, also where the caller takes the server for a proxy and gives a whole address. */
+const encoder = new TextEncoder()
+
+/** Writes an error response to a socket without a request, and closes the connection. */
+const rejectConnection = (socket: Duplex, listener: ListenerKind, { body, status }: refusal.Refusal): void => {
+  const text = JSON.stringify(atDoor(listener, body))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "connection: close",
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${encoder.encode(text).byteLength}`
+  ]
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`)
+}
+
+const statusOfParseError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408
+}
+
+const onClientError =
+  (listener: ListenerKind) =>
+  ({ code = "", message }: Error & { readonly code?: string }, socket: Duplex): void => {
+    if (!socket.writable || code === "ECONNRESET" || isDiscarding(socket)) return void socket.destroy()
+    rejectConnection(socket, listener, refusal.noRequest(statusOfParseError[code] ?? 400, message))
+  }
+
+const onConnect =
+  (listener: ListenerKind) =>
+  ({ url }: IncomingMessage, socket: Duplex): void => {
+    socket.on("error", () => socket.destroy())
+    socket.on("finish", () => socket.destroy())
+    rejectConnection(socket, listener, refusal.methodNotAllowed(`CONNECT ${url} is not allowed`))
+  }
+
+/** Maximum time to receive the head of a request, in milliseconds. */
+const headersTimeout = 60_000
+
+/** Creates a server that answers malformed requests in the shape of the listener. */
+export const makeServer = (listener: ListenerKind): Server => {
+  // An upload has no time limit.
+  const timeouts = listener === "api" ? {} : { requestTimeout: 0 }
+  const server = createServer({ requireHostHeader: false, headersTimeout, ...timeouts })
+  server.on("clientError", onClientError(listener))
+  server.on("connect", onConnect(listener))
+  server.on("checkExpectation", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const error = refusal.expectationFailed(incoming.headers.expect ?? "")
+    sendResponse({ incoming, outgoing, awaitsContinue: true }, toResponse(error, listener))
+  })
+  return server
+}
+
+/** The target of a request: a client that uses the server as a proxy sends an absolute URL. */
 const pathAndQuery = (url: string): string => {
   if (url.startsWith("/") || !URL.canParse(url)) return url
   const { pathname, search } = new URL(url)
@@ -24,7 +75,7 @@ const headersIn = ({ headers }: IncomingMessage): Request["headers"] =>
     ? (headers as Request["headers"])
     : { ...(headers as Request["headers"]), "set-cookie": headers["set-cookie"].join(", ") }
 
-const toRequest = (incoming: IncomingMessage, listener: Listener, ask: () => void): Request => {
+const toRequest = (incoming: IncomingMessage, listener: Listener, onRead: () => void): Request => {
   const target = pathAndQuery(incoming.url!)
   const mark = target.indexOf("?")
   return {
@@ -32,31 +83,37 @@ const toRequest = (incoming: IncomingMessage, listener: Listener, ask: () => voi
     path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? "" : target.slice(mark),
     headers: headersIn(incoming),
-    body: new IncomingBody(incoming, ask),
+    body: new IncomingBody(incoming, onRead),
     listener
   }
 }
 
-/** How a caller gets in, by what it calls the server. */
-export type Greet = (host: string | undefined) => Listener
+/** Returns the listener for the `Host` header of a request. */
+export type ResolveListener = (host: string | undefined) => Listener
 
-/** Answers until the scope closes. */
-const answering = (server: Server, greet: Greet, serve: Handler): Effect.Effect<void, never, Scope.Scope> =>
+const serveRequests = (
+  server: Server,
+  resolve: ResolveListener,
+  handle: Handler
+): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const run = Effect.runForkWith(yield* Effect.context<never>())
 
-    const answer = (incoming: IncomingMessage, outgoing: ServerResponse, isWaiting: boolean): void => {
-      const asked: Asked = { incoming, outgoing, isWaiting }
-      const ask = () => {
-        if (asked.isWaiting) outgoing.writeContinue()
-        asked.isWaiting = false
+    const answer = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void => {
+      const connection: Connection = { incoming, outgoing, awaitsContinue }
+      const onRead = () => {
+        if (connection.awaitsContinue) outgoing.writeContinue()
+        connection.awaitsContinue = false
       }
-      const listener = greet(incoming.headers.host)
-      const answered = Effect.map(serve(toRequest(incoming, listener, ask)), (response) => send(asked, response)).pipe(
+      const listener = resolve(incoming.headers.host)
+      const answered = Effect.map(handle(toRequest(incoming, listener, onRead)), (response) =>
+        sendResponse(connection, response)
+      ).pipe(
         Effect.catchDefect((defect) =>
-          Effect.map(Effect.logError("The emulator could not answer", defect), () =>
-            send(asked, toResponse(internalError(), listener.kind))
+          Effect.map(
+            Effect.logError(`The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`, defect),
+            () => sendResponse(connection, toResponse(refusal.internalError(), listener.kind))
           )
         )
       )
@@ -64,7 +121,7 @@ const answering = (server: Server, greet: Greet, serve: Handler): Effect.Effect<
       outgoing.on("close", () => {
         if (!outgoing.writableEnded) fiber.interruptUnsafe()
       })
-      // A lost connection is one that breaks: a listening port cannot refuse.
+      // A listening port cannot refuse a connection: a refused connection is reset too.
       fiber.addObserver((exit) => {
         if (Exit.isFailure(exit)) incoming.socket.destroy()
       })
@@ -76,14 +133,15 @@ const answering = (server: Server, greet: Greet, serve: Handler): Effect.Effect<
     )
   })
 
-export interface Listening {
+/** A server that listens and does not answer yet. */
+export interface BoundServer {
   readonly family: "IPv4" | "IPv6"
   readonly address: string
   readonly port: number
-  readonly answer: (greet: Greet, serve: Handler) => Effect.Effect<void, never, Scope.Scope>
+  readonly serve: (resolve: ResolveListener, handle: Handler) => Effect.Effect<void, never, Scope.Scope>
 }
 
-// Closing breaks what is under way: a poll would otherwise hold it up for its whole time-out.
+// Open connections are closed: a long poll would keep the server open for its whole timeout.
 const close = (server: Server): Effect.Effect<void> =>
   Effect.callback((resume) => {
     server.close(() => resume(Effect.void))
@@ -92,13 +150,13 @@ const close = (server: Server): Effect.Effect<void> =>
 
 /** Listens on a port until the scope closes. */
 export const listen = (
-  door: ListenerKind,
+  listener: ListenerKind,
   host: string,
   port: number
-): Effect.Effect<Listening, ServeError, Scope.Scope> =>
+): Effect.Effect<BoundServer, ServeError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Server, ServeError>((resume) => {
-      const server = makeServer(door)
+      const server = makeServer(listener)
       server.on("error", (cause) => resume(Effect.fail(new ServeError({ cause }))))
       server.listen(port, host, () => resume(Effect.succeed(server)))
     }),
@@ -110,7 +168,49 @@ export const listen = (
         family: family === "IPv6" ? "IPv6" : "IPv4",
         address,
         port,
-        answer: (greet, serve) => answering(server, greet, serve)
+        serve: (resolve, handle) => serveRequests(server, resolve, handle)
       }
     })
   )
+
+const unspecifiedAddresses = new Set(["0.0.0.0", "::"])
+
+const hostnameOf = ({ address, family }: BoundServer): string => {
+  const name = unspecifiedAddresses.has(address) ? (family === "IPv6" ? "::1" : "127.0.0.1") : address
+  // A URL cannot contain the zone of an IPv6 address.
+  return family === "IPv6" ? `[${name.replace(/%.*/, "")}]` : name
+}
+
+const originOf = (hostname: string, { port }: BoundServer): string => new URL(`http://${hostname}:${port}`).origin
+
+/** The base URL of a server for clients on the same machine. */
+export const baseUrlOf = (server: BoundServer): string => originOf(hostnameOf(server), server)
+
+export type UploadServers = Readonly<Record<UploadType, BoundServer>>
+
+/** The base URLs of the upload servers under a host name. */
+export const uploadUrls = (
+  servers: UploadServers,
+  hostname = hostnameOf(servers.image)
+): Readonly<Record<UploadType, string>> => ({
+  image: originOf(hostname, servers.image),
+  video: originOf(hostname, servers.video),
+  audio: originOf(hostname, servers.audio),
+  file: originOf(hostname, servers.file)
+})
+
+const hostnameIn = (host: string | undefined): string | undefined => {
+  const url = `http://${host}`
+  return host !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
+}
+
+/** On all addresses of the machine, the upload servers have the host name that the client uses for its request. */
+export const resolveListener = (kind: ListenerKind, servers: UploadServers): ResolveListener => {
+  const listener = { kind, uploads: uploadUrls(servers) }
+  if (!unspecifiedAddresses.has(servers.image.address)) return () => listener
+  let last = { host: undefined as string | undefined, listener }
+  return (host) => {
+    if (host !== last.host) last = { host, listener: { kind, uploads: uploadUrls(servers, hostnameIn(host)) } }
+    return last.listener
+  }
+}

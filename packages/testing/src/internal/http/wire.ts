@@ -1,4 +1,29 @@
-import type { Request, Response } from "../../EmulatorHttp.ts"
+import type { UploadType } from "@colloquy/core/Upload"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Body, Request, Response } from "../../EmulatorHttp.ts"
+
+/** The base URL of the API for the in-process client. */
+export const apiOrigin = "https://api.emulator.test"
+
+/** The base URLs of the upload hosts for the in-process client. */
+export const uploadOrigins: Readonly<Record<UploadType, string>> = {
+  image: "https://image.uploads.emulator.test",
+  video: "https://video.uploads.emulator.test",
+  audio: "https://audio.uploads.emulator.test",
+  file: "https://file.uploads.emulator.test"
+}
+
+const encoder = new TextEncoder()
+
+const decoder = new TextDecoder()
+
+export const bytesBody = (bytes: Uint8Array, text = () => decoder.decode(bytes)): Body => ({
+  text: Effect.sync(text),
+  bytes: Stream.suspend(() => Stream.succeed(bytes))
+})
+
+export const textBody = (text: string): Body => bytesBody(encoder.encode(text), () => text)
 
 /** The headers that a request has. */
 export const headersIn = ({ headers }: Pick<Request, "headers">): Readonly<Record<string, string>> =>
@@ -15,8 +40,6 @@ export const headersOf = ({ body, bytes, headers: given, status }: Response): Re
     ? headers
     : { "content-type": "text/plain; charset=utf-8", ...headers }
 }
-
-const encoder = new TextEncoder()
 
 /** What HEAD is answered: all that GET is but the body. */
 export const asHead = (response: Response): Response => {

@@ -2,9 +2,9 @@ import * as Platform from "@colloquy/core/Platform"
 import type { UploadType } from "@colloquy/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Multipart from "effect/http/Multipart"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { formProblem } from "../http/formProblem.ts"
-import { decodePercent } from "../http/percent.ts"
+import { formProblem } from "../http/requestBody.ts"
 import { Refusal } from "../http/refusal.ts"
 import { allowedMethods } from "../http/router.ts"
 import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
@@ -63,7 +63,11 @@ const readFile = (
   })
 
 /** @assumption fileNameEncoding */
-const decodeName = (name: string): string => decodePercent(name) ?? name
+const decodeName = (name: string): string =>
+  Result.getOrElse(
+    Result.try(() => decodeURIComponent(name)),
+    () => name
+  )
 
 const readForm = (slot: UploadSlot, request: Request): Effect.Effect<ReceivedFile, Refusal> =>
   Effect.suspend(() => {

@@ -1,0 +1,192 @@
+import type { UploadType } from "@colloquy/core/Upload"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import type * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as Inspectable from "effect/Inspectable"
+import { pipeArguments } from "effect/Pipeable"
+import * as Stream from "effect/Stream"
+import { type Body, type Handler, type Listener, type Response, Unreadable } from "../../EmulatorHttp.ts"
+import { apiOrigin, bytesBody, headersOf, mayHaveBody, uploadOrigins } from "./wire.ts"
+
+const listeners = new Map<string, Listener>([
+  [apiOrigin, { kind: "api", uploads: uploadOrigins }],
+  ...Object.entries(uploadOrigins).map(
+    ([type, origin]) => [origin, { kind: type as UploadType, uploads: uploadOrigins }] as const
+  )
+])
+
+const networkErrors = {
+  refused: { code: "ECONNREFUSED", message: "connect ECONNREFUSED" },
+  reset: { code: "ECONNRESET", message: "read ECONNRESET" },
+  unresolved: { code: "ENOTFOUND", message: "getaddrinfo ENOTFOUND" }
+}
+
+const transportError = (request: HttpClientRequest.HttpClientRequest, kind: keyof typeof networkErrors) => {
+  const { code, message } = networkErrors[kind]
+  const cause = Object.assign(new Error(message), { code })
+  return new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+}
+
+const unreadable = (cause: unknown) => new Unreadable({ cause })
+
+// Cancelling the reader of a form rejects a promise that nothing handles, so the lock is released instead.
+const webBody = (web: globalThis.Response, isForm: boolean): Body => ({
+  text: Effect.tryPromise({ try: () => web.text(), catch: unreadable }),
+  bytes: Stream.fromReadableStream({
+    evaluate: () => web.body ?? new ReadableStream(),
+    onError: unreadable,
+    releaseLockOnEnd: isForm
+  })
+})
+
+const encoder = new TextEncoder()
+
+const decoder = new TextDecoder()
+
+/** The body of a request, and its content type where the request has no such header. */
+const readBody = (body: HttpBody.HttpBody): { readonly body: Body; readonly contentType?: string | undefined } => {
+  switch (body._tag) {
+    case "Empty":
+      return { body: bytesBody(new Uint8Array(), () => "") }
+    case "Uint8Array":
+      return { body: bytesBody(body.body, () => body.text ?? decoder.decode(body.body)), contentType: body.contentType }
+    case "Stream": {
+      const bytes = Stream.mapError(body.stream, unreadable)
+      return {
+        body: { bytes, text: Stream.mkString(Stream.decodeText(bytes)) },
+        contentType: body.contentType
+      }
+    }
+    case "FormData":
+    case "Raw": {
+      const web = new globalThis.Response(
+        body._tag === "FormData" ? body.formData : (body.body as ConstructorParameters<typeof globalThis.Response>[0])
+      )
+      return { body: webBody(web, body._tag === "FormData"), contentType: web.headers.get("content-type") ?? undefined }
+    }
+  }
+}
+
+/** A body whose connection is reset after its first bytes. */
+const interruptedBody = (beginning: string | Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> => {
+  const bytes = typeof beginning === "string" ? encoder.encode(beginning) : beginning
+  const chunks = bytes.byteLength === 0 ? [] : [bytes]
+  return new ReadableStream({
+    pull: (controller) => {
+      const chunk = chunks.pop()
+      if (chunk === undefined) controller.error(Object.assign(new Error("aborted"), { code: "ECONNRESET" }))
+      else controller.enqueue(chunk)
+    }
+  })
+}
+
+/**
+ * A response of the client. The status, the headers and the text are read directly, which `emulator-over-bare` measures;
+ * everything else is read from a web `Response`.
+ */
+class InProcessResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+  readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
+  readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
+  readonly request: HttpClientRequest.HttpClientRequest
+  readonly status: number
+  readonly headers: Headers.Headers
+  readonly #response: Response
+  #web: HttpClientResponse.HttpClientResponse | undefined
+
+  constructor(request: HttpClientRequest.HttpClientRequest, response: Response) {
+    super()
+    this.request = request
+    this.status = response.status
+    this.headers = Headers.fromInput(headersOf(response))
+    this.#response = response
+  }
+
+  get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
+    const { body, bytes, promised } = this.#response
+    if (!this.#hasBody) return Effect.succeed("")
+    if (promised !== undefined) return this.#asWeb.text
+    return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
+  }
+
+  get url() {
+    return this.#asWeb.url
+  }
+
+  get cookies() {
+    return this.#asWeb.cookies
+  }
+
+  get remoteAddress() {
+    return this.#asWeb.remoteAddress
+  }
+
+  get json() {
+    return this.#asWeb.json
+  }
+
+  get arrayBuffer() {
+    return this.#asWeb.arrayBuffer
+  }
+
+  get urlParamsBody() {
+    return this.#asWeb.urlParamsBody
+  }
+
+  get formData() {
+    return this.#asWeb.formData
+  }
+
+  get stream() {
+    return this.#asWeb.stream
+  }
+
+  get upgrade() {
+    return this.#asWeb.upgrade
+  }
+
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+
+  toJSON(): unknown {
+    return this.#asWeb.toJSON()
+  }
+
+  get #hasBody(): boolean {
+    return this.request.method !== "HEAD" && mayHaveBody(this.status)
+  }
+
+  get #asWeb(): HttpClientResponse.HttpClientResponse {
+    const { body, bytes = body, promised, status } = this.#response
+    const content = promised === undefined ? bytes : interruptedBody(bytes)
+    return (this.#web ??= HttpClientResponse.fromWeb(
+      this.request,
+      new globalThis.Response(this.#hasBody ? content : null, { status, headers: this.headers })
+    ))
+  }
+}
+
+/** An HTTP client that calls the emulator without sockets. Its hosts have the names of the in-process origins. */
+export const makeClient = (handle: Handler): HttpClient.HttpClient =>
+  HttpClient.make((request, url) => {
+    const listener = listeners.get(url.origin)
+    if (listener === undefined) return Effect.fail(transportError(request, "unresolved"))
+    const { body, contentType } = readBody(request.body)
+    const answered = handle({
+      method: request.method,
+      path: url.pathname,
+      query: url.search,
+      headers: contentType === undefined ? request.headers : { "content-type": contentType, ...request.headers },
+      body,
+      listener
+    })
+    return Effect.mapBoth(answered, {
+      onSuccess: (response) => new InProcessResponse(request, response),
+      onFailure: ({ kind }) => transportError(request, kind)
+    })
+  })
