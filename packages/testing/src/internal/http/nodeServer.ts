@@ -112,7 +112,10 @@ const serveRequests = (
       ).pipe(
         Effect.catchDefect((defect) =>
           Effect.map(
-            Effect.logError(`The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`, defect),
+            Effect.logError(
+              `The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`,
+              defect
+            ),
             () => sendResponse(connection, toResponse(refusal.internalError(), listener.kind))
           )
         )
