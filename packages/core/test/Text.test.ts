@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 
 const both = (text: Text.Text) => [Text.toHtml(text), Text.toMarkdown(text)]
 
-describe("constructors", () => {
-  it("write every kind of formatting in both syntaxes", () => {
+describe("Text constructors", () => {
+  it("create every type of formatting in both languages", () => {
     assert.deepStrictEqual(both(Text.bold("a")), ["<b>a</b>", "**a**"])
     assert.deepStrictEqual(both(Text.italic("a")), ["<i>a</i>", "_a_"])
     assert.deepStrictEqual(both(Text.strikethrough("a")), ["<s>a</s>", "~~a~~"])
@@ -20,7 +20,7 @@ describe("constructors", () => {
     ])
   })
 
-  it("mention by username as plain text and by id as a link", () => {
+  it("create a mention by username as plain text and by ID as a link", () => {
     assert.deepStrictEqual(both(Text.mention("@ann")), ["@ann", "@ann"])
     assert.deepStrictEqual(both(Text.mention(42, "Ann")), [
       `<a href="${Platform.mentionUrlPrefix}42">Ann</a>`,
@@ -29,24 +29,24 @@ describe("constructors", () => {
     assert.deepStrictEqual(Text.link("Ann", `${Platform.mentionUrlPrefix}42`), Text.mention(42, "Ann"))
   })
 
-  it("give nothing for nothing", () => {
+  it("create empty text from empty input, and no link from an empty URL", () => {
     assert.deepStrictEqual(Text.bold(""), Text.empty)
     assert.deepStrictEqual(Text.concat(), Text.empty)
     assert.deepStrictEqual(Text.link("a", " "), Text.plain("a"))
   })
 
-  it("make one line ending of all", () => {
+  it("convert line breaks to \\n", () => {
     assert.strictEqual(Text.toPlain(Text.plain("a\r\nb\rc\n")), "a\nb\nc\n")
   })
 
-  it("tell a text from other values", () => {
+  it("are recognized by isText", () => {
     assert.isTrue(Text.isText(Text.bold("a")))
     assert.isFalse(Text.isText({ text: "a", spans: [] }))
   })
 })
 
-describe("combining", () => {
-  it("takes interpolated strings in a template as plain text", () => {
+describe("Text combinators", () => {
+  it("take interpolated strings in a template as plain text", () => {
     const text = Text.t`Hello ${"<b>*Eve*"}, ${Text.bold("you")} have ${3} of ${10n}`
     assert.deepStrictEqual(both(text), [
       "Hello &lt;b&gt;*Eve*, <b>you</b> have 3 of 10",
@@ -54,22 +54,22 @@ describe("combining", () => {
     ])
   })
 
-  it("joins touching pieces of one kind, so that ****** cannot arise", () => {
+  it("merge spans of the same format that touch", () => {
     assert.deepStrictEqual(both(Text.concat(Text.bold("a"), Text.bold("b"))), ["<b>ab</b>", "**ab**"])
     assert.deepStrictEqual(both(Text.bold(Text.concat("a ", Text.bold("b")))), ["<b>a b</b>", "**a b**"])
   })
 
-  it("puts separators only between", () => {
+  it("put separators only between texts", () => {
     assert.strictEqual(Text.toHtml(Text.join(["a", Text.bold("b"), "c"], ", ")), "a, <b>b</b>, c")
     assert.strictEqual(Text.toPlain(Text.lines(["a", Text.quote("b"), "c"])), "a\nb\nc")
   })
 
-  it("gives blocks lines of their own", () => {
+  it("add line breaks around blocks", () => {
     const text = Text.concat("a", Text.quote("b"), Text.heading("c"), "d")
     assert.deepStrictEqual(both(text), ["a\n<blockquote>b</blockquote>\n<h1>c</h1>\nd", "a\n> b\n# c\nd"])
   })
 
-  it("keeps the inner of two links", () => {
+  it("keep the inner of two nested links", () => {
     const text = Text.link(Text.concat("a", Text.link("b", "https://in"), "c"), "https://out")
     assert.strictEqual(
       Text.toHtml(text),
@@ -78,19 +78,19 @@ describe("combining", () => {
   })
 })
 
-describe("toMarkdown", () => {
+describe("Text.toMarkdown", () => {
   const cases: ReadonlyArray<readonly [string, Text.Text, string]> = [
+    ["escapes delimiters", Text.plain("*a* _b_ `c` [d](e) \\"), "\\*a\\* \\_b\\_ \\`c\\` \\[d\\](e) \\\\"],
     [
-      "escapes what would begin or end markup",
-      Text.plain("*a* _b_ `c` [d](e) \\"),
-      "\\*a\\* \\_b\\_ \\`c\\` \\[d\\](e) \\\\"
-    ],
-    [
-      "escapes doubled characters only where they are doubled",
+      "escapes characters of double delimiters only where they are doubled",
       Text.plain("1+1 C++ ~ ~~ ^^"),
       "1+1 C\\+\\+ ~ \\~\\~ \\^\\^"
     ],
-    ["escapes what would begin a line", Text.plain("# a\n > b\nc # d > e"), "\\# a\n \\> b\nc # d > e"],
+    [
+      "escapes a heading or quote mark at the start of a line",
+      Text.plain("# a\n > b\nc # d > e"),
+      "\\# a\n \\> b\nc # d > e"
+    ],
     ["escapes tags and entities", Text.plain("<b> a < b &lt; AT&T"), "\\<b> a < b \\&lt; AT&T"],
     [
       "escapes a plain character beside a delimiter",
@@ -98,22 +98,30 @@ describe("toMarkdown", () => {
       "\\+++a++\\![b](c)"
     ],
     ["escapes a quote mark inside a quote", Text.quote("> a"), "> \\> a"],
-    ["keeps white space outside", Text.concat("a", Text.bold(" b "), "c"), "a **b** c"],
-    ["closes before a line break and opens again after it", Text.bold("a\n\nb"), "**a**\n\n**b**"],
+    ["keeps white space outside the delimiters", Text.concat("a", Text.bold(" b "), "c"), "a **b** c"],
+    ["closes formatting before a line break and opens it again after it", Text.bold("a\n\nb"), "**a**\n\n**b**"],
     ["narrows formatting past punctuation inside a word", Text.concat("a", Text.bold('"b"'), "c"), 'a"**b**"c'],
-    ["keeps punctuation formatted where that can be read", Text.concat("a ", Text.bold('"b"'), " c"), 'a **"b"** c'],
-    ["writes italics inside a word with a star", Text.concat("a", Text.italic("b"), "c"), "a*b*c"],
-    ["writes bold and italics that touch", Text.concat(Text.bold("a"), Text.italic("b")), "**a**_b_"],
+    ["keeps formatted punctuation between words", Text.concat("a ", Text.bold('"b"'), " c"), 'a **"b"** c'],
+    ["renders italics inside a word with a star", Text.concat("a", Text.italic("b"), "c"), "a*b*c"],
+    ["renders bold and italics that touch", Text.concat(Text.bold("a"), Text.italic("b")), "**a**_b_"],
     [
-      "gives up italics that touch bold inside a word",
+      "drops italics that touch bold inside a word",
       Text.concat(Text.bold(Text.concat("a", Text.italic("b"))), Text.italic("c"), "d"),
       "**ab**cd"
     ],
-    ["keeps only the innermost inside a word", Text.concat("a", Text.bold(Text.strikethrough("b")), "c"), "a~~b~~c"],
-    ["puts code inside other formatting", Text.monospaced(Text.concat("a ", Text.bold("b"))), "`a` **`b`**"],
-    ["puts backticks and a final backslash beside the code", Text.monospaced("a`b\\"), "`a`\\``b`\\\\"],
     [
-      "encodes parentheses and spaces of an address",
+      "keeps only the innermost formatting inside a word",
+      Text.concat("a", Text.bold(Text.strikethrough("b")), "c"),
+      "a~~b~~c"
+    ],
+    [
+      "nests monospaced text inside other formatting",
+      Text.monospaced(Text.concat("a ", Text.bold("b"))),
+      "`a` **`b`**"
+    ],
+    ["renders backticks and a final backslash beside monospaced text", Text.monospaced("a`b\\"), "`a`\\``b`\\\\"],
+    [
+      "encodes parentheses and spaces of a URL",
       Text.link("a]", "https://e.com/(x) y"),
       "[a\\]](https://e.com/%28x%29%20y)"
     ],
@@ -124,8 +132,8 @@ describe("toMarkdown", () => {
   }
 })
 
-describe("toHtml", () => {
-  it("escapes text and addresses", () => {
+describe("Text.toHtml", () => {
+  it("escapes text and URLs", () => {
     const text = Text.link("<a> & \"b\" 'c'", 'https://e.com/?a=1&b="><script>')
     assert.strictEqual(
       Text.toHtml(text),
@@ -134,31 +142,31 @@ describe("toHtml", () => {
   })
 })
 
-describe("message", () => {
-  it("is HTML unless markdown is asked for", () => {
+describe("Text.message", () => {
+  it("renders HTML by default", () => {
     assert.deepStrictEqual(Text.message(Text.bold("a")), { text: "<b>a</b>", format: "html" })
     assert.deepStrictEqual(Text.message(Text.bold("a"), { format: "markdown" }), { text: "**a**", format: "markdown" })
   })
 })
 
-describe("length", () => {
+describe("Text.length", () => {
   it("counts visible UTF-16 code units", () => {
     assert.strictEqual(Text.length(Text.bold("a👋&")), 4)
   })
 })
 
-describe("fromBody", () => {
+describe("Text.fromBody", () => {
   const html = (text: string, ...markup: NonNullable<Text.Body["markup"]>) =>
     Text.toHtml(Text.fromBody({ text, markup }))
 
-  it("rebuilds overlapping elements", () => {
+  it("accepts overlapping elements", () => {
     assert.strictEqual(
       html("abcd", { type: "strong", from: 0, length: 3 }, { type: "emphasized", from: 1, length: 3 }),
       "<b>a<i>bc</i></b><i>d</i>"
     )
   })
 
-  it("rebuilds links and mentions", () => {
+  it("accepts links and mentions", () => {
     assert.strictEqual(
       html(
         "ab",
@@ -171,7 +179,7 @@ describe("fromBody", () => {
     assert.strictEqual(html("a", { type: "link", from: 0, length: 1 }), "a")
   })
 
-  it("leaves out what it does not know and what lies outside", () => {
+  it("ignores unknown elements and elements outside the text", () => {
     assert.strictEqual(
       html(
         "ab",
@@ -184,7 +192,7 @@ describe("fromBody", () => {
     assert.deepStrictEqual(Text.fromBody({ text: null, markup: null }), Text.empty)
   })
 
-  it("widens blocks to lines and edges to whole characters", () => {
+  it("widens blocks to lines, and ranges to whole code points", () => {
     assert.strictEqual(html("ab\ncd\nef", { type: "quote", from: 4, length: 1 }), "ab\n<blockquote>cd</blockquote>\nef")
     assert.strictEqual(html("👋a", { type: "strong", from: 1, length: 1 }), "<b>👋</b>a")
   })
@@ -194,21 +202,21 @@ describe("fromBody", () => {
   })
 })
 
-describe("split", () => {
+describe("Text.split", () => {
   const parts = (text: Text.Text, limit: number) => Text.split(text, { limit }).map(Text.toHtml)
 
-  it("leaves a text alone that fits", () => {
+  it("returns a text that fits unchanged", () => {
     const text = Text.bold(" a\n")
     assert.deepStrictEqual(Text.split(text), [text])
     assert.deepStrictEqual(Text.split(Text.plain("a".repeat(4000))).length, 1)
   })
 
-  it("gives no parts for a blank text", () => {
+  it("returns no parts for a blank text", () => {
     assert.deepStrictEqual(Text.split(Text.plain(" \n ")), [])
     assert.deepStrictEqual(Text.split(Text.empty), [])
   })
 
-  it("prefers paragraphs, then lines, then words", () => {
+  it("splits at paragraphs, then lines, then words", () => {
     assert.deepStrictEqual(parts(Text.plain("one two\n\nthree\nfour five"), 20), ["one two\n\nthree", "four five"])
     assert.deepStrictEqual(parts(Text.plain("one two three\n\nfour\nfive"), 20), ["one two three", "four\nfive"])
     assert.deepStrictEqual(parts(Text.plain("one two three\nfour five"), 20), ["one two three", "four five"])
@@ -216,11 +224,11 @@ describe("split", () => {
     assert.deepStrictEqual(parts(Text.plain("a".repeat(45)), 20), ["a".repeat(20), "a".repeat(20), "a".repeat(5)])
   })
 
-  it("keeps the indentation of the line after a cut", () => {
+  it("keeps the indentation of the next line", () => {
     assert.deepStrictEqual(parts(Text.plain("one two three\n    four five"), 20), ["one two three", "    four five"])
   })
 
-  it("closes formatting at a cut and opens it again", () => {
+  it("continues formatting in the next part", () => {
     assert.deepStrictEqual(parts(Text.bold(Text.concat("one two three ", Text.italic("four five"))), 24), [
       "<b>one two three</b>",
       "<b><i>four five</i></b>"
@@ -233,17 +241,17 @@ describe("split", () => {
     assert.deepStrictEqual(parts(Text.plain("&".repeat(7)), 16), ["&amp;&amp;&amp;", "&amp;&amp;&amp;", "&amp;"])
   })
 
-  it("does not cut a surrogate pair or a joined emoji", () => {
+  it("does not split a surrogate pair or a joined emoji", () => {
     const family = "👨‍👩‍👧"
     assert.deepStrictEqual(parts(Text.plain(family.repeat(5)), 20), [family.repeat(2), family.repeat(2), family])
   })
 
-  it("cuts a character that alone exceeds the limit, at a code point", () => {
-    const heap = "e" + "\u0301".repeat(30)
-    assert.strictEqual(parts(Text.plain(heap), 16).join(""), heap)
+  it("splits a grapheme that exceeds the limit at a code point", () => {
+    const grapheme = "e" + "\u0301".repeat(30)
+    assert.strictEqual(parts(Text.plain(grapheme), 16).join(""), grapheme)
   })
 
-  it("drops formatting that leaves no room for text", () => {
+  it("drops formatting that takes too much of the limit", () => {
     assert.deepStrictEqual(parts(Text.link("a b", `https://e.com/${"x".repeat(90)}`), 100), ["a b"])
     assert.deepStrictEqual(parts(Text.heading(Text.quote(Text.bold("abc"))), 16), ["abc"])
   })

@@ -9,7 +9,7 @@ export const headSize = 2 ** 18
 /** Reads a range of the content, or as much of it as is known. */
 type ReadRange = (from: number, to: number) => Effect.Effect<Uint8Array, unknown>
 
-const units = ["bytes", "KB", "MB", "GB"]
+const units = ["bytes", "KiB", "MiB", "GiB"]
 
 const formatSize = (bytes: number): string => {
   const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))

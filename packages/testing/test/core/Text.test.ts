@@ -1,67 +1,67 @@
 import * as Text from "@colloquy/core/Text"
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
-import { parseHtml } from "../src/internal/text/html.ts"
-import { parseMarkdown } from "../src/internal/text/markdown.ts"
-import type { Parsed } from "../src/internal/text/markup.ts"
+import { parseHtml } from "../../src/internal/text/html.ts"
+import { parseMarkdown } from "../../src/internal/text/markdown.ts"
+import type { Parsed } from "../../src/internal/text/markup.ts"
 
-/** One visible code unit and what formats it: the specification, written without the library. */
+/** A visible code unit and its formats. Samples are built beside the library, so that they can be compared with its output. */
 interface Cell {
   readonly unit: string
-  readonly marks: ReadonlyArray<string>
+  readonly formats: ReadonlyArray<string>
 }
 
-interface Subject {
+interface Sample {
   readonly text: Text.Text
   readonly cells: ReadonlyArray<Cell>
 }
 
-const isTarget = (mark: string): boolean => mark.startsWith("link ") || mark.startsWith("user_mention ")
+const isLink = (format: string): boolean => format.startsWith("link ") || format.startsWith("user_mention ")
 
-const isBlock = (cell: Cell): boolean => cell.marks.includes("quote") || cell.marks.includes("heading")
+const isBlock = (cell: Cell): boolean => cell.formats.includes("quote") || cell.formats.includes("heading")
 
-const plain = (string: string): Subject => ({
+const plain = (string: string): Sample => ({
   text: Text.plain(string),
   cells: string
     .replace(/\r\n?/g, "\n")
     .split("")
-    .map((unit) => ({ unit, marks: [] }))
+    .map((unit) => ({ unit, formats: [] }))
 })
 
-const concat = (subjects: ReadonlyArray<Subject>): Subject => {
+const concat = (samples: ReadonlyArray<Sample>): Sample => {
   const cells: Array<Cell> = []
-  for (const subject of subjects) {
+  for (const sample of samples) {
     const left = cells.at(-1)
-    const right = subject.cells[0]
-    const apart = (left && right && isBlock(right)) || (left && right && isBlock(left) && right.unit !== "\n")
-    if (apart && left.unit !== "\n") cells.push({ unit: "\n", marks: [] })
-    cells.push(...subject.cells)
+    const right = sample.cells[0]
+    const needsLineBreak = (left && right && isBlock(right)) || (left && right && isBlock(left) && right.unit !== "\n")
+    if (needsLineBreak && left.unit !== "\n") cells.push({ unit: "\n", formats: [] })
+    cells.push(...sample.cells)
   }
-  return { text: Text.concat(...subjects.map(({ text }) => text)), cells }
+  return { text: Text.concat(...samples.map(({ text }) => text)), cells }
 }
 
-const mark =
+const withFormat =
   (name: string, build: (text: Text.Text) => Text.Text) =>
-  (subject: Subject): Subject => ({
-    text: build(subject.text),
-    cells: subject.cells.map(({ marks, unit }) => ({
+  (sample: Sample): Sample => ({
+    text: build(sample.text),
+    cells: sample.cells.map(({ formats, unit }) => ({
       unit,
-      marks: marks.includes(name) || (isTarget(name) && marks.some(isTarget)) ? marks : [...marks, name]
+      formats: formats.includes(name) || (isLink(name) && formats.some(isLink)) ? formats : [...formats, name]
     }))
   })
 
-const wraps = [
-  mark("strong", Text.bold),
-  mark("emphasized", Text.italic),
-  mark("strikethrough", Text.strikethrough),
-  mark("underline", Text.underline),
-  mark("highlighted", Text.highlighted),
-  mark("monospaced", Text.monospaced),
-  mark("link https://e.com/?a=1&b=%22_x_*y*", (text) => Text.link(text, 'https://e.com/?a=1&b="_x_*y*')),
-  mark("user_mention 42", (text) => Text.mention(42, text))
+const inlineFormats = [
+  withFormat("strong", Text.bold),
+  withFormat("emphasized", Text.italic),
+  withFormat("strikethrough", Text.strikethrough),
+  withFormat("underline", Text.underline),
+  withFormat("highlighted", Text.highlighted),
+  withFormat("monospaced", Text.monospaced),
+  withFormat("link https://e.com/?a=1&b=%22_x_*y*", (text) => Text.link(text, 'https://e.com/?a=1&b="_x_*y*')),
+  withFormat("user_mention 42", (text) => Text.mention(42, text))
 ]
 
-const blocks = [mark("quote", Text.quote), mark("heading", Text.heading)]
+const blockFormats = [withFormat("quote", Text.quote), withFormat("heading", Text.heading)]
 
 const special = [
   "*",
@@ -124,28 +124,28 @@ const anyString = (n: number): string => {
   }
 }
 
-/** A stack machine: every list of numbers is some nested text, and shorter lists are simpler texts. */
-const anything = (program: ReadonlyArray<number>): Subject => {
-  const stack: Array<Subject> = []
+/** Builds nested text from a list of numbers, as a stack machine. A shorter list is a simpler text, so failures shrink. */
+const sampleFrom = (program: ReadonlyArray<number>): Sample => {
+  const stack: Array<Sample> = []
   for (const n of program) {
     const rest = n >> 3
     if ((n & 7) < 4) stack.push(plain(anyString(rest)))
     else if ((n & 7) < 6) stack.push(concat(stack.splice(-1 - (rest % 4))))
-    else stack.push(pick([...wraps, ...blocks], rest)(stack.pop() ?? plain("")))
+    else stack.push(pick([...inlineFormats, ...blockFormats], rest)(stack.pop() ?? plain("")))
   }
   return concat(stack)
 }
 
-/** Formatting that begins and ends between words, around any content. */
-const worded = (program: ReadonlyArray<number>): Subject => {
-  const stack: Array<Subject> = [plain("start")]
+/** Builds text whose formatting begins and ends between words, around any content. */
+const wordSampleFrom = (program: ReadonlyArray<number>): Sample => {
+  const stack: Array<Sample> = [plain("start")]
   for (const n of program) {
     const rest = n >> 2
     if ((n & 3) < 2) stack.push(plain(`${pick(words, rest)}${anyString(rest)}${pick(words, rest >> 4)}`))
     else if ((n & 3) === 2) {
       const parts = stack.splice(-1 - (rest % 4))
       stack.push(concat(parts.flatMap((part, i) => (i === 0 ? [part] : [plain(" "), part]))))
-    } else stack.push(pick(wraps, rest)(stack.pop() ?? plain("a")))
+    } else stack.push(pick(inlineFormats, rest)(stack.pop() ?? plain("a")))
   }
   return concat(stack.flatMap((part, i) => (i === 0 ? [part] : [plain(" "), part])))
 }
@@ -155,94 +155,94 @@ const program = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, max
 )
 
 const cellsOf = ({ markup, text }: Parsed): ReadonlyArray<Cell> => {
-  const marks: Array<Array<string>> = Array.from(text, () => []).concat([])
-  const cells = text.split("").map((unit, i) => ({ unit, marks: (marks[i] ??= []) }))
+  const formats: Array<Array<string>> = Array.from(text, () => []).concat([])
+  const cells = text.split("").map((unit, i) => ({ unit, formats: (formats[i] ??= []) }))
   for (const { from, length, type, url, user_id } of markup) {
     const name = url !== undefined ? `${type} ${url}` : user_id !== undefined ? `${type} ${user_id}` : type
-    for (let i = from; i < from + length; i++) if (!cells[i].marks.includes(name)) cells[i].marks.push(name)
+    for (let i = from; i < from + length; i++) if (!cells[i].formats.includes(name)) cells[i].formats.push(name)
   }
   return cells
 }
 
-const sorted = (cells: ReadonlyArray<Cell>) => cells.map(({ marks, unit }) => [unit, [...marks].sort().join()])
+const sorted = (cells: ReadonlyArray<Cell>) => cells.map(({ formats, unit }) => [unit, [...formats].sort().join()])
 
-const string = (cells: ReadonlyArray<Cell>) => cells.map(({ unit }) => unit).join("")
+const textOf = (cells: ReadonlyArray<Cell>) => cells.map(({ unit }) => unit).join("")
 
-const check = { arbitrary: { runs: 500, size: 60 }, timeout: 60_000 }
+const options = { arbitrary: { runs: 500, size: 60 }, timeout: 60_000 }
 
-describe("Text never lets input change its structure", () => {
+describe("Text", () => {
   it.prop(
-    "HTML reads back as exactly the text and the formatting it was made of",
+    "renders HTML that parses to the same text and formatting",
     [program],
     ([program]) => {
-      const { cells, text } = anything(program)
-      assert.strictEqual(Text.toPlain(text), string(cells))
+      const { cells, text } = sampleFrom(program)
+      assert.strictEqual(Text.toPlain(text), textOf(cells))
       assert.deepStrictEqual(sorted(cellsOf(parseHtml(Text.toHtml(text)))), sorted(cells))
     },
-    check
+    options
   )
 
   it.prop(
-    "markdown reads back as exactly the text, and formats nothing that was not formatted",
+    "renders markdown that parses to the same text, without additional formatting",
     [program],
     ([program]) => {
-      const { cells, text } = anything(program)
+      const { cells, text } = sampleFrom(program)
       const source = Text.toMarkdown(text)
       const read = cellsOf(parseMarkdown(source))
-      assert.strictEqual(string(read), string(cells), source)
-      for (const [i, { marks, unit }] of read.entries()) {
+      assert.strictEqual(textOf(read), textOf(cells), source)
+      for (const [i, { formats, unit }] of read.entries()) {
         if (unit !== "\n")
           assert.deepStrictEqual(
-            marks.filter((mark) => !cells[i].marks.includes(mark)),
+            formats.filter((format) => !cells[i].formats.includes(format)),
             [],
             source
           )
       }
-      for (const [i, { marks, unit }] of cells.entries()) {
+      for (const [i, { formats, unit }] of cells.entries()) {
         if (unit === "\n" || unit.trim() === "") continue
         for (const block of ["quote", "heading"]) {
-          assert.strictEqual(read[i].marks.includes(block), marks.includes(block), source)
+          assert.strictEqual(read[i].formats.includes(block), formats.includes(block), source)
         }
       }
     },
-    check
+    options
   )
 
   it.prop(
-    "markdown keeps all formatting that begins and ends between words",
+    "renders markdown with all formatting that begins and ends between words",
     [program],
     ([program]) => {
-      const { cells, text } = worded(program)
+      const { cells, text } = wordSampleFrom(program)
       const source = Text.toMarkdown(text)
       const read = cellsOf(parseMarkdown(source))
       const seen = (cells: ReadonlyArray<Cell>, wanted: ReadonlyArray<Cell>) =>
         sorted(
           cells.filter((_, i) => {
-            const { marks, unit } = wanted[i]
-            return unit.trim() !== "" && !(marks.includes("monospaced") && (unit === "`" || unit === "\\"))
+            const { formats, unit } = wanted[i]
+            return unit.trim() !== "" && !(formats.includes("monospaced") && (unit === "`" || unit === "\\"))
           })
         )
-      assert.strictEqual(string(read), string(cells), source)
+      assert.strictEqual(textOf(read), textOf(cells), source)
       assert.deepStrictEqual(seen(read, cells), seen(cells, cells), source)
     },
-    check
+    options
   )
 
   it.prop(
-    "a received body rebuilds the text",
+    "creates the same text from a received body",
     [program],
     ([program]) => {
-      const { text } = anything(program)
+      const { text } = sampleFrom(program)
       const body = parseHtml(Text.toHtml(text))
       const again = Text.fromBody(body)
       assert.strictEqual(Text.toPlain(again), Text.toPlain(text))
       assert.deepStrictEqual(cellsOf(parseHtml(Text.toHtml(again))), cellsOf(body))
     },
-    check
+    options
   )
 
   it.prop(
-    "a body with arbitrary elements keeps its text and never throws",
+    "keeps the visible text of a body with arbitrary markup elements",
     [
       program,
       Schema.Array(
@@ -265,20 +265,20 @@ describe("Text never lets input change its structure", () => {
       )
     ],
     ([program, markup]) => {
-      const text = Text.toPlain(anything(program).text)
+      const text = Text.toPlain(sampleFrom(program).text)
       const rebuilt = Text.fromBody({ text, markup })
       assert.strictEqual(Text.toPlain(rebuilt), text)
       assert.strictEqual(parseHtml(Text.toHtml(rebuilt)).text, text)
       assert.strictEqual(parseMarkdown(Text.toMarkdown(rebuilt)).text, text)
     },
-    check
+    options
   )
 })
 
 describe("Text.split", () => {
   const limit = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 400 }))
 
-  const positions = (whole: string, parts: ReadonlyArray<Text.Text>): ReadonlyArray<number> => {
+  const startsOf = (whole: string, parts: ReadonlyArray<Text.Text>): ReadonlyArray<number> => {
     let at = 0
     const starts = parts.map(({ text }) => {
       const start = whole.indexOf(text, at)
@@ -294,43 +294,43 @@ describe("Text.split", () => {
 
   for (const format of ["html", "markdown"] as const) {
     it.prop(
-      `every part is within the limit as ${format}, and only white space is dropped`,
+      `returns parts within the limit as ${format}, and drops only white space`,
       [program, limit],
       ([program, limit]) => {
-        const { text } = anything(program)
+        const { text } = sampleFrom(program)
         const parts = Text.split(text, { limit, format })
         for (const part of parts) assert.isAtMost(Text.message(part, { format }).text.length, limit)
-        positions(Text.toPlain(text), parts)
+        startsOf(Text.toPlain(text), parts)
       },
-      check
+      options
     )
   }
 
   it.prop(
-    "formatting that is cut goes on in the next part",
+    "continues formatting in the next part",
     [program],
     ([program]) => {
-      const { cells, text } = anything([...program, ...program, ...program])
+      const { cells, text } = sampleFrom([...program, ...program, ...program])
       const parts = Text.split(text, { limit: 300 })
-      for (const [i, start] of positions(Text.toPlain(text), parts).entries()) {
+      for (const [i, start] of startsOf(Text.toPlain(text), parts).entries()) {
         const read = cellsOf(parseHtml(Text.toHtml(parts[i])))
         assert.deepStrictEqual(sorted(read), sorted(cells.slice(start, start + read.length)))
       }
     },
-    check
+    options
   )
 
   it.prop(
-    "a cut is never inside what is seen as one character",
+    "never splits a grapheme",
     [program],
     ([program]) => {
-      const { text } = anything([...program, ...program, ...program])
+      const { text } = sampleFrom([...program, ...program, ...program])
       const whole = Text.toPlain(text)
       const starts = new Set(Array.from(new Intl.Segmenter().segment(whole), ({ index }) => index))
-      for (const start of positions(whole, Text.split(text, { limit: 300 }))) {
+      for (const start of startsOf(whole, Text.split(text, { limit: 300 }))) {
         assert.isTrue(starts.has(start) || /\s/.test(whole[start - 1]), `${start} of ${JSON.stringify(whole)}`)
       }
     },
-    check
+    options
   )
 })
