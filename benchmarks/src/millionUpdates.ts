@@ -2,7 +2,7 @@
  * Prints the resident memory in bytes before and after a million updates are received by the webhook and handled. The
  * first measurement follows a warm-up that fills the deduplication window and lets V8 size its heap.
  */
-import { Inbox, Updates, Webhook } from "@colloquy/core"
+import { Inbox, Updates, Webhook, type WebhookRequest } from "@colloquy/core"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -15,7 +15,7 @@ const atOnce = 500
 
 const url = "https://bot.example/updates"
 
-const head: Webhook.Head = {
+const head: WebhookRequest.WebhookRequest = {
   method: "POST",
   url,
   header: (name) => (name === "x-svc-bot-api-secret" ? secret : undefined)
@@ -34,7 +34,7 @@ const source = Layer.effect(
 const webhook = Layer.merge(Webhook.layerReceiver({ url, secret }), source).pipe(Layer.provide(Inbox.layerMemory()))
 
 const growth = Effect.gen(function* () {
-  const { receive } = yield* Webhook.Webhook
+  const { handle: receive } = yield* Webhook.Webhook
   const running = yield* Effect.forkChild(Updates.run(() => handle))
   let sent = 0
   const send = Effect.suspend(() => receive({ ...head, body: Effect.succeed(Buffer.from(delivery(sent++))) }))

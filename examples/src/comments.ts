@@ -4,7 +4,7 @@
  */
 import { Handler, Messages, Pattern, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook } from "@colloquy/node"
-import { Effect, Layer } from "effect"
+import { Config, Effect, Layer } from "effect"
 
 const types = ["comment_created"] as const
 
@@ -24,6 +24,8 @@ const forPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== t
 const bot = Updates.run(forPeople(Handler.first(question, thanks)))
 
 // BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.
-const webhook = NodeWebhook.layerConfig({ updateTypes: types }).pipe(Layer.provideMerge(NodeBot.layerConfig()))
+const webhook = NodeWebhook.layerConfig({ ...NodeWebhook.settings, updateTypes: Config.succeed(types) }).pipe(
+  Layer.provideMerge(NodeBot.layerConfig())
+)
 
 NodeMain.runMain(Effect.provide(bot, webhook))

@@ -29,8 +29,9 @@ const client = NodeBot.layerClientConfig().pipe(Layer.provide(limiter))
 
 // Each subscribes the same address with the same secret, so it does not matter which is the first or the last.
 // BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.
-const webhook = NodeWebhook.layerConfig({ updateTypes: ["message_created"] }).pipe(
-  Layer.provideMerge(Layer.merge(client, inbox))
-)
+const webhook = NodeWebhook.layerConfig({
+  ...NodeWebhook.settings,
+  updateTypes: Config.succeed(["message_created"])
+}).pipe(Layer.provideMerge(Layer.merge(client, inbox)))
 
 NodeMain.runMain(Effect.provide(bot, webhook))

@@ -4,7 +4,7 @@
  */
 import { ChatStore, Command, Handler, Messages, Text, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeInbox, NodeMain, NodeWebhook, SqlChatStore } from "@colloquy/node"
-import { Effect, Layer } from "effect"
+import { Config, Effect, Layer } from "effect"
 
 const greet = Updates.on("bot_started", (update) =>
   Messages.reply(update, Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! /help tells what I can do.`))
@@ -28,7 +28,15 @@ const bot = Updates.run(ChatStore.track(Handler.first(greet, help, count)), {
 // BOT_WEBHOOK_URL=https://bot.example/updates and BOT_WEBHOOK_SECRET in the environment, or, for the emulator only,
 // BOT_WEBHOOK_URL=http://127.0.0.1:8080/updates with BOT_WEBHOOK_INSECURE=true.
 const webhook = NodeWebhook.layerConfig({
-  updateTypes: ["bot_started", "bot_stopped", "bot_added", "bot_removed", "message_created", "dialog_removed"]
+  ...NodeWebhook.settings,
+  updateTypes: Config.succeed([
+    "bot_started",
+    "bot_stopped",
+    "bot_added",
+    "bot_removed",
+    "message_created",
+    "dialog_removed"
+  ])
 }).pipe(Layer.provideMerge(NodeBot.layerConfig()))
 
 const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))

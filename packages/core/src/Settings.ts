@@ -22,6 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fieldIssues } from "./internal/client/fieldIssues.ts"
+import { isLoopbackHost } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 
 /**
@@ -44,8 +45,6 @@ const isBareToken = Schema.makeFilter(
   (token: string) => /^[!-~]+$/.test(token) || "must be the bare token, without blanks and without `Bearer`"
 )
 
-const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127(\.\d+){3}$/.test(host)
-
 const baseUrlProblem = "must be an https:// address without query (http:// only for localhost and 127.0.0.1)"
 
 const address = /^(https?):\/\/([^\s/\\?#:@[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?(\/[^\s?#]*)?$/i
@@ -53,9 +52,7 @@ const address = /^(https?):\/\/([^\s/\\?#:@[\]]+|\[[\da-f:.]+\])(?::(\d{1,5}))?(
 const isBaseUrl = Schema.makeFilter((url: string) => {
   const [, scheme, host, port = "443"] = address.exec(url) ?? []
   return (
-    (scheme !== undefined &&
-      (scheme.toLowerCase() === "https" || isLoopback(host.toLowerCase())) &&
-      Number(port) <= 65535) ||
+    (scheme !== undefined && (scheme.toLowerCase() === "https" || isLoopbackHost(host)) && Number(port) <= 65535) ||
     baseUrlProblem
   )
 })

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { envelope, done } from "./internal/client/success.ts"
-import { problemOfUrl } from "./internal/webhook/url.ts"
+import { isLoopbackUrl, webhookUrlProblem } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"
 
@@ -46,12 +46,23 @@ export const Secret = Schema.String.check(
 )
 
 /**
- * The address of a webhook: `https://`, no port in it.
+ * The URL of a webhook. It starts with `https://` and contains no port, because the platform delivers to port 443.
  *
  * @category models
  * @since 0.1.0
  */
-export const WebhookUrl = Schema.String.check(Schema.makeFilter(problemOfUrl))
+export const WebhookUrl = Schema.String.check(Schema.makeFilter(webhookUrlProblem))
+
+/**
+ * The URL of a webhook on this machine, such as `http://127.0.0.1:8080/updates`. The platform rejects it; the emulator
+ * accepts it with `insecureWebhooks`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const LoopbackUrl = Schema.String.check(
+  Schema.makeFilter((url) => isLoopbackUrl(url) || "must be an http:// URL of this machine")
+)
 
 /**
  * What {@link subscribe} takes. Without `update_types` the platform delivers all.

@@ -1,8 +1,9 @@
 /**
- * Updates by webhook: the way for production.
+ * Receives updates by webhook, the transport for production.
  *
- * `layer` subscribes and provides the source of updates for `Updates.run`; how requests reach it is said by `route`,
- * `toWebHandler`, or `NodeWebhook` of `@colloquy/node`. 200 says that the update stands in the inbox.
+ * `layer` subscribes the webhook and provides the source of updates for `Updates.run`. An adapter connects it to an HTTP
+ * server: `route` for `effect/http`, `toWebHandler` for web-standard requests, `NodeWebhook` of `@colloquy/node` for Node. A
+ * delivery is answered with 200 after its update is stored in the inbox.
  *
  * API: Events, Webhook delivery rules; POST /subscriptions.
  *
@@ -21,88 +22,41 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as EffectScope from "effect/Scope"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox } from "./Inbox.ts"
-import * as body from "./internal/webhook/body.ts"
-import { attend } from "./internal/webhook/subscription.ts"
-import { makeDesk } from "./internal/webhook/receiver.ts"
-import { makeGate } from "./internal/webhook/authorization.ts"
-import { type Health, makeHealth, makeHealthDesk, type Subscribed } from "./internal/webhook/health.ts"
-import * as http from "./internal/webhook/http.ts"
-import { generate, label } from "./internal/webhook/secret.ts"
-import { loopbackUrl, problemOfUrl } from "./internal/webhook/url.ts"
+import { generateSecret, makeAuthorize, pathOf, secretLabel } from "./internal/webhook/authorization.ts"
+import { makeHealth, makeHealthRoutes } from "./internal/webhook/health.ts"
+import { collectBody, makeReceive } from "./internal/webhook/receiver.ts"
+import { keepSubscribed } from "./internal/webhook/subscription.ts"
+import { webhookUrlProblem } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
+import type { Health, SubscriptionState } from "./WebhookHealth.ts"
+import { BodyError, type WebhookRequest, type WebhookResponse } from "./WebhookRequest.ts"
 
 /**
- * An option of the webhook that cannot be right. The secret itself is never told.
+ * An option of the webhook is invalid. The message does not contain the secret.
  *
  * @category errors
  * @since 0.1.0
  */
 export class InvalidWebhook extends Data.TaggedError("InvalidWebhook")<{
+  /** The name of the option. */
   readonly option: string
+  /** What is wrong with the option. */
   readonly problem: string
 }> {
   override get message() {
-    return `The webhook cannot be set up: \`${this.option}\` ${this.problem}.`
+    return `The webhook option \`${this.option}\` is invalid: it ${this.problem}.`
   }
 }
 
 /**
- * Why the body of a delivery was not read: it is beyond 1 MiB, it came too slowly, the connection broke off, or something
- * else had read it before.
- *
- * @category errors
- * @since 0.1.0
- */
-export const BodyRefused = body.BodyRefused
-
-/**
- * @category errors
- * @since 0.1.0
- */
-export type BodyRefused = body.BodyRefused
-
-/**
- * A request up to its body, what is answered, and what the checks of health found.
- *
- * @category models
- * @since 0.1.0
- */
-export type { Answer, Head } from "./internal/webhook/http.ts"
-
-/**
- * @category models
- * @since 0.1.0
- */
-export type { Health, Subscribed } from "./internal/webhook/health.ts"
-
-/**
- * The greatest body that is read, in bytes: 1 MiB.
- *
- * @category settings
- * @since 0.1.0
- */
-export const bodyLimit: number = http.bodyLimit
-
-/**
- * How deliveries are received.
- *
- * - `url`: the address that the platform delivers to, `https://…` without a port;
- * - `path`: where requests arrive here, the path of `url` unless told. A proxy may change it;
- * - `secret`: 5 to 256 of A-Z, a-z, 0-9 and hyphen. Unless told, a new one is made at each start, which only fits a bot
- *   of one process. Deliveries that still carry the one before are refused, and come again with the new one;
- * - `secretHeader`: the header that carries it, `X-Svc-Bot-Api-Secret` unless told;
- * - `bodyTimeout`: how long a body may take to come, 10 seconds unless told;
- * - `storeTimeout`: how long the inbox may take, 15 seconds unless told. The platform waits for 30 in all;
- * - `healthPath`: below it stand `live` and `ready`, `/health` unless told;
- * - `maxAge`: the bot is not ready while an update waits for longer, 5 minutes unless told;
- * - `insecure`: takes a `url` with `http://127.0.0.1` or `http://localhost`, any port. For development against the
- *   emulator: the platform refuses it.
+ * The options of the receiver of deliveries.
  *
  * API: POST /subscriptions; Events, Webhook delivery rules.
  *
@@ -111,47 +65,67 @@ export const bodyLimit: number = http.bodyLimit
  * @since 0.1.0
  */
 export interface ReceiverOptions {
+  /** The URL that the platform delivers to: `https://`, without a port. */
   readonly url: string
+  /** The path at which deliveries arrive, if a proxy changes it. Default: the path of `url`. */
   readonly path?: string | undefined
+  /**
+   * The secret that the platform sends with each delivery: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen. Set it if
+   * several processes receive deliveries. Default: a new one at each start. Deliveries with the previous secret are then
+   * rejected, and the platform sends them again with the new one.
+   */
   readonly secret?: string | Redacted.Redacted | undefined
+  /** The header that contains the secret. Default: `X-Svc-Bot-Api-Secret`. */
   readonly secretHeader?: string | undefined
+  /** Maximum time in which the body of a delivery has to arrive. Default: 10 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /**
+   * Maximum time in which the inbox has to store an update. The platform waits 30 seconds for a response. Default: 15
+   * seconds.
+   */
   readonly storeTimeout?: Duration.Input | undefined
+  /** The path below which the health endpoints `live` and `ready` are served. Default: `/health`. */
   readonly healthPath?: string | undefined
+  /** The bot is not ready while an update has been waiting for longer. Default: 5 minutes. */
   readonly maxAge?: Duration.Input | undefined
+  /**
+   * Whether `url` may be an `http://` URL of this machine, such as `http://127.0.0.1:8080/updates`. For development with the
+   * emulator; the platform rejects such a URL. Default: `false`.
+   */
   readonly insecure?: boolean | undefined
 }
 
 /**
- * How the subscription is looked after.
- *
- * - `updateTypes`: the types wanted, all unless told;
- * - `checkEvery`: how often the bot looks whether the platform still holds the subscription, 5 minutes unless told;
- * - `unsubscribeAtStop`: ends the subscription when the program stops. Unless told it stays, and what happens meanwhile
- *   is delivered after the start.
+ * The options of the subscription.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SubscriptionOptions {
+  /** The types of updates that the platform delivers. Default: all types. */
   readonly updateTypes?: ReadonlyArray<string> | undefined
+  /** How often the webhook checks whether the platform still has the subscription. Default: 5 minutes. */
   readonly checkEvery?: Duration.Input | undefined
+  /**
+   * Whether the webhook unsubscribes when the program stops. Without it, the platform delivers the updates of the downtime
+   * after the next start. Default: `false`.
+   */
   readonly unsubscribeAtStop?: boolean | undefined
 }
 
 /**
+ * The options of a webhook.
+ *
  * @category models
  * @since 0.1.0
  */
 export interface Options extends ReceiverOptions, SubscriptionOptions {}
 
 /**
- * Receives deliveries, whatever the server. `admit` answers what need not be read, and gives `undefined` for a delivery
- * that may come in; `accept` begins to store its body when it is called; `refuse` answers where the body could not be
- * had; `receive` is all three. Storing goes on when the one who waits for the answer is interrupted.
+ * Receives deliveries, independent of the HTTP server.
  *
- * Metrics: `colloquy_webhook_refused` by status, `colloquy_webhook_subscribed`, `colloquy_webhook_resubscribed`, and
- * those of the inbox.
+ * Metrics: `colloquy_webhook_rejected` by the attribute `status`, `colloquy_webhook_subscribed`,
+ * `colloquy_webhook_resubscribed`, and the metrics of the inbox.
  *
  * @assumption webhookContentType
  * @category services
@@ -160,21 +134,36 @@ export interface Options extends ReceiverOptions, SubscriptionOptions {}
 export class Webhook extends Context.Service<
   Webhook,
   {
+    /** The URL that the platform delivers to. */
     readonly url: string
+    /** The path at which deliveries arrive. */
     readonly path: string
+    /** The secret that the platform sends with each delivery. */
     readonly secret: Redacted.Redacted
+    /** Maximum time in which the body of a delivery has to arrive. */
     readonly bodyTimeout: Duration.Duration
+    /** The path below which the health endpoints are served. */
     readonly healthPath: string
-    readonly admit: (head: http.Head) => Effect.Effect<http.Answer> | undefined
-    readonly accept: (head: http.Head, body: Uint8Array) => Effect.Effect<http.Answer>
-    readonly refuse: (reason: BodyRefused) => Effect.Effect<http.Answer>
-    readonly receive: (
-      request: http.Head & { readonly body: Effect.Effect<Uint8Array, BodyRefused> }
-    ) => Effect.Effect<http.Answer>
-    /** Whether updates can be taken: what `ready` answers. */
+    /**
+     * Returns the response to a request that is no authorized delivery, including requests to the health endpoints. Returns
+     * `undefined` for a delivery: read its body and call `receive`, or `rejectBody` if that fails.
+     */
+    readonly authorize: (request: WebhookRequest) => Effect.Effect<WebhookResponse> | undefined
+    /**
+     * Stores the update in the body of an authorized delivery, and returns the response. It begins to store when it is
+     * called, and continues if the effect is interrupted.
+     */
+    readonly receive: (request: WebhookRequest, body: Uint8Array) => Effect.Effect<WebhookResponse>
+    /** Returns the response to a delivery whose body could not be read. */
+    readonly rejectBody: (error: BodyError) => Effect.Effect<WebhookResponse>
+    /** Handles a request completely: `authorize`, then read the body within `bodyTimeout`, then `receive`. */
+    readonly handle: (
+      request: WebhookRequest & { readonly body: Effect.Effect<Uint8Array, BodyError> }
+    ) => Effect.Effect<WebhookResponse>
+    /** Returns whether the bot can receive updates now, as the health endpoint `ready` does. */
     readonly health: Effect.Effect<Health>
-    /** Tells `health` how the subscription stands. */
-    readonly setSubscribed: (subscribed: Subscribed) => void
+    /** Sets the state of the subscription for `health`. */
+    readonly setSubscriptionState: (state: SubscriptionState) => void
   }
 >()("@colloquy/core/Webhook") {}
 
@@ -187,99 +176,118 @@ const defaults = {
   checkEvery: "5 minutes"
 } as const
 
-const isUrl = Schema.is(Subscriptions.WebhookUrl)
+const isWebhookUrl = Schema.is(Subscriptions.WebhookUrl)
 
-const isAllowedSecret = Schema.is(Subscriptions.Secret)
+const isLoopbackUrl = Schema.is(Subscriptions.LoopbackUrl)
 
-const checkOptions = Effect.fnUntraced(function* (options: ReceiverOptions) {
-  const { insecure = false, secret, secretHeader = defaults.secretHeader, url } = options
-  const wrong = (option: string, problem: string) => new InvalidWebhook({ option, problem })
-  if (!isUrl(url) && !(insecure && loopbackUrl.test(url))) {
-    return yield* wrong(
+const isSecret = Schema.is(Subscriptions.Secret)
+
+const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
+  const { insecure = false, secretHeader = defaults.secretHeader, url } = options
+  const invalid = (option: string, problem: string) => new InvalidWebhook({ option, problem })
+  if (!isWebhookUrl(url) && !(insecure && isLoopbackUrl(url))) {
+    return yield* invalid(
       "url",
       insecure
-        ? "must start with https:// and name no port, or start with http://127.0.0.1 or http://localhost"
-        : "must start with https:// and name no port: the platform delivers to 443. With the emulator, set `insecure`"
+        ? "must start with https:// and contain no port, or be an http:// URL of this machine"
+        : "must start with https:// and contain no port, because the platform delivers to port 443 (set `insecure` for " +
+            "the emulator)"
     )
   }
-  const path = options.path ?? http.pathOf(url)
+  const path = options.path ?? pathOf(url)
   const healthPath = options.healthPath ?? defaults.healthPath
   for (const [option, value] of Object.entries({ path, healthPath })) {
-    if (!/^\/[^\s?#]*$/.test(value)) return yield* wrong(option, "must start with / and hold no blank, ? or #")
+    if (!/^\/[^\s?#]*$/.test(value)) return yield* invalid(option, "must start with / and contain no blank, ? or #")
   }
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(secretHeader)) {
-    return yield* wrong("secretHeader", "must be the name of an HTTP header")
+    return yield* invalid("secretHeader", "must be the name of an HTTP header")
   }
-  const kept = secret === undefined ? yield* generate : secret
-  const redacted = Redacted.isRedacted(kept) ? kept : Redacted.make(kept, { label })
-  if (!isAllowedSecret(Redacted.value(redacted))) {
-    return yield* wrong("secret", "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen")
+  const secret = options.secret ?? (yield* generateSecret)
+  const redacted = Redacted.isRedacted(secret) ? secret : Redacted.make(secret, { label: secretLabel })
+  if (!isSecret(Redacted.value(redacted))) {
+    return yield* invalid("secret", "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen")
   }
   return { url, path, healthPath, secretHeader, secret: redacted }
 })
 
-const make = Effect.fnUntraced(function* (options: ReceiverOptions) {
-  const checked = yield* checkOptions(options)
-  const { healthPath, path, secret, secretHeader, url } = checked
+/**
+ * Creates a webhook that receives deliveries and does not manage the subscription. See {@link layerReceiver}.
+ *
+ * Fails with `InvalidWebhook` if an option is invalid.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (
+  options: ReceiverOptions
+): Effect.fn.Return<Webhook["Service"], InvalidWebhook, Inbox | EffectScope.Scope> {
+  const { healthPath, path, secret, secretHeader, url } = yield* validate(options)
   const inbox = yield* Inbox
   const bodyTimeout = Duration.fromInputUnsafe(options.bodyTimeout ?? defaults.bodyTimeout)
   const storeTimeout = Duration.fromInputUnsafe(options.storeTimeout ?? defaults.storeTimeout)
   const maxAge = Duration.fromInputUnsafe(options.maxAge ?? defaults.maxAge)
-  let subscribed: Subscribed = "unattended"
-  const health = makeHealth({ inbox, maxAge, subscribed: () => subscribed })
-  const admit = makeGate({ url, path, secret, secretHeader, beside: makeHealthDesk(health, healthPath) })
-  const { accept, refuse } = yield* makeDesk({ url, inbox, storeTimeout })
+  let subscriptionState: SubscriptionState = "unmanaged"
+  const health = makeHealth({ inbox, maxAge, subscriptionState: () => subscriptionState })
+  const otherRoutes = makeHealthRoutes(health, healthPath)
+  const authorize = makeAuthorize({ url, path, secret, secretHeader, otherRoutes })
+  const { receive, rejectBody } = yield* makeReceive({ url, inbox, storeTimeout })
 
-  const bodyIn = (body: Effect.Effect<Uint8Array, BodyRefused>) =>
+  const readBody = (body: Effect.Effect<Uint8Array, BodyError>) =>
     Effect.timeoutOrElse(body, {
       duration: bodyTimeout,
-      orElse: () => Effect.fail(new BodyRefused({ reason: "TooSlow" }))
+      orElse: () => Effect.fail(new BodyError({ reason: "Timeout" }))
     })
 
-  const webhook = Webhook.of({
+  return Webhook.of({
     url,
     path,
     secret,
     bodyTimeout,
     healthPath,
-    admit,
-    accept,
-    refuse,
-    receive: (request) =>
+    authorize,
+    receive,
+    rejectBody,
+    handle: (request) =>
       Effect.suspend(
         () =>
-          admit(request) ??
-          Effect.matchEffect(bodyIn(request.body), {
-            onFailure: refuse,
-            onSuccess: (bytes) => accept(request, bytes)
+          authorize(request) ??
+          Effect.matchEffect(readBody(request.body), {
+            onFailure: rejectBody,
+            onSuccess: (bytes) => receive(request, bytes)
           })
       ),
     health,
-    setSubscribed: (state) => {
-      subscribed = state
+    setSubscriptionState: (state) => {
+      subscriptionState = state
     }
   })
-  const redacted = yield* Headers.CurrentRedactedNames
-  return Context.make(Webhook, webhook).pipe(
-    // Servers above this layer tell headers in their spans and logs.
-    Context.add(Headers.CurrentRedactedNames, [...redacted, secretHeader.toLowerCase()])
-  )
 })
 
 /**
- * Receives deliveries and subscribes nothing: for further processes of one bot, where another one has the
- * {@link layerSubscription}. They share the inbox, and the secret has to be given.
+ * Receives deliveries and does not manage the subscription, for further processes of a bot whose other process has the
+ * {@link layerSubscription}. The processes share the inbox and the secret.
  *
- * Errors: `InvalidWebhook` for an option that cannot be right.
+ * It adds the header of the secret to the headers that `effect/http` redacts in spans and logs.
+ *
+ * Fails with `InvalidWebhook` if an option is invalid.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerReceiver = (options: ReceiverOptions): Layer.Layer<Webhook, InvalidWebhook, Inbox> =>
-  Layer.effectContext(make(options))
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const webhook = yield* make(options)
+      const redacted = yield* Headers.CurrentRedactedNames
+      const secretHeader = options.secretHeader ?? defaults.secretHeader
+      return Context.make(Webhook, webhook).pipe(
+        Context.add(Headers.CurrentRedactedNames, [...redacted, secretHeader.toLowerCase()])
+      )
+    })
+  )
 
 /**
- * Why a webhook was not subscribed.
+ * Why the webhook could not be subscribed.
  *
  * @category errors
  * @since 0.1.0
@@ -287,7 +295,7 @@ export const layerReceiver = (options: ReceiverOptions): Layer.Layer<Webhook, In
 export type SubscriptionError = Endpoint.Errors<typeof Subscriptions.subscribe>
 
 /**
- * Subscribes the webhook of the program, looks after the subscription, and provides the source for `Updates.run`. See
+ * Subscribes the webhook of the context, keeps it subscribed, and provides the source of updates for `Updates.run`. See
  * {@link layer}.
  *
  * @category layers
@@ -299,17 +307,17 @@ export const layerSubscription = (
   Layer.effect(
     Updates.Updates,
     Effect.gen(function* () {
-      const { secret, setSubscribed, url } = yield* Webhook
+      const { secret, setSubscriptionState, url } = yield* Webhook
       const inbox = yield* Inbox
-      setSubscribed("pending")
-      const { untilRevoked } = yield* Effect.annotateLogs(
-        attend(yield* BotApi, {
+      setSubscriptionState("pending")
+      const untilRevoked = yield* Effect.annotateLogs(
+        keepSubscribed(yield* BotApi, {
           url,
           secret,
           updateTypes: options.updateTypes,
           checkEvery: options.checkEvery ?? defaults.checkEvery,
           unsubscribeAtStop: options.unsubscribeAtStop ?? false,
-          tell: setSubscribed
+          setState: setSubscriptionState
         }),
         { url }
       )
@@ -318,17 +326,17 @@ export const layerSubscription = (
   )
 
 /**
- * Updates by webhook, into the inbox of the program. It subscribes `url`, and leaves the subscriptions of others alone.
- * Every few minutes it looks whether the platform still holds the subscription with the same update types; one that was
- * dropped is made again, and a log and a metric say so. The subscription stays when the program stops.
+ * A webhook that stores updates in the inbox of the context and provides the source of updates for `Updates.run`.
  *
- * At the start, failures of the network and of the server are waited out with growing pauses.
+ * It subscribes `url` at the start, and retries while the platform is unavailable. Subscriptions of other URLs stay as they
+ * are. Every `checkEvery` it checks whether the platform still has the subscription with the same update types, and
+ * subscribes again if not. The subscription stays when the program stops, unless `unsubscribeAtStop` is set.
  *
- * Errors: `InvalidWebhook` for an option that cannot be right; `Unauthorized` for a wrong token; `OperationRejected` when
- * the platform refuses the address; `RequestFailed` for what does not pass by itself. `Updates.run` fails with
- * `Unauthorized` when the token is revoked later.
+ * Fails with `InvalidWebhook` if an option is invalid, with `Unauthorized` if the token is wrong, with `OperationRejected` if
+ * the platform rejects the URL, and with `RequestFailed` if the request fails permanently. `Updates.run` fails with
+ * `Unauthorized` if the token is revoked later.
  *
- * **Example**
+ * **Example** (Serve a webhook with effect/http)
  *
  * ```ts
  * import { Inbox, Updates, Webhook } from "@colloquy/core"
@@ -340,7 +348,6 @@ export const layerSubscription = (
  *   updateTypes: ["message_created", "bot_started"]
  * }).pipe(Layer.provideMerge(Inbox.layerMemory()))
  *
- * // on any server of effect/http
  * const server = HttpRouter.serve(Webhook.route)
  *
  * const bot = Updates.run((update) => Effect.log(update.update_type))
@@ -358,18 +365,22 @@ export const layer = (
 ): Layer.Layer<Updates.Updates | Webhook, InvalidWebhook | SubscriptionError, BotApi | Inbox> =>
   Layer.provideMerge(layerSubscription(options), layerReceiver(options))
 
-// Whether a loopback address may stand there, `insecure` tells.
-const isAddress = Schema.makeFilter((url: string) => loopbackUrl.test(url) || problemOfUrl(url))
+// A loopback URL is valid only with `insecure`, which `layer` checks.
+const UrlSetting = Schema.String.check(Schema.makeFilter((url: string) => isLoopbackUrl(url) || webhookUrlProblem(url)))
 
 /**
- * The settings of {@link layerConfig}: `BOT_WEBHOOK_URL`, `BOT_WEBHOOK_SECRET` (not required), `BOT_SECRET_HEADER`, and
- * `BOT_WEBHOOK_INSECURE=true` for development against the emulator.
+ * The settings that {@link layerConfig} reads by default:
+ *
+ * - `url`: `BOT_WEBHOOK_URL`. Required.
+ * - `secret`: `BOT_WEBHOOK_SECRET`. Default: a new one at each start.
+ * - `secretHeader`: `BOT_SECRET_HEADER`. Default: `X-Svc-Bot-Api-Secret`.
+ * - `insecure`: `BOT_WEBHOOK_INSECURE`. Default: `false`.
  *
  * @category settings
  * @since 0.1.0
  */
 export const settings = {
-  url: Config.schema(Schema.String.check(isAddress), "BOT_WEBHOOK_URL"),
+  url: Config.schema(UrlSetting, "BOT_WEBHOOK_URL"),
   secret: Config.option(Config.schema(Subscriptions.Secret, "BOT_WEBHOOK_SECRET")).pipe(
     Config.map(Option.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_SECRET" }))),
     Config.map(Option.getOrUndefined)
@@ -379,53 +390,58 @@ export const settings = {
 }
 
 /**
- * {@link layer} with its address and secret from {@link settings}. What is missing or malformed is reported by name, all
- * at once.
+ * {@link layer} with options from `Config`. Default: {@link settings}.
  *
- * **Example**
+ * Also fails with `InvalidSettings`, which lists all missing and malformed settings.
+ *
+ * **Example** (Read the settings, and select the update types)
  *
  * ```ts
  * import { Webhook } from "@colloquy/core"
+ * import { Config } from "effect"
  *
  * // BOT_WEBHOOK_URL=https://bot.example/updates node bot.js
- * const webhook = Webhook.layerConfig({ updateTypes: ["message_created"] })
+ * const webhook = Webhook.layerConfig({
+ *   ...Webhook.settings,
+ *   updateTypes: Config.succeed(["message_created"])
+ * })
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Omit<Options, keyof typeof settings> = {}
+  options: Config.Wrap<Options> = settings
 ): Layer.Layer<
   Updates.Updates | Webhook,
   InvalidWebhook | SubscriptionError | Settings.InvalidSettings,
   BotApi | Inbox
-> => Layer.unwrap(Effect.map(Settings.all(settings), (settings) => layer({ ...options, ...settings })))
+> => Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
 
-const toResponse = ({ body, headers, status }: http.Answer): HttpServerResponse.HttpServerResponse =>
+const toResponse = ({ body, headers, status }: WebhookResponse): HttpServerResponse.HttpServerResponse =>
   body === ""
     ? HttpServerResponse.empty({ status, headers })
     : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] ?? "text/plain" })
 
-const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyRefused> => {
+const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyError> => {
   const { source } = request
-  if ("bodyUsed" in source && source.bodyUsed === true) return new BodyRefused({ reason: "AlreadyRead" })
-  return Effect.catchTag(body.collect(request.stream), "HttpServerError", () =>
-    Effect.fail(new BodyRefused({ reason: "BrokenOff" }))
+  if ("bodyUsed" in source && source.bodyUsed === true) return new BodyError({ reason: "AlreadyRead" })
+  return Effect.catchTag(collectBody(request.stream), "HttpServerError", () =>
+    Effect.fail(new BodyError({ reason: "Aborted" }))
   )
 }
 
 const serve = (webhook: Webhook["Service"], request: HttpServerRequest.HttpServerRequest, url: string) => {
   const { headers, method } = request
   const header = (name: string) => headers[name]
-  return Effect.map(webhook.receive({ method, url, header, body: bodyOf(request) }), toResponse)
+  return Effect.map(webhook.handle({ method, url, header, body: bodyOf(request) }), toResponse)
 }
 
 /**
- * The routes of the webhook for a router of `effect/http`: its path, and `live` and `ready` below its health path. With
- * a prefix of the router, give the `path` without it.
+ * The routes of the webhook for a router of `effect/http`: the path of the webhook and its health endpoints. If the router
+ * has a prefix, set the option `path` without the prefix.
  *
- * **Example**
+ * **Example** (Serve the routes)
  *
  * ```ts
  * import { Webhook } from "@colloquy/core"
@@ -442,14 +458,14 @@ export const route: Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =
     const webhook = yield* Webhook
     const { healthPath, path } = webhook
     for (const at of [path, `${healthPath}/live`, `${healthPath}/ready`]) {
-      // A colon would name a parameter.
+      // A single colon is the prefix of a parameter.
       yield* router.add("*", at.replaceAll(":", "::") as "/", (request) => serve(webhook, request, at))
     }
   })
 )
 
 /**
- * A request and a response of the web, as the platform of the program has them.
+ * A function from a web-standard `Request` to a `Response`, with the types of the runtime.
  *
  * @category models
  * @since 0.1.0
@@ -459,10 +475,10 @@ export type WebHandler = (
 ) => Promise<ReturnType<typeof HttpServerResponse.toWeb>>
 
 /**
- * The webhook as a function from a web-standard `Request` to a `Response`, for Hono, Bun, Deno and whatever takes one. It
- * answers the path of the webhook and the health paths, and 404 to everything else. It never rejects.
+ * Returns the webhook as a function from a web-standard `Request` to a `Response`, for Hono, Bun, Deno and other servers. It
+ * serves the path of the webhook and the health endpoints, and answers other paths with 404. Its promise never rejects.
  *
- * **Example**
+ * **Example** (Mount the webhook in Hono)
  *
  * ```ts
  * import { Webhook } from "@colloquy/core"

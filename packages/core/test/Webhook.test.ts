@@ -15,7 +15,7 @@ import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, StoreError, Webhook } from "../src/index.ts"
+import { Inbox, StoreError, Webhook, WebhookRequest } from "../src/index.ts"
 import { scripted } from "./support/scripted.ts"
 import {
   dead,
@@ -33,8 +33,8 @@ import {
 
 const large = "x".repeat(2 ** 20 + 1)
 
-/** What a test logs, as texts. */
-const listening = () => {
+/** A logger that keeps the messages. */
+const captureLogs = () => {
   const logs: Array<string> = []
   const layer = Logger.layer([
     Logger.make(({ cause, message }) => void logs.push(inspect(message), Cause.pretty(cause)))
@@ -42,8 +42,8 @@ const listening = () => {
   return { logs, layer }
 }
 
-describe("a delivery", () => {
-  it.effect("is answered with 200 when its update stands in the inbox, as it came", () =>
+describe("A delivery", () => {
+  it.effect("is answered with 200 after its text is stored in the inbox", () =>
     Effect.gen(function* () {
       const body = `{"update_type":"bot_started", "timestamp":1, "chat_id":1, "user":{"user_id":1,"first_name":"Анна 👋","is_bot":false}}`
       assert.deepStrictEqual(yield* deliver({ body }), { status: 200, headers: {}, body: "" })
@@ -51,42 +51,42 @@ describe("a delivery", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("is stored once, however often it comes", () =>
+  it.effect("is stored once if it is repeated", () =>
     Effect.gen(function* () {
       for (let time = 0; time < 3; time++) assert.strictEqual(yield* status(), 200)
       assert.strictEqual(yield* waiting, 1)
     }).pipe(Effect.provide(receiver()))
   )
 
-  const taken: ReadonlyArray<readonly [string, Delivery]> = [
+  const accepted: ReadonlyArray<readonly [string, Delivery]> = [
     ["with a query string", { url: "/updates?of=bot&x=%20" }],
-    ["by its whole address", { url: "https://bot.example/updates?of=bot" }],
+    ["with a complete URL", { url: "https://bot.example/updates?of=bot" }],
     ["with a character set", { headers: { "content-type": "Application/JSON; charset=utf-8" } }],
     ["with a type that ends in +json", { headers: { "content-type": "application/vnd.bot+json" } }],
     ["with a byte order mark", { body: `\uFEFF${started(1)}` }],
-    ["that says it is not packed", { headers: { "content-encoding": "identity" } }]
+    ["with the encoding identity", { headers: { "content-encoding": "identity" } }]
   ]
-  it.effect.each(taken)("is taken %s", ([, delivery]) =>
+  it.effect.each(accepted)("is accepted %s", ([, delivery]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status(delivery), 200)
       assert.strictEqual(yield* waiting, 1)
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("is taken without a content type", () =>
+  it.effect("is accepted without a content type", () =>
     Effect.gen(function* () {
       const header = (name: string) => (name === "x-svc-bot-api-secret" ? secret : undefined)
       const body = Effect.succeed(new TextEncoder().encode(started(1)))
       const webhook = yield* Webhook.Webhook
-      const answer = yield* webhook.receive({ method: "POST", url: "/updates", header, body })
+      const answer = yield* webhook.handle({ method: "POST", url: "/updates", header, body })
       assert.strictEqual(answer.status, 200)
     }).pipe(Effect.provide(receiver()))
   )
 
   const refused: ReadonlyArray<readonly [number, string, Delivery, object?]> = [
     [404, "to another path", { url: "/update" }],
-    [404, "to a path below", { url: "/updates/1" }],
-    [404, "to the path with a slash behind", { url: "/updates/" }],
+    [404, "to a longer path", { url: "/updates/1" }],
+    [404, "to the path with a trailing slash", { url: "/updates/" }],
     [405, "by GET", { method: "GET" }, { allow: "POST" }],
     [405, "by HEAD", { method: "HEAD" }, { allow: "POST" }],
     [405, "by OPTIONS", { method: "OPTIONS" }, { allow: "POST" }],
@@ -94,10 +94,10 @@ describe("a delivery", () => {
     [415, "as a form", { headers: { "content-type": "application/x-www-form-urlencoded" } }],
     [415, "as plain text", { headers: { "content-type": "text/plain" } }],
     [415, "as jsonp", { headers: { "content-type": "application/jsonp" } }],
-    [415, "packed in an unknown way", { headers: { "content-encoding": "br" } }],
-    [413, "of more than 1 MiB, as it says", { headers: { "content-length": String(2 ** 20 + 1) } }]
+    [415, "with an unknown encoding", { headers: { "content-encoding": "br" } }],
+    [413, "with a content-length above 1 MiB", { headers: { "content-length": String(2 ** 20 + 1) } }]
   ]
-  it.effect.each(refused)("is refused with %i %s", ([expected, , delivery, headers]) =>
+  it.effect.each(refused)("is rejected with %i %s", ([expected, , delivery, headers]) =>
     Effect.gen(function* () {
       const answer = yield* deliver({ ...delivery, body: Effect.die("the body is not read") })
       assert.strictEqual(answer.status, expected)
@@ -109,12 +109,12 @@ describe("a delivery", () => {
 
   const wrong = ["", secret.slice(0, -1), `${secret}x`, secret.toUpperCase(), "x".repeat(1000), `${secret}, ${secret}`]
 
-  it.effect("is refused in one way, whether its secret is missing, wrong, shorter or longer", () =>
+  it.effect("is rejected in the same way, whether its secret is missing, wrong, shorter or longer", () =>
     Effect.gen(function* () {
       const header = () => undefined
       const webhook = yield* Webhook.Webhook
       const body = Effect.die("the body is not read")
-      const missing = yield* webhook.receive({ method: "POST", url: "/updates", header, body })
+      const missing = yield* webhook.handle({ method: "POST", url: "/updates", header, body })
       assert.deepStrictEqual(missing, { status: 403, headers: {}, body: "" })
       for (const given of wrong) {
         assert.deepStrictEqual(yield* deliver({ headers: { "x-svc-bot-api-secret": given }, body }), missing)
@@ -123,28 +123,28 @@ describe("a delivery", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("carries its secret in the header that the settings name", () =>
+  it.effect("contains its secret in the header of the options", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status(), 403)
       assert.strictEqual(yield* status({ headers: { "x-bot-secret": secret } }), 200)
     }).pipe(Effect.provide(receiver({ secretHeader: "X-Bot-Secret" })))
   )
 
-  it.effect("is refused with 408 when its body takes too long, and with 413 when more comes than may", () =>
+  it.effect("is rejected with 408 if its body takes too long, and with 413 if its body is too large", () =>
     Effect.gen(function* () {
       const slow = yield* Effect.forkChild(deliver({ body: Effect.never }))
       yield* TestClock.adjust("9999 millis")
       assert.isUndefined(slow.pollUnsafe())
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(slow)).status, 408)
-      const tooLarge = new Webhook.BodyRefused({ reason: "TooLarge" })
+      const tooLarge = new WebhookRequest.BodyError({ reason: "TooLarge" })
       assert.strictEqual(yield* status({ body: Effect.fail(tooLarge) }), 413)
     }).pipe(Effect.provide(receiver()))
   )
 })
 
-describe("a packed delivery", () => {
-  it.effect.each(["gzip", "deflate"] as const)("is unpacked from %s", (format) =>
+describe("A compressed delivery", () => {
+  it.effect.each(["gzip", "deflate"] as const)("is decompressed from %s", (format) =>
     Effect.gen(function* () {
       const body = yield* packed(started(1, "Анна"), format)
       assert.strictEqual(yield* status({ body, headers: { "content-encoding": format.toUpperCase() } }), 200)
@@ -152,7 +152,7 @@ describe("a packed delivery", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("is refused with 413 when it grows beyond 1 MiB", () =>
+  it.effect("is rejected with 413 if it has more than 1 MiB after decompression", () =>
     Effect.gen(function* () {
       const body = yield* packed("x".repeat(2 ** 26), "gzip")
       assert.isBelow(body.length, 2 ** 17)
@@ -160,7 +160,7 @@ describe("a packed delivery", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("that is damaged or cut short is a dead letter with all its bytes", () =>
+  it.effect("is kept as a dead letter with all its bytes if it is damaged or incomplete", () =>
     Effect.gen(function* () {
       const whole = yield* packed(started(1), "gzip")
       const bodies = [whole.subarray(0, 20), new TextEncoder().encode("no gzip at all")]
@@ -175,16 +175,16 @@ describe("a packed delivery", () => {
   )
 })
 
-describe("a body that cannot be read", () => {
+describe("An invalid body", () => {
   const bodies: ReadonlyArray<readonly [string, string, RegExp]> = [
     ["that is empty", "", /not JSON/],
-    ["that is no JSON", "<html>", /not JSON/],
-    ["that is cut short", started(1).slice(0, -5), /not JSON/],
-    ["of a known update that is malformed", `{"update_type":"bot_started","timestamp":1}`, /chat_id/],
+    ["that is not JSON", "<html>", /not JSON/],
+    ["that is incomplete", started(1).slice(0, -5), /not JSON/],
+    ["with a malformed update of a known type", `{"update_type":"bot_started","timestamp":1}`, /chat_id/],
     ["that is not an object", "[1]", /./],
     ["with an id beyond 2^53", started(1).replace(`"chat_id":1`, `"chat_id":9007199254740993`), /chat_id/]
   ]
-  it.effect.each(bodies)("%s is a dead letter as it came, answered with 200", ([, body, problem]) =>
+  it.effect.each(bodies)("%s is kept as a dead letter and answered with 200", ([, body, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status({ body }), 200)
       const [letter] = yield* dead
@@ -194,7 +194,7 @@ describe("a body that cannot be read", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("because it is not UTF-8 is a dead letter with all its bytes", () =>
+  it.effect("that is not UTF-8 is kept as a dead letter with all its bytes", () =>
     Effect.gen(function* () {
       const body = Uint8Array.of(...new TextEncoder().encode(started(1)), 0xff, 0xfe)
       assert.strictEqual(yield* status({ body }), 200)
@@ -205,21 +205,21 @@ describe("a body that cannot be read", () => {
   )
 })
 
-describe("an inbox that takes nothing", () => {
+describe("A delivery that the inbox does not store", () => {
   const answersWith503 = Effect.gen(function* () {
     const { headers, status } = yield* deliver({ body: started(2) })
     assert.strictEqual(status, 503)
     assert.deepStrictEqual(headers, { "retry-after": "60" })
   })
 
-  it.effect("because it is full is answered with 503", () =>
+  it.effect("because the inbox is full is answered with 503", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status(), 200)
       yield* answersWith503
     }).pipe(Effect.provide(receiver({}, inbox(undefined, { capacity: 1 }))))
   )
 
-  it.effect("because the program stops is answered with 503", () =>
+  it.effect("because the program is stopping is answered with 503", () =>
     Effect.gen(function* () {
       yield* Inbox.Inbox.use(({ close }) => close)
       yield* answersWith503
@@ -233,8 +233,8 @@ describe("an inbox that takes nothing", () => {
     isRetryable: true
   })
 
-  it.effect("because its store is not there is answered with 503, and a log says why", () => {
-    const { layer, logs } = listening()
+  it.effect("because the store is unavailable is answered with 503, and the log contains the reason", () => {
+    const { layer, logs } = captureLogs()
     return Effect.gen(function* () {
       yield* answersWith503
       assert.include(logs.join(), "no connection")
@@ -251,7 +251,7 @@ describe("an inbox that takes nothing", () => {
     )
   })
 
-  it.effect("because its store failed after a while is answered with 503, not before", () =>
+  it.effect("because the store fails later is answered with 503 after the failure", () =>
     Effect.gen(function* () {
       const answering = yield* Effect.forkChild(answersWith503, { startImmediately: true })
       yield* TestClock.adjust("999 millis")
@@ -268,7 +268,7 @@ describe("an inbox that takes nothing", () => {
     )
   )
 
-  it.effect("because its store has a defect is answered with 503", () =>
+  it.effect("because the store has a defect is answered with 503", () =>
     answersWith503.pipe(
       Effect.provide(
         receiver(
@@ -279,32 +279,30 @@ describe("an inbox that takes nothing", () => {
     )
   )
 
-  it.effect(
-    "in time is answered with 503 after 15 seconds, and what it stores later is known when it comes again",
-    () =>
-      Effect.gen(function* () {
-        const late = yield* Effect.forkChild(deliver())
-        yield* TestClock.adjust("14999 millis")
-        assert.isUndefined(late.pollUnsafe())
-        yield* TestClock.adjust("1 millis")
-        assert.strictEqual((yield* Fiber.join(late)).status, 503)
-        yield* TestClock.adjust("5 seconds")
-        assert.strictEqual(yield* waiting, 1)
-        const again = yield* Effect.forkChild(deliver())
-        yield* TestClock.adjust("20 seconds")
-        yield* Fiber.join(again)
-        assert.strictEqual(yield* waiting, 1)
-      }).pipe(
-        Effect.provide(
-          receiver(
-            {},
-            inbox(({ enqueue }) => ({ enqueue: (batch) => Effect.delay(enqueue(batch), "20 seconds") }))
-          )
+  it.effect("in time is answered with 503 after 15 seconds, and is not stored again when it is repeated", () =>
+    Effect.gen(function* () {
+      const late = yield* Effect.forkChild(deliver())
+      yield* TestClock.adjust("14999 millis")
+      assert.isUndefined(late.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(late)).status, 503)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* waiting, 1)
+      const again = yield* Effect.forkChild(deliver())
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(again)
+      assert.strictEqual(yield* waiting, 1)
+    }).pipe(
+      Effect.provide(
+        receiver(
+          {},
+          inbox(({ enqueue }) => ({ enqueue: (batch) => Effect.delay(enqueue(batch), "20 seconds") }))
         )
       )
+    )
   )
 
-  it.effect("yet goes on storing when the client hangs up", () =>
+  it.effect("before the client disconnects is still stored", () =>
     Effect.gen(function* () {
       const stored = yield* Deferred.make<void>()
       const layer = receiver(
@@ -323,21 +321,23 @@ describe("an inbox that takes nothing", () => {
     })
   )
 
-  it.effect("counts what it refused by status", () =>
+  it.effect("is counted by its status", () =>
     Effect.gen(function* () {
-      const refused = Effect.map(Metric.snapshot, (metrics) =>
+      const rejected = Effect.map(Metric.snapshot, (metrics) =>
         metrics.flatMap(({ attributes, id, state }) =>
-          id === "colloquy_webhook_refused" && attributes?.["status"] === "405" && "count" in state ? [state.count] : []
+          id === "colloquy_webhook_rejected" && attributes?.["status"] === "405" && "count" in state
+            ? [state.count]
+            : []
         )
       )
-      const [before = 0] = yield* refused
+      const [before = 0] = yield* rejected
       yield* deliver({ method: "GET" })
-      assert.deepStrictEqual(yield* refused, [Number(before) + 1])
+      assert.deepStrictEqual(yield* rejected, [Number(before) + 1])
     }).pipe(Effect.provide(receiver()))
   )
 })
 
-describe("the webhook's options", () => {
+describe("Webhook.layerReceiver", () => {
   const build = (options: Partial<Webhook.ReceiverOptions>) =>
     Effect.scoped(Layer.build(receiver(options))).pipe(
       Effect.map((context) => Context.get(context, Webhook.Webhook)),
@@ -348,7 +348,7 @@ describe("the webhook's options", () => {
   const problems: ReadonlyArray<readonly [string, string, Partial<Webhook.ReceiverOptions>]> = [
     ["url", "http://bot.example/updates", { url: "http://bot.example/updates" }],
     ["url", "http://127.0.0.1 without insecure", { url: "http://127.0.0.1/updates" }],
-    ["url", "http:// elsewhere, insecure", { url: "http://bot.example/updates", insecure: true }],
+    ["url", "http:// on another machine with insecure", { url: "http://bot.example/updates", insecure: true }],
     ["url", "a port", { url: "https://bot.example:8443/updates" }],
     ["url", "a path alone", { url: "/updates" }],
     ["path", "a path without a slash", { path: "updates" }],
@@ -359,7 +359,7 @@ describe("the webhook's options", () => {
     ["secret", "a character that may not be", { secret: "not_allowed_here" }],
     ["secret", "257 characters", { secret: Redacted.make("x".repeat(257)) }]
   ]
-  it.effect.each(problems)("name `%s` that cannot be right: %s", ([expected, , options]) =>
+  it.effect.each(problems)("fails with InvalidWebhook for the option `%s`: %s", ([expected, , options]) =>
     Effect.gen(function* () {
       const { message, option } = yield* build(options)
       assert.strictEqual(option, expected)
@@ -368,13 +368,13 @@ describe("the webhook's options", () => {
     })
   )
 
-  it.effect("take http:// on this machine when they are insecure", () =>
+  it.effect("accepts an http:// URL of this machine with insecure", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status({ url: "/" }), 200)
     }).pipe(Effect.provide(receiver({ url: "http://127.0.0.1:8080", insecure: true })))
   )
 
-  it.effect("have a new secret at each start unless one is given", () =>
+  it.effect("generates a new secret at each start by default", () =>
     Effect.gen(function* () {
       const secretOf = Effect.scoped(Layer.build(Layer.fresh(receiver({ secret: undefined })))).pipe(
         Effect.map((context) => Redacted.value(Context.get(context, Webhook.Webhook).secret))
@@ -385,7 +385,7 @@ describe("the webhook's options", () => {
     })
   )
 
-  it.effect("come from the settings, all problems at once", () =>
+  it.effect("fails in layerConfig with all invalid settings", () =>
     Effect.gen(function* () {
       const env = { BOT_WEBHOOK_URL: "http://bot.example", BOT_WEBHOOK_SECRET: "not_allowed" }
       const layer = Webhook.layerConfig().pipe(
@@ -401,9 +401,9 @@ describe("the webhook's options", () => {
   )
 })
 
-describe("the secret", () => {
-  it.effect("stands in no log and not on the service", () => {
-    const { layer, logs } = listening()
+describe("The webhook", () => {
+  it.effect("does not show its secret in logs or on the service", () => {
+    const { layer, logs } = captureLogs()
     return Effect.gen(function* () {
       yield* deliver({ headers: { "x-svc-bot-api-secret": "another-secret" } })
       yield* deliver({ url: "/elsewhere" })
@@ -416,8 +416,8 @@ describe("the secret", () => {
     }).pipe(Effect.provide(Layer.provideMerge(receiver(), layer)))
   })
 
-  it.effect("is told to be wrong once a minute, and a path that a proxy changed too", () => {
-    const { layer, logs } = listening()
+  it.effect("warns about wrong secrets and wrong paths once a minute", () => {
+    const { layer, logs } = captureLogs()
     return Effect.gen(function* () {
       const wrong = { headers: { "x-svc-bot-api-secret": "another-secret" } }
       for (let time = 0; time < 10; time++) yield* deliver(wrong)
@@ -432,7 +432,7 @@ describe("the secret", () => {
     }).pipe(Effect.provide(Layer.provideMerge(receiver(), layer)))
   })
 
-  it.effect("has a header that servers above do not show", () =>
+  it.effect("redacts the header of its secret in spans and logs", () =>
     Effect.gen(function* () {
       const names = yield* Headers.CurrentRedactedNames
       assert.include(names, "x-svc-bot-api-secret")
@@ -441,14 +441,14 @@ describe("the secret", () => {
   )
 })
 
-describe("health", () => {
+describe("The health of the webhook", () => {
   const ask = (path: string, method = "GET") =>
     Effect.map(deliver({ url: `/health/${path}`, method, headers: { "x-svc-bot-api-secret": "" } }), (answer) => ({
       status: answer.status,
       body: answer.body === "" ? undefined : (JSON.parse(answer.body) as unknown)
     }))
 
-  it.effect("is live whatever the inbox does, and ready when updates can be taken", () =>
+  it.effect("is live, and ready if updates can be received", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask("live"), { status: 200, body: { ok: true } })
       assert.deepStrictEqual(yield* ask("ready", "HEAD"), {
@@ -460,7 +460,7 @@ describe("health", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("is not ready while an update waits for too long", () =>
+  it.effect("is not ready while an update has been waiting for too long", () =>
     Effect.gen(function* () {
       yield* deliver()
       yield* TestClock.adjust("5 minutes")
@@ -472,18 +472,23 @@ describe("health", () => {
         ok: false,
         checks: {
           inbox: { ok: true },
-          backlog: { ok: false, problem: "the oldest update waits longer than 5m", waiting: 1, ageMs: 301_000 }
+          backlog: {
+            ok: false,
+            problem: "the oldest update has been waiting for more than 5m",
+            waiting: 1,
+            ageMs: 301_000
+          }
         }
       })
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("is not ready when the program stops", () =>
+  it.effect("is not ready while the program is stopping", () =>
     Effect.gen(function* () {
       yield* Inbox.Inbox.use(({ close }) => close)
       const { body, status } = yield* ask("ready")
       assert.strictEqual(status, 503)
-      assert.include(JSON.stringify(body), "the program stops")
+      assert.include(JSON.stringify(body), "the program is stopping")
       assert.strictEqual((yield* ask("live")).status, 200)
     }).pipe(Effect.provide(receiver()))
   )
@@ -498,7 +503,7 @@ describe("health", () => {
   it.effect.each([
     ["cannot be reached", Effect.fail(down)],
     ["does not answer", Effect.never]
-  ] as const)("is not ready when the inbox %s, and does not tell what it said", ([, stats]) =>
+  ] as const)("is not ready if the inbox %s, and does not show the message of the store", ([, stats]) =>
     Effect.gen(function* () {
       const asking = yield* Effect.forkChild(ask("ready"))
       yield* TestClock.adjust("5 seconds")
@@ -536,8 +541,8 @@ const inPieces = (pieces: ReadonlyArray<Uint8Array>) =>
 const ask = (request: Request) =>
   Effect.flatMap(Webhook.toWebHandler, (handle) => Effect.promise(() => handle(request)))
 
-describe("the web handler", () => {
-  it.effect("answers requests with responses", () =>
+describe("Webhook.toWebHandler", () => {
+  it.effect("answers deliveries and health requests", () =>
     Effect.gen(function* () {
       const response = yield* ask(post(started(1)))
       assert.strictEqual(response.status, 200)
@@ -548,7 +553,7 @@ describe("the web handler", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("refuses more than 1 MiB of a body that does not tell its length", () =>
+  it.effect("rejects a body of more than 1 MiB without a content-length", () =>
     Effect.gen(function* () {
       const bytes = new TextEncoder().encode(large)
       const request = post(inPieces([bytes.subarray(0, 2 ** 19), bytes.subarray(2 ** 19)]), { duplex: "half" })
@@ -556,18 +561,18 @@ describe("the web handler", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("refuses a body that was read before, and tells the way out", () =>
+  it.effect("rejects a body that was read before, and says how to mount the webhook", () =>
     Effect.gen(function* () {
       const request = post(started(1))
       yield* Effect.promise(() => request.json())
       const response = yield* ask(request)
       assert.strictEqual(response.status, 500)
-      assert.include(yield* Effect.promise(() => response.text()), "before whatever parses bodies")
+      assert.include(yield* Effect.promise(() => response.text()), "before body parsers")
       assert.strictEqual(yield* waiting, 0)
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.effect("answers 400 to a body that breaks off, and stores nothing", () =>
+  it.effect("answers an aborted body with 400 and stores nothing", () =>
     Effect.gen(function* () {
       const body = new ReadableStream<Uint8Array>({
         pull: (controller) => controller.error(new Error("the connection broke"))
@@ -578,7 +583,7 @@ describe("the web handler", () => {
   )
 
   it.effect.prop(
-    "reads a text wherever its bytes are cut",
+    "reads a text whatever the boundaries of its chunks",
     { name: Schema.String, cuts: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200 }))) },
     ({ cuts, name }) =>
       Effect.gen(function* () {
@@ -592,7 +597,7 @@ describe("the web handler", () => {
   )
 })
 
-describe("the route", () => {
+describe("Webhook.route", () => {
   const served = (options: Partial<Webhook.ReceiverOptions>, requests: ReadonlyArray<Request>) =>
     Effect.acquireUseRelease(
       Effect.sync(() =>
@@ -608,7 +613,7 @@ describe("the route", () => {
       ({ dispose }) => Effect.promise(dispose)
     )
 
-  it.effect("serves the webhook and its health on a router of effect/http", () =>
+  it.effect("serves the webhook and its health endpoints", () =>
     Effect.gen(function* () {
       const statuses = yield* served({}, [
         post(started(1)),
@@ -622,7 +627,7 @@ describe("the route", () => {
     })
   )
 
-  it.effect("takes a path with a colon as it is", () =>
+  it.effect("serves a path with a colon literally", () =>
     Effect.gen(function* () {
       const at = "https://bot.example/bot:7/updates"
       const statuses = yield* served({ url: at }, [
@@ -634,7 +639,7 @@ describe("the route", () => {
   )
 })
 
-it.effect("A delivery that nobody reads to its end is refused at the limit, not at its end.", () =>
+it.effect("An endless body is rejected at the size limit", () =>
   Effect.gen(function* () {
     let pulled = 0
     const endless = new ReadableStream<Uint8Array>({

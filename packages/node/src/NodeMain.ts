@@ -1,5 +1,5 @@
 /**
- * Runs a bot as the program of a process.
+ * Runs a bot as the main program of a process.
  *
  * @since 0.1.0
  */
@@ -11,13 +11,14 @@ import * as Runtime from "effect/Runtime"
 const signals = { SIGINT: 2, SIGTERM: 15 } as const
 
 /**
- * Runs a program until it ends or the process is told to stop.
+ * Runs a program until it ends or the process receives a signal.
  *
- * SIGTERM or SIGINT interrupts it: updates are answered with 503, which the platform delivers again, running handlers get
- * their deadline, and the rest stays in the inbox. The process then exits with 0. A second signal ends it at once, with
- * 128 and the number of the signal. A program that fails is logged and exits with 1.
+ * SIGTERM and SIGINT stop the program gracefully: the webhook answers deliveries with 503, so that the platform sends them
+ * again; running handlers get their shutdown timeout; all other updates stay in the inbox. The process then exits with 0. A
+ * second signal ends the process at once, with the exit code 128 plus the number of the signal. If the program fails, the
+ * error is logged and the process exits with 1.
  *
- * **Example**
+ * **Example** (Run a bot)
  *
  * ```ts
  * import { LongPolling, Updates } from "@colloquy/core"

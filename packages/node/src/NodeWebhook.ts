@@ -1,10 +1,5 @@
 /**
- * The webhook on Node: a server of its own, or a handler for the server that is there.
- *
- * | setting | what | default |
- * |---|---|---|
- * | `BOT_WEBHOOK_PORT` | the port to listen on | `8080` |
- * | `BOT_WEBHOOK_HOST` | the address to listen on | all of the machine |
+ * The webhook on Node: with its own HTTP server, or as a handler for an existing server.
  *
  * API: Events, Webhook delivery rules.
  *
@@ -17,70 +12,109 @@ import type { Updates } from "@colloquy/core/Updates"
 import * as Webhook from "@colloquy/core/Webhook"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type Handler, makeHandler } from "./internal/webhook/handler.ts"
+import type * as Scope from "effect/Scope"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { makeHandler } from "./internal/webhook/handler.ts"
 import * as server from "./internal/webhook/server.ts"
 
+const advice: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program uses this port. Stop it, or choose another port",
+  EACCES: "the process may not listen on this port. Choose a port above 1023, or grant the permission",
+  EADDRNOTAVAIL: "this machine does not have the address. Choose another host",
+  ENOTFOUND: "the host has no address. Choose another host"
+}
+
 /**
- * The server of the webhook does not come up: the port is taken, the host is unknown, or the key does not belong to the
- * certificate. `code` is what the system said.
+ * The server of the webhook could not start: the port is in use, the host is unknown, or the key does not belong to the
+ * certificate.
  *
  * @category errors
  * @since 0.1.0
  */
-export const WebhookServerError = server.WebhookServerError
+export class WebhookServerError extends Data.TaggedError("WebhookServerError")<{
+  /** The host of the options. */
+  readonly host: string | undefined
+  /** The port of the options. */
+  readonly port: number
+  /** The error code of the operating system, such as `EADDRINUSE`. */
+  readonly code: string | undefined
+  /** The error of Node. */
+  readonly cause: unknown
+}> {
+  override get message() {
+    const { cause, code, host = "*", port } = this
+    const text = cause instanceof Error ? cause.message : String(cause)
+    return `The webhook cannot listen on ${host}:${port}: ${advice[code ?? ""] ?? text}.`
+  }
+}
 
 /**
- * @category errors
- * @since 0.1.0
- */
-export type WebhookServerError = server.WebhookServerError
-
-/**
- * A handler of requests as `node:http` has them.
+ * A request handler of `node:http`.
  *
  * @category models
  * @since 0.1.0
  */
-export type { Handler } from "./internal/webhook/handler.ts"
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * Where to listen: `port` (0 takes a free one), and `host`, all addresses of the machine unless told. `tls` is a key and a
- * certificate in PEM, with the whole chain behind it; without, a proxy in front has to speak TLS. `stopTimeout`: how long
- * answers under way may take when the program stops, 5 seconds unless told.
+ * The options of the server.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ServerOptions {
+  /** The port to listen on. 0 selects a free port. */
   readonly port: number
+  /** The address to listen on. Default: all addresses of the machine. */
   readonly host?: string | undefined
+  /**
+   * The private key and the certificate for HTTPS, in PEM. The certificate contains its whole chain. Default: plain HTTP,
+   * behind a proxy that terminates TLS.
+   */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
+  /** Maximum time for responses in progress when the program stops. Default: 5 seconds. */
   readonly stopTimeout?: Duration.Input | undefined
 }
 
 /**
- * Where the server of the webhook listens.
+ * The options of a webhook with its own server.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends Webhook.Options, ServerOptions {}
+
+/**
+ * The server of the webhook.
  *
  * @category services
  * @since 0.1.0
  */
-export class NodeWebhook extends Context.Service<NodeWebhook, { readonly host: string; readonly port: number }>()(
-  "@colloquy/node/NodeWebhook"
-) {}
+export class NodeWebhook extends Context.Service<
+  NodeWebhook,
+  {
+    /** The address that the server listens on. */
+    readonly host: string
+    /** The port that the server listens on. */
+    readonly port: number
+  }
+>()("@colloquy/node/NodeWebhook") {}
 
 /**
- * The webhook as Node's `(request, response)`, for Express, Fastify and whatever runs on `node:http`. It answers the path
- * of the webhook and the health paths, and 404 to everything else.
+ * Returns the webhook as a request handler of `node:http`, for Express, Fastify and other servers. It serves the path of the
+ * webhook and the health endpoints, and answers other paths with 404.
  *
- * It needs the body as it came. A body that was parsed before is refused with 500, and a log tells the way out; one that
- * stands on the request as bytes or text (`express.raw()`, `rawBody`) is taken from there.
+ * The handler needs the original bytes of the body. It reads them from the request, or from `rawBody` or `body` of the
+ * request if those contain bytes or text (`express.raw()`). If a body parser has read the body before, the delivery is
+ * answered with 500, and the log says how to mount the handler.
  *
- * **Example**
+ * **Example** (Mount the webhook in Express)
  *
  * ```ts
  * import { NodeWebhook } from "@colloquy/node"
@@ -100,43 +134,47 @@ export const toNodeHandler: Effect.Effect<Handler, never, Webhook.Webhook> = Eff
   return makeHandler(yield* Webhook.Webhook, yield* Effect.context<never>())
 })
 
+const errorCode = (cause: unknown) =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : undefined
+
 /**
- * A server for the webhook of the program, with its health paths. When the program stops, it lets answers under way come
- * to their end.
+ * Starts a server for the webhook of the context. See {@link layerServer}.
  *
- * Errors: `WebhookServerError` when it does not come up.
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (
+  options: ServerOptions
+): Effect.fn.Return<NodeWebhook["Service"], WebhookServerError, Webhook.Webhook | Scope.Scope> {
+  const { host, port, stopTimeout = "5 seconds", tls } = options
+  const { bodyTimeout } = yield* Webhook.Webhook
+  const handle = yield* toNodeHandler
+  const listening = { host, port, tls, bodyTimeout, stopTimeout: Duration.fromInputUnsafe(stopTimeout) }
+  const address = yield* server
+    .listen(listening, handle)
+    .pipe(Effect.mapError((cause) => new WebhookServerError({ host, port, code: errorCode(cause), cause })))
+  yield* Effect.logInfo(`The webhook listens on ${address.address}:${address.port}.`)
+  return NodeWebhook.of({ host: address.address, port: address.port })
+})
+
+/**
+ * A server for the webhook of the context and its health endpoints. When the program stops, the server accepts no new
+ * connections and completes the responses in progress, for at most `stopTimeout`.
+ *
+ * Fails with `WebhookServerError` if it cannot start.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerServer = (options: ServerOptions): Layer.Layer<NodeWebhook, WebhookServerError, Webhook.Webhook> =>
-  Layer.effect(
-    NodeWebhook,
-    Effect.gen(function* () {
-      const { bodyTimeout } = yield* Webhook.Webhook
-      const listening = {
-        host: options.host,
-        port: options.port,
-        tls: options.tls,
-        bodyTimeout,
-        stopTimeout: Duration.fromInputUnsafe(options.stopTimeout ?? "5 seconds")
-      }
-      const { address: host, port } = yield* server.listen(listening, yield* toNodeHandler)
-      yield* Effect.logInfo(`The webhook listens on ${host}:${port}.`)
-      return NodeWebhook.of({ host, port })
-    })
-  )
+  Layer.effect(NodeWebhook, make(options))
 
 /**
- * @category models
- * @since 0.1.0
- */
-export interface Options extends Webhook.Options, ServerOptions {}
-
-/**
- * Updates by webhook with a server of its own: it listens, then it subscribes. See `Webhook.layer` for what follows.
+ * A webhook with its own server: it starts the server, then it subscribes. See `Webhook.layer` for the subscription.
  *
- * **Example**
+ * Fails with the errors of `Webhook.layer`, and with `WebhookServerError` if the server cannot start.
+ *
+ * **Example** (Run a bot with a webhook)
  *
  * ```ts
  * import { Updates } from "@colloquy/core"
@@ -172,7 +210,10 @@ const isPort = Schema.makeFilter(
 )
 
 /**
- * The settings of {@link layerConfig}: those of `Webhook.layerConfig`, `BOT_WEBHOOK_PORT` and `BOT_WEBHOOK_HOST`.
+ * The settings that {@link layerConfig} reads by default: those of `Webhook.settings`, and
+ *
+ * - `port`: `BOT_WEBHOOK_PORT`. Default: 8080.
+ * - `host`: `BOT_WEBHOOK_HOST`. Default: all addresses of the machine.
  *
  * @category settings
  * @since 0.1.0
@@ -187,24 +228,30 @@ export const settings = {
 }
 
 /**
- * {@link layer} with what {@link settings} say. What is missing or malformed is reported by name, all at once.
+ * {@link layer} with options from `Config`. Default: {@link settings}.
  *
- * **Example**
+ * Also fails with `InvalidSettings`, which lists all missing and malformed settings.
+ *
+ * **Example** (Read the settings, and select the update types)
  *
  * ```ts
  * import { NodeWebhook } from "@colloquy/node"
+ * import { Config } from "effect"
  *
  * // BOT_WEBHOOK_URL=https://bot.example/updates BOT_WEBHOOK_SECRET=… node bot.js
- * const webhook = NodeWebhook.layerConfig({ updateTypes: ["message_created", "bot_started"] })
+ * const webhook = NodeWebhook.layerConfig({
+ *   ...NodeWebhook.settings,
+ *   updateTypes: Config.succeed(["message_created", "bot_started"])
+ * })
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Omit<Options, keyof typeof settings> = {}
+  options: Config.Wrap<Options> = settings
 ): Layer.Layer<
   Updates | Webhook.Webhook | NodeWebhook,
   Webhook.InvalidWebhook | Webhook.SubscriptionError | WebhookServerError | Settings.InvalidSettings,
   BotApi | Inbox
-> => Layer.unwrap(Effect.map(Settings.all(settings), (settings) => layer({ ...options, ...settings })))
+> => Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))

@@ -4,8 +4,9 @@
  * @since 0.1.0
  */
 import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
+import * as Settings from "@colloquy/core/Settings"
 import type { StoreError } from "@colloquy/core/StoreError"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -114,7 +115,9 @@ export const layer = (options: Options): Layer.Layer<RateLimiterStore, never, Re
   Layer.effect(RateLimiterStore, make(options))
 
 /**
- * {@link layer} with options from `Config`.
+ * {@link layer} with options from `Config`. No setting is read by default.
+ *
+ * Fails with `InvalidSettings`, which lists all missing and malformed settings.
  *
  * **Example** (Read the prefix from a setting)
  *
@@ -130,5 +133,5 @@ export const layer = (options: Options): Layer.Layer<RateLimiterStore, never, Re
  */
 export const layerConfig = (
   options: Config.Wrap<Options>
-): Layer.Layer<RateLimiterStore, Config.ConfigError, Redis.Redis> =>
-  Layer.effect(RateLimiterStore, Effect.flatMap(Config.unwrap(options), make))
+): Layer.Layer<RateLimiterStore, Settings.InvalidSettings, Redis.Redis> =>
+  Layer.effect(RateLimiterStore, Effect.flatMap(Settings.unwrap<Options>(options), make))

@@ -41,9 +41,9 @@ const start = (program: string) =>
 
 const timeout = 60_000
 
-describe("a process", () => {
+describe("NodeMain.runMain", () => {
   it.live(
-    "that is told to stop takes no more, lets its handlers end, and exits with 0",
+    "rejects new updates, waits for its handlers and exits with 0 after a signal",
     () =>
       Effect.gen(function* () {
         const { address, code, says, signal, tell } = yield* start("bot")
@@ -66,7 +66,7 @@ describe("a process", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143]
   ] as const)(
-    "that is told twice by %s ends at once",
+    "exits at once after a second %s",
     ([signalled, expected]) =>
       Effect.gen(function* () {
         const { address, code, says, signal } = yield* start("bot")
@@ -83,7 +83,7 @@ describe("a process", () => {
   )
 
   it.live(
-    "whose program ends exits with 0, and one whose program fails says why and exits with 1",
+    "exits with 0 when the program ends, and logs the error and exits with 1 when it fails",
     () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* (yield* start("end")).code, 0)

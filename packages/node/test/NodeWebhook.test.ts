@@ -37,8 +37,8 @@ const lines = (...rest: ReadonlyArray<string>) =>
 
 const talk = Effect.flatMap(NodeWebhook.NodeWebhook, ({ port }) => connect(port))
 
-describe("the server of the webhook", () => {
-  it.live("stores what is delivered, and answers 200 without a body", () =>
+describe("NodeWebhook.layerServer", () => {
+  it.live("stores a delivery and answers 200 without a body", () =>
     Effect.gen(function* () {
       const { body, headers, status } = yield* post(`${yield* origin}/updates?of=bot`)
       assert.deepStrictEqual([status, body, headers.get("content-length")], [200, "", "0"])
@@ -46,7 +46,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.provide(server()))
   )
 
-  it.live("refuses what is no delivery, and says no more than that", () =>
+  it.live("rejects requests that are no deliveries, without a body", () =>
     Effect.gen(function* () {
       const at = yield* origin
       const wrong = yield* post(`${at}/updates`, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
@@ -60,7 +60,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.provide(server()))
   )
 
-  it.live("shows its health", () =>
+  it.live("serves the health endpoints", () =>
     Effect.gen(function* () {
       const at = `${yield* origin}/health`
       const ready = yield* post(`${at}/ready`, { method: "GET", body: null })
@@ -72,7 +72,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.provide(server()))
   )
 
-  it.live("reads a body that is packed, and one that comes byte by byte in chunks", () =>
+  it.live("reads a compressed body, and a body that arrives byte by byte", () =>
     Effect.gen(function* () {
       const packed = yield* post(`${yield* origin}/updates`, {
         body: gzipSync(started(1)),
@@ -88,7 +88,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.scoped, Effect.provide(server()))
   )
 
-  it.live("refuses more than 1 MiB, told before or not", () =>
+  it.live("rejects a body of more than 1 MiB, with and without a content-length", () =>
     Effect.gen(function* () {
       const at = `${yield* origin}/updates`
       const large = "x".repeat(2 ** 20 + 1)
@@ -103,7 +103,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.scoped, Effect.provide(server()))
   )
 
-  it.live("gives up a client that is too slow with its body", () =>
+  it.live("answers 408 to a client that sends its body too slowly", () =>
     Effect.gen(function* () {
       const { heard, isClosed, write } = yield* talk
       yield* write(lines("content-length: 100"))
@@ -114,7 +114,7 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.scoped, Effect.provide(server({ bodyTimeout: "50 millis" })))
   )
 
-  it.live("stores nothing of a body that breaks off, and goes on", () =>
+  it.live("stores nothing of an aborted body, and continues to serve", () =>
     Effect.gen(function* () {
       const { isClosed, socket, write } = yield* talk
       const text = started(1)
@@ -127,13 +127,16 @@ describe("the server of the webhook", () => {
     }).pipe(Effect.scoped, Effect.provide(server()))
   )
 
-  it.live("stores what came whole, though the client hangs up before it is answered", () =>
+  it.live("stores a complete delivery although the client disconnects before the response", () =>
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
-      const gate = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
       const slow = inbox(({ enqueue }) => ({
         enqueue: (batch) =>
-          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(enqueue(batch)))
+          Deferred.succeed(asked, undefined).pipe(
+            Effect.andThen(Deferred.await(release)),
+            Effect.andThen(enqueue(batch))
+          )
       }))
       yield* Effect.gen(function* () {
         const { isClosed, socket, write } = yield* talk
@@ -142,25 +145,28 @@ describe("the server of the webhook", () => {
         yield* Deferred.await(asked)
         socket.destroy()
         yield* until(isClosed, (closed) => closed)
-        yield* Deferred.succeed(gate, undefined)
+        yield* Deferred.succeed(release, undefined)
         yield* until(waiting, (count) => count === 1)
       }).pipe(Effect.scoped, Effect.provide(server({}, slow)))
     })
   )
 
-  it.live("answers what is under way when it stops, and takes nothing new", () =>
+  it.live("completes responses in progress when it stops, and accepts no new connections", () =>
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
-      const gate = yield* Deferred.make<void>()
+      const release = yield* Deferred.make<void>()
       const slow = inbox(({ enqueue }) => ({
         enqueue: (batch) =>
-          Deferred.succeed(asked, undefined).pipe(Effect.andThen(Deferred.await(gate)), Effect.andThen(enqueue(batch)))
+          Deferred.succeed(asked, undefined).pipe(
+            Effect.andThen(Deferred.await(release)),
+            Effect.andThen(enqueue(batch))
+          )
       }))
       const scope = yield* Scope.make()
-      const patient = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "1 hour" })
-      const services = yield* Layer.buildWithScope(Layer.provideMerge(patient, receiver({}, slow)), scope)
+      const server = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", stopTimeout: "1 hour" })
+      const services = yield* Layer.buildWithScope(Layer.provideMerge(server, receiver({}, slow)), scope)
       const at = yield* Effect.provide(origin, services)
-      const under = yield* Effect.forkChild(post(`${at}/updates`))
+      const inProgress = yield* Effect.forkChild(post(`${at}/updates`))
       yield* Deferred.await(asked)
       const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       const refused = Effect.callback<boolean>((resume) => {
@@ -172,13 +178,13 @@ describe("the server of the webhook", () => {
           .on("error", () => resume(Effect.succeed(true)))
       })
       yield* until(refused, (isRefused) => isRefused)
-      yield* Deferred.succeed(gate, undefined)
-      assert.strictEqual((yield* Fiber.join(under)).status, 200)
+      yield* Deferred.succeed(release, undefined)
+      assert.strictEqual((yield* Fiber.join(inProgress)).status, 200)
       yield* Fiber.join(stopping)
     })
   )
 
-  it.live("hangs up on those who take too long when it stops", () =>
+  it.live("closes connections after the stop timeout", () =>
     Effect.gen(function* () {
       const never = inbox(() => ({ enqueue: () => Effect.never }))
       const scope = yield* Scope.make()
@@ -196,7 +202,7 @@ describe("the server of the webhook", () => {
     })
   )
 
-  it.live("tells that its port is taken, its host unknown, or its key of another certificate", () =>
+  it.live("fails if its port is in use, its host is unknown, or its key belongs to another certificate", () =>
     Effect.gen(function* () {
       const taken = new URL(yield* listen(http.createServer())).port
       const failing = (options: NodeWebhook.ServerOptions) =>
@@ -204,9 +210,9 @@ describe("the server of the webhook", () => {
       const inUse = yield* failing({ port: Number(taken), host: "127.0.0.1" })
       if (inUse._tag !== "WebhookServerError") return assert.fail(inUse.message)
       assert.strictEqual(inUse.code, "EADDRINUSE")
-      assert.include(inUse.message, `127.0.0.1:${taken}: another program listens there`)
+      assert.include(inUse.message, `127.0.0.1:${taken}: another program uses this port`)
       const elsewhere = yield* failing({ port: 0, host: "192.0.2.1" })
-      assert.include(elsewhere.message, "no such address")
+      assert.include(elsewhere.message, "does not have the address")
       const [one, other] = [yield* Certificates.makeSelfSigned(), yield* Certificates.makeSelfSigned()]
       const mixed = yield* failing({ port: 0, tls: { key: one.key, cert: other.pem } })
       assert.strictEqual(mixed._tag, "WebhookServerError")
@@ -215,7 +221,7 @@ describe("the server of the webhook", () => {
   )
 })
 
-describe("the settings of the server", () => {
+describe("NodeWebhook.layerConfig", () => {
   const build = (env: Record<string, string>) =>
     Layer.build(
       NodeWebhook.layerConfig().pipe(
@@ -233,7 +239,7 @@ describe("the settings of the server", () => {
     BOT_SECRET_HEADER: "X-Bot-Secret"
   }
 
-  it.live("say where to listen, for what, and by which secret", () =>
+  it.live("reads the port, the host, the URL, the secret and its header", () =>
     Effect.gen(function* () {
       const services = yield* build(complete)
       const at = `${yield* Effect.provide(origin, services)}/updates`
@@ -242,25 +248,25 @@ describe("the settings of the server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("take an address on this machine where they say that it is for the emulator, and there alone", () =>
+  it.live("accepts an http:// URL of this machine only with BOT_WEBHOOK_INSECURE", () =>
     Effect.gen(function* () {
       const here = { ...complete, BOT_WEBHOOK_URL: "http://127.0.0.1:8080/updates" }
       const services = yield* build({ ...here, BOT_WEBHOOK_INSECURE: "true" })
       assert.strictEqual(Context.get(services, Webhook.Webhook).url, here.BOT_WEBHOOK_URL)
       const refused = yield* Effect.flip(build(here))
       assert.strictEqual(refused._tag, "InvalidWebhook")
-      assert.include(refused.message, "With the emulator, set `insecure`")
+      assert.include(refused.message, "set `insecure` for the emulator")
       const elsewhere = yield* Effect.flip(
         build({ ...complete, BOT_WEBHOOK_URL: "http://bot.example", BOT_WEBHOOK_INSECURE: "true" })
       )
       assert.strictEqual(
         elsewhere.message,
-        "Set these before the bot starts: BOT_WEBHOOK_URL must start with https:// and be a whole address."
+        "Set these before the bot starts: BOT_WEBHOOK_URL must be a complete https:// URL."
       )
     }).pipe(Effect.scoped)
   )
 
-  it.live("are all reported that are missing or malformed", () =>
+  it.live("fails with all missing and malformed settings", () =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(build({ BOT_WEBHOOK_PORT: "65536", BOT_WEBHOOK_SECRET: "not_allowed" }))
       for (const name of ["BOT_WEBHOOK_URL is missing", "BOT_WEBHOOK_PORT must be a port", "BOT_WEBHOOK_SECRET"]) {
@@ -271,8 +277,8 @@ describe("the settings of the server", () => {
   )
 })
 
-describe("a bot with a server of its own", () => {
-  it.live("gets its updates over HTTPS by its certificate and key, from an emulator that checks them", () =>
+describe("NodeWebhook.layer", () => {
+  it.live("receives updates over HTTPS from an emulator that verifies its certificate", () =>
     Effect.gen(function* () {
       const root = yield* Certificates.makeRoot("Root")
       const intermediate = yield* Certificates.makeIntermediate("Intermediate", root)
@@ -301,7 +307,7 @@ describe("a bot with a server of its own", () => {
     })
   )
 
-  it.live("listens before it subscribes, without TLS on this machine when it is insecure", () =>
+  it.live("starts its server before it subscribes, without TLS if it is insecure", () =>
     Effect.gen(function* () {
       const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
       const address = `http://127.0.0.1:${port}/updates`
@@ -321,7 +327,7 @@ describe("a bot with a server of its own", () => {
     })
   )
 
-  it.live("works behind a proxy that takes a prefix off the path", () =>
+  it.live("works behind a proxy that removes a prefix of the path", () =>
     Effect.gen(function* () {
       const at = yield* origin
       const proxy = yield* listen(
@@ -340,10 +346,10 @@ describe("a bot with a server of its own", () => {
   )
 })
 
-describe("a store that is not there", () => {
+describe("NodeWebhook with an unavailable store", () => {
   const down = new StoreError.StoreError({ store: "inbox", operation: "enqueue", reason: "down", isRetryable: true })
 
-  it.live("is answered with 503, and when to come again", () =>
+  it.live("answers 503 with a retry-after header", () =>
     Effect.gen(function* () {
       const { headers, status } = yield* post(`${yield* origin}/updates`)
       assert.deepStrictEqual([status, headers.get("retry-after")], [503, "60"])

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { Inbox, Webhook } from "../../src/index.ts"
+import { Inbox, Webhook, type WebhookRequest } from "../../src/index.ts"
 import { inboxOver as inbox } from "./deliveries.ts"
 
 export { inboxOver as inbox } from "./deliveries.ts"
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly method?: string
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Uint8Array | Effect.Effect<Uint8Array, Webhook.BodyRefused>
+  readonly body?: string | Uint8Array | Effect.Effect<Uint8Array, WebhookRequest.BodyError>
 }
 
 const encoder = new TextEncoder()
@@ -25,7 +25,7 @@ const encoder = new TextEncoder()
 const bodyOf = (body: NonNullable<Delivery["body"]>) =>
   Effect.isEffect(body) ? body : Effect.succeed(typeof body === "string" ? encoder.encode(body) : body)
 
-/** What is answered to a delivery as the platform makes it, unless changed. */
+/** Returns the response to a delivery. Without options, it is a valid delivery of the platform. */
 export const deliver = ({ body = started(1), headers, method = "POST", url = "/updates" }: Delivery = {}) => {
   const given: Readonly<Record<string, string>> = {
     "content-type": "application/json",
@@ -33,7 +33,7 @@ export const deliver = ({ body = started(1), headers, method = "POST", url = "/u
     ...headers
   }
   const header = (name: string) => given[name]
-  return Webhook.Webhook.use((webhook) => webhook.receive({ method, url, header, body: bodyOf(body) }))
+  return Webhook.Webhook.use((webhook) => webhook.handle({ method, url, header, body: bodyOf(body) }))
 }
 
 export const status = (delivery?: Delivery) => Effect.map(deliver(delivery), ({ status }) => status)

@@ -1,90 +1,121 @@
 import * as Clock from "effect/Clock"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
-import { packingOf } from "./body.ts"
-import {
-  type Answer,
-  bodyLimit,
-  forbidden,
-  type Head,
-  methodNotAllowed,
-  notFound,
-  notJson,
-  notUnpacked,
-  pathOf,
-  tooLarge
-} from "./http.ts"
-import { refusedWith } from "./metrics.ts"
-import { makeIsSecret } from "./secret.ts"
+import * as Hex from "effect/encoding/Hex"
+import * as Redacted from "effect/Redacted"
+import { maxBodySize, type WebhookRequest, type WebhookResponse } from "../../WebhookRequest.ts"
+import { contentEncodingOf } from "./receiver.ts"
+import * as responses from "./responses.ts"
+
+// Every runtime has it, but the library is compiled without the types of any runtime.
+declare const TextEncoder: new () => {
+  readonly encodeInto: (text: string, into: Uint8Array) => { readonly written: number }
+}
+
+export const secretLabel = "the secret of the webhook"
+
+/** Generates a secret of 256 random bits. */
+export const generateSecret: Effect.Effect<Redacted.Redacted> = SecureRandom.SecureRandom.use((random) =>
+  Effect.map(random.randomBytes(32), (bytes) => Redacted.make(Hex.encode(bytes), { label: secretLabel }))
+).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+
+// One byte more than the longest secret, so that a longer text differs.
+const comparedBytes = 257
+
+const encoder = new TextEncoder()
+
+const fill = (bytes: Uint8Array, text: string): Uint8Array => {
+  encoder.encodeInto(text, bytes.fill(0))
+  return bytes
+}
+
+// The time of the comparison depends neither on the position of the first difference nor on the length of the text.
+const makeIsSecret = (secret: Redacted.Redacted): ((text: string | undefined) => boolean) => {
+  const expected = fill(new Uint8Array(comparedBytes), Redacted.value(secret))
+  const buffer = new Uint8Array(comparedBytes)
+  return (text) => Mac.timingSafeEqual(expected, fill(buffer, text ?? ""))
+}
+
+/** Returns the path of a URL, or of a path with a query. */
+export const pathOf = (url: string): string => {
+  const from = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2)
+  if (from < 0) return "/"
+  const to = url.slice(from).search(/[?#]/)
+  return to < 0 ? url.slice(from) : url.slice(from, from + to)
+}
+
+const isJson = (type: string | undefined): boolean =>
+  type === undefined || type === "application/json" || /^\s*[\w.+-]+\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
+
+const warnInterval = 60_000
+
+// Anybody can send requests, so the log must not grow with their number.
+const makeWarning = (message: string, url: string) => {
+  let warnedAt = -Infinity
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (now - warnedAt < warnInterval) return Effect.void
+    warnedAt = now
+    return Effect.annotateLogs(Effect.logWarning(message), { url })
+  })
+}
 
 interface Options {
   readonly url: string
   readonly path: string
   readonly secret: Redacted.Redacted
   readonly secretHeader: string
-  /** What is answered beside deliveries. */
-  readonly beside: (path: string, head: Head) => Effect.Effect<Answer> | undefined
+  /** Serves requests to other paths. */
+  readonly otherRoutes: (path: string, request: WebhookRequest) => Effect.Effect<WebhookResponse> | undefined
 }
-
-const tellEvery = 60_000
-
-/** Says it at once and then once a minute: anybody can knock. */
-const makeSeldom = (message: string, url: string) => {
-  let toldAt = -Infinity
-  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (now - toldAt < tellEvery) return Effect.void
-    toldAt = now
-    return Effect.annotateLogs(Effect.logWarning(message), { url })
-  })
-}
-
-const isJson = (type: string | undefined): boolean =>
-  type === undefined || type === "application/json" || /^\s*[\w.+-]+\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)
 
 /**
- * Answers what need not be read: `undefined` lets a delivery in. Whoever does not know the secret learns the path, the
- * method, and nothing else.
+ * Returns the response to a request that is no delivery, or `undefined` for a delivery. A client that does not know the
+ * secret learns only the path and the method.
  */
-export const makeGate = ({ beside, path, secret, secretHeader, url }: Options) => {
+export const makeAuthorize = ({ otherRoutes, path, secret, secretHeader, url }: Options) => {
   const isSecret = makeIsSecret(secret)
-  const header = secretHeader.toLowerCase()
+  const headerName = secretHeader.toLowerCase()
 
-  const tellSecret = makeSeldom(
-    `Requests to the webhook are refused: their header ${secretHeader} is missing or does not hold the secret. ` +
-      "A proxy may drop it, or somebody else may have subscribed this address.",
+  const warnSecret = makeWarning(
+    `Requests to the webhook are rejected with 403, because their header ${secretHeader} is missing or does not contain ` +
+      "the secret. A proxy may remove the header, or another program may have subscribed the same URL.",
     url
   )
-  const tellPath = makeSeldom(
-    `A delivery came to another path than ${path}: tell the \`path\` at which requests arrive here.`,
+  const warnPath = makeWarning(
+    `A delivery arrived at another path than ${path} and is rejected with 404. Set \`path\` to the path at which ` +
+      "deliveries arrive.",
     url
   )
 
-  const telling = (status: number, answer: Effect.Effect<Answer>, tell: Effect.Effect<void> = Effect.void) =>
-    Effect.andThen(Effect.andThen(refusedWith(status), tell), answer)
+  const rejection = (status: number, response: Effect.Effect<WebhookResponse>, warning = Effect.void) =>
+    Effect.andThen(Effect.andThen(responses.countRejected(status), warning), response)
 
-  const refusals = {
-    path: telling(404, notFound),
-    otherPath: telling(404, notFound, tellPath),
-    method: telling(405, methodNotAllowed("POST")),
-    secret: telling(403, forbidden, tellSecret),
-    type: telling(415, notJson),
-    packing: telling(415, notUnpacked),
-    size: telling(413, tooLarge)
+  const rejections = {
+    notFound: rejection(404, responses.notFound),
+    wrongPath: rejection(404, responses.notFound, warnPath),
+    method: rejection(405, responses.methodNotAllowed("POST")),
+    secret: rejection(403, responses.forbidden, warnSecret),
+    contentType: rejection(415, responses.notJson),
+    contentEncoding: rejection(415, responses.unknownEncoding),
+    size: rejection(413, responses.tooLarge)
   }
 
-  return (head: Head): Effect.Effect<Answer> | undefined => {
-    const asked = head.url === path ? path : pathOf(head.url)
-    const given = head.header(header)
-    if (asked !== path) {
+  return (request: WebhookRequest): Effect.Effect<WebhookResponse> | undefined => {
+    const requestPath = request.url === path ? path : pathOf(request.url)
+    const given = request.header(headerName)
+    if (requestPath !== path) {
       return (
-        beside(asked, head) ??
-        (head.method === "POST" && given !== undefined && isSecret(given) ? refusals.otherPath : refusals.path)
+        otherRoutes(requestPath, request) ??
+        (request.method === "POST" && given !== undefined && isSecret(given)
+          ? rejections.wrongPath
+          : rejections.notFound)
       )
     }
-    if (head.method !== "POST") return refusals.method
-    if (!isSecret(given)) return refusals.secret
-    if (!isJson(head.header("content-type"))) return refusals.type
-    if (packingOf(head.header("content-encoding")) === undefined) return refusals.packing
-    return Number(head.header("content-length") ?? 0) > bodyLimit ? refusals.size : undefined
+    if (request.method !== "POST") return rejections.method
+    if (!isSecret(given)) return rejections.secret
+    if (!isJson(request.header("content-type"))) return rejections.contentType
+    if (contentEncodingOf(request.header("content-encoding")) === undefined) return rejections.contentEncoding
+    return Number(request.header("content-length") ?? 0) > maxBodySize ? rejections.size : undefined
   }
 }

@@ -2,88 +2,77 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Inbox } from "../../Inbox.ts"
-import { type Answer, answer, type Head, methodNotAllowed } from "./http.ts"
+import type { Check, Health, SubscriptionState } from "../../WebhookHealth.ts"
+import type { WebhookRequest, WebhookResponse } from "../../WebhookRequest.ts"
+import { methodNotAllowed, respond } from "./responses.ts"
 
-/** Whether the platform holds the subscription; "unattended" where nothing in this program looks after it. */
-export type Subscribed = "unattended" | "pending" | "present" | "missing"
+const checkTimeout = "5 seconds"
 
-export interface Check {
-  readonly ok: boolean
-  readonly problem?: string
+const subscriptionProblems: Readonly<Record<SubscriptionState, string | undefined>> = {
+  unmanaged: undefined,
+  active: undefined,
+  pending: "the platform has not confirmed the subscription yet",
+  missing: "the platform does not have the subscription"
 }
 
-export interface Health {
-  readonly ok: boolean
-  readonly checks: {
-    readonly inbox: Check
-    readonly backlog: Check & { readonly waiting?: number; readonly ageMs?: number }
-    readonly subscription?: Check
-  }
-}
+const check = (problem: string | undefined): Check => (problem === undefined ? { ok: true } : { ok: false, problem })
 
-interface Options {
-  readonly inbox: Inbox["Service"]
-  readonly subscribed: () => Subscribed
-  readonly maxAge: Duration.Duration
-}
-
-const lookWithin = "5 seconds"
-
-const problems: Readonly<Record<Subscribed, string | undefined>> = {
-  unattended: undefined,
-  present: undefined,
-  pending: "the platform has not confirmed it yet",
-  missing: "the platform does not hold it"
-}
-
-const checkOf = (problem: string | undefined): Check => (problem === undefined ? { ok: true } : { ok: false, problem })
-
-const lookAt = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.Effect<Health["checks"]> =>
+const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.Effect<Health["checks"]> =>
   Effect.gen(function* () {
-    const { oldestReceivedAt: oldest, queued: waiting } = yield* Effect.timeout(inbox.stats, lookWithin)
-    const ageMs = oldest === undefined ? 0 : Math.max(0, (yield* Clock.currentTimeMillis) - oldest)
+    const { oldestReceivedAt, queued } = yield* Effect.timeout(inbox.stats, checkTimeout)
+    const now = yield* Clock.currentTimeMillis
+    const ageMs = oldestReceivedAt === undefined ? 0 : Math.max(0, now - oldestReceivedAt)
     const isOld = ageMs > Duration.toMillis(maxAge)
     return {
-      inbox: checkOf((yield* inbox.isOpen) ? undefined : "it takes no more updates: the program stops"),
+      inbox: check((yield* inbox.isOpen) ? undefined : "the program is stopping, so the inbox accepts no updates"),
       backlog: {
-        ...checkOf(isOld ? `the oldest update waits longer than ${Duration.format(maxAge)}` : undefined),
-        waiting,
+        ...check(isOld ? `the oldest update has been waiting for more than ${Duration.format(maxAge)}` : undefined),
+        waiting: queued,
         ageMs
       }
     }
   }).pipe(
-    // What the store said may tell an address or a name.
+    // The message of the store may contain an address or a name, and anybody can read the health.
     Effect.orElseSucceed(() => ({
-      inbox: checkOf("it cannot be reached"),
-      backlog: checkOf("it cannot be looked at")
+      inbox: check("the inbox cannot be reached"),
+      backlog: check("the waiting updates cannot be counted")
     }))
   )
 
-export const makeHealth = ({ inbox, maxAge, subscribed }: Options): Effect.Effect<Health> =>
-  Effect.map(lookAt(inbox, maxAge), ({ backlog, inbox }) => {
-    const state = subscribed()
-    const subscription = checkOf(problems[state])
+interface Options {
+  readonly inbox: Inbox["Service"]
+  readonly maxAge: Duration.Duration
+  readonly subscriptionState: () => SubscriptionState
+}
+
+export const makeHealth = ({ inbox, maxAge, subscriptionState }: Options): Effect.Effect<Health> =>
+  Effect.map(checkInbox(inbox, maxAge), ({ backlog, inbox }) => {
+    const state = subscriptionState()
+    const subscription = check(subscriptionProblems[state])
     return {
       ok: inbox.ok && backlog.ok && subscription.ok,
-      checks: { inbox, backlog, ...(state === "unattended" ? undefined : { subscription }) }
+      checks: { inbox, backlog, ...(state === "unmanaged" ? undefined : { subscription }) }
     }
   })
 
-const tell = (health: { readonly ok: boolean }) =>
-  answer(
+const toResponse = (health: { readonly ok: boolean }) =>
+  respond(
     health.ok ? 200 : 503,
     { "content-type": "application/json", "cache-control": "no-store" },
     JSON.stringify(health)
   )
 
-const alive = tell({ ok: true })
+const live = toResponse({ ok: true })
 
-/** Answers `live` and `ready` below a path. */
-export const makeHealthDesk = (health: Effect.Effect<Health>, below: string) => {
-  const ready = Effect.flatMap(health, tell)
-  const doors: Readonly<Record<string, Effect.Effect<Answer>>> = { [`${below}/live`]: alive, [`${below}/ready`]: ready }
-  return (path: string, { method }: Head): Effect.Effect<Answer> | undefined => {
-    if (!Object.hasOwn(doors, path)) return undefined
-    return method === "GET" || method === "HEAD" ? doors[path] : methodNotAllowed("GET, HEAD")
+/** Serves `live` and `ready` below a path. Returns `undefined` for other paths. */
+export const makeHealthRoutes = (health: Effect.Effect<Health>, healthPath: string) => {
+  const ready = Effect.flatMap(health, toResponse)
+  const routes: Readonly<Record<string, Effect.Effect<WebhookResponse>>> = {
+    [`${healthPath}/live`]: live,
+    [`${healthPath}/ready`]: ready
+  }
+  return (path: string, { method }: WebhookRequest): Effect.Effect<WebhookResponse> | undefined => {
+    if (!Object.hasOwn(routes, path)) return undefined
+    return method === "GET" || method === "HEAD" ? routes[path] : methodNotAllowed("GET, HEAD")
   }
 }

@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
@@ -9,27 +10,24 @@ import type { BotApi } from "../../BotApi.ts"
 import * as Endpoint from "../../Endpoint.ts"
 import type { Subscription } from "../../Subscription.ts"
 import * as Subscriptions from "../../Subscriptions.ts"
+import type { SubscriptionState } from "../../WebhookHealth.ts"
 import { retryForever, withoutRetries } from "../client/retryForever.ts"
 import { done } from "../client/success.ts"
-import type { Subscribed } from "./health.ts"
-import { resubscribedOnce, subscribedNow } from "./metrics.ts"
-import { loopbackUrl } from "./url.ts"
 
-export interface Options {
-  readonly url: string
-  readonly secret: Redacted.Redacted
-  readonly updateTypes: ReadonlyArray<string> | undefined
-  readonly checkEvery: Duration.Input
-  readonly unsubscribeAtStop: boolean
-  readonly tell: (subscribed: Subscribed) => void
-}
+const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
+  description: "Whether the platform has the subscription of the webhook, 1 or 0"
+})
 
-/** The same endpoint for an emulator on this machine. */
+const resubscribed = Metric.counter("colloquy_webhook_resubscribed", {
+  description: "How often the subscription was created again because the platform had removed or changed it"
+})
+
+/** `Subscriptions.subscribe` for a URL on this machine, which only the emulator accepts. */
 const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subscriptions.subscribe", () => ({
   method: "POST",
   path: "/subscriptions",
   body: {
-    url: Schema.String.check(Schema.isPattern(loopbackUrl)),
+    url: Subscriptions.LoopbackUrl,
     update_types: Schema.optional(Schema.Array(Schema.String)),
     secret: Schema.optional(Subscriptions.Secret)
   },
@@ -38,31 +36,40 @@ const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subsc
   idempotent: true
 }))
 
-const canonical = (url: string): string => {
+const normalize = (url: string): string => {
   const origin = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? ""
   return `${origin.toLowerCase()}${url.slice(origin.length) || "/"}`
 }
 
-/** The types as one text; without any, all are delivered. */
+/** Returns the update types in a comparable form. Without types, the platform delivers all. */
 const typesOf = (types: ReadonlyArray<string> | null | undefined): string =>
   types == null ? "all" : [...new Set(types)].sort().join()
 
+interface Options {
+  readonly url: string
+  readonly secret: Redacted.Redacted
+  readonly updateTypes: ReadonlyArray<string> | undefined
+  readonly checkEvery: Duration.Input
+  readonly unsubscribeAtStop: boolean
+  readonly setState: (state: SubscriptionState) => void
+}
+
 /**
- * Subscribes, and looks from time to time whether that still holds. `untilRevoked` fails when the platform does not know
- * the bot any more.
+ * Creates the subscription, and checks it periodically until the scope closes. Returns an effect that fails when the
+ * platform no longer accepts the token.
  */
-export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
-  const { secret, tell, updateTypes: update_types, url } = options
+export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
+  const { secret, setState, updateTypes: update_types, url } = options
   const wanted = typesOf(update_types)
   const revoked = yield* Deferred.make<never, ApiError.Unauthorized>()
-  /** What the platform lists although it was asked for `wanted`, once that has been tried in vain. */
-  let tolerated: string | undefined
-  let shown: string | undefined
+  // A platform may list other types than it was asked for. Then one new subscription is enough.
+  let listedBefore: string | undefined
+  let accepted: string | undefined
 
-  const subscribed = (state: "present" | "missing") =>
+  const report = (state: "active" | "missing") =>
     Effect.andThen(
-      Effect.sync(() => tell(state)),
-      subscribedNow(state === "present")
+      Effect.sync(() => setState(state)),
+      Metric.update(subscribed, state === "active" ? 1 : 0)
     )
 
   const subscribe = Effect.suspend(() =>
@@ -73,44 +80,50 @@ export const attend = Effect.fnUntraced(function* (api: BotApi["Service"], optio
     })
   )
 
-  const problemOf = (held: Subscription | undefined): string | undefined => {
-    if (held === undefined) return "The platform does not hold the subscription of the webhook any more"
-    const types = typesOf(held.update_types)
-    if (types === wanted || types === tolerated) return undefined
-    if (types === shown) {
-      tolerated = types
+  const problemOf = (subscription: Subscription | undefined): string | undefined => {
+    if (subscription === undefined) return "The platform does not have the subscription of the webhook anymore"
+    const listed = typesOf(subscription.update_types)
+    if (listed === wanted || listed === accepted) return undefined
+    if (listed === listedBefore) {
+      accepted = listed
       return undefined
     }
-    shown = types
-    return `The platform holds the subscription of the webhook with other update types (${types})`
+    listedBefore = listed
+    return `The platform has the subscription of the webhook with other update types (${listed})`
   }
 
   const check = Effect.gen(function* () {
     const subscriptions = yield* api.execute(Subscriptions.list, undefined)
-    const problem = problemOf(subscriptions.find((held) => canonical(held.url) === canonical(url)))
+    const problem = problemOf(subscriptions.find((subscription) => normalize(subscription.url) === normalize(url)))
     if (problem !== undefined) {
-      yield* subscribed("missing")
-      yield* Effect.logWarning(`${problem}: it is subscribed again.`)
+      yield* report("missing")
+      yield* Effect.logWarning(`${problem}. The webhook subscribes again.`)
       yield* withoutRetries(subscribe)
-      yield* resubscribedOnce
+      yield* Metric.update(resubscribed, 1)
     }
-    yield* subscribed("present")
+    yield* report("active")
   }).pipe(
     Effect.catchTag("Unauthorized", (error) => Deferred.fail(revoked, error)),
-    Effect.catch((error) => Effect.logWarning(`The subscription of the webhook was not checked. ${error.message}`))
+    Effect.catch((error) =>
+      Effect.logWarning(
+        `The check of the webhook subscription failed and is repeated at the next interval. ${error.message}`
+      )
+    )
   )
 
   const unsubscribe = api.execute(Subscriptions.unsubscribe, { url }).pipe(
     withoutRetries,
     Effect.timeout("5 seconds"),
-    Effect.andThen(Effect.logInfo("The webhook is unsubscribed.")),
-    Effect.catch((error) => Effect.logWarning(`The webhook stays subscribed. ${error.message}`))
+    Effect.andThen(Effect.logInfo("The webhook was unsubscribed.")),
+    Effect.catch((error) =>
+      Effect.logWarning(`The webhook was not unsubscribed and stays subscribed. ${error.message}`)
+    )
   )
 
-  yield* retryForever("The webhook is subscribed after a pause.")(subscribe)
+  yield* retryForever("The webhook could not subscribe and tries again after a pause.")(subscribe)
   if (options.unsubscribeAtStop) yield* Effect.addFinalizer(() => Effect.annotateLogs(unsubscribe, { url }))
-  yield* subscribed("present")
+  yield* report("active")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
-  return { untilRevoked: Deferred.await(revoked) }
+  return Deferred.await(revoked)
 })

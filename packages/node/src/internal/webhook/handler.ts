@@ -1,4 +1,5 @@
-import { type Answer, bodyLimit, BodyRefused, type Webhook } from "@colloquy/core/Webhook"
+import type { Webhook } from "@colloquy/core/Webhook"
+import { BodyError, maxBodySize, type WebhookResponse } from "@colloquy/core/WebhookRequest"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,10 +7,8 @@ import * as Exit from "effect/Exit"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Deadlines, makeDeadlines } from "../client/deadlines.ts"
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** What a framework may have put on a request before it came here. */
-interface Passed {
+/** The properties that a framework may have added to a request. */
+interface FrameworkRequest {
   readonly originalUrl?: unknown
   readonly body?: unknown
   readonly rawBody?: unknown
@@ -27,75 +26,73 @@ const none = () => undefined
 
 const empty = { "content-length": 0 }
 
-const failed: Answer = { status: 500, headers: {}, body: "" }
+const failed: WebhookResponse = { status: 500, headers: {}, body: "" }
 
-const respond = (response: ServerResponse, exit: Exit.Exit<Answer>): void => {
+const respond = (response: ServerResponse, exit: Exit.Exit<WebhookResponse>): void => {
   if (response.destroyed || response.headersSent) return
   const { body, headers, status } = Exit.isSuccess(exit) ? exit.value : failed
   const isPlain = status === 200 && body === ""
   response.writeHead(status, isPlain ? empty : { ...headers, "content-length": Buffer.byteLength(body) }).end(body)
 }
 
-/** A timer beyond this fires at once. */
-const longestTimer = 2 ** 31 - 1
+// Node fires a timer with a longer delay at once.
+const maxTimerDelay = 2 ** 31 - 1
 
-const timerOf = (duration: Duration.Duration): number => Math.min(Duration.toMillis(duration), longestTimer)
-
-/** Reads the bytes of a body and gives them, or why not. Calls back once. */
+/** Reads the body of a request. Calls `done` once, with the bytes or with the reason of a `BodyError`. */
 const collect = (
   request: IncomingMessage,
   deadlines: Deadlines,
-  done: (body: Uint8Array | BodyRefused["reason"]) => void
+  done: (body: Uint8Array | BodyError["reason"]) => void
 ): void => {
   let chunks: Array<Uint8Array> | undefined = []
   let size = 0
-  const end = (body: Uint8Array | BodyRefused["reason"]) => {
+  const end = (body: Uint8Array | BodyError["reason"]) => {
     if (chunks === undefined) return
     chunks = undefined
     deadlines.clear(deadline)
     done(body)
   }
-  const deadline = deadlines.set(() => end("TooSlow"))
+  const deadline = deadlines.set(() => end("Timeout"))
   request.on("data", (chunk: Buffer) => {
     size += chunk.length
-    if (size > bodyLimit) end("TooLarge")
+    if (size > maxBodySize) end("TooLarge")
     else chunks?.push(chunk)
   })
   request.on("end", () => end(chunks?.length === 1 ? chunks[0] : Buffer.concat(chunks ?? [])))
-  request.on("close", () => end("BrokenOff"))
+  request.on("close", () => end("Aborted"))
 }
 
-/** Answers requests in the context given. Nothing that a client does interrupts what has begun. */
-export const makeHandler = (webhook: Webhook["Service"], context: Context.Context<never>): Handler => {
+/** Returns a request handler of `node:http`. The fibers of a request continue when its client disconnects. */
+export const makeHandler = (webhook: Webhook["Service"], context: Context.Context<never>) => {
   const fork = Effect.runForkWith(context)
-  const deadlines = makeDeadlines(timerOf(webhook.bodyTimeout))
+  const deadlines = makeDeadlines(Math.min(Duration.toMillis(webhook.bodyTimeout), maxTimerDelay))
 
-  const answer = (response: ServerResponse, answering: Effect.Effect<Answer>) => {
-    // What is known already needs no fiber.
-    if (Exit.isExit(answering)) respond(response, answering as Exit.Exit<Answer>)
-    else fork(answering).addObserver((exit) => respond(response, exit))
+  const run = (response: ServerResponse, effect: Effect.Effect<WebhookResponse>) => {
+    // A response that is already known needs no fiber.
+    if (Exit.isExit(effect)) respond(response, effect as Exit.Exit<WebhookResponse>)
+    else fork(effect).addObserver((exit) => respond(response, exit))
   }
 
-  return (request, response) => {
-    const { body, originalUrl, rawBody } = request as Passed
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const { body, originalUrl, rawBody } = request as FrameworkRequest
     const head = {
       method: request.method ?? "",
       url: typeof originalUrl === "string" ? originalUrl : (request.url ?? ""),
       header: (name: string) => headerOf(request, name)
     }
-    const answering = webhook.admit(head)
-    if (answering !== undefined) return answer(response, answering)
-    const refuse = (reason: BodyRefused["reason"]) => answer(response, webhook.refuse(new BodyRefused({ reason })))
+    const rejection = webhook.authorize(head)
+    if (rejection !== undefined) return run(response, rejection)
+    const reject = (reason: BodyError["reason"]) => run(response, webhook.rejectBody(new BodyError({ reason })))
     const read = bytesOf(rawBody) ?? bytesOf(body)
     if (read !== undefined) {
-      if (read.length > bodyLimit) return refuse("TooLarge")
-      // Whoever read it has unpacked it.
-      return answer(response, webhook.accept({ ...head, header: none }, read))
+      if (read.length > maxBodySize) return reject("TooLarge")
+      // Body parsers decompress the body, so its content-encoding does not apply anymore.
+      return run(response, webhook.receive({ ...head, header: none }, read))
     }
-    if (request.readableEnded || request.destroyed) return refuse("AlreadyRead")
+    if (request.readableEnded || request.destroyed) return reject("AlreadyRead")
     collect(request, deadlines, (body) => {
-      if (typeof body === "string") refuse(body)
-      else answer(response, webhook.accept(head, body))
+      if (typeof body === "string") reject(body)
+      else run(response, webhook.receive(head, body))
     })
   }
 }

@@ -1,9 +1,8 @@
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { createServer as createPlain, type RequestListener, type Server } from "node:http"
-import { createServer as createSecure } from "node:https"
+import { createServer as createHttpServer, type RequestListener, type Server } from "node:http"
+import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 
 export interface Listening {
@@ -14,65 +13,35 @@ export interface Listening {
   readonly stopTimeout: Duration.Duration
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program listens there. Stop it, or choose another port",
-  EACCES: "this process may not listen there. Choose a port above 1023, or give it the right to",
-  EADDRNOTAVAIL: "this machine has no such address. Choose another host",
-  ENOTFOUND: "the host has no address. Choose another host"
-}
-
-/**
- * The server of the webhook does not come up. `code` is what the system said.
- *
- * @category errors
- * @since 0.1.0
- */
-export class WebhookServerError extends Data.TaggedError("WebhookServerError")<{
-  readonly host: string | undefined
-  readonly port: number
-  readonly code: string | undefined
-  readonly cause: unknown
-}> {
-  override get message() {
-    const { cause, code, host = "*", port } = this
-    const said = cause instanceof Error ? cause.message : String(cause)
-    return `The webhook cannot listen on ${host}:${port}: ${reasons[code ?? ""] ?? said}.`
-  }
-}
-
-const codeOf = (cause: unknown) =>
-  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : undefined
-
 const create = ({ bodyTimeout, tls }: Listening, listener: RequestListener): Server => {
   const millis = Duration.isFinite(bodyTimeout) ? Duration.toMillis(bodyTimeout) : 0
-  // The handler ends slow bodies itself: this is for what comes before and after.
+  // The handler has its own timeout for bodies. These apply to headers, and to requests as a whole.
   const options = { headersTimeout: millis, requestTimeout: 2 * millis, connectionsCheckingInterval: 1000 }
-  return tls === undefined ? createPlain(options, listener) : createSecure({ ...options, ...tls }, listener)
+  return tls === undefined ? createHttpServer(options, listener) : createHttpsServer({ ...options, ...tls }, listener)
 }
 
-/** Takes no more connections, lets answers that are under way come to their end, and then hangs up. */
+/** Accepts no new connections, completes the responses in progress, and closes all connections after `within`. */
 const stop = (server: Server, within: Duration.Duration) => {
   const closed = Effect.callback<void>((resume) => {
     server.close(() => resume(Effect.void))
   })
-  // A connection on which the last answer was given would stay for the next request.
-  const hangUpIdle = Effect.repeat(
+  // `server.close` does not close connections that are kept alive and idle.
+  const closeIdle = Effect.repeat(
     Effect.sync(() => server.closeIdleConnections()),
     Schedule.spaced("20 millis")
   )
-  return Effect.raceFirst(closed, hangUpIdle).pipe(
+  return Effect.raceFirst(closed, closeIdle).pipe(
     Effect.timeoutOption(within),
     Effect.andThen(Effect.sync(() => server.closeAllConnections()))
   )
 }
 
-/** Listens until the scope closes. */
+/** Listens until the scope closes. Fails with the error of Node. */
 export const listen = Effect.fnUntraced(function* (listening: Listening, listener: RequestListener) {
   const { host, port, stopTimeout } = listening
-  const fail = (cause: unknown) => new WebhookServerError({ host, port, code: codeOf(cause), cause })
-  const server = yield* Effect.try({ try: () => create(listening, listener), catch: fail })
-  yield* Effect.callback<void, WebhookServerError>((resume) => {
-    const onError = (cause: Error) => resume(fail(cause))
+  const server = yield* Effect.try({ try: () => create(listening, listener), catch: (cause) => cause })
+  yield* Effect.callback<void, unknown>((resume) => {
+    const onError = (cause: Error) => resume(Effect.fail(cause))
     server.once("error", onError)
     server.listen({ ...(host === undefined ? undefined : { host }), port }, () => {
       server.off("error", onError)

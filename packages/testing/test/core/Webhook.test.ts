@@ -25,21 +25,23 @@ const url = "https://bot.example/updates"
 
 const secret = "a-secret-for-tests"
 
-/** The way from the platform to the webhook, without a network between. */
-const wire: (webhook: Webhook.Webhook["Service"]) => Webhooks.Receiver =
+/** Passes a delivery of the emulator to the webhook, without a network. */
+const deliverTo: (webhook: Webhook.Webhook["Service"]) => Webhooks.Receiver =
   (webhook) =>
   ({ body, headers, url }) =>
-    webhook.receive({
+    webhook.handle({
       method: "POST",
       url,
       header: (name) => headers[name],
       body: Effect.succeed(new TextEncoder().encode(body))
     })
 
-/** The webhook's side listens before it subscribes, as a server does. */
+/** A webhook that receives deliveries before it subscribes, as a server does. */
 const webhook = (options: Partial<Webhook.Options> = {}) => {
   const given = { url, secret, ...options }
-  const listening = Layer.effectDiscard(Webhook.Webhook.use((webhook) => Emulator.receive(given.url, wire(webhook))))
+  const listening = Layer.effectDiscard(
+    Webhook.Webhook.use((webhook) => Emulator.receive(given.url, deliverTo(webhook)))
+  )
   return Webhook.layerSubscription(given).pipe(
     Layer.provideMerge(listening),
     Layer.provideMerge(Webhook.layerReceiver(given))
@@ -49,7 +51,7 @@ const webhook = (options: Partial<Webhook.Options> = {}) => {
 const textOf = (update: Update.Update): string =>
   update.update_type === "message_created" ? (update.message?.body?.text ?? "") : update.update_type
 
-/** A bot that keeps what it handles. */
+/** A bot that records the updates that it handles. */
 const bot = (handled: Array<string>) => Updates.run((update) => Effect.sync(() => handled.push(textOf(update))))
 
 const platform = Emulator.layerBot()
@@ -66,7 +68,7 @@ const answers = Effect.map(Emulator.deliveries, (deliveries) =>
   deliveries.map(({ at, failure, status }) => [at, status ?? failure])
 )
 
-const listening = () => {
+const captureLogs = () => {
   const logs: Array<string> = []
   const layer = Logger.layer([
     Logger.make(({ cause, message }) => void logs.push(inspect(message), Cause.pretty(cause)))
@@ -81,8 +83,8 @@ const metricOf = (name: string) =>
     )
   )
 
-describe("a bot by webhook", () => {
-  it.effect("handles what the platform delivers, in its order, each once", () =>
+describe("A bot with a webhook", () => {
+  it.effect("handles each delivered update once, in order", () =>
     Effect.gen(function* () {
       const handled: Array<string> = []
       yield* Effect.forkChild(bot(handled), { startImmediately: true })
@@ -99,7 +101,7 @@ describe("a bot by webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
-  it.effect("asks for the types that it wants", () =>
+  it.effect("subscribes only the given update types", () =>
     Effect.gen(function* () {
       const handled: Array<string> = []
       yield* Effect.forkChild(bot(handled), { startImmediately: true })
@@ -110,7 +112,7 @@ describe("a bot by webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook({ updateTypes: ["planet_aligned"] }), inMemory)))
   )
 
-  it.effect("gets again after 60 seconds what its inbox could not take", () => {
+  it.effect("receives an update again after 60 seconds if its inbox could not store it", () => {
     let isDown = true
     const down = new StoreError.StoreError({ store: "inbox", operation: "enqueue", reason: "down", isRetryable: true })
     const inbox = Inbox.layer().pipe(
@@ -144,7 +146,7 @@ describe("a bot by webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), Layer.provideMerge(inbox, platform))))
   })
 
-  it.effect("handles once what it stored too late to say so", () => {
+  it.effect("handles an update once if it was stored after the timeout", () => {
     const inbox = Inbox.layer().pipe(
       Layer.provide(
         Layer.effect(
@@ -169,7 +171,7 @@ describe("a bot by webhook", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), Layer.provideMerge(inbox, platform))))
   })
 
-  it.effect("answers 503 when it stops, and the next one gets what came meanwhile", () =>
+  it.effect("answers 503 while it stops, and receives these updates after the next start", () =>
     Effect.gen(function* () {
       const inbox = Inbox.layerMemory()
       const visitor = yield* Emulator.user("visitor")
@@ -199,7 +201,7 @@ describe("a bot by webhook", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("makes a new secret at each start, and gets with it what the old one was refused for", () =>
+  it.effect("generates a new secret at each start, and receives rejected deliveries again with it", () =>
     Effect.gen(function* () {
       const inbox = Inbox.layerMemory()
       const handled: Array<string> = []
@@ -220,9 +222,9 @@ describe("a bot by webhook", () => {
   )
 })
 
-describe("the subscription", () => {
-  it.effect("is made again when the platform dropped it; a log and a metric say so", () => {
-    const { layer, logs } = listening()
+describe("The subscription of a webhook", () => {
+  it.effect("is created again if the platform has removed it, with a log and a metric", () => {
+    const { layer, logs } = captureLogs()
     return Effect.gen(function* () {
       yield* Subscriptions.subscribe({ url: "https://other.example/", update_types: ["bot_started"] })
       yield* Effect.gen(function* () {
@@ -237,7 +239,7 @@ describe("the subscription", () => {
           [url, "message_created"]
         ])
         assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
-        assert.include(logs.join(), "is subscribed again")
+        assert.include(logs.join(), "The webhook subscribes again")
         assert.notInclude(logs.join(), secret)
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
@@ -245,7 +247,7 @@ describe("the subscription", () => {
     }).pipe(Effect.provide(Layer.provideMerge(inMemory, layer)))
   })
 
-  it.effect("is made again when somebody changed its types", () =>
+  it.effect("is created again if its update types were changed", () =>
     Effect.gen(function* () {
       yield* Subscriptions.subscribe({ url, update_types: ["bot_started"] })
       yield* TestClock.adjust("1 minute")
@@ -257,7 +259,7 @@ describe("the subscription", () => {
     )
   )
 
-  it.effect("is left as it is where the platform lists its types in its own way", () =>
+  it.effect("is created again only once if the platform lists other update types than it was asked for", () =>
     Effect.gen(function* () {
       const listed = { subscriptions: [{ url, time: 0, update_types: ["message"] }] }
       yield* Emulator.addFault({ endpoint: "Subscriptions.list", body: listed })
@@ -268,7 +270,7 @@ describe("the subscription", () => {
     }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook({ updateTypes: ["message_created"] }), inMemory)))
   )
 
-  it.effect("is missing in the health while it cannot be made again", () =>
+  it.effect("is missing in the health while it cannot be created again", () =>
     Effect.gen(function* () {
       const { health } = yield* Webhook.Webhook
       yield* Subscriptions.unsubscribe({ url })
@@ -280,14 +282,14 @@ describe("the subscription", () => {
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual((yield* health).checks.subscription, {
         ok: false,
-        problem: "the platform does not hold it"
+        problem: "the platform does not have the subscription"
       })
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual((yield* health).checks.subscription, { ok: true })
     }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
-  it.effect("waits at the start until the platform is there", () =>
+  it.effect("waits at the start until the platform is available", () =>
     Effect.gen(function* () {
       yield* Emulator.addFault({ endpoint: "Subscriptions.subscribe", status: 502, times: 5 })
       const building = yield* Effect.forkChild(Effect.exit(Effect.scoped(Layer.build(webhook()))))
@@ -302,7 +304,7 @@ describe("the subscription", () => {
   const refused = (options?: Partial<Webhook.Options>) =>
     Effect.map(Effect.flip(Effect.scoped(Layer.build(webhook(options)))), ({ _tag }) => _tag)
 
-  it.effect("fails at the start on what does not pass: a wrong token, an address that is refused, a wrong option", () =>
+  it.effect("fails at the start if an option is invalid, the URL is rejected, or the token is wrong", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* refused({ url: "http://bot.example/" }), "InvalidWebhook")
       yield* Effect.scoped(
@@ -316,7 +318,7 @@ describe("the subscription", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.effect("ends Updates.run when the token is revoked", () =>
+  it.effect("fails Updates.run if the token is revoked", () =>
     Effect.gen(function* () {
       const running = yield* Effect.forkChild(Effect.flip(bot([])), { startImmediately: true })
       yield* Emulator.revokeToken()
@@ -326,7 +328,7 @@ describe("the subscription", () => {
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
-  it.effect("is checked again after a check that failed", () =>
+  it.effect("is checked again after a failed check", () =>
     Effect.gen(function* () {
       yield* Emulator.addFault({ endpoint: "Subscriptions.list", status: 400, times: 1 })
       yield* TestClock.adjust("5 minutes")
@@ -336,7 +338,7 @@ describe("the subscription", () => {
     }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )
 
-  it.effect("stays when the program stops, and ends when that is asked for", () =>
+  it.effect("stays when the program stops, unless unsubscribeAtStop is set", () =>
     Effect.gen(function* () {
       const startAndStop = Effect.fnUntraced(function* (options?: Partial<Webhook.Options>) {
         const scope = yield* Scope.make()
@@ -349,7 +351,7 @@ describe("the subscription", () => {
     }).pipe(Effect.provide(inMemory))
   )
 
-  it.effect("is made for an address on this machine when it is insecure", () =>
+  it.effect("is created for an http:// URL of this machine if the webhook is insecure", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* subscriptions, [["http://127.0.0.1:8080/updates"]])
     }).pipe(

@@ -11,9 +11,9 @@ import fastify, { type FastifyInstance } from "fastify"
 import { Hono } from "hono"
 import { createServer } from "node:http"
 import { gzipSync } from "node:zlib"
-import { listen, post, receiver, secret, started, texts, waiting } from "./support/webhooks.ts"
+import { listen, post, receiver, secret, started, texts, waiting } from "../support/webhooks.ts"
 
-/** A delivery, one with a wrong secret, one that is packed: what any mount has to do right. */
+/** Sends a delivery, one with a wrong secret, and a compressed one. */
 const deliverTo = Effect.fnUntraced(function* (address: string) {
   const one = yield* post(address)
   const wrong = yield* post(address, { body: started(2), headers: { "x-svc-bot-api-secret": "wrong-secret" } })
@@ -23,13 +23,13 @@ const deliverTo = Effect.fnUntraced(function* (address: string) {
   assert.deepStrictEqual(yield* texts, [started(), started(3)])
 })
 
-/** A body that somebody parsed has lost digits: it is refused, and the answer tells the way out. */
-const refusesParsed = Effect.fnUntraced(function* (address: string) {
+/** A parsed body has lost digits of large integers, so it is rejected, and the response says how to mount the webhook. */
+const rejectsParsed = Effect.fnUntraced(function* (address: string) {
   const { body, status } = yield* post(address)
   assert.strictEqual(status, 500)
-  assert.include(body, "before whatever parses bodies")
-  const stranger = yield* post(address, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
-  assert.deepStrictEqual([stranger.status, stranger.body], [403, ""])
+  assert.include(body, "before body parsers")
+  const unauthorized = yield* post(address, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
+  assert.deepStrictEqual([unauthorized.status, unauthorized.body], [403, ""])
   assert.strictEqual(yield* waiting, 0)
 })
 
@@ -39,7 +39,7 @@ const health = Effect.fnUntraced(function* (origin: string) {
   assert.isTrue((JSON.parse(body) as { readonly ok: boolean }).ok)
 })
 
-describe("Express", () => {
+describe("NodeWebhook.toNodeHandler in Express", () => {
   const serve = (mount: (app: express.Express, handle: NodeWebhook.Handler) => void) =>
     Effect.gen(function* () {
       const app = express()
@@ -47,7 +47,7 @@ describe("Express", () => {
       return yield* listen(createServer(app))
     })
 
-  it.live("has it mounted by a path", () =>
+  it.live("serves its path", () =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) => app.post("/updates", handle).use(handle))
       yield* deliverTo(`${origin}/updates`)
@@ -55,21 +55,21 @@ describe("Express", () => {
     }).pipe(Effect.scoped, Effect.provide(receiver()))
   )
 
-  it.live("has it mounted below a prefix, which Express takes off the path", () =>
+  it.live("serves a path below a prefix, which Express removes from the URL", () =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) => app.use("/bots", express.Router().post("/one", handle)))
       yield* deliverTo(`${origin}/bots/one`)
     }).pipe(Effect.scoped, Effect.provide(receiver({ url: "https://bot.example/bots/one" })))
   )
 
-  it.live("with express.json() before it is told to mount it first", () =>
+  it.live("rejects deliveries after express.json() and says how to mount it", () =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) => app.use(express.json()).post("/updates", handle))
-      yield* refusesParsed(`${origin}/updates`)
+      yield* rejectsParsed(`${origin}/updates`)
     }).pipe(Effect.scoped, Effect.provide(receiver()))
   )
 
-  it.live("may have express.json() before it that keeps the bytes", () =>
+  it.live("works after express.json() that keeps the bytes as rawBody", () =>
     Effect.gen(function* () {
       const keep: Parameters<typeof express.json>[0] = {
         verify: (request, _, rawBody) => void Object.assign(request, { rawBody })
@@ -82,7 +82,7 @@ describe("Express", () => {
   it.live.each([
     ["express.raw()", express.raw({ type: "*/*", limit: "5mb" })],
     ["express.text()", express.text({ type: "*/*", limit: "5mb" })]
-  ] as const)("may have %s before it", ([, parser]) =>
+  ] as const)("works after %s", ([, parser]) =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) => app.use(parser).post("/updates", handle))
       yield* deliverTo(`${origin}/updates`)
@@ -91,7 +91,7 @@ describe("Express", () => {
   )
 })
 
-describe("Fastify", () => {
+describe("NodeWebhook.toNodeHandler in Fastify", () => {
   const serve = (mount: (app: FastifyInstance, handle: NodeWebhook.Handler) => void) =>
     Effect.gen(function* () {
       const app = fastify()
@@ -102,7 +102,7 @@ describe("Fastify", () => {
       )
     })
 
-  it.live("has it mounted where nothing parses bodies", () =>
+  it.live("works without content type parsers", () =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) => {
         app.register(async (scope) => {
@@ -121,7 +121,7 @@ describe("Fastify", () => {
     }).pipe(Effect.scoped, Effect.provide(receiver()))
   )
 
-  it.live("with its own parser before it is told to mount it first", () =>
+  it.live("rejects deliveries after the default parser and says how to mount it", () =>
     Effect.gen(function* () {
       const origin = yield* serve((app, handle) =>
         app.post("/updates", (request, reply) => {
@@ -129,12 +129,12 @@ describe("Fastify", () => {
           handle(request.raw, reply.raw)
         })
       )
-      yield* refusesParsed(`${origin}/updates`)
+      yield* rejectsParsed(`${origin}/updates`)
     }).pipe(Effect.scoped, Effect.provide(receiver()))
   )
 })
 
-describe("Hono", () => {
+describe("Webhook.toWebHandler in Hono", () => {
   /** Runs a web-standard application on node:http. */
   const serve = (mount: (app: Hono, handle: Webhook.WebHandler) => void) =>
     Effect.gen(function* () {
@@ -153,7 +153,7 @@ describe("Hono", () => {
         })
     })
 
-  it.live("has it mounted by a path", () =>
+  it.live("serves its path", () =>
     Effect.gen(function* () {
       const request = yield* serve((app, handle) =>
         app.post("/updates", ({ req }) => handle(req.raw)).get("/health/*", ({ req }) => handle(req.raw))
@@ -171,7 +171,7 @@ describe("Hono", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  it.live("with a body that a middleware read is told to mount it first", () =>
+  it.live("rejects a body that a middleware has read and says how to mount it", () =>
     Effect.gen(function* () {
       const request = yield* serve((app, handle) =>
         app
@@ -183,13 +183,13 @@ describe("Hono", () => {
       )
       const { body, status } = yield* request("/updates")
       assert.strictEqual(status, 500)
-      assert.include(body, "before whatever parses bodies")
+      assert.include(body, "before body parsers")
     }).pipe(Effect.provide(receiver()))
   )
 })
 
-describe("the router of effect/http", () => {
-  it.live("has it as a route, on Node", () => {
+describe("Webhook.route on Node", () => {
+  it.live("serves deliveries and health requests", () => {
     const served = HttpRouter.serve(Webhook.route, { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provideMerge(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" })),
       Layer.provideMerge(receiver())

@@ -1,0 +1,43 @@
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type { WebhookResponse } from "../../WebhookRequest.ts"
+
+export const respond = (
+  status: number,
+  headers: WebhookResponse["headers"] = {},
+  body = ""
+): Effect.Effect<WebhookResponse> => Effect.succeed({ status, headers, body })
+
+export const ok = respond(200)
+
+export const aborted = respond(400)
+
+export const forbidden = respond(403)
+
+export const notFound = respond(404)
+
+export const methodNotAllowed = (allow: string) => respond(405, { allow })
+
+export const timedOut = respond(408, { connection: "close" })
+
+export const tooLarge = respond(413)
+
+export const notJson = respond(415, { accept: "application/json" })
+
+export const unknownEncoding = respond(415, { "accept-encoding": "gzip, deflate" })
+
+/** The platform repeats the delivery after a minute. */
+export const unavailable = respond(503, { "retry-after": "60" })
+
+const rejected = Metric.counter("colloquy_webhook_rejected", {
+  description: "Requests that were not answered with 200, by status"
+})
+
+const byStatus = new Map<number, typeof rejected>()
+
+/** Counts a request that is not answered with 200. */
+export const countRejected = (status: number): Effect.Effect<void> => {
+  const metric = byStatus.get(status) ?? Metric.withAttributes(rejected, { status: String(status) })
+  byStatus.set(status, metric)
+  return Metric.update(metric, 1)
+}
