@@ -40,11 +40,11 @@ const sqlite = (name: string): Store => {
 }
 
 const postgres = (name: string): Store => ({
-  inbox: SqlInboxStore.layer({ tablePrefix: `${name}_` }).pipe(Layer.provide(pg)),
+  inbox: SqlInboxStore.layer({ prefix: name }).pipe(Layer.provide(pg)),
   clear: SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
       ["updates", "partitions", "fingerprints", "markers", "migrations"],
-      (table) => sql`DROP TABLE IF EXISTS ${sql(`${name}_${table}`)}`
+      (table) => sql`DROP TABLE IF EXISTS ${sql(`${name}_inbox_${table}`)}`
     )
   ).pipe(Effect.provide(pg))
 })
@@ -55,7 +55,7 @@ const inRedis = (name: string): Store => ({
     Effect.gen(function* () {
       let cursor = "0"
       do {
-        const [next, keys] = yield* client.send<[string, Array<string>]>("SCAN", cursor, "MATCH", `{${name}}*`)
+        const [next, keys] = yield* client.send<[string, Array<string>]>("SCAN", cursor, "MATCH", `{${name}:*`)
         if (keys.length > 0) yield* client.send("DEL", ...keys)
         cursor = next
       } while (cursor !== "0")

@@ -25,7 +25,7 @@ const RedisClient = NodeRedis.layer({ url: "redis://127.0.0.1:6379" })
 
 const stores: Readonly<Record<string, Layer.Layer<ChatStore.ChatStore, unknown>>> = {
   SQLite: SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: place }))),
-  PostgreSQL: SqlChatStore.layer({ table: place }).pipe(Layer.provide(Postgres)),
+  PostgreSQL: SqlChatStore.layer({ prefix: place }).pipe(Layer.provide(Postgres)),
   Redis: RedisChatStore.layer({ prefix: place }).pipe(Layer.provide(RedisClient))
 }
 
@@ -64,10 +64,13 @@ const stream = Effect.gen(function* () {
 const drop: Readonly<Record<string, Effect.Effect<unknown, unknown>>> = {
   SQLite: Effect.sync(() => rmSync(place, { force: true })),
   PostgreSQL: SqlClient.SqlClient.use((sql) =>
-    Effect.andThen(sql`DROP TABLE IF EXISTS ${sql(place)}`, sql`DROP TABLE IF EXISTS ${sql(`${place}_migrations`)}`)
+    Effect.andThen(
+      sql`DROP TABLE IF EXISTS ${sql(`${place}_chats`)}`,
+      sql`DROP TABLE IF EXISTS ${sql(`${place}_chats_migrations`)}`
+    )
   ).pipe(Effect.provide(Postgres)),
   Redis: Redis.Redis.use((redis) =>
-    Effect.flatMap(redis.send<ReadonlyArray<string>>("KEYS", `${place}*`), (keys) =>
+    Effect.flatMap(redis.send<ReadonlyArray<string>>("KEYS", `{${place}:*`), (keys) =>
       Effect.forEach(
         Array.from({ length: Math.ceil(keys.length / 1000) }, (_, page) => keys.slice(page * 1000, (page + 1) * 1000)),
         (some) => redis.send("UNLINK", ...some)

@@ -16,7 +16,7 @@ const bot = Updates.run(
 const name = Config.String("BOT_NAME").pipe(Config.withDefault("my_bot"))
 
 const inbox = Layer.unwrap(
-  Effect.map(name, (name) => Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ tablePrefix: `${name}_inbox_` }))))
+  Effect.map(name, (prefix) => Inbox.layer().pipe(Layer.provide(SqlInboxStore.layer({ prefix }))))
 ).pipe(Layer.provide(PgClient.layerConfig({ url: Config.Redacted("DATABASE_URL") })))
 
 // While Redis is unavailable, each process sends at most half of the limits. This is right for two processes.

@@ -91,30 +91,31 @@ export interface Options {
   readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
-const sweepEvery = 3_600_000
+/** In milliseconds. */
+const cleanupInterval = 3_600_000
 
 /**
- * Makes a service of what a store does: with what is learnt, every hour at the most, the records of chats that were left
- * long ago are dropped.
+ * Adds the cleanup of tombstones to the operations of a store: `upsert` runs `cleanup` first, at most once an hour. A
+ * cleanup that fails is logged and does not fail the upsert. For authors of stores.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (store: ChatStore["Service"], options: Options = {}): Effect.Effect<ChatStore["Service"]> =>
+export const withCleanup = (store: ChatStore["Service"], options: Options = {}): Effect.Effect<ChatStore["Service"]> =>
   Effect.map(Clock.Clock, (clock) => {
-    const tombstoneTimeToLive = Duration.toMillis(Duration.fromInputUnsafe(options.tombstoneTimeToLive ?? "7 days"))
-    let sweptAt = -Infinity
+    const timeToLive = Duration.toMillis(Duration.fromInputUnsafe(options.tombstoneTimeToLive ?? "7 days"))
+    let cleanedAt = -Infinity
 
-    const sweep = Effect.suspend(() => {
+    const cleanup = Effect.suspend(() => {
       const now = clock.currentTimeMillisUnsafe()
-      if (now - sweptAt < sweepEvery) return Effect.void
-      sweptAt = now
-      return Effect.catch(Effect.asVoid(store.cleanup(now - tombstoneTimeToLive)), (error) =>
-        Effect.logWarning(error.message)
+      if (now - cleanedAt < cleanupInterval) return Effect.void
+      cleanedAt = now
+      return Effect.catch(Effect.asVoid(store.cleanup(now - timeToLive)), (error) =>
+        Effect.logWarning(`Old chats were not cleaned up; the next attempt is in an hour. ${error.message}`)
       )
     })
 
-    return ChatStore.of({ ...store, upsert: (records) => Effect.andThen(sweep, store.upsert(records)) })
+    return ChatStore.of({ ...store, upsert: (records) => Effect.andThen(cleanup, store.upsert(records)) })
   })
 
 /**
@@ -126,7 +127,7 @@ export const make = (store: ChatStore["Service"], options: Options = {}): Effect
 export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
   Layer.effect(
     ChatStore,
-    Effect.suspend(() => make(chatMemory.make(), options))
+    Effect.suspend(() => withCleanup(chatMemory.make(), options))
   )
 
 /**

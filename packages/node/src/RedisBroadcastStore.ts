@@ -1,103 +1,120 @@
 /**
- * Who has been served by which broadcast, in Redis.
+ * Stores the progress of broadcasts in Redis.
  *
  * @since 0.1.0
  */
 import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import * as Arr from "effect/Array"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Scripts from "./internal/broadcast/redis.ts"
+import { fromJson, toSummary } from "./internal/broadcast/row.ts"
 import { ofRedis } from "./internal/stores/failure.ts"
+import { keyPrefix } from "./internal/stores/redis.ts"
 
 /**
- * What {@link layer} accepts: `prefix` begins the name of every key, `{colloquy:broadcasts}:` by default. A part in braces
- * keeps all keys on one node of a cluster.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * The prefix of all keys, which begin with `{<prefix>:broadcasts}:`. The part in braces keeps them in one hash slot of
+   * a cluster. Use a different prefix for each bot. Default: `"colloquy"`.
+   */
   readonly prefix?: string | undefined
 }
 
-const failure = ofRedis("broadcasts")
+const toStoreError = ofRedis("broadcasts")
 
-const failing = (operation: string) => Effect.mapError(failure(operation))
-
-const atOnce = 500
-
-const makeStore = Effect.fnUntraced(function* (prefix: string) {
-  const redis = yield* Redis.Redis
-  const keysOf = (name: string) => Scripts.keysOf(prefix, name)
-  const acquire = redis.eval(Scripts.acquire)
-  const change = redis.eval(Scripts.change)
-  const served = redis.eval(Scripts.served)
-  const record = redis.eval(Scripts.record)
-  const forget = redis.eval(Scripts.forget)
-
-  const toStanding = (name: string) => (values: ReadonlyArray<string | null>) => Scripts.toStanding(name, values)
-
-  return BroadcastStore.BroadcastStore.of({
-    acquireLease: ({ create, leaseUntil, name, now, owner }) =>
-      acquire(keysOf(name), owner, now, leaseUntil, create).pipe(Effect.map(toStanding(name)), failing("acquireLease")),
-    summary: (name) =>
-      redis
-        .send<ReadonlyArray<string | null>>("HMGET", keysOf(name).broadcast, ...Scripts.fields)
-        .pipe(Effect.map(toStanding(name)), failing("summary")),
-    update: (name, { status, total }) =>
-      change(keysOf(name), status, total).pipe(
-        Effect.map((count) => count > 0),
-        failing("update")
-      ),
-    pending: (name, chats) =>
-      chats.length === 0
-        ? Effect.succeed([])
-        : Effect.forEach(Arr.chunksOf(chats, atOnce), (some) =>
-            Effect.map(served(keysOf(name), some), (counts) => some.filter((_, at) => counts[at] === 0))
-          ).pipe(Effect.map(Arr.flatten), failing("pending")),
-    addRecords: (name, records) => record(keysOf(name), records).pipe(Effect.asVoid, failing("addRecords")),
-    records: (name, { after, limit }) =>
-      redis
-        .send<ReadonlyArray<string>>(
-          "ZRANGE",
-          keysOf(name).records,
-          after === undefined ? "-inf" : `(${after}`,
-          "+inf",
-          "BYSCORE",
-          "LIMIT",
-          "0",
-          `${limit}`
-        )
-        .pipe(
-          failing("records"),
-          Effect.flatMap((texts) => Effect.try({ try: () => texts.map(Scripts.toRecord), catch: failure("records") }))
-        ),
-    remove: (name) =>
-      forget(keysOf(name)).pipe(
-        Effect.map((count) => count > 0),
-        failing("remove")
-      )
-  })
-})
+/** Recipients that one script looks up, so that it does not block the server for long. */
+const chunkSize = 500
 
 /**
- * Keeps broadcasts in the Redis that is provided, such as by `NodeRedis.layer` of `@effect/platform-node`. Several
- * processes and several bots can share one Redis; give each bot a prefix of its own. A broadcast takes about 200 bytes
- * for each recipient until it is forgotten.
+ * Creates the store. See {@link layer}.
  *
- * Who has been served is as durable as the Redis is set to be: by default it may lose the last minutes when it is killed,
- * and those recipients get the message again. `appendonly yes` with `appendfsync always` keeps all.
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (options?: Options) => Effect.Effect<BroadcastStore.BroadcastStore["Service"], never, Redis.Redis> =
+  Effect.fnUntraced(function* (options: Options = {}) {
+    const redis = yield* Redis.Redis
+    const keysOf = (name: string) => Scripts.keysOf(keyPrefix("broadcasts", options.prefix), name)
+    const acquireLease = redis.eval(Scripts.acquireLease)
+    const update = redis.eval(Scripts.update)
+    const countRecords = redis.eval(Scripts.countRecords)
+    const addRecords = redis.eval(Scripts.addRecords)
+    const remove = redis.eval(Scripts.remove)
+
+    const summaryOf = (
+      operation: string,
+      name: string,
+      values: Effect.Effect<ReadonlyArray<string | null>, Redis.RedisError>
+    ) =>
+      values.pipe(
+        Effect.flatMap((values) => {
+          const row = Scripts.toRow(name, values)
+          return row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row))
+        }),
+        Effect.mapError(toStoreError(operation))
+      )
+
+    return BroadcastStore.BroadcastStore.of({
+      acquireLease: ({ create, leaseUntil, name, now, owner }) =>
+        summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, now, leaseUntil, create)),
+      summary: (name) => summaryOf("summary", name, redis.send("HMGET", keysOf(name).broadcast, ...Scripts.fields)),
+      update: (name, { status, total }) =>
+        Effect.mapBoth(update(keysOf(name), status, total), {
+          onFailure: toStoreError("update"),
+          onSuccess: (count) => count > 0
+        }),
+      pending: (name, chats) =>
+        chats.length === 0
+          ? Effect.succeed([])
+          : Effect.forEach(Arr.chunksOf(chats, chunkSize), (chunk) =>
+              Effect.map(countRecords(keysOf(name), chunk), (counts) => chunk.filter((_, index) => counts[index] === 0))
+            ).pipe(Effect.mapBoth({ onFailure: toStoreError("pending"), onSuccess: Arr.flatten })),
+      addRecords: (name, records) =>
+        addRecords(keysOf(name), records).pipe(Effect.asVoid, Effect.mapError(toStoreError("addRecords"))),
+      records: (name, { after, limit }) => {
+        const start = after === undefined ? "-inf" : `(${after}`
+        return redis
+          .send<ReadonlyArray<string>>(
+            "ZRANGE",
+            keysOf(name).records,
+            start,
+            "+inf",
+            "BYSCORE",
+            "LIMIT",
+            "0",
+            `${limit}`
+          )
+          .pipe(Effect.flatMap(Effect.forEach(fromJson)), Effect.mapError(toStoreError("records")))
+      },
+      remove: (name) =>
+        Effect.mapBoth(remove(keysOf(name)), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 })
+    })
+  })
+
+/**
+ * Provides a `BroadcastStore` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`. A
+ * broadcast takes about 200 bytes for each recipient until it is removed.
  *
- * **Example** (A bot of several processes)
+ * The result of a recipient is as durable as the settings of the server make it. With the default settings, Redis may lose
+ * the last minutes if it is killed, and these recipients receive the message again; with `appendonly yes` and
+ * `appendfsync always` it loses nothing.
+ *
+ * **Example** (Broadcasts in Redis)
  *
  * ```ts
  * import { RedisBroadcastStore } from "@colloquy/node"
  * import * as NodeRedis from "@effect/platform-node/NodeRedis"
  * import * as Layer from "effect/Layer"
  *
- * export const Broadcasts = RedisBroadcastStore.layer({ prefix: "{shop-bot}:broadcasts:" }).pipe(
+ * export const Broadcasts = RedisBroadcastStore.layer({ prefix: "shop-bot" }).pipe(
  *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
  * )
  * ```
@@ -105,5 +122,16 @@ const makeStore = Effect.fnUntraced(function* (prefix: string) {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<BroadcastStore.BroadcastStore, never, Redis.Redis> =>
-  Layer.effect(BroadcastStore.BroadcastStore, makeStore(options.prefix ?? "{colloquy:broadcasts}:"))
+export const layer = (options?: Options): Layer.Layer<BroadcastStore.BroadcastStore, never, Redis.Redis> =>
+  Layer.effect(BroadcastStore.BroadcastStore, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<BroadcastStore.BroadcastStore, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(BroadcastStore.BroadcastStore, Effect.flatMap(Config.unwrap(options), make))

@@ -1,44 +1,63 @@
 /**
- * Inbox letters in Redis.
+ * Stores the queued updates of an inbox in Redis.
  *
  * @since 0.1.0
  */
 import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
+import type * as Scope from "effect/Scope"
+import { keyPrefix } from "./internal/stores/redis.ts"
 import * as RedisInbox from "./internal/updates/redisInbox.ts"
 
 /**
- * Where the keys are: each begins with `prefix` in braces, `colloquy_inbox` unless told, so that all of them are in one
- * hash slot of a cluster.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * The prefix of all keys, which begin with `{<prefix>:inbox}:`. The part in braces keeps them in one hash slot of a
+   * cluster. Use a different prefix for each bot. Default: `"colloquy"`.
+   */
   readonly prefix?: string | undefined
 }
 
 /**
- * A store in the Redis of the program, such as `NodeRedis` of `@effect/platform-node`. Each operation is one script, so
- * it is done as a whole or not at all. Several processes may share it; the clocks of their machines have to agree to
- * well within the lease.
+ * Creates the store. See {@link layer}.
  *
- * What is stored is as durable as the server's settings make it:
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options: Options = {}): Effect.Effect<InboxStore["Service"], never, Redis.Redis | Scope.Scope> =>
+  Effect.gen(function* () {
+    for (const risk of yield* RedisInbox.findRisks())
+      yield* Effect.logWarning(`The inbox in Redis can lose updates: ${risk}.`)
+    return yield* withWriteBatching(yield* RedisInbox.make(keyPrefix("inbox", options.prefix)))
+  })
+
+/**
+ * Provides an `InboxStore` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`. Every
+ * operation is one atomic script. Several processes can share the store; their clocks must agree to within a small part
+ * of the lease.
  *
- * | setting | what the loss of the server costs |
+ * How durable an update is depends on the settings of the server:
+ *
+ * | setting | what a failure of the server can lose |
  * |---|---|
- * | `appendonly yes`, `appendfsync always` | nothing: this is the one for updates that must not be lost |
- * | `appendonly yes`, `appendfsync everysec` | nothing when the process is killed, up to two seconds when the power is lost |
- * | `appendonly no` | all since the last snapshot |
+ * | `appendonly yes`, `appendfsync always` | nothing; use this for updates that must not be lost |
+ * | `appendonly yes`, `appendfsync everysec` | nothing if the process is killed, up to two seconds if the power fails |
+ * | `appendonly no` | everything since the last snapshot |
  *
- * A replica that takes over may lack the latest writes. `maxmemory-policy` has to be `noeviction`: any other lets Redis
- * throw letters away. Where the server says that its settings are others, a warning is logged.
+ * A replica that takes over may lack the latest writes. `maxmemory-policy` must be `noeviction`, because any other policy
+ * lets Redis delete updates. If the server reports less durable settings, the layer logs a warning.
  *
- * A key or a fingerprint of more than 400 characters is kept by its beginning and its hash.
+ * A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash.
  *
- * **Example**
+ * **Example** (An inbox in Redis)
  *
  * ```ts
  * import { Inbox } from "@colloquy/core"
@@ -47,7 +66,7 @@ export interface Options {
  * import { Layer } from "effect"
  *
  * const inbox = Inbox.layer().pipe(
- *   Layer.provide(RedisInboxStore.layer({ prefix: "bot" })),
+ *   Layer.provide(RedisInboxStore.layer({ prefix: "shop-bot" })),
  *   Layer.provide(NodeRedis.layer({ url: "redis://localhost" }))
  * )
  * ```
@@ -55,12 +74,16 @@ export interface Options {
  * @category layers
  * @since 0.1.0
  */
-export const layer = ({ prefix = "colloquy_inbox" }: Options = {}): Layer.Layer<InboxStore, never, Redis.Redis> =>
-  Layer.effect(
-    InboxStore,
-    Effect.gen(function* () {
-      for (const risk of yield* RedisInbox.findRisks())
-        yield* Effect.logWarning(`The inbox in Redis can lose updates: ${risk}.`)
-      return yield* withWriteBatching(yield* RedisInbox.make(`{${prefix}}`))
-    })
-  )
+export const layer = (options?: Options): Layer.Layer<InboxStore, never, Redis.Redis> =>
+  Layer.effect(InboxStore, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<InboxStore, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(InboxStore, Effect.flatMap(Config.unwrap(options), make))

@@ -1,46 +1,79 @@
 /**
- * The cache of uploads in Redis, shared by all processes that use it.
+ * Stores the upload cache in Redis, for all processes that use it.
  *
  * @since 0.1.0
  */
 import { UploadCache } from "@colloquy/core/UploadCache"
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import { ofRedis } from "./internal/stores/failure.ts"
+import { keyPrefix } from "./internal/stores/redis.ts"
 
 /**
- * `prefix` stands before every key, `colloquy:uploads:` unless told. An attachment that has not been used for
- * `timeToLive` is forgotten, 30 days unless told.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * The prefix of all keys, which begin with `{<prefix>:uploads}:`. The part in braces keeps them in one hash slot of a
+   * cluster. Use a different prefix for each bot. Default: `"colloquy"`.
+   */
   readonly prefix?: string | undefined
+  /** How long an attachment is kept after its last use. Default: 30 days. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
-const failing = (operation: string) => Effect.mapError(ofRedis("uploads")(operation))
+const toStoreError = ofRedis("uploads")
 
-const removeIfSame = Redis.script((key: string, attachment: string) => [key, attachment], {
+const removeIfEqual = Redis.script((key: string, attachment: string) => [key, attachment], {
   lua: `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
   numberOfKeys: 1
 })
 
 /**
- * A cache on the `Redis` of the program, as `NodeRedis` gives it.
+ * Creates the cache. See {@link layer}.
  *
- * **Example**
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (options?: Options) => Effect.Effect<UploadCache["Service"], never, Redis.Redis> = Effect.fnUntraced(
+  function* (options: Options = {}) {
+    const redis = yield* Redis.Redis
+    const timeToLive = String(Duration.toMillis(Duration.fromInputUnsafe(options.timeToLive ?? "30 days")))
+    const keyOf = (key: string) => `${keyPrefix("uploads", options.prefix)}:${key}`
+    const remove = redis.eval(removeIfEqual)
+    return UploadCache.of({
+      get: (key) =>
+        redis
+          .send<string | null>("GETEX", keyOf(key), "PX", timeToLive)
+          .pipe(Effect.map(Option.fromNullishOr), Effect.mapError(toStoreError("get"))),
+      set: (key, attachment) =>
+        redis
+          .send("SET", keyOf(key), attachment, "PX", timeToLive)
+          .pipe(Effect.asVoid, Effect.mapError(toStoreError("set"))),
+      remove: (key, attachment) =>
+        remove(keyOf(key), attachment).pipe(Effect.asVoid, Effect.mapError(toStoreError("remove")))
+    })
+  }
+)
+
+/**
+ * Provides an `UploadCache` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`.
+ *
+ * **Example** (A cache in Redis)
  *
  * ```ts
  * import { RedisUploadCache } from "@colloquy/node"
  * import { NodeRedis } from "@effect/platform-node"
  * import { Layer } from "effect"
  *
- * const cache = RedisUploadCache.layer({ prefix: "my-bot:uploads:" }).pipe(
+ * const cache = RedisUploadCache.layer({ prefix: "shop-bot" }).pipe(
  *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
  * )
  * ```
@@ -48,22 +81,16 @@ const removeIfSame = Redis.script((key: string, attachment: string) => [key, att
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<UploadCache, never, Redis.Redis> =>
-  Layer.effect(
-    UploadCache,
-    Effect.gen(function* () {
-      const redis = yield* Redis.Redis
-      const { prefix = "colloquy:uploads:" } = options
-      const millis = String(Duration.toMillis(Duration.fromInputUnsafe(options.timeToLive ?? "30 days")))
-      const remove = redis.eval(removeIfSame)
-      return UploadCache.of({
-        get: (key) =>
-          redis
-            .send<string | null>("GETEX", prefix + key, "PX", millis)
-            .pipe(Effect.map(Option.fromNullishOr), failing("get")),
-        set: (key, attachment) =>
-          redis.send("SET", prefix + key, attachment, "PX", millis).pipe(Effect.asVoid, failing("set")),
-        remove: (key, attachment) => remove(prefix + key, attachment).pipe(Effect.asVoid, failing("remove"))
-      })
-    })
-  )
+export const layer = (options?: Options): Layer.Layer<UploadCache, never, Redis.Redis> =>
+  Layer.effect(UploadCache, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<UploadCache, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(UploadCache, Effect.flatMap(Config.unwrap(options), make))

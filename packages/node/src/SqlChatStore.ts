@@ -1,5 +1,5 @@
 /**
- * The chats that a bot knows, in a SQL database: a SQLite file or PostgreSQL.
+ * Stores the chats of a bot in an SQL database, SQLite or PostgreSQL.
  *
  * @since 0.1.0
  */
@@ -8,159 +8,156 @@ import * as ChatStore from "@colloquy/core/ChatStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as WriteBatching from "@colloquy/core/WriteBatching"
 import * as Arr from "effect/Array"
+import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Migrator from "effect/sql/Migrator"
-import * as SqlClient from "effect/sql/SqlClient"
+import type * as Scope from "effect/Scope"
+import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import * as Row from "./internal/chats/row.ts"
-import * as Sql from "./internal/chats/sql.ts"
-import { ofSql } from "./internal/stores/failure.ts"
+import { type ChatRow, chatColumns, fromRecord, toKnownChat } from "./internal/chats/row.ts"
+import { combine, migrations, recordColumns } from "./internal/chats/sql.ts"
+import { makeStore } from "./internal/stores/sql.ts"
+import { encodeText } from "./internal/stores/values.ts"
 
 /**
- * What {@link layer} accepts, besides what every store accepts: `table` is the name of the table, `colloquy_chats` by
- * default, in PostgreSQL also with a schema, `bot.chats`. The migrations that ran stand in `<table>_migrations`.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Options extends ChatStore.Options {
-  readonly table?: string | undefined
+export interface Options {
+  /**
+   * The name of the table is this prefix, followed by `_chats`. Use a different prefix for each bot. In PostgreSQL it may
+   * name a schema that exists, such as `bots.shop`. Default: `"colloquy"`.
+   */
+  readonly prefix?: string | undefined
+  /** How long the store remembers that the bot left a chat. See `ChatStore.Options`. Default: 7 days. */
+  readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
-const failure = ofSql("chats")
-
-const migrate = (sql: SqlClient.SqlClient, table: string, { integer }: Sql.Dialect) =>
-  Migrator.make({})({
-    table: `${table}_migrations`,
-    loader: Migrator.fromRecord({
-      "1_chats": Effect.asVoid(
-        sql`CREATE TABLE ${sql(table)} (
-          chat_id ${integer} NOT NULL PRIMARY KEY,
-          type TEXT,
-          first_seen ${integer} NOT NULL,
-          last_seen ${integer} NOT NULL,
-          member_at ${integer} NOT NULL,
-          left_at ${integer} NOT NULL,
-          title TEXT,
-          title_at ${integer} NOT NULL,
-          dialog_user TEXT,
-          dialog_user_at ${integer} NOT NULL,
-          rights TEXT,
-          rights_at ${integer} NOT NULL,
-          data TEXT NOT NULL DEFAULT '{}',
-          data_at ${integer} NOT NULL DEFAULT 0
-        )`
-      )
+/**
+ * Creates the store. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (
+  options?: Options
+) => Effect.Effect<ChatStore.ChatStore["Service"], StoreError, SqlClient.SqlClient | Scope.Scope> = Effect.fnUntraced(
+  function* (options: Options = {}) {
+    const { dialect, migrate, sql, table, toStoreError } = yield* makeStore({
+      store: "chats",
+      prefix: options.prefix,
+      migrations
     })
-  })
+    yield* migrate
 
-const makeStore = Effect.fnUntraced(function* (table: string) {
-  const sql = yield* SqlClient.SqlClient
-  const dialect = Sql.dialectOf(sql)
-  if (dialect === undefined) {
-    return yield* failure("migrate")(
-      new Error("SqlChatStore speaks SQLite and PostgreSQL, and this is another database")
-    )
-  }
-  yield* Effect.mapError(migrate(sql, table, dialect), failure("migrate"))
+    const chats = sql(table)
+    const isKnown = sql`member_at > left_at`
+    const columns = sql.literal(Object.keys(recordColumns).join(", "))
+    const assignments = sql.literal(combine(dialect))
 
-  const chats = sql(table)
-  const isKnown = sql`member_at > left_at`
+    const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) => {
+      const rows = dialect.rows(recordColumns, ChatRecord.combineAll(records).map(fromRecord))
+      // Without a WHERE, SQLite would read ON CONFLICT as the condition of a join.
+      return sql`INSERT INTO ${chats} AS known (${columns}) SELECT ${columns} FROM ${rows} WHERE true
+        ON CONFLICT (chat_id) DO UPDATE SET ${assignments}`.pipe(Effect.asVoid, Effect.mapError(toStoreError("upsert")))
+    }
+    const writeBatched = yield* WriteBatching.make({
+      write: (groups: ReadonlyArray<ReadonlyArray<ChatRecord.ChatRecord>>) =>
+        Effect.as(
+          write(groups.flat()),
+          groups.map(() => {})
+        ),
+      splitOn: ({ isRetryable }) => !isRetryable
+    })
 
-  const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) => {
-    const rows = JSON.stringify(ChatRecord.combineAll(records).map(Row.fromRecord))
-    return sql`INSERT INTO ${chats} AS known (${sql.literal(Sql.columns)}) ${dialect.told(rows)}
-      ON CONFLICT (chat_id) DO UPDATE SET ${sql.literal(dialect.combine)}`.pipe(
-      Effect.asVoid,
-      Effect.mapError(failure("upsert"))
-    )
-  }
-  const writeBatched = yield* WriteBatching.make({
-    write: (groups: ReadonlyArray<ReadonlyArray<ChatRecord.ChatRecord>>) =>
-      Effect.as(
-        write(groups.flat()),
-        groups.map(() => {})
-      ),
-    splitOn: ({ isRetryable }) => !isRetryable
-  })
+    const select = (operation: string, where: Fragment, limit: number) =>
+      sql<ChatRow>`SELECT ${sql.literal(chatColumns.join(", "))} FROM ${chats}
+        WHERE ${where} ORDER BY chat_id LIMIT ${limit}`.pipe(
+        Effect.flatMap(Effect.forEach(toKnownChat)),
+        Effect.mapError(toStoreError(operation))
+      )
 
-  const select = (operation: string, where: Fragment, limit: number) =>
-    sql<Row.Known>`SELECT chat_id, type, first_seen, last_seen, title, dialog_user, rights, data
-      FROM ${chats} WHERE ${where} ORDER BY chat_id LIMIT ${limit}`.pipe(
-      Effect.mapError(failure(operation)),
-      Effect.flatMap((rows) => Effect.try({ try: () => rows.map(Row.toEntry), catch: failure(operation) }))
-    )
+    const matching = ({ type, activeSince }: ChatStore.Filter) => [
+      isKnown,
+      ...(type === undefined ? [] : [sql`type = ${encodeText(type)}`]),
+      ...(activeSince === undefined ? [] : [sql`last_seen >= ${activeSince}`])
+    ]
 
-  const matching = ({ type, activeSince }: ChatStore.Filter) => [
-    isKnown,
-    ...(type === undefined ? [] : [sql`type = ${type}`]),
-    ...(activeSince === undefined ? [] : [sql`last_seen >= ${activeSince}`])
-  ]
+    /** Returns how many rows a statement with RETURNING changed. */
+    const countChanged = (operation: string, statement: Statement<object>) =>
+      Effect.mapBoth(statement, { onFailure: toStoreError(operation), onSuccess: (rows) => rows.length })
 
-  /** How many rows a statement returned, which says how many it changed. */
-  const changes = (operation: string, statement: Statement<object>) =>
-    Effect.mapBoth(statement, { onFailure: failure(operation), onSuccess: (rows) => rows.length })
-
-  return ChatStore.ChatStore.of({
-    upsert: (records) =>
-      records.length === 0
-        ? Effect.void
-        : Effect.flatMap(Effect.serviceOption(sql.transactionService), (transaction) =>
-            // The batch runs on another connection, which would wait for the transaction of its caller.
-            Option.isSome(transaction) ? write(records) : writeBatched(records)
+    return yield* ChatStore.withCleanup(
+      ChatStore.ChatStore.of({
+        upsert: (records) =>
+          records.length === 0
+            ? Effect.void
+            : Effect.flatMap(Effect.serviceOption(sql.transactionService), (transaction) =>
+                // A batch runs on another connection, which would wait for the transaction of the caller.
+                Option.isSome(transaction) ? write(records) : writeBatched(records)
+              ),
+        get: (chat_id) => Effect.map(select("get", sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1), Arr.head),
+        page: (filter, after, limit) =>
+          select(
+            "page",
+            sql.and([...matching(filter), ...Option.toArray(after).map((id) => sql`chat_id > ${id}`)]),
+            limit
+          ).pipe(
+            Effect.map((found) => ({
+              chats: found,
+              next: found.length < limit ? Option.none() : Option.map(Arr.last(found), ({ chat_id }) => chat_id)
+            }))
           ),
-    get: (chat_id) => Effect.map(select("get", sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1), Arr.head),
-    page: (filter, after, limit) =>
-      select(
-        "page",
-        sql.and([...matching(filter), ...Option.toArray(after).map((id) => sql`chat_id > ${id}`)]),
-        limit
-      ).pipe(
-        Effect.map((found) => ({
-          chats: found,
-          next: found.length < limit ? Option.none() : Option.map(Arr.last(found), ({ chat_id }) => chat_id)
-        }))
-      ),
-    count: (filter) =>
-      sql<{ count: number | bigint }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and(matching(filter))}`.pipe(
-        Effect.mapBoth({ onFailure: failure("count"), onSuccess: (rows) => Number(rows[0]!.count) })
-      ),
-    remove: (chat_id) =>
-      Effect.map(
-        changes(
-          "remove",
-          sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL, data = '{}'
-            WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`
-        ),
-        (count) => count > 0
-      ),
-    compareAndSetData: (chat_id, expected, next) =>
-      Effect.map(
-        changes(
-          "compareAndSetData",
-          sql`UPDATE ${chats} SET data = ${JSON.stringify(next)}, data_at = last_seen
-            WHERE ${isKnown} AND chat_id = ${chat_id} AND data = ${JSON.stringify(expected)} RETURNING chat_id`
-        ),
-        (count) => count > 0
-      ),
-    cleanup: (before) =>
-      changes("cleanup", sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} RETURNING chat_id`)
-  })
-})
+        count: (filter) =>
+          sql<{
+            count: number | bigint
+          }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and(matching(filter))}`.pipe(
+            Effect.mapBoth({ onFailure: toStoreError("count"), onSuccess: (rows) => Number(rows[0]!.count) })
+          ),
+        remove: (chat_id) =>
+          Effect.map(
+            countChanged(
+              "remove",
+              sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL, data = '{}'
+                WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`
+            ),
+            (count) => count > 0
+          ),
+        compareAndSetData: (chat_id, expected, next) =>
+          Effect.map(
+            countChanged(
+              "compareAndSetData",
+              sql`UPDATE ${chats} SET data = ${JSON.stringify(next)}, data_at = last_seen
+                WHERE ${isKnown} AND chat_id = ${chat_id} AND data = ${JSON.stringify(expected)} RETURNING chat_id`
+            ),
+            (count) => count > 0
+          ),
+        cleanup: (before) =>
+          countChanged(
+            "cleanup",
+            sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} RETURNING chat_id`
+          )
+      }),
+      options
+    )
+  }
+)
 
 /**
- * Keeps the chats in the database of the `SqlClient` that is provided: `NodeSqlite.layer` for a file, `PgClient.layer`
- * for PostgreSQL. The table is made when the layer is built, and it is safe to start several processes at once.
+ * Provides a `ChatStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
+ * `@effect/sql-pg`. The table is created when the layer is built; several processes may start at once.
  *
- * What is learnt is on disk, as far as the database is set to be durable, when the update goes on: in a SQLite file by
- * `NodeSqlite.layer` after every write. Updates that are handled at the same time are written in one go. Within a
- * transaction of the same `SqlClient`, what is learnt is part of the transaction.
+ * `upsert` returns when the chats are as durable as the settings of the database make a commit. With `NodeSqlite.layer`,
+ * they are on disk. Concurrent upserts share statements. Inside a transaction of the same `SqlClient`, an upsert is part
+ * of the transaction.
  *
- * Fails with a `StoreError` when the database cannot be reached or is of another kind.
+ * Fails with a `StoreError` if the database cannot be reached or is neither SQLite nor PostgreSQL.
  *
- * **Example** (One file)
+ * **Example** (Chats in a SQLite file)
  *
  * ```ts
  * import { ChatStore, Updates } from "@colloquy/core"
@@ -176,8 +173,16 @@ const makeStore = Effect.fnUntraced(function* (table: string) {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<ChatStore.ChatStore, StoreError, SqlClient.SqlClient> =>
-  Layer.effect(
-    ChatStore.ChatStore,
-    Effect.flatMap(makeStore(options.table ?? "colloquy_chats"), (store) => ChatStore.make(store, options))
-  )
+export const layer = (options?: Options): Layer.Layer<ChatStore.ChatStore, StoreError, SqlClient.SqlClient> =>
+  Layer.effect(ChatStore.ChatStore, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<ChatStore.ChatStore, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
+  Layer.effect(ChatStore.ChatStore, Effect.flatMap(Config.unwrap(options), make))

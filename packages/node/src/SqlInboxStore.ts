@@ -1,41 +1,61 @@
 /**
- * Inbox letters in an SQL database, SQLite or PostgreSQL.
+ * Stores the queued updates of an inbox in an SQL database, SQLite or PostgreSQL.
  *
  * @since 0.1.0
  */
 import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import * as SqlInbox from "./internal/updates/sqlInbox.ts"
 
 /**
- * Where the tables are: `tablePrefix` begins the name of each of them, `colloquy_inbox_` unless told. With a schema in
- * PostgreSQL, as in `bots.inbox_`, the schema has to be there.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
-  readonly tablePrefix?: string | undefined
+  /**
+   * The names of the tables begin with this prefix, followed by `_inbox_`. Use a different prefix for each bot. In
+   * PostgreSQL it may name a schema that exists, such as `bots.shop`. Default: `"colloquy"`.
+   */
+  readonly prefix?: string | undefined
 }
 
-const make = ({ tablePrefix = "colloquy_inbox_" }: Options = {}) => SqlInbox.make({ tablePrefix })
+/**
+ * Creates the store. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  options: Options = {}
+): Effect.Effect<InboxStore["Service"], StoreError, SqlClient.SqlClient | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { store, ready } = yield* SqlInbox.make(options.prefix)
+    yield* ready
+    return yield* withWriteBatching(store)
+  })
 
 /**
- * A store in the database of the program's `SqlClient`: `NodeSqlite` of this package, or `PgClient` of `@effect/sql-pg`.
- * It makes its tables when it is built, and brings those of an earlier version up to date.
+ * Provides an `InboxStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
+ * `@effect/sql-pg`. The tables are created or migrated when the layer is built; several processes may start at once.
  *
- * Several processes may share one database: a mailbox has one owner at a time, whoever it is. The clocks of their
- * machines have to agree to well within the lease.
+ * Several processes can share one database: each partition has one owner at a time. Their clocks must agree to within a
+ * small part of the lease.
  *
- * - What is stored is as durable as a commit of the database: by `synchronous_commit` of PostgreSQL and `synchronous` of
- *   SQLite, both safe unless changed.
- * - Arrivals and settlements of one process are joined into transactions.
- * - A key or a fingerprint of more than 400 characters is kept by its beginning and its hash.
+ * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on
+ *   `synchronous` in SQLite. The defaults of both are safe.
+ * - Concurrent writes of a process share transactions.
+ * - A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash.
  *
- * **Example**
+ * Fails with a `StoreError` if the database cannot be reached or is neither SQLite nor PostgreSQL.
+ *
+ * **Example** (An inbox in PostgreSQL)
  *
  * ```ts
  * import { Inbox } from "@colloquy/core"
@@ -44,7 +64,7 @@ const make = ({ tablePrefix = "colloquy_inbox_" }: Options = {}) => SqlInbox.mak
  * import { Layer, Redacted } from "effect"
  *
  * const inbox = Inbox.layer().pipe(
- *   Layer.provide(SqlInboxStore.layer()),
+ *   Layer.provide(SqlInboxStore.layer({ prefix: "shop_bot" })),
  *   Layer.provide(PgClient.layer({ url: Redacted.make("postgres://bot@localhost/bot") }))
  * )
  * ```
@@ -53,23 +73,28 @@ const make = ({ tablePrefix = "colloquy_inbox_" }: Options = {}) => SqlInbox.mak
  * @since 0.1.0
  */
 export const layer = (options?: Options): Layer.Layer<InboxStore, StoreError, SqlClient.SqlClient> =>
-  Layer.effect(
-    InboxStore,
-    Effect.gen(function* () {
-      const { store, ready } = yield* make(options)
-      yield* ready
-      return yield* withWriteBatching(store)
-    })
-  )
+  Layer.effect(InboxStore, make(options))
 
 /**
- * Like {@link layer}, but the tables are made at first use: the database is not touched until then.
+ * Like {@link layer}, with options from the configuration.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerLazy = (options?: Options): Layer.Layer<InboxStore, never, SqlClient.SqlClient> =>
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<InboxStore, StoreError | Config.ConfigError, SqlClient.SqlClient> =>
+  Layer.effect(InboxStore, Effect.flatMap(Config.unwrap(options), make))
+
+/**
+ * Like {@link layer}, but the tables are created by the first operation, so that the layer itself does not touch the
+ * database. Dies if the database is neither SQLite nor PostgreSQL.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerLazy = (options: Options = {}): Layer.Layer<InboxStore, never, SqlClient.SqlClient> =>
   Layer.effect(
     InboxStore,
-    Effect.flatMap(make(options), ({ store }) => withWriteBatching(store))
+    Effect.flatMap(Effect.orDie(SqlInbox.make(options.prefix)), ({ store }) => withWriteBatching(store))
   )

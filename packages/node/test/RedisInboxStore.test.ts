@@ -67,7 +67,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
   const withKeys = <A, E>(use: (prefix: string) => Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       const prefix = databases.uniqueName()
-      return Effect.provide(use(prefix), databases.redisPrefix(`{${prefix}}`))
+      return Effect.provide(use(prefix), databases.redisPrefix(`{${prefix}:`))
     })
 
   const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redisClient)
@@ -83,9 +83,9 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
         const redis = yield* Redis.Redis
         const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
         yield* inbox.receive(messages.map((update) => ({ decoded: Result.succeed(update) })))
-        yield* redis.send("HDEL", `{${prefix}}:updates`, "1")
-        yield* redis.send("HSET", `{${prefix}}:updates`, "2", "no update")
-        yield* redis.send("HSET", `{${prefix}}:updates`, "3", "[1,2,3,4]")
+        yield* redis.send("HDEL", `{${prefix}:inbox}:updates`, "1")
+        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "2", "no update")
+        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "3", "[1,2,3,4]")
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
         yield* Updates.run(handle).pipe(

@@ -42,11 +42,17 @@ describe("the inbox in SQLite", () => {
       const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
       assert.deepStrictEqual(
         tables.map(({ name }) => name).filter((name) => !name.startsWith("sqlite_")),
-        ["bot_fingerprints", "bot_markers", "bot_migrations", "bot_partitions", "bot_updates"]
+        [
+          "bot_inbox_fingerprints",
+          "bot_inbox_markers",
+          "bot_inbox_migrations",
+          "bot_inbox_partitions",
+          "bot_inbox_updates"
+        ]
       )
     }).pipe(
       Effect.provide(
-        Layer.provideMerge(SqlInboxStore.layer({ tablePrefix: "bot_" }), NodeSqlite.layer({ filename: ":memory:" }))
+        Layer.provideMerge(SqlInboxStore.layer({ prefix: "bot" }), NodeSqlite.layer({ filename: ":memory:" }))
       )
     )
   )
@@ -64,15 +70,15 @@ describe("the inbox in SQLite", () => {
 })
 
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in PostgreSQL", () => {
-  const tablePrefix = databases.uniqueName()
-  const store = SqlInboxStore.layer({ tablePrefix }).pipe(
-    Layer.provide(databases.pgTables(tablePrefix)),
+  const prefix = databases.uniqueName()
+  const store = SqlInboxStore.layer({ prefix }).pipe(
+    Layer.provide(databases.pgTables(prefix)),
     Layer.provideMerge(databases.hastyPostgres)
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
       ["updates", "partitions", "fingerprints", "markers"],
-      (name) => sql`DELETE FROM ${sql(tablePrefix + name)}`
+      (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
     )
   )
 
@@ -85,9 +91,9 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in Pos
   it.live(
     "several who share a database handle each update once, in order",
     () => {
-      const tablePrefix = databases.uniqueName()
-      return contend(Layer.provide(SqlInboxStore.layer({ tablePrefix }), databases.hastyPostgres)).pipe(
-        Effect.provide(Layer.provide(databases.pgTables(tablePrefix), databases.hastyPostgres))
+      const prefix = databases.uniqueName()
+      return contend(Layer.provide(SqlInboxStore.layer({ prefix }), databases.hastyPostgres)).pipe(
+        Effect.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
       )
     },
     60_000

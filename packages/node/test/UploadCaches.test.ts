@@ -44,10 +44,13 @@ describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
   ) =>
     Effect.suspend(() => {
       const table = unique("uploads")
-      const drop = SqlClient.SqlClient.use((sql) => sql`DROP TABLE IF EXISTS ${sql(table)}`)
-      return Effect.ensuring(Effect.provide(use(table), SqlUploadCache.layer({ table })), Effect.orDie(drop)).pipe(
-        Effect.provide(postgres)
+      const drop = SqlClient.SqlClient.use(
+        (sql) => sql`DROP TABLE IF EXISTS ${sql(`${table}_uploads`)}, ${sql(`${table}_uploads_migrations`)}`
       )
+      return Effect.ensuring(
+        Effect.provide(use(table), SqlUploadCache.layer({ prefix: table })),
+        Effect.orDie(drop)
+      ).pipe(Effect.provide(postgres))
     })
 
   for (const { effect, name } of UploadCacheSuite.cases) it.live(name, () => onNewTable(() => effect))
@@ -56,9 +59,9 @@ describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
     onNewTable((table) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`DROP TABLE ${sql(table)}`
+        yield* sql`DROP TABLE ${sql(`${table}_uploads`)}, ${sql(`${table}_uploads_migrations`)}`
         const caches = yield* Effect.all(
-          Array.from({ length: 4 }, () => Layer.build(Layer.fresh(SqlUploadCache.layer({ table })))),
+          Array.from({ length: 4 }, () => Layer.build(Layer.fresh(SqlUploadCache.layer({ prefix: table })))),
           { concurrency: "unbounded" }
         )
         const cache = yield* UploadCache.UploadCache
@@ -76,7 +79,7 @@ describe.skipIf(!hasPostgres)("the cache of uploads in PostgreSQL", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const cache = yield* UploadCache.UploadCache
-        yield* sql`DROP TABLE ${sql(table)}`
+        yield* sql`DROP TABLE ${sql(`${table}_uploads`)}, ${sql(`${table}_uploads_migrations`)}`
         const errors = yield* Effect.all([
           Effect.flip(cache.get("a")),
           Effect.flip(cache.set("a", "b")),
@@ -101,10 +104,10 @@ describe.skipIf(!hasRedis)("the cache of uploads in Redis", () => {
     options: RedisUploadCache.Options = {}
   ) =>
     Effect.suspend(() => {
-      const prefix = `${unique("uploads")}:`
+      const prefix = unique("uploads")
       const clean = NodeRedis.NodeRedis.use(({ use }) =>
         use(async (client) => {
-          const keys = await client.keys(`${prefix}*`)
+          const keys = await client.keys(`{${prefix}:*`)
           if (keys.length > 0) await client.del(keys)
         })
       )

@@ -150,7 +150,7 @@ describe.skipIf(missing.Redis)("a BroadcastStore in Redis", () => {
       const context = yield* Layer.build(
         Layer.provideMerge(RedisBroadcastStore.layer({ prefix }), NodeRedis.layer({ url: Databases.redisUrl }))
       )
-      yield* Context.get(context, Redis.Redis).send("SET", `${prefix}broadcast:news`, "taken")
+      yield* Context.get(context, Redis.Redis).send("SET", `{${prefix}:broadcasts}:broadcast:news`, "taken")
       const error = yield* Effect.flip(Context.get(context, BroadcastStore.BroadcastStore).acquireLease(claim))
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "WRONGTYPE")

@@ -132,9 +132,9 @@ describe("a ChatStore in SQL", () => {
     Effect.gen(function* () {
       const context = yield* sqlite
       const sql = Context.get(context, SqlClient.SqlClient)
-      yield* sql`CREATE TABLE taken (id INTEGER)`
+      yield* sql`CREATE TABLE taken_chats (id INTEGER)`
       const error = yield* Effect.flip(
-        Layer.build(SqlChatStore.layer({ table: "taken" }).pipe(Layer.provide(Layer.succeedContext(context))))
+        Layer.build(SqlChatStore.layer({ prefix: "taken" }).pipe(Layer.provide(Layer.succeedContext(context))))
       )
       assert.strictEqual(error.operation, "migrate")
       assert.include(error.message, "already exists")
@@ -157,7 +157,7 @@ describe.skipIf(missing.Redis)("a ChatStore in Redis", () => {
       const context = yield* Layer.build(
         Layer.provideMerge(RedisChatStore.layer({ prefix }), NodeRedis.layer({ url: Databases.redisUrl }))
       )
-      yield* Context.get(context, Redis.Redis).send("SET", `${prefix}known`, "taken")
+      yield* Context.get(context, Redis.Redis).send("SET", `{${prefix}:chats}:known`, "taken")
       const error = yield* Effect.flip(Effect.provide(ChatStore.upsert([added(Fixtures.groupId)]), context))
       assert.isFalse(error.isRetryable)
       assert.include(error.message, "WRONGTYPE")

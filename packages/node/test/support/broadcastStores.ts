@@ -8,7 +8,7 @@ import * as Databases from "./databases.ts"
 export const stores: Readonly<Record<string, (place: string) => Layer.Layer<BroadcastStore.BroadcastStore, unknown>>> =
   {
     SQLite: (filename) => SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename }))),
-    PostgreSQL: (table) => SqlBroadcastStore.layer({ table }).pipe(Layer.provide(Databases.Postgres)),
+    PostgreSQL: (prefix) => SqlBroadcastStore.layer({ prefix }).pipe(Layer.provide(Databases.Postgres)),
     Redis: (prefix) =>
       RedisBroadcastStore.layer({ prefix }).pipe(Layer.provide(NodeRedis.layer({ url: Databases.redisUrl })))
   }

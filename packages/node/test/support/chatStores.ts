@@ -7,6 +7,6 @@ import * as Databases from "./databases.ts"
 /** The stores, each at a place: a file, a table with its schema, a prefix. */
 export const stores: Readonly<Record<string, (place: string) => Layer.Layer<ChatStore.ChatStore, unknown>>> = {
   SQLite: (filename) => SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename }))),
-  PostgreSQL: (table) => SqlChatStore.layer({ table }).pipe(Layer.provide(Databases.Postgres)),
+  PostgreSQL: (prefix) => SqlChatStore.layer({ prefix }).pipe(Layer.provide(Databases.Postgres)),
   Redis: (prefix) => RedisChatStore.layer({ prefix }).pipe(Layer.provide(NodeRedis.layer({ url: Databases.redisUrl })))
 }

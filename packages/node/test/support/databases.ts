@@ -99,7 +99,7 @@ export const places = (what: string): Readonly<Record<string, Effect.Effect<stri
     return Effect.as(Layer.build(postgresSchema(schema)), `${schema}.${what}`)
   }),
   Redis: Effect.suspend(() => {
-    const prefix = `${uniqueName(what)}:`
-    return Effect.as(Layer.build(redisPrefix(prefix)), prefix)
+    const prefix = uniqueName(what)
+    return Effect.as(Layer.build(redisPrefix(`{${prefix}:`)), prefix)
   })
 })

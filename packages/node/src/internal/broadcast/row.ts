@@ -1,58 +1,84 @@
-import type { RecipientStatus, RecipientRecord as Served, Summary, Status } from "@colloquy/core/BroadcastStore"
-import type { ChatId, MessageId } from "@colloquy/core/Recipient"
+import type { RecipientRecord, Summary } from "@colloquy/core/BroadcastStore"
+import { ChatId, MessageId } from "@colloquy/core/Recipient"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { encodeText, StoredInteger, StoredText } from "../stores/values.ts"
 
-/** A number as a database hands it out. */
-type Count = number | bigint | string
+/** The columns of a broadcast, without its lease. */
+export const broadcastColumns = [
+  "name",
+  "status",
+  "started_at",
+  "total",
+  "sent",
+  "forbidden",
+  "not_found",
+  "failed"
+] as const
 
-/** A broadcast as flat columns, without who has it. */
-export interface Broadcast {
-  readonly name: string
-  readonly status: string
-  readonly started_at: Count
-  readonly total: Count | null
-  readonly sent: Count
-  readonly forbidden: Count
-  readonly not_found: Count
-  readonly failed: Count
-}
+/** The columns of a broadcast, as the database returns them. */
+export type BroadcastRow = { readonly [K in (typeof broadcastColumns)[number]]: unknown }
 
-export const toStanding = (row: Broadcast): Summary => ({
-  name: row.name,
-  status: row.status as Status,
-  startedAt: Number(row.started_at),
-  total: row.total === null ? undefined : Number(row.total),
-  counts: {
-    Sent: Number(row.sent),
-    Forbidden: Number(row.forbidden),
-    NotFound: Number(row.not_found),
-    Failed: Number(row.failed)
-  }
+const Broadcast = Schema.Struct({
+  name: Schema.String,
+  status: Schema.Literals(["running", "paused", "cancelled", "finished"]),
+  started_at: StoredInteger,
+  total: Schema.NullOr(StoredInteger),
+  sent: StoredInteger,
+  forbidden: StoredInteger,
+  not_found: StoredInteger,
+  failed: StoredInteger
 })
 
+const decodeBroadcast = Schema.decodeUnknownEffect(Broadcast)
+
+export const toSummary = (row: BroadcastRow): Effect.Effect<Summary, Schema.SchemaError> =>
+  Effect.map(decodeBroadcast(row), ({ name, status, started_at, total, sent, forbidden, not_found, failed }) => ({
+    name,
+    status,
+    startedAt: started_at,
+    total: total ?? undefined,
+    counts: { Sent: sent, Forbidden: forbidden, NotFound: not_found, Failed: failed }
+  }))
+
 /** A record as flat columns. */
-export interface Row {
-  readonly chat_id: Count
+export interface RecordRow {
+  readonly chat_id: number
   readonly status: string
   readonly message_id: string | null
   readonly problem: string | null
-  readonly at: Count
+  readonly at: number
 }
 
-// PostgreSQL refuses U+0000 and half a surrogate pair in a text.
-const clean = (text: string | undefined) => text?.toWellFormed().replaceAll("\0", "") ?? null
+const textOrNull = (text: string | undefined) => (text === undefined ? null : encodeText(text))
 
-export const fromRecord = (record: Served): Row => ({
+export const fromRecord = (record: RecipientRecord): RecordRow => ({
   chat_id: record.chat_id,
   status: record.status,
-  message_id: clean(record.message_id),
-  problem: clean(record.problem),
+  message_id: textOrNull(record.message_id),
+  problem: textOrNull(record.problem),
   at: record.at
 })
 
-export const toRecord = ({ at, chat_id, status: kind, message_id, problem }: Row): Served => ({
-  chat_id: Number(chat_id) as ChatId,
-  status: kind as RecipientStatus,
-  ...(message_id === null ? {} : { message_id: message_id as MessageId }),
-  ...(problem === null ? {} : { problem }),
-  at: Number(at)
+const Record = Schema.Struct({
+  chat_id: StoredInteger.pipe(Schema.decodeTo(ChatId)),
+  status: Schema.Literals(["Sent", "Forbidden", "NotFound", "Failed"]),
+  message_id: Schema.NullOr(StoredText.pipe(Schema.decodeTo(MessageId))),
+  problem: Schema.NullOr(StoredText),
+  at: StoredInteger
 })
+
+const toRecipientRecord = ({ message_id, problem, ...record }: typeof Record.Type): RecipientRecord => ({
+  ...record,
+  ...(message_id === null ? {} : { message_id }),
+  ...(problem === null ? {} : { problem })
+})
+
+const decodeRecord = Schema.decodeUnknownEffect(Record)
+
+const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Record))
+
+/** Both fail if a column is not what `fromRecord` wrote. */
+export const toRecord = (row: unknown) => Effect.map(decodeRecord(row), toRecipientRecord)
+
+export const fromJson = (json: string) => Effect.map(decodeJsonRecord(json), toRecipientRecord)

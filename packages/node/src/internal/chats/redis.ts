@@ -1,11 +1,11 @@
 import type * as ChatRecord from "@colloquy/core/ChatRecord"
 import type { ChatId } from "@colloquy/core/Recipient"
 import * as Redis from "effect/persistence/Redis"
-import * as Row from "./row.ts"
+import { type ChatRow, chatColumns, fromRecord, type RecordRow } from "./row.ts"
 
 /**
- * A chat is a hash. Its id stands in the sorted set `known` by the id, which is the order of the pages, or in `left` by
- * the time when the bot left. What is not told is an empty text.
+ * A chat is a hash, in which an unknown fact is an empty text. The ids of known chats are in the sorted set `known`, by
+ * id, which is the order of pages. The ids of chats that the bot left are in `left`, by the time when it left.
  */
 export interface Keys {
   readonly known: string
@@ -14,9 +14,9 @@ export interface Keys {
 }
 
 export const keysOf = (prefix: string): Keys => ({
-  known: `${prefix}known`,
-  left: `${prefix}left`,
-  chat: (chat_id) => `${prefix}chat:${chat_id}`
+  known: `${prefix}:known`,
+  left: `${prefix}:left`,
+  chat: (chat_id) => `${prefix}:chat:${chat_id}`
 })
 
 const recordFields = [
@@ -32,11 +32,11 @@ const recordFields = [
   "dialog_user_at",
   "rights",
   "rights_at"
-] as const satisfies ReadonlyArray<keyof Row.Row>
+] as const satisfies ReadonlyArray<keyof RecordRow>
 
-// Numbers stay the texts that they came as: a double of Lua would lose digits when it is written.
-const file = `
-local function file(known, left, chat_id, member_at, left_at)
+// Numbers stay texts: Lua would lose digits of a double when it writes it.
+const indexChat = `
+local function index_chat(known, left, chat_id, member_at, left_at)
   if tonumber(member_at) > tonumber(left_at) then
     redis.call("ZADD", known, chat_id, chat_id)
     redis.call("ZREM", left, chat_id)
@@ -47,10 +47,10 @@ local function file(known, left, chat_id, member_at, left_at)
 end
 `
 
-/** `ChatRecord.combine` of the hash that is there and the record that is told, for each of the records. */
+/** Writes `ChatRecord.combine` of the stored hash and the new record, for each of the records. */
 export const upsert = Redis.script(
   (keys: Keys, records: ReadonlyArray<ChatRecord.ChatRecord>) => {
-    const rows = records.map(Row.fromRecord)
+    const rows = records.map(fromRecord)
     return [
       keys.known,
       keys.left,
@@ -62,46 +62,44 @@ export const upsert = Redis.script(
     numberOfKeys: (_, records) => 2 + records.length,
     lua: `
 local fields = { ${recordFields.map((field) => `"${field}"`).join(", ")} }
-local dated = { "title", "dialog_user", "rights" }
+local facts = { "title", "dialog_user", "rights" }
 
 local function latest(a, b) if tonumber(b) >= tonumber(a) then return b else return a end end
 local function earliest(a, b) if tonumber(b) < tonumber(a) then return b else return a end end
-${file}
+${indexChat}
 for index = 3, #KEYS do
-  local key, told, kept = KEYS[index], {}, {}
-  for at, field in ipairs(fields) do told[field] = ARGV[(index - 3) * #fields + at] end
+  local key, new, stored = KEYS[index], {}, {}
+  for at, field in ipairs(fields) do new[field] = ARGV[(index - 3) * #fields + at] end
   local flat = redis.call("HGETALL", key)
-  for at = 1, #flat, 2 do kept[flat[at]] = flat[at + 1] end
-  if not kept.chat_id then
-    kept.data, kept.data_at = "{}", "0"
-    for field, value in pairs(told) do kept[field] = value end
+  for at = 1, #flat, 2 do stored[flat[at]] = flat[at + 1] end
+  if not stored.chat_id then
+    stored.data, stored.data_at = "{}", "0"
+    for field, value in pairs(new) do stored[field] = value end
   end
-  if told.type ~= "" then kept.type = told.type end
-  kept.first_seen = earliest(kept.first_seen, told.first_seen)
-  kept.last_seen = latest(kept.last_seen, told.last_seen)
-  kept.member_at = latest(kept.member_at, told.member_at)
-  kept.left_at = latest(kept.left_at, told.left_at)
-  local left_at = tonumber(kept.left_at)
-  for _, name in ipairs(dated) do
+  if new.type ~= "" then stored.type = new.type end
+  stored.first_seen = earliest(stored.first_seen, new.first_seen)
+  stored.last_seen = latest(stored.last_seen, new.last_seen)
+  stored.member_at = latest(stored.member_at, new.member_at)
+  stored.left_at = latest(stored.left_at, new.left_at)
+  local left_at = tonumber(stored.left_at)
+  for _, name in ipairs(facts) do
     local at = name .. "_at"
-    if tonumber(told[at]) >= tonumber(kept[at]) then kept[name], kept[at] = told[name], told[at] end
-    if tonumber(kept[at]) <= left_at then kept[name] = "" end
+    if tonumber(new[at]) >= tonumber(stored[at]) then stored[name], stored[at] = new[name], new[at] end
+    if tonumber(stored[at]) <= left_at then stored[name] = "" end
   end
-  if tonumber(kept.data_at) <= left_at then kept.data = "{}" end
+  if tonumber(stored.data_at) <= left_at then stored.data = "{}" end
   local written = {}
-  for field, value in pairs(kept) do
+  for field, value in pairs(stored) do
     written[#written + 1] = field
     written[#written + 1] = value
   end
   redis.call("HSET", key, unpack(written))
-  file(KEYS[1], KEYS[2], told.chat_id, kept.member_at, kept.left_at)
+  index_chat(KEYS[1], KEYS[2], new.chat_id, stored.member_at, stored.left_at)
 end`
   }
 )
 
-const knownFields = ["chat_id", "type", "first_seen", "last_seen", "title", "dialog_user", "rights", "data"] as const
-
-/** The hashes of those chats that are known. */
+/** Returns the columns of the chats that are known. */
 export const read = Redis.script((keys: Keys, ids: ReadonlyArray<ChatId | string>) => ids.map(keys.chat), {
   numberOfKeys: (_, ids) => ids.length,
   lua: `
@@ -109,24 +107,16 @@ local found = {}
 for _, key in ipairs(KEYS) do
   local times = redis.call("HMGET", key, "member_at", "left_at")
   if times[1] and tonumber(times[1]) > tonumber(times[2]) then
-    found[#found + 1] = redis.call("HMGET", key, ${knownFields.map((field) => `"${field}"`).join(", ")})
+    found[#found + 1] = redis.call("HMGET", key, ${chatColumns.map((field) => `"${field}"`).join(", ")})
   end
 end
 return found`
 }).withReturnType<ReadonlyArray<ReadonlyArray<string>>>()
 
-export const toEntry = (values: ReadonlyArray<string>) => {
-  const [chat_id = "", type, first_seen = "", last_seen = "", title, dialog_user, rights, data = "{}"] = values
-  return Row.toEntry({
-    chat_id,
-    type: type || null,
-    first_seen,
-    last_seen,
-    title: title || null,
-    dialog_user: dialog_user || null,
-    rights: rights || null,
-    data
-  })
+/** The values of `chatColumns`. */
+export const toRow = (values: ReadonlyArray<string>): ChatRow => {
+  const row = Object.fromEntries(chatColumns.map((name, index) => [name, values[index] || null]))
+  return row as ChatRow
 }
 
 const isKnown = `
@@ -138,9 +128,9 @@ export const remove = Redis.script(
   (keys: Keys, chat_id: ChatId) => [keys.chat(chat_id), keys.known, keys.left, chat_id],
   {
     numberOfKeys: 3,
-    lua: `${file}${isKnown}
+    lua: `${indexChat}${isKnown}
 redis.call("HSET", KEYS[1], "left_at", times[3], "title", "", "dialog_user", "", "rights", "", "data", "{}")
-file(KEYS[2], KEYS[3], ARGV[1], times[1], times[3])
+index_chat(KEYS[2], KEYS[3], ARGV[1], times[1], times[3])
 return 1`
   }
 ).withReturnType<number>()
@@ -156,7 +146,7 @@ return 1`
   }
 ).withReturnType<number>()
 
-/** Drops those of the chats that are still left, since before a time. */
+/** Deletes the chats that the bot left before a time and has not joined since. */
 export const cleanup = Redis.script(
   (keys: Keys, ids: ReadonlyArray<string>, before: number) => [keys.left, ...ids.map(keys.chat), before, ...ids],
   {

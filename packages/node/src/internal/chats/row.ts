@@ -1,10 +1,13 @@
-import type { KnownChat } from "@colloquy/core/KnownChat"
 import type * as ChatRecord from "@colloquy/core/ChatRecord"
-import type { ChatId } from "@colloquy/core/Recipient"
-import type { User } from "@colloquy/core/User"
+import { KnownChat, Rights } from "@colloquy/core/KnownChat"
+import { ChatId } from "@colloquy/core/Recipient"
+import { User } from "@colloquy/core/User"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { encodeText, StoredInteger, StoredText } from "../stores/values.ts"
 
-/** A record as flat columns: what is not told is null, and its time -1. Users, rights and data are JSON texts. */
-export interface Row {
+/** A record as flat columns. Facts that are unknown are null and have the time -1. User and rights are JSON. */
+export interface RecordRow {
   readonly chat_id: number
   readonly type: string | null
   readonly first_seen: number
@@ -19,48 +22,62 @@ export interface Row {
   readonly rights_at: number
 }
 
-const untold = -1
+const unknownAt = -1
 
-// PostgreSQL refuses U+0000 and half a surrogate pair in a text.
-const clean = (text: string | null | undefined) => text?.toWellFormed().replaceAll("\0", "") ?? null
+const textOrNull = (text: string | null | undefined) => (text == null ? null : encodeText(text))
 
-const json = (dated: ChatRecord.Dated<object> | undefined) => (dated === undefined ? null : JSON.stringify(dated.value))
+const jsonOrNull = (fact: ChatRecord.Dated<object> | undefined) =>
+  fact === undefined ? null : JSON.stringify(fact.value)
 
-export const fromRecord = (record: ChatRecord.ChatRecord): Row => ({
+export const fromRecord = (record: ChatRecord.ChatRecord): RecordRow => ({
   chat_id: record.chat_id,
-  type: clean(record.type),
+  type: textOrNull(record.type),
   first_seen: record.first_seen,
   last_seen: record.last_seen,
   member_at: record.member_at,
   left_at: record.left_at,
-  title: clean(record.title?.value),
-  title_at: record.title?.at ?? untold,
-  dialog_user: json(record.user),
-  dialog_user_at: record.user?.at ?? untold,
-  rights: json(record.rights),
-  rights_at: record.rights?.at ?? untold
+  title: textOrNull(record.title?.value),
+  title_at: record.title?.at ?? unknownAt,
+  dialog_user: jsonOrNull(record.user),
+  dialog_user_at: record.user?.at ?? unknownAt,
+  rights: jsonOrNull(record.rights),
+  rights_at: record.rights?.at ?? unknownAt
 })
 
-/** The columns that an entry is made of, as a database hands them out. */
-export interface Known {
-  readonly chat_id: number | bigint | string
-  readonly type: string | null
-  readonly first_seen: number | bigint | string
-  readonly last_seen: number | bigint | string
-  readonly title: string | null
-  readonly dialog_user: string | null
-  readonly rights: string | null
-  readonly data: string
-}
+/** The columns of a known chat. */
+export const chatColumns = [
+  "chat_id",
+  "type",
+  "first_seen",
+  "last_seen",
+  "title",
+  "dialog_user",
+  "rights",
+  "data"
+] as const
 
-/** Throws where a text is not the JSON that was written. */
-export const toEntry = (row: Known): KnownChat => ({
-  chat_id: Number(row.chat_id) as ChatId,
-  ...(row.type === null ? {} : { type: row.type }),
-  ...(row.title === null ? {} : { title: row.title }),
-  ...(row.dialog_user === null ? {} : { user: JSON.parse(row.dialog_user) as User }),
-  ...(row.rights === null ? {} : { rights: JSON.parse(row.rights) as NonNullable<KnownChat["rights"]> }),
-  first_seen: Number(row.first_seen),
-  last_seen: Number(row.last_seen),
-  data: JSON.parse(row.data) as KnownChat["data"]
+/** The columns of a known chat, as the database returns them. */
+export type ChatRow = { readonly [K in (typeof chatColumns)[number]]: unknown }
+
+const Chat = Schema.Struct({
+  chat_id: StoredInteger.pipe(Schema.decodeTo(ChatId)),
+  type: Schema.NullOr(StoredText),
+  first_seen: StoredInteger,
+  last_seen: StoredInteger,
+  title: Schema.NullOr(StoredText),
+  dialog_user: Schema.NullOr(Schema.fromJsonString(User)),
+  rights: Schema.NullOr(Schema.fromJsonString(Rights)),
+  data: Schema.fromJsonString(KnownChat.fields.data)
 })
+
+const decode = Schema.decodeUnknownEffect(Chat)
+
+/** Fails if a column is not what `fromRecord` wrote. */
+export const toKnownChat = (row: ChatRow): Effect.Effect<KnownChat, Schema.SchemaError> =>
+  Effect.map(decode(row), ({ dialog_user, rights, title, type, ...chat }) => ({
+    ...chat,
+    ...(type === null ? {} : { type }),
+    ...(title === null ? {} : { title }),
+    ...(dialog_user === null ? {} : { user: dialog_user }),
+    ...(rights === null ? {} : { rights })
+  }))

@@ -1,30 +1,48 @@
-import type * as Row from "./row.ts"
+import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { Fragment } from "effect/sql/Statement"
-import * as shared from "../stores/sqlDialect.ts"
+import type { Dialect } from "../stores/sql.ts"
+import type { RecordRow } from "./row.ts"
 
-const types = {
-  chat_id: "BIGINT",
-  type: "TEXT",
-  first_seen: "BIGINT",
-  last_seen: "BIGINT",
-  member_at: "BIGINT",
-  left_at: "BIGINT",
-  title: "TEXT",
-  title_at: "BIGINT",
-  dialog_user: "TEXT",
-  dialog_user_at: "BIGINT",
-  rights: "TEXT",
-  rights_at: "BIGINT"
-} as const satisfies { readonly [K in keyof Row.Row]: string }
+export const recordColumns = {
+  chat_id: "bigint",
+  type: "text",
+  first_seen: "bigint",
+  last_seen: "bigint",
+  member_at: "bigint",
+  left_at: "bigint",
+  title: "text",
+  title_at: "bigint",
+  dialog_user: "text",
+  dialog_user_at: "bigint",
+  rights: "text",
+  rights_at: "bigint"
+} as const satisfies { readonly [K in keyof RecordRow]: string }
 
-/** The columns of a {@link Row.Row}. */
-export const columns = Object.keys(types).join(", ")
+export const migrations = (sql: SqlClient.SqlClient, table: string, { integer }: Dialect) => ({
+  "1_create": Effect.asVoid(
+    sql`CREATE TABLE ${sql(table)} (
+      chat_id ${integer} NOT NULL PRIMARY KEY,
+      type TEXT,
+      first_seen ${integer} NOT NULL,
+      last_seen ${integer} NOT NULL,
+      member_at ${integer} NOT NULL,
+      left_at ${integer} NOT NULL,
+      title TEXT,
+      title_at ${integer} NOT NULL,
+      dialog_user TEXT,
+      dialog_user_at ${integer} NOT NULL,
+      rights TEXT,
+      rights_at ${integer} NOT NULL,
+      data TEXT NOT NULL DEFAULT '{}',
+      data_at ${integer} NOT NULL DEFAULT 0
+    )`
+  )
+})
 
-/** `ChatRecord.combine` of the row that is there, `known`, and the one that is told, `excluded`. */
-const combine = (least: string, greatest: string): string => {
+/** The assignments of an upsert: `ChatRecord.combine` of the stored row, `known`, and the new one, `excluded`. */
+export const combine = ({ greatest, least }: Dialect): string => {
   const left_at = `${greatest}(known.left_at, excluded.left_at)`
-  const dated = (name: string) => [
+  const latestFact = (name: string) => [
     `${name} = CASE WHEN excluded.${name}_at >= known.${name}_at AND excluded.${name}_at > ${left_at} THEN excluded.${name}
       WHEN known.${name}_at > ${left_at} THEN known.${name} END`,
     `${name}_at = ${greatest}(known.${name}_at, excluded.${name}_at)`
@@ -35,29 +53,7 @@ const combine = (least: string, greatest: string): string => {
     `last_seen = ${greatest}(known.last_seen, excluded.last_seen)`,
     `member_at = ${greatest}(known.member_at, excluded.member_at)`,
     `left_at = ${left_at}`,
-    ...["title", "dialog_user", "rights"].flatMap(dated),
+    ...["title", "dialog_user", "rights"].flatMap(latestFact),
     `data = CASE WHEN known.data_at > ${left_at} THEN known.data ELSE '{}' END`
   ].join(", ")
-}
-
-/** What differs between the databases. */
-export interface Dialect extends Pick<shared.Dialect, "integer"> {
-  /** Rows from a JSON text, as something to insert. */
-  readonly told: (json: string) => Fragment
-  readonly combine: string
-}
-
-export const dialectOf = (sql: SqlClient.SqlClient): Dialect | undefined => {
-  const dialect = shared.dialectOf(sql)
-  return (
-    dialect && {
-      integer: dialect.integer,
-      // SQLite takes an ON CONFLICT after a FROM for a join, unless a WHERE stands between.
-      told: (json) => sql`SELECT ${sql.literal(columns)} FROM ${dialect.told(json, types)} WHERE true`,
-      combine: sql.onDialectOrElse({
-        sqlite: () => combine("MIN", "MAX"),
-        orElse: () => combine("LEAST", "GREATEST")
-      })
-    }
-  )
 }

@@ -4,7 +4,7 @@ import * as Redis from "effect/persistence/Redis"
 import * as Migrator from "effect/sql/Migrator"
 import { isSqlError } from "effect/sql/SqlError"
 
-/** From the name of an operation and what it failed with. */
+/** Makes the error of an operation from what it failed with. An error that already is a `StoreError` stays as it is. */
 export type ToStoreError = (operation: string) => (cause: unknown) => StoreError
 
 const textOf = (cause: unknown): string => {
@@ -18,13 +18,15 @@ export const ofSql =
   (store: StoreName): ToStoreError =>
   (operation) =>
   (cause) =>
-    new StoreError({
-      store,
-      operation,
-      reason: textOf(cause),
-      isRetryable: isSqlError(cause) && cause.isRetryable,
-      cause
-    })
+    cause instanceof StoreError
+      ? cause
+      : new StoreError({
+          store,
+          operation,
+          reason: textOf(cause),
+          isRetryable: isSqlError(cause) && cause.isRetryable,
+          cause
+        })
 
 // An error reply of Redis begins with its code in capitals. These codes are temporary, and so is the loss of a connection.
 const isPermanent = (reason: string): boolean =>
@@ -34,6 +36,7 @@ export const ofRedis =
   (store: StoreName): ToStoreError =>
   (operation) =>
   (error) => {
+    if (error instanceof StoreError) return error
     if (Cause.isTimeoutError(error)) {
       const reason = "Redis did not answer in time"
       return new StoreError({ store, operation, reason, isRetryable: true, cause: error })

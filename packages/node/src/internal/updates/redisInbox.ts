@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"
 import { ofRedis } from "../stores/failure.ts"
-import { fromPlain, isId, toName, toPlain } from "./plain.ts"
+import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import * as Scripts from "./redisScripts.ts"
 
 const toStoreError = ofRedis("inbox")
@@ -16,7 +16,12 @@ const toStoreError = ofRedis("inbox")
 const Packed = Schema.Tuple([Schema.Number, Schema.String, Schema.String, Schema.String])
 
 const pack = ({ receivedAt, fingerprint, partitionKey, text }: QueuedUpdate.QueuedUpdate): string =>
-  JSON.stringify([receivedAt, toName(fingerprint), toName(partitionKey), toPlain(text)] satisfies typeof Packed.Type)
+  JSON.stringify([
+    receivedAt,
+    encodeIndexed(fingerprint),
+    encodeIndexed(partitionKey),
+    encodeText(text)
+  ] satisfies typeof Packed.Type)
 
 const decodePacked = Schema.decodeUnknownOption(Schema.fromJsonString(Packed))
 
@@ -28,7 +33,7 @@ const unpack = (packed: string | null): typeof Packed.Type =>
 const PackedFailure = Schema.Tuple([Schema.String, Schema.Number, Schema.Number])
 
 const packFailure = ({ error, attempts, failedAt }: Failure): string =>
-  JSON.stringify([toPlain(error), attempts, failedAt] satisfies typeof PackedFailure.Type)
+  JSON.stringify([encodeText(error), attempts, failedAt] satisfies typeof PackedFailure.Type)
 
 const decodePackedFailure = Schema.decodeUnknownOption(Schema.fromJsonString(PackedFailure))
 
@@ -40,23 +45,23 @@ const toEntry = (id: string, packed: string | null): QueuedUpdate.Entry => {
   return {
     id,
     update: QueuedUpdate.fromStored({
-      fingerprint: fromPlain(fingerprint),
-      partitionKey: fromPlain(partitionKey),
+      fingerprint: decodeText(fingerprint),
+      partitionKey: decodeText(partitionKey),
       receivedAt,
-      text: fromPlain(text)
+      text: decodeText(text)
     })
   }
 }
 
 const toDeadLetter = ([id, update, failure]: Scripts.DeadLetter): QueuedUpdate.DeadLetter => {
   const [error, attempts, failedAt] = unpackFailure(failure)
-  return { ...toEntry(id, update), error: fromPlain(error), attempts, failedAt }
+  return { ...toEntry(id, update), error: decodeText(error), attempts, failedAt }
 }
 
 const toPartition = ([key, ...rest]: Scripts.Claimed): Partition => {
   const updates: Array<QueuedUpdate.Entry> = []
   for (let index = 0; index < rest.length; index += 2) updates.push(toEntry(rest[index]!, rest[index + 1]))
-  return { key: fromPlain(key), updates }
+  return { key: decodeText(key), updates }
 }
 
 const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> => {
@@ -67,7 +72,15 @@ const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> 
     const add = (update: QueuedUpdate.QueuedUpdate, failedAt: string, failure: string) => {
       count++
       const { fingerprint, partitionKey } = update
-      args.push(toName(fingerprint), String(now), since, toName(partitionKey), pack(update), failedAt, failure)
+      args.push(
+        encodeIndexed(fingerprint),
+        String(now),
+        since,
+        encodeIndexed(partitionKey),
+        pack(update),
+        failedAt,
+        failure
+      )
     }
     for (const update of updates) add(update, "", "")
     for (const { update, error } of deadLetters) {
@@ -75,7 +88,7 @@ const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> 
     }
   }
   const markers = batches.flatMap(({ marker }) =>
-    marker === undefined ? [] : [toName(marker.source), String(marker.value)]
+    marker === undefined ? [] : [encodeIndexed(marker.source), String(marker.value)]
   )
   return [String(count), ...args, ...markers]
 }
@@ -83,8 +96,8 @@ const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> 
 const commitArguments = ({ owner, partitionKey, completed, release }: Commit): ReadonlyArray<string> => {
   const failure = completed?.failure
   return [
-    toName(owner),
-    toName(partitionKey),
+    encodeIndexed(owner),
+    encodeIndexed(partitionKey),
     completed?.id ?? "",
     failure === undefined ? "" : String(failure.failedAt),
     failure === undefined ? "" : packFailure(failure),
@@ -153,18 +166,21 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     isShared: true,
     enqueueAll,
     claim: ({ owner, now, leaseUntil, maxPartitions, maxUpdates }) =>
-      Effect.map(claim([toName(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String)]), (claimed) =>
-        claimed.map(toPartition)
+      Effect.map(
+        claim([encodeIndexed(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String)]),
+        (claimed) => claimed.map(toPartition)
       ),
     commit: (commits) => (commits.length === 0 ? Effect.void : Effect.asVoid(commit(commits.flatMap(commitArguments)))),
-    renew: (owner, leaseUntil) => Effect.asVoid(renew([toName(owner), String(leaseUntil)])),
+    renew: (owner, leaseUntil) => Effect.asVoid(renew([encodeIndexed(owner), String(leaseUntil)])),
     stats: Effect.map(stats(), ([queued, deadLetters, oldest]) => ({
       queued,
       deadLetters,
       oldestReceivedAt: oldest == null ? undefined : Number(oldest)
     })),
     marker: (source) =>
-      Effect.map(get("marker", "markers", [toName(source)]), ([value]) => (value === null ? undefined : BigInt(value))),
+      Effect.map(get("marker", "markers", [encodeIndexed(source)]), ([value]) =>
+        value === null ? undefined : BigInt(value)
+      ),
     deadLetters: ({ after = "0", limit }) =>
       Effect.map(deadLetters([isId(after) ? after : "0", String(limit)]), (page) => page.map(toDeadLetter)),
     replay: (ids) => replayAll(ids.filter(isId)),

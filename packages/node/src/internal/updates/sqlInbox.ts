@@ -1,16 +1,13 @@
-import * as Backoff from "@colloquy/core/Backoff"
 import type { Batch, BatchStore, Claim, Commit } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
-import { SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import { ofSql } from "../stores/failure.ts"
-import { fromPlain, isId, toName, toPlain } from "./plain.ts"
+import { makeStore, retryConflicts } from "../stores/sql.ts"
+import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import * as Dialect from "./sqlDialect.ts"
 import type { UpdateRow } from "./sqlDialect.ts"
 import * as Tables from "./sqlTables.ts"
@@ -24,40 +21,32 @@ interface DeadLetterRow extends UpdateRow {
 const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
   id: String(id),
   update: QueuedUpdate.fromStored({
-    fingerprint: fromPlain(fingerprint),
-    partitionKey: fromPlain(partition_key),
+    fingerprint: decodeText(fingerprint),
+    partitionKey: decodeText(partition_key),
     receivedAt: Number(received_at),
-    text: fromPlain(text)
+    text: decodeText(text)
   })
 })
 
 const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
   ...toEntry(row),
-  error: fromPlain(row.error),
+  error: decodeText(row.error),
   attempts: Number(row.attempts),
   failedAt: Number(row.failed_at)
 })
-
-const toStoreError = ofSql("inbox")
 
 const cleanupChunk = 1000
 
 const toIdRows = (ids: ReadonlyArray<string>) => ids.filter(isId).map((id) => ({ id }))
 
-const collisions = new Set(["DeadlockError", "SerializationError", "LockTimeoutError"])
-
-const isCollision = (error: unknown) => error instanceof SqlError && collisions.has(error.reason._tag)
-
-const collisionPauses = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
-
 const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
 
 const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now: number): Dialect.NewUpdate => ({
-  fingerprint: toName(update.fingerprint),
-  partition_key: toName(update.partitionKey),
+  fingerprint: encodeIndexed(update.fingerprint),
+  partition_key: encodeIndexed(update.partitionKey),
   received_at: update.receivedAt,
-  text: toPlain(update.text),
-  error: error === undefined ? null : toPlain(error),
+  text: encodeText(update.text),
+  error: error === undefined ? null : encodeText(error),
   attempts: error === undefined ? null : 0,
   failed_at: error === undefined ? null : now
 })
@@ -93,21 +82,22 @@ const changesOf = (commits: ReadonlyArray<Commit>, owners: ReadonlyMap<string, s
   const deadLetters: Array<{ id: string; error: string; attempts: number; failed_at: number }> = []
   const released = new Map<string, boolean>()
   for (const { owner, partitionKey, completed, release } of commits) {
-    const key = toName(partitionKey)
+    const key = encodeIndexed(partitionKey)
     if (owners.get(key) !== owner || released.get(key) === true) continue
     released.set(key, release)
     if (completed === undefined) continue
     const { id, failure } = completed
     if (failure === undefined) acknowledged.push({ id })
     else
-      deadLetters.push({ id, error: toPlain(failure.error), attempts: failure.attempts, failed_at: failure.failedAt })
+      deadLetters.push({
+        id,
+        error: encodeText(failure.error),
+        attempts: failure.attempts,
+        failed_at: failure.failedAt
+      })
   }
   const touched = [...released].map(([partition_key, release]) => ({ partition_key, released: release ? 1 : 0 }))
   return { acknowledged, deadLetters, touched }
-}
-
-export interface Options {
-  readonly tablePrefix: string
 }
 
 /**
@@ -116,19 +106,19 @@ export interface Options {
  * the lock of the partition. Therefore an empty partition can be deleted safely, and the ids of a partition follow the
  * order of its commits.
  */
-export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const dialect = Dialect.make(sql)
+export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
+  const { migrate, sql, toStoreError, ...common } = yield* makeStore({
+    store: "inbox",
+    prefix,
+    migrations: Tables.migrations
+  })
+  const dialect = Dialect.make(sql, common.dialect)
   const { lock, lockFree, rows } = dialect
-  const table = Tables.names(tablePrefix)
+  const table = Tables.names(common.table)
   const updates = sql(table.updates)
   const partitions = sql(table.partitions)
   const fingerprints = sql(table.fingerprints)
   const markers = sql(table.markers)
-
-  // The database runs in real time, also when the program runs with a test clock.
-  const retryCollisions = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Backoff.retry(effect, { schedule: collisionPauses, while: isCollision, clock: Clock.Clock.defaultValue() })
 
   const migrationLock = yield* Semaphore.make(1)
   let isMigrated = false
@@ -136,12 +126,9 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     Effect.suspend(() =>
       isMigrated
         ? Effect.void
-        : Effect.map(
-            Effect.provideService(retryCollisions(Tables.migrate(tablePrefix, dialect)), SqlClient.SqlClient, sql),
-            () => {
-              isMigrated = true
-            }
-          )
+        : Effect.map(migrate, () => {
+            isMigrated = true
+          })
     )
   )
 
@@ -157,8 +144,8 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     const named = operation(name)
     return <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StoreError> =>
       named(
-        retryCollisions(
-          Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, dialect.isolation)
+        retryConflicts(
+          Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, dialect.beginTransaction)
         )
       )
   }
@@ -215,7 +202,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     if (keys.length > 0) yield* setHeads(keys)
     const read = new Map(batches.flatMap(({ marker }) => (marker === undefined ? [] : [[marker.source, marker.value]])))
     if (read.size > 0) {
-      const values = [...read].map(([source, value]) => ({ source: toName(source), value: String(value) }))
+      const values = [...read].map(([source, value]) => ({ source: encodeIndexed(source), value: String(value) }))
       yield* sql`
         INSERT INTO ${markers} (source, value)
         SELECT r.source, r.value FROM ${rows({ source: "text", value: "text" }, values)}
@@ -233,7 +220,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
         SELECT partition_key FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
         ORDER BY head_id LIMIT ${maxPartitions} ${lockFree}
       )
-      UPDATE ${partitions} SET owner = ${toName(owner)}, lease_until = ${leaseUntil}
+      UPDATE ${partitions} SET owner = ${encodeIndexed(owner)}, lease_until = ${leaseUntil}
       WHERE partition_key IN (SELECT partition_key FROM free)
       RETURNING partition_key, head_id`
     if (claimed.length === 0) return []
@@ -242,11 +229,11 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
     for (const row of yield* dialect.firstUpdates(updates, keys, maxUpdates)) {
       byKey.get(row.partition_key)!.push(toEntry(row))
     }
-    return [...byKey].map(([key, updates]) => ({ key: fromPlain(key), updates }))
+    return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
   })
 
   const commit = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>) {
-    const keys = [...new Set(commits.map(({ partitionKey }) => toName(partitionKey)))]
+    const keys = [...new Set(commits.map(({ partitionKey }) => encodeIndexed(partitionKey)))]
     const held = yield* sql<{ partition_key: string; owner: string }>`
       SELECT partition_key, owner FROM ${partitions}
       WHERE owner IS NOT NULL AND partition_key IN ${keysIn(keys)} ORDER BY partition_key ${lock}`
@@ -279,7 +266,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
 
   const renew = (owner: string, leaseUntil: number) => sql`
     WITH held AS MATERIALIZED (
-      SELECT partition_key FROM ${partitions} WHERE owner = ${toName(owner)} ORDER BY partition_key ${lock}
+      SELECT partition_key FROM ${partitions} WHERE owner = ${encodeIndexed(owner)} ORDER BY partition_key ${lock}
     )
     UPDATE ${partitions} SET lease_until = ${leaseUntil} WHERE partition_key IN (SELECT partition_key FROM held)`
 
@@ -291,7 +278,7 @@ export const make = Effect.fnUntraced(function* ({ tablePrefix }: Options) {
       (SELECT count(*) FROM ${updates} WHERE failed_at IS NOT NULL) AS dead_letters`
 
   const marker = (source: string) =>
-    sql<{ value: string }>`SELECT value FROM ${markers} WHERE source = ${toName(source)}`
+    sql<{ value: string }>`SELECT value FROM ${markers} WHERE source = ${encodeIndexed(source)}`
 
   const deadLetters = (after: string, limit: number) => sql<DeadLetterRow>`
     SELECT id, partition_key, fingerprint, received_at, text, error, attempts, failed_at FROM ${updates}

@@ -1,28 +1,22 @@
 import * as Effect from "effect/Effect"
-import * as Migrator from "effect/sql/Migrator"
-import * as SqlClient from "effect/sql/SqlClient"
-import type { Dialect } from "./sqlDialect.ts"
+import type * as SqlClient from "effect/sql/SqlClient"
+import { type Dialect, indexName } from "../stores/sql.ts"
 
 /**
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
  * that has a queued update or an owner: `head_id` is the first queued update, and `owner` counts until `lease_until`.
  */
-export const names = (prefix: string) => ({
-  updates: `${prefix}updates`,
-  partitions: `${prefix}partitions`,
-  fingerprints: `${prefix}fingerprints`,
-  markers: `${prefix}markers`,
-  migrations: `${prefix}migrations`
+export const names = (table: string) => ({
+  updates: `${table}_updates`,
+  partitions: `${table}_partitions`,
+  fingerprints: `${table}_fingerprints`,
+  markers: `${table}_markers`
 })
 
-/** PostgreSQL does not allow a schema in the name of an index. */
-const bare = (table: string) => table.slice(table.lastIndexOf(".") + 1)
-
-const create = (prefix: string, { integer, text, identity }: Dialect) =>
+const create = (sql: SqlClient.SqlClient, table: string, { integer, text, identity }: Dialect) =>
   Effect.gen(function* () {
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const { updates, partitions, fingerprints, markers } = names(prefix)
-    const index = (table: string, what: string) => sql(`${bare(table)}_${what}`)
+    const { updates, partitions, fingerprints, markers } = names(table)
+    const index = (of: string, purpose: string) => sql(indexName(of, purpose))
 
     yield* sql`CREATE TABLE ${sql(updates)} (
       id ${identity},
@@ -49,8 +43,6 @@ const create = (prefix: string, { integer, text, identity }: Dialect) =>
     yield* sql`CREATE TABLE ${sql(markers)} (source ${text} PRIMARY KEY, value ${text} NOT NULL)`
   })
 
-export const migrate = (prefix: string, dialect: Dialect) =>
-  Migrator.make({})({
-    loader: Migrator.fromRecord({ "0001_create": create(prefix, dialect) }),
-    table: names(prefix).migrations
-  })
+export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) => ({
+  "1_create": create(sql, table, dialect)
+})

@@ -1,0 +1,131 @@
+import * as Backoff from "@colloquy/core/Backoff"
+import type { StoreError, StoreName } from "@colloquy/core/StoreError"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { isSqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { ofSql, type ToStoreError } from "./failure.ts"
+
+export type Columns = Readonly<Record<string, "text" | "bigint">>
+
+/** What SQLite and PostgreSQL write differently. */
+export interface Dialect {
+  readonly name: "sqlite" | "pg"
+  readonly text: Fragment
+  readonly integer: Fragment
+  /** An integer primary key that grows with every row. */
+  readonly identity: Fragment
+  /** The functions that return the least and the greatest of their arguments. */
+  readonly least: string
+  readonly greatest: string
+  /** Values as the table `r`. They are one parameter, so that one prepared statement serves any number of rows. */
+  readonly rows: (columns: Columns, values: ReadonlyArray<object>) => Fragment
+  /** Locks the selected rows until the transaction ends. */
+  readonly lock: Fragment
+  /** Locks the selected rows, without those that another transaction has locked. */
+  readonly lockFree: Fragment
+  readonly beginTransaction: string | undefined
+}
+
+const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
+  name: "sqlite",
+  text: sql.literal("TEXT"),
+  integer: sql.literal("INTEGER"),
+  identity: sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
+  least: "MIN",
+  greatest: "MAX",
+  rows: (columns, values) => {
+    const names = Object.keys(columns)
+    const members = names.map((name, index) => `value ->> ${index} AS "${name}"`)
+    const tuples = JSON.stringify(values.map((value) => names.map((name) => value[name as keyof typeof value])))
+    return sql`(SELECT ${sql.literal(members.join(", "))} FROM json_each(${tuples})) AS r`
+  },
+  lock: sql.literal(""),
+  lockFree: sql.literal(""),
+  beginTransaction: undefined
+})
+
+const pg = (sql: SqlClient.SqlClient): Dialect => ({
+  name: "pg",
+  text: sql.literal("text"),
+  integer: sql.literal("bigint"),
+  identity: sql.literal("bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+  least: "LEAST",
+  greatest: "GREATEST",
+  rows: (columns, values) => {
+    const types = Object.entries(columns).map(([name, type]) => `"${name}" ${type}`)
+    return sql`json_to_recordset(${JSON.stringify(values)}::json) AS r(${sql.literal(types.join(", "))})`
+  },
+  lock: sql.literal("FOR UPDATE"),
+  lockFree: sql.literal("FOR UPDATE SKIP LOCKED"),
+  // Each statement sees what was committed before it, so that what is read after a lock is what the lock protects.
+  beginTransaction: "BEGIN ISOLATION LEVEL READ COMMITTED"
+})
+
+const dialectOf = (sql: SqlClient.SqlClient): Dialect | undefined =>
+  sql.onDialectOrElse<Dialect | undefined, Dialect, Dialect>({
+    sqlite: () => sqlite(sql),
+    pg: () => pg(sql),
+    orElse: () => undefined
+  })
+
+const conflicts = new Set(["DeadlockError", "SerializationError", "LockTimeoutError"])
+
+const isConflict = (error: unknown) => isSqlError(error) && conflicts.has(error.reason._tag)
+
+const conflictPauses = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
+
+/** Repeats a transaction that the database rolled back because of another one. */
+export const retryConflicts = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  // A database is outside of the program: its locks are not released in virtual time.
+  Backoff.retry(transaction, { schedule: conflictPauses, while: isConflict, clock: Clock.Clock.defaultValue() })
+
+/** An index is named without the schema of its table. */
+export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`
+
+export interface Options {
+  readonly store: StoreName
+  readonly prefix: string | undefined
+  /** The migrations by name, `1_create` first. */
+  readonly migrations: (
+    sql: SqlClient.SqlClient,
+    table: string,
+    dialect: Dialect
+  ) => Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>>
+}
+
+/** What a store needs of its database. */
+export interface SqlStore {
+  readonly sql: SqlClient.SqlClient
+  readonly dialect: Dialect
+  /** The name of the table of the store. Names of further tables begin with it. */
+  readonly table: string
+  readonly toStoreError: ToStoreError
+  readonly migrate: Effect.Effect<void, StoreError>
+}
+
+/** Does not touch the database before `migrate`, which several processes may run at once. */
+export const makeStore: (options: Options) => Effect.Effect<SqlStore, StoreError, SqlClient.SqlClient> =
+  Effect.fnUntraced(function* ({ migrations, prefix = "colloquy", store }) {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const toStoreError = ofSql(store)
+    const table = `${prefix}_${store}`
+    const dialect = dialectOf(sql)
+    if (dialect === undefined) {
+      const reason = "the SqlClient is not one of SQLite or PostgreSQL, which are the supported databases"
+      return yield* toStoreError("migrate")(new Error(reason))
+    }
+    const run = Migrator.make({})({
+      table: `${table}_migrations`,
+      loader: Migrator.fromRecord(migrations(sql, table, dialect))
+    })
+    const migrate = retryConflicts(run).pipe(
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.asVoid,
+      Effect.mapError(toStoreError("migrate"))
+    )
+    return { sql, dialect, table, toStoreError, migrate }
+  })

@@ -1,0 +1,46 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { createHash } from "node:crypto"
+
+/** Whether a text has a NUL or half of a surrogate pair, which PostgreSQL refuses, or looks like an encoded text. */
+// oxlint-disable-next-line no-control-regex
+const mustEncode = /^\u0001|\0|[\ud800-\udfff]/u
+
+/** Encodes any text as one that every database accepts. Most texts stay as they are. */
+export const encodeText = (text: string): string => (mustEncode.test(text) ? `\u0001${JSON.stringify(text)}` : text)
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.String))
+
+export const decodeText = (encoded: string): string =>
+  encoded.startsWith("\u0001") ? Option.getOrElse(decodeJson(encoded.slice(1)), () => encoded) : encoded
+
+/** Longest text of an index, in characters of up to six bytes. */
+const maxIndexed = 400
+
+/** Encodes a text for an index. A long one is cut and ends with its hash, so that it cannot be decoded. */
+export const encodeIndexed = (text: string): string =>
+  encodeText(
+    text.length <= maxIndexed
+      ? text
+      : `${text.slice(0, maxIndexed - 65)}#${createHash("sha256").update(text, "utf16le").digest("hex")}`
+  )
+
+/** Whether a text can be an id that the database assigned. */
+export const isId = (text: string): boolean => /^\d{1,18}$/.test(text)
+
+/** A text that was stored by `encodeText`. */
+export const StoredText = Schema.String.pipe(
+  Schema.decodeTo(Schema.String, {
+    decode: SchemaGetter.transform(decodeText),
+    encode: SchemaGetter.transform(encodeText)
+  })
+)
+
+/** An integer as databases return it: PostgreSQL as a bigint, Redis as a text. */
+export const StoredInteger = Schema.Union([Schema.Number, Schema.BigInt, Schema.String]).pipe(
+  Schema.decodeTo(Schema.Int, {
+    decode: SchemaGetter.transform(Number),
+    encode: SchemaGetter.transform((integer): number | bigint | string => integer)
+  })
+)
