@@ -1,6 +1,6 @@
 /**
- * Sends `TEXT` to all chats that `webhook.ts` came to know, under the name `NAME`: run it again, and it goes on where it
- * was. Chats that refuse are forgotten.
+ * Sends `TEXT` to all chats that `webhook.ts` has stored, as the broadcast `NAME`. If it is stopped, run it again with the
+ * same name to continue. Chats that refuse the message are removed from the store.
  */
 import { Broadcast, ChatStore } from "@colloquy/core"
 import { NodeBot, NodeInbox, NodeMain, NodeProgress, SqlBroadcastStore, SqlChatStore } from "@colloquy/node"
@@ -13,15 +13,15 @@ const broadcast = Effect.gen(function* () {
   const total = yield* ChatStore.count()
   const recipients = ChatStore.stream().pipe(Stream.map(({ chat_id }) => chat_id))
 
-  const sending = Broadcast.run({ name, recipients, total, message: { text } }).pipe(
+  const send = Broadcast.run({ name, recipients, total, message: { text } }).pipe(
     Broadcast.pruneUnreachable,
     Stream.runDrain
   )
-  const showing = Broadcast.progress(name).pipe(NodeProgress.show({ title: name }), Stream.runLast)
-  const [, end] = yield* Effect.all([sending, showing], { concurrency: 2 })
+  const showProgress = Broadcast.progress(name).pipe(NodeProgress.show({ title: name }), Stream.runLast)
+  const [, last] = yield* Effect.all([send, showProgress], { concurrency: 2 })
 
-  const { Failed, Forbidden, NotFound, Sent } = Option.getOrThrow(end).counts
-  yield* Console.log(`${Sent} got it, ${Forbidden + NotFound} refused and are forgotten, ${Failed} failed.`)
+  const { Failed, Forbidden, NotFound, Sent } = Option.getOrThrow(last).counts
+  yield* Console.log(`Sent: ${Sent}, refused and removed: ${Forbidden + NotFound}, failed: ${Failed}.`)
 })
 
 const stores = Layer.merge(SqlChatStore.layer(), SqlBroadcastStore.layer()).pipe(

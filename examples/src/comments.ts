@@ -1,6 +1,6 @@
 /**
- * Answers the comments under a channel's posts: questions with where to ask, thanks with a word, the rest not at all.
- * Comments come by webhook only, and the bot has to be an administrator who may read and write.
+ * Answers questions and thanks in the comments of a channel. Comments arrive by webhook only, and the bot must be an
+ * administrator with the permissions to read and to write.
  */
 import { Handler, Messages, Pattern, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook } from "@colloquy/node"
@@ -18,12 +18,12 @@ const thanks = Pattern.make(/\bthank(s| you)\b/i, { types }).on((update) =>
   Messages.replyTo(update, `You are welcome, ${nameOf(update)}.`)
 )
 
-// Comments of bots, its own included, are left alone, lest two of them talk for ever.
-const forPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== true)
+// Comments of bots, its own included, are ignored: otherwise two bots could answer each other for ever.
+const fromPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== true)
 
-const bot = Updates.run(forPeople(Handler.first(question, thanks)))
+const bot = Updates.run(fromPeople(Handler.first(question, thanks)))
 
-// BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.
+// For the emulator only: BOT_WEBHOOK_INSECURE=true allows an http URL in BOT_WEBHOOK_URL.
 const webhook = NodeWebhook.layerConfig({ ...NodeWebhook.settings, updateTypes: Config.succeed(types) }).pipe(
   Layer.provideMerge(NodeBot.layerConfig())
 )

@@ -1,5 +1,5 @@
 /**
- * An echo bot: greets, repeats what it is told, and answers the press of its button.
+ * An echo bot: greets users, repeats their texts, and edits its message when they press its button.
  */
 import { Answers, Handler, Keyboard, LongPolling, Messages, Text, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
@@ -10,7 +10,7 @@ const buttons = [Keyboard.make([Keyboard.callback("Louder", "louder")])]
 const greet = Handler.on("bot_started", (update) =>
   Messages.reply(
     update,
-    Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! Say something, and I say it back.`)
+    Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! Send me a text, and I will repeat it.`)
   )
 )
 
@@ -25,11 +25,11 @@ const shout = Handler.on("message_callback", (update) =>
   })
 )
 
-/** The bot. A call that fails is tried again; in the end, the update is put aside with its cause. */
+/** The bot. A handler that fails is retried. If it still fails, the update becomes a dead letter. */
 export const bot = Updates.run(Handler.first(greet, echo, shout))
 
 if (import.meta.main) {
-  // Long polling is for development; `webhook.ts` is for production.
+  // Long polling is for development. In production, use a webhook: see webhook.ts.
   const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
   NodeMain.runMain(Effect.provide(bot, updates))
 }

@@ -1,48 +1,50 @@
 /**
- * `npm run example -- NAME`: an example of this folder as a process of its own, against the emulator on a free port, and
- * people who talk with it. Without a name it lists them.
+ * `npm run example -- NAME`: runs an example of this folder as a child process against the emulator, with a scenario of
+ * users who talk to it. Without a name it lists the examples.
  */
 import { Emulator, EmulatorServer, NodeWebhooks } from "@colloquy/testing"
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Console, Data, Effect, Layer, References, Runtime } from "effect"
-import * as broadcast from "./scenes/broadcast.ts"
-import * as comments from "./scenes/comments.ts"
-import * as echo from "./scenes/echo.ts"
-import * as reminder from "./scenes/reminder.ts"
-import * as send from "./scenes/send.ts"
-import * as several from "./scenes/several.ts"
-import * as upload from "./scenes/upload.ts"
-import * as webhook from "./scenes/webhook.ts"
-import * as Stage from "./stage/stage.ts"
+import * as Runner from "./runner/scenario.ts"
+import * as broadcast from "./scenarios/broadcast.ts"
+import * as comments from "./scenarios/comments.ts"
+import * as echo from "./scenarios/echo.ts"
+import * as reminder from "./scenarios/reminder.ts"
+import * as replicas from "./scenarios/replicas.ts"
+import * as send from "./scenarios/send.ts"
+import * as upload from "./scenarios/upload.ts"
+import * as webhook from "./scenarios/webhook.ts"
 
-const scenes = { broadcast, comments, echo, reminder, send, several, upload, webhook }
+const scenarios = { broadcast, comments, echo, reminder, replicas, send, upload, webhook }
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(
-    Emulator.layer({ token: Stage.token, insecureWebhooks: true, processing: { minimum: "2 seconds" } })
+    Emulator.layer({ token: Runner.token, insecureWebhooks: true, processing: { minimum: "2 seconds" } })
   ),
   Layer.provide(NodeWebhooks.layer()),
   Layer.merge(NodeHttpClient.layerUndici)
 )
 
-// The conversation has the screen: the emulator only logs what is wrong with itself.
-const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
+// The output shows the conversation, so the emulator logs only errors.
+const onlyErrors = Layer.succeed(References.MinimumLogLevel, "Error")
 
-class NoSuchExample extends Data.TaggedError("NoSuchExample")<{}> {
+class UnknownExample extends Data.TaggedError("UnknownExample")<{}> {
   override readonly [Runtime.errorExitCode] = 2
 
   override get message() {
-    return `npm run example -- NAME, where NAME is one of ${Object.keys(scenes).join(", ")}`
+    return `Usage: npm run example -- NAME, where NAME is one of ${Object.keys(scenarios).join(", ")}`
   }
 }
 
-const find = (name = ""): Stage.Scene =>
-  Object.hasOwn(scenes, name) ? scenes[name as keyof typeof scenes].scene : Effect.fail(new NoSuchExample())
+const find = (name = ""): Runner.Scenario =>
+  Object.hasOwn(scenarios, name)
+    ? scenarios[name as keyof typeof scenarios].scenario
+    : Effect.fail(new UnknownExample())
 
 const main = Effect.scoped(find(process.argv[2])).pipe(
   Effect.tapError((error) => Console.error(error.message)),
   Effect.tapDefect((defect) => Console.error(defect)),
-  Effect.provide(Layer.provide(platform, quiet))
+  Effect.provide(Layer.provide(platform, onlyErrors))
 )
 
 NodeRuntime.runMain(main, { disableErrorReporting: true })

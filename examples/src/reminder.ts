@@ -1,6 +1,6 @@
 /**
- * Reminds people eight hours later of what they asked, also when it was restarted meanwhile: `/remind feed the cat`. Its
- * test lets the eight hours pass in no time.
+ * Sends a reminder eight hours after the command `/remind feed the cat`, even if the program is restarted in between. The
+ * test of this example runs in virtual time.
  */
 import {
   type Chat,
@@ -20,51 +20,53 @@ const after = Config.Duration("REMIND_AFTER").pipe(Config.withDefault(Duration.h
 
 const Reminder = Schema.Struct({ at: Schema.Int, text: Schema.String })
 
-/** One for each chat, beside what is known of it. */
+/** One reminder for each chat, stored with the chat. */
 const reminders = ChatData.make("reminder", Reminder)
 
 const remind = Effect.fn(function* (chat_id: Chat.ChatId, { at, text }: typeof Reminder.Type) {
   yield* Effect.sleep(Duration.millis(at - (yield* Clock.currentTimeMillis)))
-  yield* Messages.send({ chat_id, text: `You wanted to be reminded: ${text}` }).pipe(
+  yield* Messages.send({ chat_id, text: `Reminder: ${text}` }).pipe(
     Effect.catchTag(["Forbidden", "NotFound"], (error) => Effect.logInfo(error.message))
   )
   yield* reminders.remove(chat_id)
 })
 
-/** The bot. It needs a `ChatStore`, which holds the reminders. */
+/** The bot. Its reminders are in the `ChatStore`. */
 export const bot = Effect.gen(function* () {
   const delay = yield* after
-  const waiting = yield* FiberMap.make<Chat.ChatId>()
+  const pending = yield* FiberMap.make<Chat.ChatId>()
 
   const start = (chat_id: Chat.ChatId, reminder: typeof Reminder.Type) =>
     remind(chat_id, reminder).pipe(
-      Effect.catch((error) => Effect.logError(`Left for the next start: ${error.message}`)),
-      FiberMap.run(waiting, chat_id)
+      Effect.catch((error) =>
+        Effect.logError(`A reminder was not sent. It will be sent after the next start: ${error.message}`)
+      ),
+      FiberMap.run(pending, chat_id)
     )
 
-  const accept = Command.make("remind", { arguments: { text: Schema.String } }).on(
+  const command = Command.make("remind", { arguments: { text: Schema.String } }).on(
     Effect.fn(function* (update, { text }) {
       const chat_id = Update.chatOf(update)
       if (chat_id === undefined) return yield* Handler.notHandled
       const reminder = { at: (yield* Clock.currentTimeMillis) + Duration.toMillis(delay), text }
-      yield* FiberMap.remove(waiting, chat_id)
+      yield* FiberMap.remove(pending, chat_id)
       yield* reminders.set(chat_id, reminder)
       yield* start(chat_id, reminder)
-      return yield* Messages.reply(update, `In ${Duration.format(delay)}, then.`)
+      return yield* Messages.reply(update, `I will remind you in ${Duration.format(delay)}.`)
     })
   )
 
-  // Those that waited when the program was stopped.
+  // Schedules the reminders that were pending when the program stopped.
   yield* ChatStore.stream().pipe(
     Stream.runForEach(
       Effect.fn(function* (chat) {
-        const kept = yield* reminders.from(chat)
-        if (Option.isSome(kept)) yield* start(chat.chat_id, kept.value)
+        const stored = yield* reminders.from(chat)
+        if (Option.isSome(stored)) yield* start(chat.chat_id, stored.value)
       })
     )
   )
   const handler = Handler.transform(
-    accept,
+    command,
     Effect.catchTag("InvalidArguments", ({ message, update }) => Messages.reply(update, message))
   )
   yield* Updates.run(ChatStore.track(handler))

@@ -1,5 +1,5 @@
 /**
- * Sends a message to the chat `CHAT_ID`, and says of each thing that can go wrong what to do about it.
+ * Sends a message to the chat `CHAT_ID`, and prints what to do about each error.
  */
 import { Chat, Messages } from "@colloquy/core"
 import { NodeBot, NodeMain } from "@colloquy/node"
@@ -12,16 +12,16 @@ const settings = Config.all({
 
 const send = Effect.gen(function* () {
   const sent = yield* Messages.send(yield* settings)
-  yield* Console.log(`Sent as ${sent.body?.mid}.`)
+  yield* Console.log(`Sent the message ${sent.body?.mid}.`)
 }).pipe(
   Effect.catchTags({
-    Forbidden: () => Console.log("The bot may not write there: the person stopped it, or it was removed."),
-    NotFound: () => Console.log("There is no such chat, or the bot never was in it."),
+    Forbidden: () => Console.log("Not sent: the user stopped the bot, or the bot was removed from the chat."),
+    NotFound: () => Console.log("Not sent: the chat does not exist, or the bot was never a member of it."),
     RateLimited: ({ retryAfter = Duration.minutes(1) }) =>
-      Console.log(`Too busy. Try again in ${Duration.format(retryAfter)}.`)
+      Console.log(`Not sent: too many requests. Try again in ${Duration.format(retryAfter)}.`)
   }),
   Effect.catchReason("RequestFailed", "InvalidRequest", (reason) => Console.log(`Not sent: ${reason.message}`))
 )
 
-// What is left, such as a wrong token or a network that is down, is logged, and the process exits with 1.
+// All other errors, such as a wrong token, are logged, and the process exits with 1.
 NodeMain.runMain(Effect.provide(send, NodeBot.layerConfig()))

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the emulator on a free port, a bot against it by HTTP and long polling, and you. The bot is the echo bot,
- * or the export `bot` of the module that `npm start -- FILE` names.
+ * `npm start`: talk to a bot in the terminal. The bot runs against the emulator by HTTP and long polling. It is the echo
+ * bot, or the export `bot` of the module that `npm start -- FILE` names. Without a terminal, a fixed conversation is run.
  */
 import { Inbox, LongPolling } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
@@ -8,9 +8,9 @@ import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Logger } from "effect"
 import { fileURLToPath } from "node:url"
-import { converse } from "./start/converse.ts"
+import { interactive } from "./start/interactive.ts"
 import { loadBot } from "./start/loadBot.ts"
-import { script } from "./start/script.ts"
+import { scripted } from "./start/scripted.ts"
 
 const token = "emulator-token"
 
@@ -18,7 +18,7 @@ const file = process.argv[2] ?? fileURLToPath(new URL("./echo.ts", import.meta.u
 
 const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token })))
 
-// The conversation has the screen, so the log goes to standard error.
+// Standard output shows the conversation, so the log goes to standard error.
 const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
 const main = Effect.gen(function* () {
@@ -27,8 +27,9 @@ const main = Effect.gen(function* () {
   const connection = LongPolling.layer().pipe(
     Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory()))
   )
-  const isAlone = process.stdin.isTTY !== true
-  const conversation = isAlone ? script : converse(url, { input: process.stdin, output: process.stdout })
+  const conversation = process.stdin.isTTY
+    ? interactive(url, { input: process.stdin, output: process.stdout })
+    : scripted
   yield* Effect.raceFirst(conversation, Effect.provide(bot, connection))
 })
 

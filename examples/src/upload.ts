@@ -1,6 +1,6 @@
 /**
- * Uploads the video `FILE` with a progress bar, sends it to the chat `CHAT_ID`, and waits until the platform has
- * processed it.
+ * Uploads the video `FILE` with a progress bar, waits until the platform has processed it, and sends it to the chat
+ * `CHAT_ID`.
  */
 import { Chat, Messages, Uploads } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeProgress, NodeUploads } from "@colloquy/node"
@@ -24,13 +24,14 @@ const upload = (file: string) =>
 const program = Effect.gen(function* () {
   const { chat_id, file } = yield* settings
   const video = yield* upload(file)
-  yield* Console.log("Uploaded. The platform processes it.")
-  const sent = yield* Messages.send({ chat_id, text: "Tonight", attachments: [video] })
-  yield* Console.log(`Sent as ${sent.body?.mid}.`)
+  yield* Console.log("Uploaded. Waiting until the platform has processed the video.")
+  const sent = yield* Messages.send({ chat_id, text: "The video of the day", attachments: [video] })
+  yield* Console.log(`Sent the message ${sent.body?.mid}.`)
 }).pipe(
   Effect.catchTags({
     UploadFailed: (error) => Console.log(`Not uploaded: ${error.message}`),
-    AttachmentNotReady: () => Console.log("The platform took more than an hour. Send it later.")
+    AttachmentNotReady: () =>
+      Console.log("Not sent: the platform has not processed the video within an hour. Send it later.")
   })
 )
 

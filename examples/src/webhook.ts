@@ -1,31 +1,34 @@
 /**
- * A bot in production: a webhook with a server of its own, an inbox in the SQLite file, and the chats that it knows beside
- * it, for `broadcast.ts`. SIGTERM stops it gracefully; `/health/live` and `/health/ready` tell how it is.
+ * A bot for production: an HTTP server for the webhook, an inbox in a SQLite file, and the chats of the bot in the same
+ * file for `broadcast.ts`. SIGTERM stops it gracefully. `/health/live` and `/health/ready` report its health.
  */
 import { ChatStore, Command, Handler, Messages, Text, Update, Updates } from "@colloquy/core"
 import { NodeBot, NodeInbox, NodeMain, NodeWebhook, SqlChatStore } from "@colloquy/node"
 import { Config, Effect, Layer } from "effect"
 
 const greet = Updates.on("bot_started", (update) =>
-  Messages.reply(update, Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! /help tells what I can do.`))
+  Messages.reply(
+    update,
+    Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}! Send /help to see what I can do.`)
+  )
 )
 
 const help = Command.make("help", { description: "What I can do" }).on((update) =>
-  Messages.reply(update, "I count the letters of what you say.")
+  Messages.reply(update, "I count the letters of your messages.")
 )
 
 const count = Updates.on("message_created", (update) =>
   Messages.reply(update, `${(Update.textOf(update) ?? "").match(/\p{L}/gu)?.length ?? 0} letters`)
 )
 
-// A handler that fails is tried again; an update that nobody can handle is put aside as a dead letter.
+// A handler that fails is retried. If it still fails, the update becomes a dead letter.
 const bot = Updates.run(ChatStore.track(Handler.first(greet, help, count)), {
   concurrency: 64,
   timeout: "1 minute",
   shutdownTimeout: "20 seconds"
 })
 
-// BOT_WEBHOOK_URL=https://bot.example/updates and BOT_WEBHOOK_SECRET in the environment, or, for the emulator only,
+// Set BOT_WEBHOOK_URL=https://bot.example/updates and BOT_WEBHOOK_SECRET. For the emulator only:
 // BOT_WEBHOOK_URL=http://127.0.0.1:8080/updates with BOT_WEBHOOK_INSECURE=true.
 const webhook = NodeWebhook.layerConfig({
   ...NodeWebhook.settings,

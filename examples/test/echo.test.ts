@@ -6,45 +6,46 @@ import { bot } from "../src/echo.ts"
 
 const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
 
-const talking = <A, E>(conversation: Effect.Effect<A, E, Layer.Success<typeof platform>>) =>
+/** Runs the bot until the conversation ends. */
+const withBot = <A, E>(conversation: Effect.Effect<A, E, Layer.Success<typeof platform>>) =>
   Effect.raceFirst(conversation, Effect.andThen(bot, Effect.never)).pipe(Effect.provide(platform))
 
 describe("the echo bot", () => {
-  it.effect("greets whoever opens it, by name and unharmed by markup in the name", () =>
-    talking(
+  it.effect("greets a user by name, and escapes markup in the name", () =>
+    withBot(
       Effect.gen(function* () {
-        const visitor = yield* Emulator.user("<b>Ann</b> & Co")
-        yield* visitor.start()
-        const greeting = yield* visitor.reply
-        assert.strictEqual(greeting.body?.text, "Hello, <b>Ann</b> & Co! Say something, and I say it back.")
+        const user = yield* Emulator.user("<b>Ann</b> & Co")
+        yield* user.start()
+        const greeting = yield* user.reply
+        assert.strictEqual(greeting.body?.text, "Hello, <b>Ann</b> & Co! Send me a text, and I will repeat it.")
         assert.deepStrictEqual(greeting.body?.markup, [{ type: "strong", from: 7, length: 15 }])
       })
     )
   )
 
-  it.effect("says back what it is told, with a button", () =>
-    talking(
+  it.effect("repeats a text with a button", () =>
+    withBot(
       Effect.gen(function* () {
-        const visitor = yield* Emulator.user("Ann")
-        yield* visitor.start()
-        yield* visitor.reply
-        yield* visitor.send("good morning")
-        const { body } = yield* visitor.reply
+        const user = yield* Emulator.user("Ann")
+        yield* user.start()
+        yield* user.reply
+        yield* user.send("good morning")
+        const { body } = yield* user.reply
         assert.strictEqual(body?.text, "good morning")
         assert.strictEqual(body?.attachments?.[0]?.type, "inline_keyboard")
       })
     )
   )
 
-  it.effect("answers the press of the button with a notification and a louder text", () =>
-    talking(
+  it.effect("answers the callback of the button with a notification and a louder text", () =>
+    withBot(
       Effect.gen(function* () {
-        const visitor = yield* Emulator.user("Ann")
-        const chat = yield* visitor.start()
-        yield* visitor.reply
-        yield* visitor.send("good morning")
-        yield* visitor.press(yield* visitor.reply, "Louder")
-        assert.strictEqual(yield* visitor.notification, "As you like, Ann")
+        const user = yield* Emulator.user("Ann")
+        const chat = yield* user.start()
+        yield* user.reply
+        yield* user.send("good morning")
+        yield* user.press(yield* user.reply, "Louder")
+        assert.strictEqual(yield* user.notification, "As you like, Ann")
         const { body } = (yield* Emulator.messages(chat)).at(-1) ?? assert.fail("no message")
         assert.strictEqual(body?.text, "GOOD MORNING!")
         assert.deepStrictEqual(body?.attachments ?? [], [])
@@ -52,12 +53,12 @@ describe("the echo bot", () => {
     )
   )
 
-  it.effect("goes on when a call is refused", () =>
-    talking(
+  it.effect("continues after a call that fails with Forbidden", () =>
+    withBot(
       Effect.gen(function* () {
-        const visitor = yield* Emulator.user("Ann")
-        yield* visitor.start()
-        yield* visitor.reply
+        const user = yield* Emulator.user("Ann")
+        yield* user.start()
+        yield* user.reply
         yield* Effect.scoped(
           Effect.gen(function* () {
             const refused = yield* Latch.make()
@@ -66,12 +67,12 @@ describe("the echo bot", () => {
                 ? Effect.as(refused.open, EmulatorHttp.respond(403, { code: "chat.denied", message: "no" }))
                 : next
             )
-            yield* visitor.send("one")
+            yield* user.send("one")
             yield* refused.await
           })
         )
-        yield* visitor.send("two")
-        assert.strictEqual((yield* visitor.reply).body?.text, "two")
+        yield* user.send("two")
+        assert.strictEqual((yield* user.reply).body?.text, "two")
       })
     )
   )

@@ -5,24 +5,24 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { bot } from "../src/reminder.ts"
 
-// Time stands still until a test moves it.
+// The clock is the TestClock.
 const updates = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
-const world = Layer.merge(updates, ChatStore.layerMemory())
+const environment = Layer.merge(updates, ChatStore.layerMemory())
 
-describe("the bot that reminds", () => {
-  it.effect("does so after eight hours, and not a minute earlier", () =>
+describe("the reminder bot", () => {
+  it.effect("sends the reminder after eight hours, and not a minute earlier", () =>
     Effect.gen(function* () {
       yield* Effect.forkScoped(bot)
       const ann = yield* Emulator.user("Ann")
       yield* ann.send("/remind feed the cat")
-      assert.strictEqual((yield* ann.reply).body?.text, "In 8h, then.")
+      assert.strictEqual((yield* ann.reply).body?.text, "I will remind you in 8h.")
 
-      const said = Effect.map(Effect.flatMap(ann.dialog, Emulator.messages), (messages) => messages.length)
+      const messageCount = Effect.map(Effect.flatMap(ann.dialog, Emulator.messages), (messages) => messages.length)
       yield* TestClock.adjust("479 minutes")
-      assert.strictEqual(yield* said, 2)
+      assert.strictEqual(yield* messageCount, 2)
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual((yield* ann.reply).body?.text, "You wanted to be reminded: feed the cat")
-      assert.strictEqual(yield* said, 3)
-    }).pipe(Effect.provide(world))
+      assert.strictEqual((yield* ann.reply).body?.text, "Reminder: feed the cat")
+      assert.strictEqual(yield* messageCount, 3)
+    }).pipe(Effect.provide(environment))
   )
 })

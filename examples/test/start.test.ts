@@ -8,21 +8,21 @@ import { fileURLToPath } from "node:url"
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
 const start = (args: ReadonlyArray<string> = [], cwd = pathOf(".")) => {
-  const ran = spawnSync(process.execPath, ["--conditions=source", pathOf("../src/start.ts"), ...args], {
+  const child = spawnSync(process.execPath, ["--conditions=source", pathOf("../src/start.ts"), ...args], {
     cwd,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"]
   })
-  return { ...ran, lines: ran.stdout.split("\n").flatMap((line) => line.trim() || []) }
+  return { ...child, lines: child.stdout.split("\n").flatMap((line) => line.trim() || []) }
 }
 
 describe("npm start", { timeout: 60_000 }, () => {
-  it("plays a conversation where there is no terminal, prints it, and exits with 0", () => {
+  it("runs and prints a fixed conversation without a terminal, and exits with 0", () => {
     const { lines, status, stderr } = start()
     assert.strictEqual(status, 0, stderr)
     assert.deepStrictEqual(lines.slice(0, 5), [
       "you  (opens the bot)",
-      "bot  Hello, Ann! Say something, and I say it back.",
+      "bot  Hello, Ann! Send me a text, and I will repeat it.",
       "you  good morning",
       "bot  good morning  [1: Louder]",
       "you  (presses Louder)"
@@ -30,7 +30,7 @@ describe("npm start", { timeout: 60_000 }, () => {
     assert.sameMembers(lines.slice(5), ["bot edits  GOOD MORNING!", "bot shows  As you like, Ann"])
   })
 
-  it("runs the bot of the module that is named, from the working directory", () => {
+  it("runs the bot of a module, whose path is relative to the working directory", () => {
     const { lines, status, stderr } = start(["fixtures/parrot.ts"])
     assert.strictEqual(status, 0, stderr)
     assert.deepStrictEqual(lines, [
@@ -41,7 +41,7 @@ describe("npm start", { timeout: 60_000 }, () => {
     ])
   })
 
-  describe("with a module that it cannot run", () => {
+  describe("with a module without a bot", () => {
     let folder: string
 
     beforeAll(() => {
@@ -50,8 +50,8 @@ describe("npm start", { timeout: 60_000 }, () => {
 
     afterAll(() => rmSync(folder, { recursive: true }))
 
-    /** What it says of a module with this text, or of one that is not there. */
-    const refusal = (text?: string): string => {
+    /** Returns the error for a module with this source, or for a missing module. */
+    const errorOf = (text?: string): string => {
       if (text !== undefined) writeFileSync(join(folder, "mine.ts"), text)
       const { status, stderr, stdout } = start([text === undefined ? "missing.ts" : "mine.ts"], folder)
       assert.strictEqual(status, 2, stderr)
@@ -61,32 +61,32 @@ describe("npm start", { timeout: 60_000 }, () => {
       return line ?? ""
     }
 
-    it("names the file that is not there", () => {
-      assert.match(refusal(), /^There is no bot to start in missing\.ts: Cannot find module '.*missing\.ts'/)
+    it("prints the name of a missing file", () => {
+      assert.match(errorOf(), /^Cannot load a bot from missing\.ts: Cannot find module '.*missing\.ts'/)
     })
 
-    it("gives the first line of why a module does not load", () => {
+    it("prints the first line of the error of a module that throws", () => {
       assert.strictEqual(
-        refusal(`throw new Error("I have a cold\\nand more")`),
-        "There is no bot to start in mine.ts: I have a cold"
+        errorOf(`throw new Error("not today\\nand more")`),
+        "Cannot load a bot from mine.ts: not today"
       )
     })
 
-    it("says why a module with a mistake in its syntax does not load", () => {
-      assert.match(refusal("export const bot = ("), /^There is no bot to start in mine\.ts: ./)
+    it("prints the syntax error of a module", () => {
+      assert.match(errorOf("export const bot = ("), /^Cannot load a bot from mine\.ts: ./)
     })
 
-    it("says that a module exports no `bot`", () => {
+    it("prints that the module does not export `bot`", () => {
       assert.strictEqual(
-        refusal("export const robot = 1"),
-        "There is no bot to start in mine.ts: it has no export named `bot`"
+        errorOf("export const robot = 1"),
+        "Cannot load a bot from mine.ts: it has no export named `bot`"
       )
     })
 
-    it("says that an exported `bot` is not an Effect", () => {
+    it("prints that the export `bot` is not an Effect", () => {
       assert.strictEqual(
-        refusal("export const bot = () => {}"),
-        "There is no bot to start in mine.ts: its export `bot` is not an Effect"
+        errorOf("export const bot = () => {}"),
+        "Cannot load a bot from mine.ts: its export `bot` is not an Effect"
       )
     })
   })

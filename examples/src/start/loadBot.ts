@@ -1,4 +1,4 @@
-/** The bot to talk with: the export `bot` of a module. */
+/** Loads the bot of `npm start`: the export `bot` of a module. */
 import type { Updates } from "@colloquy/core"
 import type { NodeBot } from "@colloquy/node"
 import { Data, Effect, Predicate, Runtime } from "effect"
@@ -7,13 +7,16 @@ import { pathToFileURL } from "node:url"
 
 type Bot = Effect.Effect<unknown, unknown, NodeBot.NodeBot | Updates.Updates>
 
-/** The module cannot be run. Whoever started the program is told in one line, and it exits with 2. */
-export class NoBot extends Data.TaggedError("NoBot")<{ readonly file: string; readonly problem: string }> {
+/** The module cannot be loaded, or does not export a bot. `npm start` prints the message and exits with 2. */
+export class BotNotFound extends Data.TaggedError("BotNotFound")<{
+  readonly file: string
+  readonly problem: string
+}> {
   override readonly [Runtime.errorExitCode] = 2
   override readonly [Runtime.errorReported] = false
 
   override get message() {
-    return `There is no bot to start in ${this.file}: ${this.problem}`
+    return `Cannot load a bot from ${this.file}: ${this.problem}`
   }
 }
 
@@ -24,17 +27,17 @@ const firstLine = (cause: unknown): string => {
   return text.trim().split("\n", 1).join()
 }
 
-const importModule = (file: string): Effect.Effect<object, NoBot> =>
+const importModule = (file: string): Effect.Effect<object, BotNotFound> =>
   Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new NoBot({ file, problem: firstLine(cause) })
+    catch: (cause) => new BotNotFound({ file, problem: firstLine(cause) })
   })
 
-/** Imports the bot of `file`, a path from the working directory. */
-export const loadBot = (file: string): Effect.Effect<Bot, NoBot> =>
-  Effect.flatMap(importModule(file), (found) => {
-    if (!("bot" in found)) return new NoBot({ file, problem: "it has no export named `bot`" })
-    return isBot(found.bot)
-      ? Effect.succeed(found.bot)
-      : new NoBot({ file, problem: "its export `bot` is not an Effect" })
+/** Imports the bot of `file`, a path relative to the working directory. */
+export const loadBot = (file: string): Effect.Effect<Bot, BotNotFound> =>
+  Effect.flatMap(importModule(file), (module) => {
+    if (!("bot" in module)) return new BotNotFound({ file, problem: "it has no export named `bot`" })
+    return isBot(module.bot)
+      ? Effect.succeed(module.bot)
+      : new BotNotFound({ file, problem: "its export `bot` is not an Effect" })
   })

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import * as Stage from "../stage/stage.ts"
+import * as Runner from "../runner/scenario.ts"
 
-export const scene: Stage.Scene = Effect.gen(function* () {
-  const bot = yield* Stage.bot
-  const ann = yield* Stage.person("Ann")
+export const scenario: Runner.Scenario = Effect.gen(function* () {
+  const bot = yield* Runner.botSettings
+  const ann = yield* Runner.user("Ann")
   const dialog = yield* ann.opens
   const send = (chat_id: number, text: string) =>
-    Effect.flatMap(Stage.start("send", { ...bot, CHAT_ID: String(chat_id), TEXT: text }), ({ ended }) => ended)
+    Effect.flatMap(Runner.start("send", { ...bot, CHAT_ID: String(chat_id), TEXT: text }), ({ exited }) => exited)
 
   yield* send(dialog.chat_id, "Good morning, Ann")
   yield* ann.sees

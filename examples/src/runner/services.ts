@@ -1,4 +1,4 @@
-/** PostgreSQL and Redis, where they answer, and names in them that are gone at the end. */
+/** The PostgreSQL and the Redis that an example needs. */
 import { NodeRedis } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Data, Effect, Redacted, Runtime } from "effect"
@@ -6,12 +6,14 @@ import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 
-/** What a scene needs beside the emulator does not answer. Whoever started it is told in one line, and it exits with 3. */
-export class Missing extends Data.TaggedError("Missing")<{ readonly services: ReadonlyArray<string> }> {
+/** A service that the example needs is unavailable. The runner prints the message and exits with 3. */
+export class ServicesUnavailable extends Data.TaggedError("ServicesUnavailable")<{
+  readonly services: ReadonlyArray<string>
+}> {
   override readonly [Runtime.errorExitCode] = 3
 
   override get message() {
-    return `This example needs what does not answer: ${this.services.join(" and ")}`
+    return `This example needs services that are unavailable: ${this.services.join(" and ")}`
   }
 }
 
@@ -22,15 +24,15 @@ const urls = {
 
 const database = PgClient.layer({ url: Redacted.make(urls.DATABASE_URL), connectTimeout: "3 seconds" })
 
-const asksDatabase = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(Effect.provide(database))
+const pingDatabase = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(Effect.provide(database))
 
-const asksRedis = Effect.flatMap(Redis.Redis, (redis) => redis.send("PING")).pipe(
+const pingRedis = Effect.flatMap(Redis.Redis, (redis) => redis.send("PING")).pipe(
   Effect.provide(NodeRedis.layer({ url: urls.REDIS_URL }))
 )
 
-/** Empty where it answers, or else its name. */
-const missing = <A, E>(name: string, asking: Effect.Effect<A, E>): Effect.Effect<ReadonlyArray<string>> =>
-  asking.pipe(Effect.timeout("5 seconds"), Effect.match({ onFailure: () => [name], onSuccess: () => [] }))
+/** Returns the name of the service if it is unavailable. */
+const unavailable = <A, E>(name: string, ping: Effect.Effect<A, E>): Effect.Effect<ReadonlyArray<string>> =>
+  ping.pipe(Effect.timeout("5 seconds"), Effect.match({ onFailure: () => [name], onSuccess: () => [] }))
 
 const dropTables = (name: string) =>
   Effect.gen(function* () {
@@ -40,13 +42,16 @@ const dropTables = (name: string) =>
     yield* Effect.forEach(tables, ({ tablename }) => sql`DROP TABLE ${sql(tablename)}`)
   }).pipe(Effect.provide(database), Effect.orDie)
 
-/** The settings by which an example finds both. What it keeps in Redis expires by itself. */
-export const find = Effect.gen(function* () {
-  const found = yield* Effect.all(
-    [missing("PostgreSQL (DATABASE_URL)", asksDatabase), missing("Redis (REDIS_URL)", asksRedis)],
+/**
+ * The environment variables that connect an example to both services. Its tables are dropped at the end, and its keys in
+ * Redis expire.
+ */
+export const settings = Effect.gen(function* () {
+  const names = yield* Effect.all(
+    [unavailable("PostgreSQL (DATABASE_URL)", pingDatabase), unavailable("Redis (REDIS_URL)", pingRedis)],
     { concurrency: 2 }
   )
-  if (found.flat().length > 0) return yield* new Missing({ services: found.flat() })
+  if (names.flat().length > 0) return yield* new ServicesUnavailable({ services: names.flat() })
   const name = `example_${randomBytes(6).toString("hex")}`
   yield* Effect.addFinalizer(() => dropTables(name))
   return { ...urls, BOT_NAME: name }

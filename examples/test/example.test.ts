@@ -5,18 +5,18 @@ import { fileURLToPath } from "node:url"
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
-interface Ran {
+interface Output {
   readonly code: unknown
   readonly stderr: string
   readonly lines: ReadonlyArray<string>
-  /** What is said and done, without what the program prints, whose lines come when they come. */
+  /** What users and the bot say and do. Lines of the program are left out: their position varies. */
   readonly conversation: ReadonlyArray<string>
-  /** What the program prints, without its log. */
+  /** The lines that the program prints. */
   readonly printed: ReadonlyArray<string>
 }
 
-const example = (name: string) =>
-  new Promise<Ran>((resolve) => {
+const runExample = (name: string) =>
+  new Promise<Output>((resolve) => {
     const args = ["--conditions=source", pathOf("../src/example.ts"), name]
     execFile(process.execPath, args, (error, stdout, stderr) => {
       const lines = stdout.split("\n").flatMap((line) => line.trim() || [])
@@ -26,38 +26,38 @@ const example = (name: string) =>
     })
   })
 
-const succeeding = async (name: string): Promise<Ran> => {
-  const ran = await example(name)
+const runSuccessfully = async (name: string): Promise<Output> => {
+  const ran = await runExample(name)
   assert.strictEqual(ran.code, 0, `${ran.stderr}\n${ran.lines.join("\n")}`)
   return ran
 }
 
 describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
-  it("lists the names where there is none such, and knows each example", async () => {
-    const { code, stderr } = await example("nothing")
+  it("lists the names of all examples if the name is unknown", async () => {
+    const { code, stderr } = await runExample("nothing")
     assert.strictEqual(code, 2)
     const names = readdirSync(pathOf("../src"))
       .filter((file) => file.endsWith(".ts") && file !== "example.ts" && file !== "start.ts")
       .map((file) => file.replace(/\.ts$/, ""))
-    assert.strictEqual(stderr, `npm run example -- NAME, where NAME is one of ${names.join(", ")}\n`)
+    assert.strictEqual(stderr, `Usage: npm run example -- NAME, where NAME is one of ${names.join(", ")}\n`)
   })
 
-  it("send: says of each failure what it is", async () => {
-    const { conversation, printed } = await succeeding("send")
+  it("runs send, which prints what to do about each error", async () => {
+    const { conversation, printed } = await runSuccessfully("send")
     assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  Good morning, Ann", "Ann  (stops the bot)"])
-    assert.match(printed[0], /^Sent as mid\./)
+    assert.match(printed[0], /^Sent the message mid\./)
     assert.deepStrictEqual(printed.slice(1), [
       "Not sent: invalid request, nothing was sent: `text` must be at most 4000 characters",
-      "The bot may not write there: the person stopped it, or it was removed.",
-      "There is no such chat, or the bot never was in it."
+      "Not sent: the user stopped the bot, or the bot was removed from the chat.",
+      "Not sent: the chat does not exist, or the bot was never a member of it."
     ])
   })
 
-  it("echo: says back what it is told, and stops when it is asked to", async () => {
-    const { conversation } = await succeeding("echo")
+  it("runs echo, which repeats texts and stops gracefully", async () => {
+    const { conversation } = await runSuccessfully("echo")
     assert.deepStrictEqual(conversation.slice(0, 5), [
       "Ann  (opens the bot)",
-      "bot  Hello, Ann! Say something, and I say it back.",
+      "bot  Hello, Ann! Send me a text, and I will repeat it.",
       "Ann  good morning",
       "bot  good morning  [1: Louder]",
       "Ann  (presses Louder)"
@@ -66,33 +66,35 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     assert.deepStrictEqual(conversation.slice(7), ["you  (stop the program)"])
   })
 
-  it("webhook: answers, is ready, and stops gracefully", async () => {
-    const { conversation, printed } = await succeeding("webhook")
+  it("runs webhook, which becomes ready, answers and stops gracefully", async () => {
+    const { conversation, printed } = await runSuccessfully("webhook")
     assert.include(printed, "(is ready)")
     assert.deepStrictEqual(conversation, [
       "Ann  (opens the bot)",
-      "bot  Hello, Ann! /help tells what I can do.",
+      "bot  Hello, Ann! Send /help to see what I can do.",
       "Ann  /help",
-      "bot  I count the letters of what you say.",
+      "bot  I count the letters of your messages.",
       "Ann  Good morning",
       "bot  11 letters",
       "you  (stop the program)"
     ])
   })
 
-  it("upload: shows its bar, and sends the video when it is processed", async () => {
-    const { conversation, printed } = await succeeding("upload")
-    assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  Tonight"])
-    assert.match(printed[0], /^film\.mp4 \[-+] {3}0% 0\.0 MB\/30\.0 MB/)
-    const end = printed.findIndex((line) => line.startsWith("film.mp4 [########################] 100% 30.0 MB/30.0 MB"))
-    const uploaded = printed.indexOf("Uploaded. The platform processes it.")
+  it("runs upload, which shows a progress bar and sends the video after it was processed", async () => {
+    const { conversation, printed } = await runSuccessfully("upload")
+    assert.deepStrictEqual(conversation, ["Ann  (opens the bot)", "bot  The video of the day"])
+    assert.match(printed[0], /^video\.mp4 \[-+] {3}0% 0\.0 MB\/30\.0 MB/)
+    const end = printed.findIndex((line) =>
+      line.startsWith("video.mp4 [########################] 100% 30.0 MB/30.0 MB")
+    )
+    const uploaded = printed.indexOf("Uploaded. Waiting until the platform has processed the video.")
     assert.isAtLeast(end, 0)
     assert.isAtLeast(uploaded, 0)
-    assert.match(printed.at(-1)!, /^Sent as mid\./)
+    assert.match(printed.at(-1)!, /^Sent the message mid\./)
   })
 
-  it("comments: answers questions and thanks, and lets the rest be", async () => {
-    const { conversation } = await succeeding("comments")
+  it("runs comments, which answers questions and thanks only", async () => {
+    const { conversation } = await runSuccessfully("comments")
     assert.deepStrictEqual(conversation, [
       "Editor  The library is open again.",
       "Ann  First!",
@@ -104,8 +106,8 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     ])
   })
 
-  it("broadcast: reaches who is known, shows its bar, and forgets who refuses", async () => {
-    const { conversation, printed } = await succeeding("broadcast")
+  it("runs broadcast, which shows a progress bar and removes the chats that refuse the message", async () => {
+    const { conversation, printed } = await runSuccessfully("broadcast")
     assert.deepStrictEqual(conversation, [
       "Ann  (opens the bot)",
       "Ben  (opens the bot)",
@@ -115,24 +117,24 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
       "bot  The library is open again."
     ])
     assert.isTrue(printed.some((line) => /^news of May \[#+] 100% 3\/3 /.test(line)))
-    assert.include(printed, "2 got it, 1 refused and are forgotten, 0 failed.")
+    assert.include(printed, "Sent: 2, refused and removed: 1, failed: 0.")
   })
 
-  it("reminder: reminds although it was restarted meanwhile", async () => {
-    const { conversation } = await succeeding("reminder")
+  it("runs reminder, which sends a reminder after a restart", async () => {
+    const { conversation } = await runSuccessfully("reminder")
     assert.deepStrictEqual(conversation, [
       "Ann  /remind",
       "bot  <text> is missing. Usage: /remind <text>",
       "Ann  /remind feed the cat",
-      "bot  In 3s, then.",
+      "bot  I will remind you in 3s.",
       "you  (stop the program)",
-      "bot  You wanted to be reminded: feed the cat",
+      "bot  Reminder: feed the cat",
       "you  (stop the program)"
     ])
   })
 
-  it("several: goes on when one of them stops", async ({ skip }) => {
-    const ran = await example("several")
+  it("runs replicas, which keep answering when one of them stops", async ({ skip }) => {
+    const ran = await runExample("replicas")
     if (ran.code === 3 && process.env["CI"] !== "true") {
       console.warn(ran.stderr.trim())
       skip(ran.stderr.trim())
@@ -143,7 +145,7 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
       [morning, stop, still, ...rest],
       ["Ann  good morning", "you  (stop the program)", "Ann  are you still there?", "you  (stop the program)"]
     )
-    assert.match(first, /^bot {2}Process \d+ is at your service$/)
-    assert.match(second, /^bot {2}Process \d+ is at your service$/)
+    assert.match(first, /^bot {2}Handled by process \d+$/)
+    assert.match(second, /^bot {2}Handled by process \d+$/)
   })
 })

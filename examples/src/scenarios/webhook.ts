@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import * as Stage from "../stage/stage.ts"
-import * as Webhook from "../stage/webhook.ts"
+import * as Runner from "../runner/scenario.ts"
+import * as Webhook from "../runner/webhook.ts"
 
-export const scene: Stage.Scene = Effect.gen(function* () {
+export const scenario: Runner.Scenario = Effect.gen(function* () {
   const settings = yield* Webhook.settings
-  const program = yield* Stage.start("webhook", settings)
+  const program = yield* Runner.start("webhook", settings)
   yield* Webhook.ready(settings)
-  const ann = yield* Stage.person("Ann")
+  const ann = yield* Runner.user("Ann")
   yield* ann.opens
   yield* ann.sees
   yield* ann.says("/help")

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import * as Stage from "../stage/stage.ts"
+import * as Runner from "../runner/scenario.ts"
 
-export const scene: Stage.Scene = Effect.gen(function* () {
-  const ann = yield* Stage.person("Ann")
-  const program = yield* Stage.start("echo", yield* Stage.bot)
+export const scenario: Runner.Scenario = Effect.gen(function* () {
+  const ann = yield* Runner.user("Ann")
+  const program = yield* Runner.start("echo", yield* Runner.botSettings)
   yield* ann.opens
   yield* ann.sees
   yield* ann.says("good morning")

@@ -1,6 +1,6 @@
 /**
- * One bot in several processes, behind a load balancer: they share an inbox in PostgreSQL (`DATABASE_URL`) and the
- * platform's limits in Redis (`REDIS_URL`). Run as many as you like with the same settings, `BOT_WEBHOOK_SECRET` included.
+ * One bot in several processes behind a load balancer. The processes share an inbox in PostgreSQL (`DATABASE_URL`) and the
+ * rate limits in Redis (`REDIS_URL`). All processes have the same settings, `BOT_WEBHOOK_SECRET` included.
  */
 import { Inbox, Messages, RateLimiter, Updates } from "@colloquy/core"
 import { NodeBot, NodeMain, NodeWebhook, RedisRateLimiterStore, SqlInboxStore } from "@colloquy/node"
@@ -8,9 +8,9 @@ import { NodeRedis } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Config, Effect, Layer } from "effect"
 
-// A chat belongs to one process at a time; when that one stops or is killed, another takes it over.
+// One process at a time handles the updates of a chat. If it stops or is killed, another process continues.
 const bot = Updates.run(
-  Updates.on("message_created", (update) => Messages.reply(update, `Process ${process.pid} is at your service`))
+  Updates.on("message_created", (update) => Messages.reply(update, `Handled by process ${process.pid}`))
 )
 
 const name = Config.String("BOT_NAME").pipe(Config.withDefault("my_bot"))
@@ -27,8 +27,8 @@ const limiter = RateLimiter.layer({ onUnavailable: { share: 0.5 } }).pipe(
 
 const client = NodeBot.layerClientConfig().pipe(Layer.provide(limiter))
 
-// Each subscribes the same address with the same secret, so it does not matter which is the first or the last.
-// BOT_WEBHOOK_INSECURE=true takes http://127.0.0.1 as BOT_WEBHOOK_URL: for the emulator only.
+// Each process subscribes the same URL with the same secret, so they may start and stop in any order.
+// For the emulator only: BOT_WEBHOOK_INSECURE=true allows an http URL in BOT_WEBHOOK_URL.
 const webhook = NodeWebhook.layerConfig({
   ...NodeWebhook.settings,
   updateTypes: Config.succeed(["message_created"])

@@ -1,14 +1,14 @@
 import { Emulator } from "@colloquy/testing"
 import { Effect } from "effect"
-import * as Stage from "../stage/stage.ts"
-import * as Webhook from "../stage/webhook.ts"
+import * as Runner from "../runner/scenario.ts"
+import * as Webhook from "../runner/webhook.ts"
 
-export const scene: Stage.Scene = Effect.gen(function* () {
+export const scenario: Runner.Scenario = Effect.gen(function* () {
   const settings = yield* Webhook.settings
-  const program = yield* Stage.start("comments", settings)
+  const program = yield* Runner.start("comments", settings)
   yield* Webhook.ready(settings)
-  const editor = yield* Stage.person("Editor")
-  const ann = yield* Stage.person("Ann")
+  const editor = yield* Runner.user("Editor")
+  const ann = yield* Runner.user("Ann")
   const news = yield* Emulator.chat({
     type: "channel",
     title: "News",

@@ -1,13 +1,13 @@
-/** A conversation as lines of text. */
+/** The lines of text that a conversation is printed as. */
 import type { Message } from "@colloquy/core"
 import type { Person } from "@colloquy/testing"
 
 const width = 9
 
-/** What somebody says or does. */
+/** Returns the line for what someone wrote or did. */
 export const line = (who: string, text: string): string => `${who.padStart(width)}  ${text}`
 
-/** The buttons under a message, in reading order. */
+/** Returns the texts of the buttons of a message, row by row. */
 export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
   (message.body?.attachments ?? []).flatMap((attachment) =>
     attachment.type === "inline_keyboard"
@@ -23,20 +23,20 @@ const withButtons = (message: Message.Message): string => {
 
 export const you = (text: string): string => line("you", text)
 
-/** The bot does nothing that can be seen. */
-export const silence: string = line("bot", "(is silent)")
+/** The line for a bot that does not answer. */
+export const noAnswer: string = line("bot", "(does not answer)")
 
-/** What a person sees of the bot, where there is something to see. */
-export const seen = (heard: Person.PersonEvent): string | undefined => {
-  switch (heard._tag) {
+/** Returns the line for an event of the bot, or `undefined` if the event has nothing to show. */
+export const describe = (event: Person.PersonEvent): string | undefined => {
+  switch (event._tag) {
     case "Message":
-      return line("bot", withButtons(heard.message))
+      return line("bot", withButtons(event.message))
     case "Edited":
-      return line("bot edits", withButtons(heard.message))
+      return line("bot edits", withButtons(event.message))
     case "Notification":
-      return line("bot shows", heard.text)
+      return line("bot shows", event.text)
     case "Comment":
-      return line("bot", heard.comment.body.text ?? "")
+      return line("bot", event.comment.body.text ?? "")
     case "Removed":
       return line("bot", "(removed a message)")
     default:
