@@ -64,11 +64,13 @@ export type NodeBotError = NodeBotHttpClient.ExtraCaError | Settings.InvalidSett
  * **Example** (A rate limiter in Redis)
  *
  * ```ts
- * import { NodeBot, RedisRateLimiter } from "@colloquy/node"
+ * import { RateLimiter } from "@colloquy/core"
+ * import { NodeBot, RedisRateLimiterStore } from "@colloquy/node"
  * import { NodeRedis } from "@effect/platform-node"
  * import { Layer } from "effect"
  *
- * const limiter = RedisRateLimiter.layer({ prefix: "my-bot" }).pipe(
+ * const limiter = RateLimiter.layer().pipe(
+ *   Layer.provide(RedisRateLimiterStore.layer({ prefix: "my-bot" })),
  *   Layer.provide(NodeRedis.layer({ url: "redis://127.0.0.1:6379" }))
  * )
  *
