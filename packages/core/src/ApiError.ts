@@ -1,9 +1,11 @@
 /**
- * Everything that can go wrong in a call.
+ * The errors of API calls.
  *
- * What a caller acts on stands flat in the error channel of the endpoint that can answer it. Everything else is one
- * {@link RequestFailed} whose `reason` says which. An answer is recognised by the code in its body before its status,
- * because the platform answers some codes at statuses that the document does not show.
+ * Errors that a caller can act on are in the error channel of the endpoint that can fail with them. Every other failure is
+ * a {@link RequestFailed} with a `reason`. A response matches an error by the code in its body first, and by its status
+ * last, because the platform sends some codes with statuses that the API document does not show.
+ *
+ * `ErrorSchema` has a codec of every error.
  *
  * API: Errors.
  *
@@ -12,47 +14,65 @@
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { isRejected, member } from "./internal/client/rejected.ts"
+import * as FieldIssue from "./FieldIssue.ts"
+import { memberOf } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
 import { UserId } from "./User.ts"
 
+/** @internal */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/** @internal A response that reports a failure although its status is a success. */
+export const isRejected = (body: unknown, status: number): boolean =>
+  isSuccess(status) && memberOf("success", body) === false
+
 /**
- * How an error is recognised in an answer: by a code in the body, by the body as a whole, or by the status.
+ * How an error is recognized in a response.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Matcher {
+  /** The codes in the body that mean the error. */
   readonly codes: ReadonlyArray<string>
+  /** Whether the body means the error, where it has none of the codes. */
   readonly matches?: (body: unknown, status: number) => boolean
+  /** The status that means the error, where the body does not say more. */
   readonly status?: number
-  /** A status that tells nothing where the body has a code. */
+  /** The status that means the error only where the body has no code. */
   readonly statusWithoutCode?: number
-  /** What the error carries besides the answer, read from the body. */
+  /** Reads the further fields of the error from the body. */
   readonly read?: (body: unknown) => object
 }
 
 /**
- * The answer that an error was recognised in. `detail` is the platform's own text, `body` the answer as it came.
+ * The response that an error was recognized in.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ErrorResponse {
+  /** The name of the endpoint, such as `Messages.send`. */
   readonly endpoint: string
+  /** The HTTP status. */
   readonly status: number
+  /** The error code in the body. */
   readonly code?: string
+  /** The text of the platform. */
   readonly detail?: string
+  /** The body as it was received. */
   readonly body: string
 }
 
-const tell = (error: ErrorResponse, what: string, advice: string): string => {
-  const said = [error.status, error.code].filter((part) => part !== undefined).join(" ")
-  return `${error.endpoint}: ${what} (${said}${error.detail ? `: ${error.detail}` : ""}). ${advice}`
+const describe = (error: ErrorResponse, problem: string, advice: string): string => {
+  const response = [error.status, error.code].filter((part) => part !== undefined).join(" ")
+  return `${error.endpoint}: ${problem} (${response}${error.detail ? `: ${error.detail}` : ""}). ${advice}`
 }
 
 /**
  * The token is missing, wrong or revoked (401, `verify.token`).
+ *
+ * API: Authentication.
  *
  * @category errors
  * @since 0.1.0
@@ -61,16 +81,18 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse
   static readonly matcher: Matcher = { codes: [Platform.codeInvalidToken, Platform.codeDeprecatedToken], status: 401 }
 
   override get message() {
-    return tell(
+    return describe(
       this,
       "the platform does not accept the token",
-      "Check the setting BOT_TOKEN: the bare token from the bot's settings, without `Bearer`."
+      "Check the setting BOT_TOKEN: it must be the token from the settings of the bot, without `Bearer`."
     )
   }
 }
 
 /**
- * The bot may not do this here (403, `chat.denied`, `access.denied`): it lacks a right, or the user stopped the dialog.
+ * The bot has no right to do this in the chat (403, `chat.denied`, `access.denied`), or the user stopped the dialog.
+ *
+ * API: Errors.
  *
  * @category errors
  * @since 0.1.0
@@ -78,24 +100,26 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<ErrorResponse
 export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
   static readonly matcher: Matcher = { codes: [Platform.codeChatDenied, Platform.codeAccessDenied], status: 403 }
 
-  /** Whether the user stopped the dialog, so that nothing more can be sent to it until they start it again. */
+  /** Whether the user stopped the dialog. The bot cannot send messages to it until the user starts it again. */
   get isDialogSuspended(): boolean {
     return this.detail?.includes(Platform.messageDialogSuspended) === true
   }
 
   override get message() {
-    return tell(
+    return describe(
       this,
-      "the bot may not do this here",
+      "the bot is not allowed to do this",
       this.isDialogSuspended
-        ? "The user stopped the bot: forget the chat until they start it again."
-        : "Make the bot an administrator with the right it needs, or stop using this chat."
+        ? "The user stopped the bot: do not send to this chat until they start it again."
+        : "Make the bot an administrator with the required right, or stop using this chat."
     )
   }
 }
 
 /**
- * There is no such chat, message or user, or the bot does not see it (404).
+ * The chat, message or user does not exist, or the bot has no access to it (404).
+ *
+ * API: Errors.
  *
  * @category errors
  * @since 0.1.0
@@ -107,12 +131,15 @@ export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
   }
 
   override get message() {
-    return tell(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
+    return describe(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
   }
 }
 
 /**
- * The platform does not allow the call now (405): for updates, because a webhook is subscribed.
+ * The platform does not allow the call now (405): to receive updates while a webhook is subscribed, or to answer a callback
+ * that cannot be answered any more.
+ *
+ * API: Errors.
  *
  * @category errors
  * @since 0.1.0
@@ -121,19 +148,21 @@ export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<Error
   static readonly matcher: Matcher = { codes: [], status: 405 }
 
   override get message() {
-    return tell(
+    return describe(
       this,
       "the platform does not allow this now",
       this.endpoint === "Updates.list"
         ? "A webhook is subscribed: remove it with Subscriptions.unsubscribe, or receive the updates through it."
-        : "The button may have been answered already, or its message may be gone."
+        : "The callback may have been answered already, or its message may be deleted."
     )
   }
 }
 
 /**
- * The platform has not finished processing the uploaded file (`attachment.not.ready`). Retried by the policy with
- * growing pauses before it fails.
+ * The platform is still processing an attached file (`attachment.not.ready`). The `RetryPolicy` retries the call with
+ * growing delays before it fails with this error.
+ *
+ * API: States and transitions; Errors.
  *
  * @category errors
  * @since 0.1.0
@@ -142,16 +171,18 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<E
   static readonly matcher: Matcher = { codes: [Platform.codeAttachmentNotReady] }
 
   override get message() {
-    return tell(
+    return describe(
       this,
-      "the attached file is not processed yet",
-      "Send it again later, or let RetryPolicy wait longer: large files take minutes."
+      "the attached file is still being processed",
+      "Send the message again later, or let RetryPolicy retry for longer: large files take minutes."
     )
   }
 }
 
 /**
  * A comment is too old to be edited (422, `comments.timeout_exceeded`).
+ *
+ * API: Errors.
  *
  * @category errors
  * @since 0.1.0
@@ -160,13 +191,15 @@ export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutEx
   static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
 
   override get message() {
-    return tell(this, "the comment is too old to be edited", "Delete it or send another one.")
+    return describe(this, "the comment is too old to be edited", "Delete it or send another one.")
   }
 }
 
 /**
- * Users that could not be added for one reason: `add.participant.privacy` (their privacy settings),
- * `add.participant.not.found` (no such user), or another code as it came.
+ * Users that could not be added to a chat for one reason: `add.participant.privacy` (their privacy settings),
+ * `add.participant.not.found` (no such user), or another code of the platform.
+ *
+ * API: POST /chats/{chatId}/members.
  *
  * @category models
  * @since 0.1.0
@@ -179,36 +212,42 @@ export const FailedUsers = Schema.Struct({ error_code: Schema.String, user_ids: 
  */
 export interface FailedUsers extends Schema.Schema.Type<typeof FailedUsers> {}
 
-const elements = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+const elementsOf = (key: string, body: unknown): ReadonlyArray<unknown> => {
+  const value = memberOf(key, body)
+  return Array.isArray(value) ? value : []
+}
 
 const readFailedUsers = (body: unknown) => {
-  const failed_user_details = elements(member(body, "failed_user_details")).filter(Schema.is(FailedUsers))
-  const listed = elements(member(body, "failed_user_ids")).filter(Schema.is(UserId))
+  const failed_user_details = elementsOf("failed_user_details", body).filter(Schema.is(FailedUsers))
+  const listed = elementsOf("failed_user_ids", body).filter(Schema.is(UserId))
   const detailed = failed_user_details.flatMap(({ user_ids }) => user_ids)
   return { failed_user_details, failed_user_ids: [...new Set([...listed, ...detailed])] }
 }
 
 /**
- * Some users could not be added. The others were. `failed_user_details` gives the reasons by code; a user without one
- * stands only in `failed_user_ids`.
+ * Some users could not be added to a chat. The other users were added.
+ *
+ * API: POST /chats/{chatId}/members.
  *
  * @category errors
  * @since 0.1.0
  */
 export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed")<
   ErrorResponse & {
+    /** All users that could not be added. */
     readonly failed_user_ids: ReadonlyArray<UserId>
+    /** The users by the reason, where the platform gives one. */
     readonly failed_user_details: ReadonlyArray<FailedUsers>
   }
 > {
   static readonly matcher: Matcher = {
     codes: [Platform.codeAddParticipantPrivacy, Platform.codeAddParticipantNotFound],
     matches: (body) =>
-      elements(member(body, "failed_user_ids")).length > 0 || elements(member(body, "failed_user_details")).length > 0,
+      elementsOf("failed_user_ids", body).length > 0 || elementsOf("failed_user_details", body).length > 0,
     read: readFailedUsers
   }
 
-  /** The users that failed for one reason, such as `add.participant.privacy`. */
+  /** Returns the users that could not be added for one reason, such as `add.participant.privacy`. */
   failedFor(error_code: string): ReadonlyArray<UserId> {
     return this.failed_user_details
       .filter((failed) => failed.error_code === error_code)
@@ -217,98 +256,90 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
 
   override get message() {
     const reasons = this.failed_user_details.map(({ error_code, user_ids }) => `${error_code}: ${user_ids.join(", ")}`)
-    return tell(
+    return describe(
       this,
       `${this.failed_user_ids.length} users could not be added${reasons.length > 0 ? ` [${reasons.join("; ")}]` : ""}`,
-      "Invite those with privacy settings by a link; leave out those that were not found."
+      "Invite users with privacy settings by a link, and leave out users that were not found."
     )
   }
 }
 
 /**
- * The platform answered 200 with `success: false`: it did not carry the request out. `detail` is its text.
+ * The platform responded with 200 and `success: false`: it did not execute the request. `detail` has its text.
+ *
+ * API: Errors.
  *
  * @category errors
  * @since 0.1.0
  */
 export class OperationRejected extends Data.TaggedError("OperationRejected")<ErrorResponse> {
-  static readonly matcher: Matcher = {
-    codes: [],
-    matches: isRejected
-  }
+  static readonly matcher: Matcher = { codes: [], matches: isRejected }
 
   override get message() {
-    return tell(this, "the platform did not carry it out", "The text says why; nothing was changed.")
+    return describe(this, "the platform rejected the operation", "Nothing was changed; the text says why.")
   }
 }
 
 /**
- * Too many requests (429), and the policy's patience is at its end. `retryAfter` stands where the platform said it.
+ * Too many requests: the platform responded with 429 after all retries, or the rate limiter of the bot did not let the
+ * call go.
  *
- * Where `isSent` is false the bot's own `RateLimiter` did not let the call go: nothing was sent, `status` is 0, and
- * `retryAfter` says how long it would have to wait at least.
+ * API: Limits.
  *
  * @category errors
  * @since 0.1.0
  */
 export class RateLimited extends Data.TaggedError("RateLimited")<
-  ErrorResponse & { readonly retryAfter?: Duration.Duration; readonly isSent?: false }
+  ErrorResponse & {
+    /**
+     * How long to wait before the next attempt. A 429 response has it only where the platform says it; the rate limiter of
+     * the bot always gives the minimum.
+     */
+    readonly retryAfter?: Duration.Duration
+    /** `false` where the rate limiter did not let the call go: then nothing was sent, and `status` is 0. */
+    readonly isSent?: false
+  }
 > {
   static readonly matcher: Matcher = { codes: [Platform.codeTooManyRequests], status: 429 }
 
   override get message() {
-    const pause = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
-    if (this.isSent === false) return `${this.endpoint}: nothing was sent, ${this.detail}. Wait ${pause}.`
-    return tell(this, "too many requests", `Wait ${pause}; lower the limits of RateLimiter if this happens often.`)
+    const delay = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
+    if (this.isSent === false) return `${this.endpoint}: nothing was sent, ${this.detail}. Wait ${delay}.`
+    return describe(
+      this,
+      "too many requests",
+      `Wait ${delay}, and lower the limits of RateLimiter if this happens often.`
+    )
   }
 }
 
 /**
- * A field of a request that breaks a rule of the document.
- *
- * @category models
- * @since 0.1.0
- */
-export interface FieldIssue {
-  readonly field: string
-  readonly problem: string
-}
-
-/**
- * What a schema finds wrong with a request or an answer: each field with its problem, in words for the people who wrote
- * it.
- *
- * **Example**
- *
- * ```ts
- * import { ApiError, User } from "@colloquy/core"
- * import { Result, Schema } from "effect"
- *
- * const read = Schema.decodeUnknownResult(User.User)({ user_id: "one", first_name: "Ann", is_bot: false })
- * const problems = Result.isFailure(read) ? ApiError.fieldIssues(read.failure.issue) : []
- * ```
- *
- * @category errors
- * @since 0.1.0
- */
-export { fieldIssues } from "./internal/client/fieldIssues.ts"
-
-/**
- * Reason: the request breaks a rule of the document. Nothing was sent. `issues` names every field and its limit.
+ * Reason: the request breaks a rule of the API document. Nothing was sent. `issues` names each invalid field.
  *
  * @category reasons
  * @since 0.1.0
  */
-export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{ readonly issues: ReadonlyArray<FieldIssue> }> {
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+  /** The invalid fields, with their problems. */
+  readonly issues: ReadonlyArray<FieldIssue.FieldIssue>
+}> {
   override get message() {
-    const issues = this.issues.map(({ field, problem }) => (field === "" ? problem : `\`${field}\` ${problem}`))
-    return `invalid request, nothing was sent: ${issues.join("; ")}`
+    return `invalid request, nothing was sent: ${FieldIssue.format(this.issues)}`
   }
 }
 
 /**
- * What happened below HTTP: nobody listens, the name has no address, the certificate is not trusted, connecting or
- * answering took too long, the connection broke, the proxy refused, or the request cannot be written as HTTP.
+ * The kind of a failure below HTTP.
+ *
+ * - `Refused`: nothing listens at the address.
+ * - `Unresolved`: the host name has no address.
+ * - `Untrusted`: the certificate of the host is not trusted.
+ * - `ConnectTimeout`: the connection took too long.
+ * - `Timeout`: the response took too long.
+ * - `Reset`: the connection broke.
+ * - `Proxy`: the proxy refused.
+ * - `Invalid`: the request cannot be written as HTTP.
+ * - `Other`: any other failure of the HTTP client.
  *
  * @category models
  * @since 0.1.0
@@ -325,20 +356,26 @@ export type TransportKind =
   | "Other"
 
 /**
- * Reason: the request or its answer got lost below HTTP. `isSent` is false where the platform cannot have received it.
+ * Reason: the request or its response was lost below HTTP.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class Transport extends Data.TaggedError("Transport")<{
+  /** What happened. */
   readonly kind: TransportKind
+  /** Whether the platform may have received the request. */
   readonly isSent: boolean
+  /** The code of the system, the TLS library or the HTTP client, such as `ECONNREFUSED`. */
   readonly code?: string
+  /** The text of the HTTP client. */
   readonly detail: string
+  /** What to do. */
   readonly hint: string
+  /** The failure of the HTTP client, without the token. */
   readonly cause?: unknown
 }> {
-  /** Whether it may pass: what is not trusted or not set up right does not. */
+  /** Whether the failure may be temporary. An untrusted certificate and a wrong configuration are not. */
   get isRetryable(): boolean {
     const { kind } = this
     return kind !== "Untrusted" && kind !== "Proxy" && kind !== "Invalid"
@@ -346,55 +383,63 @@ export class Transport extends Data.TaggedError("Transport")<{
 
   override get message() {
     const code = this.code === undefined ? "" : ` (${this.code})`
-    return `no answer${code}: ${this.detail}. ${this.hint}`
+    return `no response${code}: ${this.detail}. ${this.hint}`
   }
 }
 
 /**
- * Reason: an answer that no declared error explains, a server's failure among them. The body is kept as it came.
+ * Reason: a response that no error of the endpoint matches, such as a failure of the server.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class UnexpectedStatus extends Data.TaggedError("UnexpectedStatus")<{
+  /** The HTTP status. */
   readonly status: number
+  /** The error code in the body. */
   readonly code?: string
+  /** The text of the platform. */
   readonly detail?: string
+  /** How long to wait before the next attempt, where the platform says it. */
   readonly retryAfter?: Duration.Duration
+  /** The body as it was received. */
   readonly body: string
 }> {
   override get message() {
-    const said = [this.status, this.code].filter((part) => part !== undefined).join(" ")
+    const response = [this.status, this.code].filter((part) => part !== undefined).join(" ")
     const advice =
       this.status >= 500
         ? "The platform has a problem: try again later."
         : this.status === 404
-          ? "Check the setting BOT_BASE_URL: the API may not stand there."
-          : "See the body for what the platform said."
-    return `unexpected answer ${said}${this.detail ? `: ${this.detail}` : ""}. ${advice}`
+          ? "Check the setting BOT_BASE_URL: the API may not be at this address."
+          : "See the body for the text of the platform."
+    return `unexpected response ${response}${this.detail ? `: ${this.detail}` : ""}. ${advice}`
   }
 }
 
 /**
- * Reason: the answer says success but cannot be read: not JSON, cut short, or a known part is malformed. The body is
- * kept as it came. The request was carried out.
+ * Reason: the platform executed the request, but its response cannot be read: it is not JSON, is incomplete, or a known
+ * part is malformed.
  *
  * @category reasons
  * @since 0.1.0
  */
 export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
+  /** The HTTP status. */
   readonly status: number
+  /** What is wrong with the response. */
   readonly problem: string
+  /** The body as it was received. */
   readonly body: string
 }> {
   override get message() {
-    const advice = "Do not repeat blindly what changes something; `body` holds the answer as it came, for a report."
-    return `the platform says success, but its answer cannot be read: ${this.problem}. ${advice}`
+    const advice = "Do not repeat a call that changes something. `body` has the response, for a report."
+    return `the platform executed the request, but its response cannot be read: ${this.problem}. ${advice}`
   }
 }
 
 /**
- * Why a request failed that no error of its endpoint explains.
+ * Why a request failed that no error of its endpoint matches.
  *
  * @category reasons
  * @since 0.1.0
@@ -402,7 +447,7 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
 export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResponse
 
 /**
- * A call failed for a reason that is not the caller's business: `reason` says which.
+ * A call failed, and no error of its endpoint matches. `reason` says why.
  *
  * **Example**
  *
@@ -420,12 +465,13 @@ export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResp
  * @since 0.1.0
  */
 export class RequestFailed extends Data.TaggedError("RequestFailed")<{
+  /** The name of the endpoint, such as `Messages.send`. */
   readonly endpoint: string
+  /** Why the request failed. */
   readonly reason: Reason
 }> {
   /**
-   * Whether the same call may succeed later. {@link maybeExecuted} says whether it can have been carried out
-   * already, which forbids to repeat it blindly.
+   * Whether the same call may succeed later. Check {@link maybeExecuted} before you repeat a call that changes something.
    */
   get isRetryable(): boolean {
     const { reason } = this
@@ -439,7 +485,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
     }
   }
 
-  /** Whether the platform may have carried the request out although it failed. */
+  /** Whether the platform may have executed the request although the call failed. */
   get maybeExecuted(): boolean {
     const { reason } = this
     switch (reason._tag) {
@@ -460,7 +506,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
 }
 
 /**
- * The errors that any endpoint can have.
+ * The errors that every endpoint can fail with.
  *
  * @category errors
  * @since 0.1.0
@@ -468,7 +514,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
 export type Common = Unauthorized | RateLimited | RequestFailed
 
 /**
- * The errors that an endpoint declares beyond {@link Common}.
+ * The errors that an endpoint can declare besides {@link Common}.
  *
  * @category errors
  * @since 0.1.0
@@ -491,12 +537,13 @@ export type Declared =
 export type ApiError = Common | Declared
 
 /**
- * The class of an error that is recognised in an answer.
+ * The class of an error that is recognized in a response.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ErrorClass<E> {
-  new (answer: never): E
+  new (response: never): E
+  /** How the error is recognized. */
   readonly matcher: Matcher
 }

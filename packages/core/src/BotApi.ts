@@ -17,8 +17,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
-import type * as Endpoint from "./Endpoint.ts"
-import { interpret } from "./internal/client/interpreter.ts"
+import type * as Declaration from "./Declaration.ts"
+import * as interpreter from "./internal/client/interpreter.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
 
@@ -34,7 +34,7 @@ export class BotApi extends Context.Service<
   {
     /** Executes one call. An endpoint is also a function that does this: `Messages.send(request)`. */
     readonly execute: <Request, Success, E extends ApiError.Declared>(
-      endpoint: Endpoint.Endpoint<Request, Success, E>,
+      endpoint: Declaration.Named<Request, Success, E>,
       request: Request
     ) => Effect.Effect<Success, E | ApiError.Common>
   }
@@ -69,7 +69,9 @@ export interface Options {
 export const make = (options: Options): Effect.Effect<BotApi["Service"], never, HttpClient.HttpClient | RateLimiter> =>
   Effect.flatMap(HttpClient.HttpClient, (client) =>
     Effect.map(RateLimiter, (limiter) =>
-      BotApi.of(interpret({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") }))
+      BotApi.of(
+        interpreter.make({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") })
+      )
     )
   )
 

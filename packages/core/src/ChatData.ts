@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { KnownChat } from "./KnownChat.ts"
 import { ChatStore } from "./ChatStore.ts"
-import { tell } from "./internal/client/fieldIssues.ts"
+import * as FieldIssue from "./FieldIssue.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -99,7 +99,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
   const invalid =
     (chat_id: ChatId, raw: unknown) =>
     ({ issue }: Schema.SchemaError) =>
-      new InvalidChatData({ chat_id, name, problem: tell(issue), raw })
+      new InvalidChatData({ chat_id, name, problem: FieldIssue.formatSchemaIssue(issue), raw })
 
   const from = ({ chat_id, data }: KnownChat) => {
     const raw = data[name]

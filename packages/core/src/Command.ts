@@ -3,15 +3,15 @@
  *
  * @since 0.1.0
  */
+import type * as ApiError from "./ApiError.ts"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Transformation from "effect/SchemaTransformation"
-import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Handler from "./Handler.ts"
-import { fieldIssues } from "./internal/client/fieldIssues.ts"
+import * as FieldIssue from "./FieldIssue.ts"
 import { isBotUsername, parse, splitArguments } from "./internal/handlers/command.ts"
 import type * as Me from "./Me.ts"
 import * as Update from "./Update.ts"
@@ -101,7 +101,7 @@ export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
   /** How to write the command: `/remind <minutes> <text>`. */
   readonly usage: string
   /** Each wrong argument, and what is wrong with it. */
-  readonly issues: ReadonlyArray<ApiError.FieldIssue>
+  readonly issues: ReadonlyArray<FieldIssue.FieldIssue>
   /** The update with the command, so that the handler of this error can reply to it. */
   readonly update: Update.Of<Update.TextType>
 }> {
@@ -210,7 +210,7 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
   const decodeArguments = (update: Update.Of<Type>, text: string) =>
     Effect.mapError(
       decode(splitArguments(keys, text)),
-      ({ issue }) => new InvalidArguments({ command, usage, issues: fieldIssues(issue), update })
+      ({ issue }) => new InvalidArguments({ command, usage, issues: FieldIssue.fromSchemaIssue(issue), update })
     )
   return {
     name: command,

@@ -1,8 +1,7 @@
 /**
- * An endpoint is one function that carries its own declaration.
+ * An endpoint of the API: a function that carries its declaration.
  *
- * Call it: `Messages.send({ chat_id, text })`. Read it: `Messages.send.declaration`. Three programs interpret the same
- * declaration: the client ({@link BotApi}), the emulator's server and the documentation.
+ * Call it: `Messages.send({ chat_id, text })`. Read its declaration: `Messages.send.declaration`.
  *
  * API: Endpoints.
  *
@@ -14,78 +13,40 @@ import { hasProperty } from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import { BotApi } from "./BotApi.ts"
+import type * as Declaration from "./Declaration.ts"
 import type * as RateLimiter from "./RateLimiter.ts"
 
 const TypeId = "~@colloquy/core/Endpoint"
 
 /**
- * The fields of one part of a request.
+ * A function from a request to an effect. `E` has the errors that a caller can act on; every endpoint can also fail with
+ * `ApiError.Common`.
  *
  * @category models
  * @since 0.1.0
  */
-export type Fields = Readonly<Record<string, Schema.Codec<any, any> & Schema.Top>>
-
-/**
- * A rule between fields: what is wrong with a request, if anything.
- *
- * @category models
- * @since 0.1.0
- */
-export type Rule<Request> = (request: Request) => ApiError.FieldIssue | undefined
-
-/**
- * Everything there is to know about an endpoint. The request is flat: `params`, `query` and `body` say which part each
- * of its keys belongs to. A `{chatId}` in `path` is the key `chat_id` of `params`.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Declaration<in out Request, out Success, out E> {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  readonly path: `/${string}`
-  readonly params: Fields
-  readonly query: Fields
-  readonly body: Fields
-  readonly rules: ReadonlyArray<Rule<Request>>
-  readonly success: Schema.Codec<Success, any>
-  readonly errors: ReadonlyArray<ApiError.ErrorClass<E>>
-  /** What a call takes of the limits besides its place at the host. */
-  readonly limit: (request: Request) => RateLimiter.Target | undefined
-  /** How long the platform may take on purpose before it answers. */
-  readonly longPoll: (request: Request) => Duration.Duration | undefined
-  /** Whether the call may be repeated when it may have been carried out already. */
-  readonly idempotent: boolean
-  /** Where the API document speaks of it. */
-  readonly section: string
-}
-
-/**
- * An endpoint: a function from a request to an effect whose error channel names what can go wrong.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Endpoint<in out Request, out Success, in out E extends ApiError.Declared = never> {
+export interface Endpoint<
+  in out Request,
+  in out Success,
+  in out E extends ApiError.Declared = never
+> extends Declaration.Named<Request, Success, E> {
   (request: Request): Effect.Effect<Success, E | ApiError.Common, BotApi>
   readonly [TypeId]: typeof TypeId
-  /** The name of the function, such as `Messages.send`. */
+  /** The name of the endpoint, such as `Messages.send`. */
   readonly endpoint: string
-  /** Made at the first look, never at import. */
-  readonly declaration: Declaration<Request, Success, E>
+  /** The declaration. It is created when it is first read. */
+  readonly declaration: Declaration.Declaration<Request, Success, E>
 }
 
 /**
- * Any endpoint, with its types forgotten.
+ * Any endpoint.
  *
  * @category utility types
  * @since 0.1.0
  */
-export interface Any {
+export interface Any extends Declaration.Any {
   (request: any): Effect.Effect<any, any, BotApi>
   readonly [TypeId]: typeof TypeId
-  readonly endpoint: string
-  readonly declaration: Declaration<any, any, any>
 }
 
 /**
@@ -97,7 +58,7 @@ export interface Any {
 export type Request<E extends Any> = E extends Endpoint<infer R, any, infer _> ? R : never
 
 /**
- * What an endpoint gives.
+ * The success of an endpoint.
  *
  * @category utility types
  * @since 0.1.0
@@ -105,7 +66,7 @@ export type Request<E extends Any> = E extends Endpoint<infer R, any, infer _> ?
 export type Success<E extends Any> = E extends Endpoint<any, infer A, infer _> ? A : never
 
 /**
- * What can go wrong at an endpoint.
+ * The errors of an endpoint, those of every endpoint included.
  *
  * @category utility types
  * @since 0.1.0
@@ -113,7 +74,7 @@ export type Success<E extends Any> = E extends Endpoint<any, infer A, infer _> ?
 export type Errors<E extends Any> = E extends Endpoint<any, any, infer Declared> ? Declared | ApiError.Common : never
 
 /**
- * Tests whether a value is an endpoint.
+ * Returns `true` if a value is an endpoint.
  *
  * @category guards
  * @since 0.1.0
@@ -129,7 +90,7 @@ type RequestOf<
   : Schema.Struct.Type<Params> & Schema.Struct.Type<Query> & Schema.Struct.Type<Body>
 
 /**
- * What a declaration has to say; the rest has a default.
+ * Options of {@link make}: the parts of a declaration.
  *
  * @category models
  * @since 0.1.0
@@ -142,18 +103,34 @@ export interface Options<
   Success extends Schema.Codec<any, any>,
   Errors extends ReadonlyArray<ApiError.ErrorClass<any>>
 > {
+  /** The HTTP method. */
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** The path below the base address. A parameter is in braces: `{chatId}` is the field `chat_id` of `params`. */
   readonly path: `/${string}`
+  /** The fields of the request that are in the path. Default: none. */
   readonly params?: Params
+  /** The fields of the request that are in the query. Default: none. */
   readonly query?: Query
+  /** The fields of the request that are in the JSON body. Default: none, and no body is sent. */
   readonly body?: Body
-  readonly rules?: ReadonlyArray<Rule<NoInfer<Request>>>
+  /** The rules about several fields of the request. Default: none. */
+  readonly rules?: ReadonlyArray<Declaration.Rule<NoInfer<Request>>>
+  /** The schema of the response. */
   readonly success: Success
+  /** The errors that the endpoint can fail with, besides `ApiError.Common`. */
   readonly errors: Errors
+  /** The rate limit that a call counts towards, besides the limit of the host. Default: none. */
   readonly limit?: (request: NoInfer<Request>) => RateLimiter.Target | undefined
+  /** The dialog that a successful call reveals, so that its chat and its user share one rate limit. Default: none. */
+  readonly dialog?: (request: NoInfer<Request>, success: Success["Type"]) => Declaration.Dialog | undefined
+  /** How long the platform waits on purpose before it responds. Default: it does not wait. */
   readonly longPoll?: (request: NoInfer<Request>) => Duration.Duration | undefined
-  /** Unless told, all but a POST. */
+  /**
+   * Whether the call can be repeated when the platform may have executed it already. Default: `false` for POST, `true` for
+   * the other methods.
+   */
   readonly idempotent?: boolean
+  /** The section of the API document. Default: the method and the path. */
   readonly section?: string
 }
 
@@ -165,8 +142,8 @@ const lazy = <A>(make: () => A): (() => A) => {
 }
 
 /**
- * Makes an endpoint. The thunk runs at the first call, never at import. Annotate the constant with its
- * {@link Endpoint} type: that pins the error channel, so that a missing or an extra error does not compile.
+ * Creates an endpoint. `options` runs when the endpoint is first called, never at import. Annotate the constant with its
+ * {@link Endpoint} type: then a missing or an extra error does not compile.
  *
  * **Example**
  *
@@ -199,7 +176,7 @@ export const make = <
   endpoint: string,
   options: () => Options<Request, Params, Query, Body, Success, Errors>
 ): Endpoint<Request, Success["Type"], InstanceType<Errors[number]>> => {
-  const declaration = lazy((): Declaration<Request, Success["Type"], InstanceType<Errors[number]>> => {
+  const declaration = lazy((): Declaration.Declaration<Request, Success["Type"], InstanceType<Errors[number]>> => {
     const given = options()
     return {
       params: {},
@@ -207,6 +184,7 @@ export const make = <
       body: {},
       rules: [],
       limit: none,
+      dialog: none,
       longPoll: none,
       idempotent: given.method !== "POST",
       section: `${given.method} ${given.path}`,

@@ -1,12 +1,12 @@
 /**
- * JSON that keeps every digit of every integer: positions (`seq`) on this platform are always beyond 2^53.
+ * JSON with exact integers. The position of a message (`seq`) is always greater than 2^53, so a double cannot hold it.
  *
  * @since 0.1.0
  */
 import * as json from "./internal/client/json.ts"
 
 /**
- * `JSON.parse` with every integer beyond 2^53 as a bigint. Throws a `SyntaxError` as `JSON.parse` does.
+ * Parses JSON as `JSON.parse` does, but returns a bigint for each integer that a double cannot hold. Throws a `SyntaxError`.
  *
  * **Example**
  *
@@ -22,7 +22,7 @@ import * as json from "./internal/client/json.ts"
 export const parse: (text: string) => unknown = json.parseExactly
 
 /**
- * `JSON.stringify` that writes a bigint as the integer it is.
+ * Writes JSON as `JSON.stringify` does, but writes a bigint as an integer.
  *
  * **Example**
  *

@@ -15,7 +15,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type ReceiveError } from "./Inbox.ts"
 import * as Platform from "./Platform.ts"
 import { pauses, retryForever } from "./internal/client/retryForever.ts"
-import { wholeNumber } from "./internal/client/wholeNumber.ts"
+import { checkPositiveInteger } from "./internal/client/rules.ts"
 import * as Updates from "./Updates.ts"
 
 /**
@@ -67,7 +67,7 @@ const make = Effect.fnUntraced(function* (options: Options) {
   const api = yield* BotApi
   const inbox = yield* Inbox
   const { limit, timeout, types, maxQueued: ahead = defaultAhead } = options
-  yield* wholeNumber("LongPolling.layer", "ahead", ahead)
+  yield* checkPositiveInteger("LongPolling.layer", "ahead", ahead)
 
   const poll = (request: Updates.ListRequest) =>
     retryForever("Polling goes on after a pause.")(api.execute(Updates.list, { types, ...request }))

@@ -14,8 +14,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
-import { done, envelope } from "./internal/client/success.ts"
-import { Millis } from "./internal/client/wire.ts"
+import { done, envelope, Millis } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
 import * as Platform from "./Platform.ts"
@@ -85,7 +84,8 @@ export const send: Endpoint.Endpoint<
   rules: [rules.exactlyOne("chat_id", "user_id")],
   success: envelope("message", Message),
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady],
-  limit: targets.message
+  limit: targets.message,
+  dialog: targets.dialog
 }))
 
 /**

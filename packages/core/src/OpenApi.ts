@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { paramKey } from "./Declaration.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { make } from "./internal/openapi/jsonSchema.ts"
 import { components, json, responsesOf } from "./internal/openapi/responses.ts"
@@ -59,9 +60,7 @@ const isOptional = ({ ast }: Schema.Top): boolean =>
 
 /** The name of a parameter in the path: `chatId` for the key `chat_id`. */
 const pathParameterName = (path: string, key: string): string =>
-  [...path.matchAll(/\{(\w+)\}/g)]
-    .map(([, name]) => name)
-    .find((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) === key) ?? key
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).find((name) => paramKey(name) === key) ?? key
 
 /**
  * Generates an OpenAPI document for endpoints.

@@ -1,7 +1,7 @@
 /**
- * Which failures are tried again, and how.
+ * Which failed calls are retried, and when.
  *
- * API: Errors; Endpoints, POST /uploads (growing intervals); Limits.
+ * API: Errors; Endpoints, POST /uploads; Limits.
  *
  * @since 0.1.0
  */
@@ -14,33 +14,40 @@ import type * as ApiError from "./ApiError.ts"
 import * as Backoff from "./Backoff.ts"
 
 /**
- * How a call is repeated.
- *
- * - `transient`: failures of the network and of the server (5xx). What may have been carried out already is repeated
- *   only where that does no harm: not a POST, unless `retryNonIdempotent` says so.
- * - `rateLimited`: 429. The pause holds for all callers.
- * - `attachmentNotReady`: the attached file is still being processed.
- *
- * Where an answer has `Retry-After`, that is the least length of the pause; beyond `maxDelay` the call fails at once
- * instead of waiting.
+ * A retry policy: a schedule for each kind of failure.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Policy {
+  /**
+   * For failures of the network and of the server (5xx). A call that the platform may have executed is retried only if it
+   * is idempotent, see `retryNonIdempotent`. Default: 5 retries, from 200 ms, doubling up to 10 seconds.
+   */
   readonly transient: Schedule.Schedule<unknown, ApiError.RequestFailed>
+  /** For 429 responses. Its delays pause all calls of the bot. Default: 6 retries, from 1 second, doubling up to 30 seconds. */
   readonly rateLimited: Schedule.Schedule<unknown, ApiError.RateLimited>
+  /**
+   * For a message whose attached file is still being processed. Default: for 1 hour, from 500 ms, growing by half up to 30
+   * seconds. That is enough for a file of 4 GB.
+   */
   readonly attachmentNotReady: Schedule.Schedule<unknown, ApiError.AttachmentNotReady>
+  /**
+   * Maximum delay that the platform may ask for with `Retry-After`. A shorter one is the minimum delay before the retry;
+   * after a longer one the call fails at once. Default: 5 minutes.
+   */
   readonly maxDelay: Duration.Duration
+  /**
+   * Whether a call that is not idempotent is retried although the platform may have executed it. A message can then be sent
+   * twice. Default: `false`.
+   */
   readonly retryNonIdempotent: boolean
 }
 
 const maxDelay = Duration.minutes(5)
 
 /**
- * The default policy: transient failures five times, from 200 ms doubling up to 10 s; 429 six times, from 1 s doubling
- * up to 30 s, and no pause beyond 5 minutes; a file that is being processed for up to an hour, from 500 ms growing by
- * half up to 30 s, which is enough for one of 4 GB. All pauses vary by a fifth at random.
+ * The default policy. {@link Policy} has its values. All delays vary by 20% at random.
  *
  * @category policies
  * @since 0.1.0
@@ -56,7 +63,7 @@ export const defaults: Policy = {
 }
 
 /**
- * A policy that repeats nothing.
+ * A policy without retries.
  *
  * @category policies
  * @since 0.1.0
@@ -70,9 +77,9 @@ export const none: Policy = {
 }
 
 /**
- * The policy in force.
+ * The current policy. Default: {@link defaults}.
  *
- * **Example** (for a whole program)
+ * **Example** (No retries in a program)
  *
  * ```ts
  * import { Me, RetryPolicy } from "@colloquy/core"
@@ -87,14 +94,14 @@ export const none: Policy = {
 export const RetryPolicy = Context.Reference<Policy>("@colloquy/core/RetryPolicy", { defaultValue: () => defaults })
 
 /**
- * Changes the policy for one call or for a part of the program; what is left out stays as it was.
+ * Changes the policy of one call or of a part of a program. Properties that are not given keep their values.
  *
- * **Example**
+ * **Example** (Retry a message that may have been sent)
  *
  * ```ts
  * import { Chat, Messages, RetryPolicy } from "@colloquy/core"
  *
- * const insistent = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
+ * const message = Messages.send({ chat_id: Chat.ChatId.make(4242), text: "Hello" }).pipe(
  *   RetryPolicy.override({ retryNonIdempotent: true })
  * )
  * ```

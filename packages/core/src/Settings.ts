@@ -21,7 +21,7 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fieldIssues } from "./internal/client/fieldIssues.ts"
+import * as FieldIssue from "./FieldIssue.ts"
 import { isLoopbackHost } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 
@@ -100,7 +100,7 @@ export const secretHeader: Config.Config<string> = Config.schema(
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)
-    ? fieldIssues(error.cause.issue).map(({ field, problem }) => ({
+    ? FieldIssue.fromSchemaIssue(error.cause.issue).map(({ field, problem }) => ({
         setting: field,
         // The value of a setting is a string, so a setting of another type is missing.
         problem: problem === "must be a string" ? "is missing" : problem
@@ -195,6 +195,9 @@ export const check = (options: {
   Effect.suspend(() => {
     const checked = checkBot({ token: Redacted.value(options.token), baseUrl: options.baseUrl })
     if (Result.isSuccess(checked)) return Effect.void
-    const problems = fieldIssues(checked.failure.issue).map(({ field, problem }) => ({ setting: field, problem }))
+    const problems = FieldIssue.fromSchemaIssue(checked.failure.issue).map(({ field, problem }) => ({
+      setting: field,
+      problem
+    }))
     return Effect.fail(new InvalidSettings({ problems }))
   })

@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
-import { envelope, done } from "./internal/client/success.ts"
+import { done, envelope } from "./internal/client/wire.ts"
 import { isLoopbackUrl, webhookUrlProblem } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"

@@ -8,12 +8,12 @@
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { tell } from "./internal/client/fieldIssues.ts"
-import { kindOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
+import * as FieldIssue from "./FieldIssue.ts"
+import { memberOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
-import { parseMarked, thaw } from "./internal/client/json.ts"
+import { parseMarked, restoreIntegers } from "./internal/client/json.ts"
 import { User, UserId } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -169,7 +169,7 @@ const decodeAny: Decode = Schema.decodeUnknownResult(Update)
 const decoders = new Map<string, Decode>()
 
 const decoderOf = (json: unknown): Decode => {
-  const type = kindOf("update_type", json)
+  const type = memberOf("update_type", json)
   if (typeof type !== "string" || !Object.hasOwn(cases, type)) return decodeAny
   const known = decoders.get(type)
   if (known !== undefined) return known
@@ -183,7 +183,9 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
   const read = decoderOf(json)(json)
   return Result.isSuccess(read)
     ? Result.succeed(read.success)
-    : Result.fail(new MalformedUpdate({ problem: tell(read.failure.issue), raw: thaw(json) }))
+    : Result.fail(
+        new MalformedUpdate({ problem: FieldIssue.formatSchemaIssue(read.failure.issue), raw: restoreIntegers(json) })
+      )
 }
 
 /**

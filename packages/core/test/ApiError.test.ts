@@ -16,17 +16,17 @@ describe("a message says what happened, at which endpoint, and what to do", () =
     [
       new ApiError.Unauthorized({ endpoint: "Me.get", status: 401, code: "verify.token", body: "" }),
       "Me.get: the platform does not accept the token (401 verify.token). " +
-        "Check the setting BOT_TOKEN: the bare token from the bot's settings, without `Bearer`."
+        "Check the setting BOT_TOKEN: it must be the token from the settings of the bot, without `Bearer`."
     ],
     [
       new ApiError.Forbidden(answer),
-      "Messages.send: the bot may not do this here (403 chat.denied: no right). " +
-        "Make the bot an administrator with the right it needs, or stop using this chat."
+      "Messages.send: the bot is not allowed to do this (403 chat.denied: no right). " +
+        "Make the bot an administrator with the required right, or stop using this chat."
     ],
     [
       new ApiError.Forbidden({ ...answer, detail: "error.dialog.suspended" }),
-      "Messages.send: the bot may not do this here (403 chat.denied: error.dialog.suspended). " +
-        "The user stopped the bot: forget the chat until they start it again."
+      "Messages.send: the bot is not allowed to do this (403 chat.denied: error.dialog.suspended). " +
+        "The user stopped the bot: do not send to this chat until they start it again."
     ],
     [
       new ApiError.NotFound({ endpoint: "Chats.get", status: 404, body: "" }),
@@ -40,12 +40,12 @@ describe("a message says what happened, at which endpoint, and what to do", () =
     [
       new ApiError.MethodNotAllowed({ endpoint: "Answers.send", status: 405, body: "" }),
       "Answers.send: the platform does not allow this now (405). " +
-        "The button may have been answered already, or its message may be gone."
+        "The callback may have been answered already, or its message may be deleted."
     ],
     [
       new ApiError.AttachmentNotReady({ ...answer, status: 400, code: "attachment.not.ready", detail: "processing" }),
-      "Messages.send: the attached file is not processed yet (400 attachment.not.ready: processing). " +
-        "Send it again later, or let RetryPolicy wait longer: large files take minutes."
+      "Messages.send: the attached file is still being processed (400 attachment.not.ready: processing). " +
+        "Send the message again later, or let RetryPolicy retry for longer: large files take minutes."
     ],
     [
       new ApiError.CommentsTimeoutExceeded({ endpoint: "Comments.edit", status: 422, body: "" }),
@@ -60,19 +60,19 @@ describe("a message says what happened, at which endpoint, and what to do", () =
         failed_user_details: []
       }),
       "Members.add: 1 users could not be added (200). " +
-        "Invite those with privacy settings by a link; leave out those that were not found."
+        "Invite users with privacy settings by a link, and leave out users that were not found."
     ],
     [
       new ApiError.OperationRejected({ endpoint: "Chats.pin", status: 200, detail: "no such message", body: "" }),
-      "Chats.pin: the platform did not carry it out (200: no such message). The text says why; nothing was changed."
+      "Chats.pin: the platform rejected the operation (200: no such message). Nothing was changed; the text says why."
     ],
     [
       new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "", retryAfter: Duration.seconds(90) }),
-      "Messages.send: too many requests (429). Wait 90 seconds; lower the limits of RateLimiter if this happens often."
+      "Messages.send: too many requests (429). Wait 90 seconds, and lower the limits of RateLimiter if this happens often."
     ],
     [
       new ApiError.RateLimited({ endpoint: "Messages.send", status: 429, body: "" }),
-      "Messages.send: too many requests (429). Wait a while; lower the limits of RateLimiter if this happens often."
+      "Messages.send: too many requests (429). Wait a while, and lower the limits of RateLimiter if this happens often."
     ],
     [
       failed(
@@ -85,17 +85,20 @@ describe("a message says what happened, at which endpoint, and what to do", () =
       ),
       "Messages.send: invalid request, nothing was sent: `text` is missing; must be an object"
     ],
-    [transport("Refused", false), "Messages.send: no answer (CODE): it broke. Do this."],
+    [transport("Refused", false), "Messages.send: no response (CODE): it broke. Do this."],
     [
       failed(new ApiError.UnexpectedStatus({ status: 502, code: "internal.error", detail: "oops", body: "" })),
-      "Messages.send: unexpected answer 502 internal.error: oops. The platform has a problem: try again later."
+      "Messages.send: unexpected response 502 internal.error: oops. The platform has a problem: try again later."
     ],
-    [status(404), "Messages.send: unexpected answer 404. Check the setting BOT_BASE_URL: the API may not stand there."],
-    [status(400), "Messages.send: unexpected answer 400. See the body for what the platform said."],
+    [
+      status(404),
+      "Messages.send: unexpected response 404. Check the setting BOT_BASE_URL: the API may not be at this address."
+    ],
+    [status(400), "Messages.send: unexpected response 400. See the body for the text of the platform."],
     [
       failed(new ApiError.InvalidResponse({ status: 200, problem: "the body is empty", body: "" })),
-      "Messages.send: the platform says success, but its answer cannot be read: the body is empty. " +
-        "Do not repeat blindly what changes something; `body` holds the answer as it came, for a report."
+      "Messages.send: the platform executed the request, but its response cannot be read: the body is empty. " +
+        "Do not repeat a call that changes something. `body` has the response, for a report."
     ]
   ]
 

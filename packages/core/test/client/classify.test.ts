@@ -215,7 +215,7 @@ describe("AddParticipantFailed", () => {
         error.message,
         "Members.add: 4 users could not be added [add.participant.privacy: 1, 2; add.participant.not.found: 3; " +
           "add.participant.on.holiday: 4] (200: some failed). " +
-          "Invite those with privacy settings by a link; leave out those that were not found."
+          "Invite users with privacy settings by a link, and leave out users that were not found."
       )
     })
   )
@@ -286,7 +286,7 @@ describe("an unexpected answer", () => {
       const cut = '{"message":{"recipient":{"chat_id":1'
       assert.deepInclude(yield* reasonOf(send, text(200, cut)), {
         _tag: "InvalidResponse",
-        problem: `the body is not JSON, or is cut short (${cut.length} characters)`,
+        problem: `the body is not JSON, or is incomplete (${cut.length} characters)`,
         body: cut
       })
       assert.strictEqual((yield* reasonOf(send, text(200, "<html></html>")))._tag, "InvalidResponse")

@@ -569,9 +569,9 @@ describe("a path value", () => {
     })
   )
 
-  it.effect("or a query value with half of a surrogate pair is refused, because it has no encoding", () =>
+  it.effect("or a query value with a lone surrogate is rejected, because it cannot be percent-encoded", () =>
     Effect.gen(function* () {
-      const problem = "must not hold half of a surrogate pair"
+      const problem = "must not have a lone surrogate"
       assert.deepStrictEqual(yield* issuesOf(get("a\ud800")), [`message_id ${problem}`])
       assert.deepStrictEqual(yield* issuesOf(Answers.send({ callback_id: "\udc00" })), [`callback_id ${problem}`])
       assert.deepStrictEqual(yield* issuesOf(Messages.list({ message_ids: [mid, Message.MessageId.make("\ud800")] })), [

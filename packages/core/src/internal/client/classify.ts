@@ -1,96 +1,105 @@
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as ApiError from "../../ApiError.ts"
-import type * as Endpoint from "../../Endpoint.ts"
+import type * as Declaration from "../../Declaration.ts"
 import { parseMarked } from "./json.ts"
-import { isRejected, isSuccess, member } from "./rejected.ts"
+import { memberOf } from "./wire.ts"
 
-/** An answer as it came. */
+/** A response as it was received. */
 export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
 }
 
+/** A successful response, with its JSON. */
+export interface Accepted {
+  readonly json: unknown
+  readonly received: Received
+}
+
 const common = [ApiError.Unauthorized, ApiError.RateLimited] as const
 
-/** The JSON of a text, nothing where it is none. */
 const parseJson = (text: string): { readonly json?: unknown } => {
   const parsed = Result.try(() => parseMarked(text))
   return Result.isSuccess(parsed) ? { json: parsed.success } : {}
 }
 
-const stringMember = (body: unknown, key: string): string | undefined => {
-  const value = member(body, key)
+const stringOf = (key: string, body: unknown): string | undefined => {
+  const value = memberOf(key, body)
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** The pause that `Retry-After` asks for, in seconds or as a date. */
-const retryAfter = ({ headers }: Received, now: number): Duration.Duration | undefined => {
+/** The delay that `Retry-After` asks for, in seconds or as a date. */
+const retryAfterOf = ({ headers }: Received, now: number): Duration.Duration | undefined => {
   const header = headers["retry-after"]?.trim()
   if (header === undefined || header === "") return undefined
   const millis = /^\d+(\.\d+)?$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isFinite(millis) ? Duration.millis(Math.max(0, Math.ceil(millis))) : undefined
 }
 
-const given = <const Key extends string, A>(key: Key, value: A | undefined): { readonly [K in Key]?: A } =>
+const optional = <const Key extends string, A>(key: Key, value: A | undefined): { readonly [K in Key]?: A } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
 
-/** A success: the JSON of the answer, and the answer. */
-export interface Accepted {
-  readonly json: unknown
-  readonly received: Received
+const findError = (
+  { declaration }: Declaration.Any,
+  { status }: Received,
+  json: unknown,
+  code: string | undefined
+): ApiError.ErrorClass<ApiError.ApiError> | undefined => {
+  const classes: ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>> = [...declaration.errors, ...common]
+  return (
+    (code === undefined ? undefined : classes.find(({ matcher }) => matcher.codes.includes(code))) ??
+    classes.find(({ matcher }) => matcher.matches?.(json, status) === true) ??
+    (ApiError.isSuccess(status)
+      ? undefined
+      : classes.find(
+          ({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)
+        ))
+  )
 }
 
-/**
- * Reads an answer: a success, or the error that it is. Recognised by the code in the body, then by the body as a whole,
- * then by the status.
- */
+/** Classifies a response: a success, or an error. Errors match by the code in the body, then the body, then the status. */
 export const classify = (
-  endpoint: Endpoint.Any,
+  endpoint: Declaration.Any,
   received: Received,
   redact: (text: string) => string,
   now: number
 ): Result.Result<Accepted, ApiError.ApiError> => {
   const { status, text } = received
-  const failed = (reason: ApiError.Reason) =>
+  const fail = (reason: ApiError.Reason) =>
     Result.fail(new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }))
-  const isAccepted = isSuccess(status)
+  const isSuccess = ApiError.isSuccess(status)
   const parsed = parseJson(text)
-  if (isAccepted && !("json" in parsed)) {
+  if (isSuccess && !("json" in parsed)) {
     const problem =
-      text === "" ? "the body is empty" : `the body is not JSON, or is cut short (${text.length} characters)`
-    return failed(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
+      text === "" ? "the body is empty" : `the body is not JSON, or is incomplete (${text.length} characters)`
+    return fail(new ApiError.InvalidResponse({ status, problem, body: redact(text) }))
   }
   const { json } = parsed
-  const rules: ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>> = [...endpoint.declaration.errors, ...common]
-  const code = stringMember(json, "code")
-  const recognised =
-    (code === undefined ? undefined : rules.find(({ matcher }) => matcher.codes.includes(code))) ??
-    rules.find(({ matcher }) => matcher.matches?.(json, status) === true) ??
-    (isAccepted
-      ? undefined
-      : rules.find(
-          ({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)
-        ))
-  // Endpoints that declare no OperationRejected must not take it for a success either.
-  if (isAccepted && recognised === undefined && !isRejected(json, status)) return Result.succeed({ json, received })
-  const detail = stringMember(json, "message") ?? stringMember(json, "error")
-  const pause = retryAfter(received, now)
-  const answer = {
+  const code = stringOf("code", json)
+  const error = findError(endpoint, received, json, code)
+  // `success: false` is never a success, even for an endpoint that does not declare `OperationRejected`.
+  if (isSuccess && error === undefined && !ApiError.isRejected(json, status)) {
+    return Result.succeed({ json, received })
+  }
+  const detail = stringOf("message", json) ?? stringOf("error", json)
+  const retryAfter = retryAfterOf(received, now)
+  const response = {
     status,
-    ...given("code", code === undefined ? undefined : redact(code)),
-    ...given("detail", detail === undefined ? undefined : redact(detail)),
+    ...optional("code", code === undefined ? undefined : redact(code)),
+    ...optional("detail", detail === undefined ? undefined : redact(detail)),
     body: redact(text)
   }
-  if (recognised === undefined)
-    return failed(new ApiError.UnexpectedStatus({ ...answer, ...given("retryAfter", pause) }))
+  if (error === undefined) {
+    return fail(new ApiError.UnexpectedStatus({ ...response, ...optional("retryAfter", retryAfter) }))
+  }
   return Result.fail(
-    new recognised({
+    new error({
       endpoint: endpoint.endpoint,
-      ...answer,
-      ...(recognised === ApiError.RateLimited ? given("retryAfter", pause) : {}),
-      ...recognised.matcher.read?.(parseJson(redact(text)).json)
+      ...response,
+      ...(error === ApiError.RateLimited ? optional("retryAfter", retryAfter) : {}),
+      ...error.matcher.read?.(parseJson(redact(text)).json)
     } as never)
   )
 }

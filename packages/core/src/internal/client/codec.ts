@@ -1,29 +1,25 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as ApiError from "../../ApiError.ts"
-import type * as Endpoint from "../../Endpoint.ts"
+import { type Declaration, paramKey } from "../../Declaration.ts"
+import * as FieldIssue from "../../FieldIssue.ts"
 import { stringifyPlain } from "./json.ts"
-import { fieldIssues } from "./fieldIssues.ts"
 
-/** The three parts of a request on the wire. */
-export interface Wire {
+/** The parts of an HTTP request. */
+export interface Encoded {
   readonly path: string
   readonly query: string
   readonly body: string | undefined
 }
 
 export interface Codec {
-  readonly encode: (request: unknown) => Result.Result<Wire, ReadonlyArray<ApiError.FieldIssue>>
+  readonly encode: (request: unknown) => Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>>
   readonly decode: (json: unknown) => Result.Result<unknown, Schema.SchemaError>
 }
 
-/** The request's key for a `{chatId}` of the path. */
-export const paramKey = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 const pathPart = /\{(\w+)\}/g
 
-/** The keys of the path, in their order. */
-export const paramKeys = (path: string): ReadonlyArray<string> =>
+/** The fields of the path, in order. */
+const paramKeys = (path: string): ReadonlyArray<string> =>
   [...path.matchAll(pathPart)].map(([, name]) => paramKey(name))
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null
@@ -31,34 +27,34 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
 const isWellFormed = (value: unknown): boolean =>
   typeof value === "string" ? value.isWellFormed() : !Array.isArray(value) || value.every(isWellFormed)
 
-// Half of a surrogate pair has no encoding in an address.
-const addressIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined =>
-  isWellFormed(value) ? undefined : { field: key, problem: "must not hold half of a surrogate pair" }
+// A lone surrogate cannot be percent-encoded.
+const addressIssue = (key: string, value: unknown): FieldIssue.FieldIssue | undefined =>
+  isWellFormed(value) ? undefined : { field: key, problem: "must not have a lone surrogate" }
 
-const segmentIssue = (key: string, value: unknown): ApiError.FieldIssue | undefined => {
+const segmentIssue = (key: string, value: unknown): FieldIssue.FieldIssue | undefined => {
   if (value === "") return { field: key, problem: "must not be empty" }
   return value === "." || value === ".." ? { field: key, problem: `must not be "${value}"` } : addressIssue(key, value)
 }
 
-type Encoded = Readonly<Record<string, unknown>>
+type Values = Readonly<Record<string, unknown>>
 
 const isObject = (request: unknown): request is object => typeof request === "object" && request !== null
 
-const writePath = (declaration: Endpoint.Declaration<unknown, unknown, unknown>) => {
+const writePath = (declaration: Declaration<unknown, unknown, unknown>) => {
   const pieces = declaration.path.split(pathPart)
   if (pieces.length === 1) return () => declaration.path
-  return (encoded: Encoded): string =>
+  return (values: Values): string =>
     pieces
-      .map((piece, index) => (index % 2 === 0 ? piece : encodeURIComponent(String(encoded[paramKey(piece)]))))
+      .map((piece, index) => (index % 2 === 0 ? piece : encodeURIComponent(String(values[paramKey(piece)]))))
       .join("")
 }
 
 const writeQuery =
   (keys: ReadonlyArray<string>) =>
-  (encoded: Encoded): string => {
+  (values: Values): string => {
     let query = ""
     for (const key of keys) {
-      const value = encoded[key]
+      const value = values[key]
       if (!isGiven(value)) continue
       const text = Array.isArray(value)
         ? value.map((item) => encodeURIComponent(String(item))).join(",")
@@ -70,21 +66,21 @@ const writeQuery =
 
 const writeBody = (keys: ReadonlyArray<string>) => {
   if (keys.length === 0) return () => undefined
-  return (encoded: Encoded): string => {
+  return (values: Values): string => {
     const body: Record<string, unknown> = {}
-    for (const key of keys) if (encoded[key] !== undefined) body[key] = encoded[key]
+    for (const key of keys) if (values[key] !== undefined) body[key] = values[key]
     return stringifyPlain(body)
   }
 }
 
-/** The schema of a whole request, flat. */
-export const requestSchema = ({ params, query, body }: Endpoint.Declaration<any, any, any>) =>
-  Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Encoded>
+/** The schema of a request. */
+export const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
+  Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Values>
 
-const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
+const make = (declaration: Declaration<any, any, any>): Codec => {
   const schema = requestSchema(declaration)
   const encodeRequest = Schema.encodeUnknownResult(schema, { onExcessProperty: "error" })
-  // To name every issue costs more, so it waits until there is one.
+  // Collecting all issues is slower, so it is done only if there is one.
   const explain = Schema.encodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
@@ -92,16 +88,16 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
   const query = writeQuery(queryKeys)
   const body = writeBody(Object.keys(declaration.body))
 
-  const brokenRules = (request: unknown): ReadonlyArray<ApiError.FieldIssue> =>
+  const brokenRules = (request: unknown): ReadonlyArray<FieldIssue.FieldIssue> =>
     isObject(request) ? declaration.rules.map((rule) => rule(request)).filter((issue) => issue !== undefined) : []
 
-  const addressIssues = (encoded: Encoded): ReadonlyArray<ApiError.FieldIssue> =>
+  const addressIssues = (values: Values): ReadonlyArray<FieldIssue.FieldIssue> =>
     [
-      ...params.map((key) => segmentIssue(key, encoded[key])),
-      ...queryKeys.map((key) => addressIssue(key, encoded[key]))
+      ...params.map((key) => segmentIssue(key, values[key])),
+      ...queryKeys.map((key) => addressIssue(key, values[key]))
     ].filter((issue) => issue !== undefined)
 
-  const encode = (request: unknown): Result.Result<Encoded, Schema.SchemaError> => {
+  const encode = (request: unknown): Result.Result<Values, Schema.SchemaError> => {
     const encoded = encodeRequest(request)
     return Result.isSuccess(encoded) ? encoded : explain(request)
   }
@@ -110,7 +106,8 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
     encode: (request = {}) => {
       const encoded = encode(request)
       const broken = brokenRules(request)
-      if (Result.isFailure(encoded)) return Result.fail([...fieldIssues(encoded.failure.issue), ...broken])
+      if (Result.isFailure(encoded))
+        return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure.issue), ...broken])
       const parts = encoded.success
       const issues = [...broken, ...addressIssues(parts)]
       return issues.length > 0
@@ -121,13 +118,13 @@ const make = (declaration: Endpoint.Declaration<any, any, any>): Codec => {
   }
 }
 
-const codecs = new WeakMap<Endpoint.Any, Codec>()
+const codecs = new WeakMap<object, Codec>()
 
-/** The codec of an endpoint, built once. */
-export const of = (endpoint: Endpoint.Any): Codec => {
-  const known = codecs.get(endpoint)
+/** The codec of a declaration, built once. */
+export const of = (declaration: Declaration<any, any, any>): Codec => {
+  const known = codecs.get(declaration)
   if (known !== undefined) return known
-  const codec = make(endpoint.declaration)
-  codecs.set(endpoint, codec)
+  const codec = make(declaration)
+  codecs.set(declaration, codec)
   return codec
 }

@@ -53,7 +53,7 @@ const isInteger = (text: string, start: number, end: number): boolean => {
 }
 
 /**
- * `JSON.parse` in which an integer that a double cannot hold stays exact, marked for `toBigInt` and `thaw`.
+ * `JSON.parse` in which an integer that a double cannot hold stays exact, marked for `toBigInt` and `restoreIntegers`.
  *
  * A reviver costs five times a parse. So the text is probed at every sixteenth character, which no run of sixteen digits
  * escapes; what is found after a member's name is quoted and marked. Where the probe cannot tell a number from the
@@ -108,13 +108,13 @@ export const toBigInt = (value: unknown): unknown => {
 const maxDepth = 1000
 
 /** Replaces marked integers in a raw value by bigints. */
-export const thaw = (value: unknown, depth = 0): unknown => {
+export const restoreIntegers = (value: unknown, depth = 0): unknown => {
   if (typeof value !== "object" || value === null || depth > maxDepth) return value
   if (!Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, thaw(member, depth + 1)]))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, restoreIntegers(member, depth + 1)]))
   }
   const digits = markedText(value)
-  return digits === undefined ? value.map((item) => thaw(item, depth + 1)) : BigInt(digits)
+  return digits === undefined ? value.map((item) => restoreIntegers(item, depth + 1)) : BigInt(digits)
 }
 
 const longNumber = new RegExp(`\\d{${longDigits}}`)
@@ -125,7 +125,7 @@ const likeMarked = /"(?:\x80|\\u0080)/
 /** `JSON.parse` with every integer that a double cannot hold as a bigint. */
 export const parseExactly = (text: string): unknown => {
   if (!longNumber.test(text)) return JSON.parse(text)
-  return likeMarked.test(text) ? parseSlowly(text, reviveLong) : thaw(parseMarked(text))
+  return likeMarked.test(text) ? parseSlowly(text, reviveLong) : restoreIntegers(parseMarked(text))
 }
 
 const rawJSON = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON

@@ -13,7 +13,7 @@ const spellings = (secret: string): ReadonlyArray<string> => {
   return [...new Set([secret, address, json, json.replaceAll("/", "\\/")])].filter((spelling) => spelling !== "")
 }
 
-export const redacting = (secret: string): Redact => {
+export const makeRedact = (secret: string): Redact => {
   const spelled = spellings(secret)
 
   const text = (value: string): string =>

@@ -7,8 +7,14 @@ import { failedOnce } from "../../Backoff.ts"
 import type { RateLimiter } from "../../RateLimiter.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 
-/** The pause that the platform asked for, in milliseconds. */
-const askedPause = (error: ApiError.ApiError): number => {
+/** What a 429 response is reported to. It delays all calls, so that the call itself needs no delay. */
+export interface Limiter {
+  readonly onRateLimited: (retryAfter: Duration.Duration | undefined) => Effect.Effect<void>
+  readonly pause: RateLimiter["Service"]["pause"]
+}
+
+/** The delay that the platform asks for, in milliseconds. */
+const retryAfterOf = (error: ApiError.ApiError): number => {
   const { retryAfter = 0 } =
     error._tag === "RateLimited"
       ? error
@@ -18,64 +24,58 @@ const askedPause = (error: ApiError.ApiError): number => {
   return Duration.toMillis(retryAfter)
 }
 
-const isPatient = ({ maxDelay: maxPause }: RetryPolicy.Policy, error: ApiError.ApiError): boolean =>
-  askedPause(error) <= Duration.toMillis(maxPause)
+const isWithinMaxDelay = ({ maxDelay }: RetryPolicy.Policy, error: ApiError.ApiError): boolean =>
+  retryAfterOf(error) <= Duration.toMillis(maxDelay)
 
-const atLeastAsked = (duration: Duration.Duration, error: ApiError.ApiError): Duration.Duration =>
-  Duration.millis(Math.max(Duration.toMillis(duration), askedPause(error)))
+const atLeastRetryAfter = (delay: Duration.Duration, error: ApiError.ApiError): Duration.Duration =>
+  Duration.millis(Math.max(Duration.toMillis(delay), retryAfterOf(error)))
 
 const isTransient =
   (policy: RetryPolicy.Policy, idempotent: boolean) =>
   (error: ApiError.ApiError): error is ApiError.RequestFailed =>
     error._tag === "RequestFailed" &&
     error.isRetryable &&
-    isPatient(policy, error) &&
+    isWithinMaxDelay(policy, error) &&
     (idempotent || policy.retryNonIdempotent || !error.maybeExecuted)
 
-const isRefused = (error: ApiError.ApiError): error is ApiError.RateLimited =>
+const isRateLimited = (error: ApiError.ApiError): error is ApiError.RateLimited =>
   error._tag === "RateLimited" && error.isSent !== false
 
-const isBearable =
+const isRetryableRateLimit =
   (policy: RetryPolicy.Policy) =>
   (error: ApiError.ApiError): error is ApiError.RateLimited =>
-    isRefused(error) && isPatient(policy, error)
+    isRateLimited(error) && isWithinMaxDelay(policy, error)
 
 const isNotReady = (error: ApiError.ApiError): error is ApiError.AttachmentNotReady =>
   error._tag === "AttachmentNotReady"
 
-/** Shows how long a call waits for its files as a span beside those of its attempts. */
-const waiting = <A, E extends ApiError.ApiError>(
-  self: Effect.Effect<A, E>,
-  repeated: (self: Effect.Effect<A, E>) => Effect.Effect<A, E>
+/** Adds a span for the time in which a call waits for its attachments, beside the spans of its attempts. */
+const withAttachmentSpan = <A, E extends ApiError.ApiError>(
+  attempt: Effect.Effect<A, E>,
+  retry: (self: Effect.Effect<A, E>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
-  Effect.catch(self, (error) =>
+  Effect.catch(attempt, (error) =>
     isNotReady(error)
-      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => repeated(failedOnce(self, Cause.fail(error))))
+      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => retry(failedOnce(attempt, Cause.fail(error))))
       : Effect.fail(error)
   )
 
-/** What a 429 is told to: everybody pauses there, so its caller needs no pause of its own. */
-export interface Limiter {
-  readonly refused: (asked: Duration.Duration | undefined) => Effect.Effect<void>
-  readonly pause: RateLimiter["Service"]["pause"]
-}
-
-/** The lesson of a 429, whether or not this call is repeated. */
-const telling =
+/** Reports a 429 response to the rate limiter, whether or not the call is retried. */
+const reportRateLimit =
   (policy: RetryPolicy.Policy, limiter: Limiter) =>
   <E extends ApiError.ApiError>(error: E): Effect.Effect<never, E> =>
-    isRefused(error)
+    isRateLimited(error)
       ? Effect.andThen(
-          limiter.refused(error.retryAfter && Duration.min(error.retryAfter, policy.maxDelay)),
+          limiter.onRateLimited(error.retryAfter && Duration.min(error.retryAfter, policy.maxDelay)),
           Effect.fail(error)
         )
       : Effect.fail(error)
 
 /**
- * Repeats an attempt by the policy in force. A success costs nothing: schedules are looked at after the first failure.
- * A 429 pauses everybody.
+ * Retries an attempt by the current policy. The schedules start at the first failure, so that a success costs nothing
+ * (`npm run bench`, the client).
  */
-export const retrying = <A, E extends ApiError.ApiError>(
+export const withRetries = <A, E extends ApiError.ApiError>(
   attempt: Effect.Effect<A, E>,
   idempotent: boolean,
   limiter: Limiter
@@ -83,16 +83,16 @@ export const retrying = <A, E extends ApiError.ApiError>(
   Effect.catch(attempt, (error) =>
     Effect.flatMap(RetryPolicy.RetryPolicy, (policy) => {
       const transient = policy.transient.pipe(
-        Schedule.modifyDelay(({ duration, input }) => Effect.succeed(atLeastAsked(duration, input)))
+        Schedule.modifyDelay(({ duration, input }) => Effect.succeed(atLeastRetryAfter(duration, input)))
       )
       const rateLimited = policy.rateLimited.pipe(
-        // A schedule is asked before `while` is: errors that are none of its business must not pause anybody.
+        // `Effect.retry` runs the schedule before `while`, so other errors get here too and must not pause the limiter.
         Schedule.modifyDelay(({ duration, input }) => {
-          if (!isBearable(policy)(input)) return Effect.succeed(duration)
-          return Effect.as(limiter.pause(atLeastAsked(duration, input)), Duration.zero)
+          if (!isRetryableRateLimit(policy)(input)) return Effect.succeed(duration)
+          return Effect.as(limiter.pause(atLeastRetryAfter(duration, input)), Duration.zero)
         })
       )
-      const on = <F extends ApiError.ApiError>(
+      const retryOn = <F extends ApiError.ApiError>(
         self: Effect.Effect<A, E>,
         applies: (error: ApiError.ApiError) => error is F,
         schedule: Schedule.Schedule<unknown, F>
@@ -102,10 +102,10 @@ export const retrying = <A, E extends ApiError.ApiError>(
           while: (error: E) => applies(error)
         })
       return failedOnce(attempt, Cause.fail(error)).pipe(
-        Effect.catch(telling(policy, limiter)),
-        (self) => on(self, isTransient(policy, idempotent), transient),
-        (self) => on(self, isBearable(policy), rateLimited),
-        (self) => waiting(self, (after) => on(after, isNotReady, policy.attachmentNotReady))
+        Effect.catch(reportRateLimit(policy, limiter)),
+        (self) => retryOn(self, isTransient(policy, idempotent), transient),
+        (self) => retryOn(self, isRetryableRateLimit(policy), rateLimited),
+        (self) => withAttachmentSpan(self, (failed) => retryOn(failed, isNotReady, policy.attachmentNotReady))
       )
     })
   )

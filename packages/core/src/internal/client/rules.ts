@@ -1,5 +1,6 @@
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as ApiError from "../../ApiError.ts"
+import type { FieldIssue } from "../../FieldIssue.ts"
 import { MessageId } from "../../Recipient.ts"
 
 /** A text of `min` to `max` UTF-16 code units. */
@@ -15,16 +16,16 @@ export const short = (max: number): Schema.Codec<string, string> =>
     })
   )
 
-/** A whole number from `min` to `max`. */
+/** An integer from `min` to `max`. */
 export const between = (min: number, max: number): Schema.Codec<number, number> =>
   Schema.Int.check(
     Schema.isBetween({ minimum: min, maximum: max }, { message: `must be a whole number from ${min} to ${max}` })
   )
 
-/** The id of a message, a post or a comment. */
+/** The id of a message, a post or a comment, not empty. */
 export const messageId = MessageId.check(Schema.isMinLength(1, { message: "must not be empty" }))
 
-/** A whole number that is not negative. */
+/** An integer that is not negative. */
 export const natural = Schema.Int.check(
   Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" })
 )
@@ -41,15 +42,15 @@ export const list = <A, I>(item: Schema.Codec<A, I>, min: number, max?: number) 
     )
   )
 
-/** A text with something in it besides blanks. */
+/** A text with at least one character that is not blank. */
 export const notBlank = Schema.String.check(
   Schema.makeFilter((value) => value.trim().length > 0 || "must have at least one character that is not blank")
 )
 
-/** Exactly one of the keys must be given. */
+/** The rule that exactly one of the fields is given. */
 export const exactlyOne =
   (...keys: ReadonlyArray<string>) =>
-  (request: object): ApiError.FieldIssue | undefined => {
+  (request: object): FieldIssue | undefined => {
     const count = Object.entries(request).filter(([key, value]) => keys.includes(key) && value != null).length
     return count === 1
       ? undefined
@@ -58,3 +59,9 @@ export const exactlyOne =
           problem: `must be exactly one of these, ${count === 0 ? "none" : "more than one"} is given`
         }
   }
+
+/** Dies if an option is not an integer above 0, because that is a mistake in the program. */
+export const checkPositiveInteger = (module: string, option: string, value: number): Effect.Effect<void> =>
+  Number.isInteger(value) && value > 0
+    ? Effect.void
+    : Effect.die(new RangeError(`${module}: the option \`${option}\` must be an integer above 0, but is ${value}`))

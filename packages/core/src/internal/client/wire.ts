@@ -1,16 +1,17 @@
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { thaw, toBigInt } from "./json.ts"
+import { restoreIntegers, toBigInt } from "./json.ts"
 
-/** A key of a response that may be absent and may be null. */
+/** A key of a response that can be missing or null. */
 export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Schema.NullOr<S>> =>
   Schema.optionalKey(Schema.NullOr(schema))
 
-/** A key of a request that may be left out and may be null. */
+/** A key of a request that can be missing or null. */
 export const optional = <S extends Schema.Top>(schema: S): Schema.optional<Schema.NullOr<S>> =>
   Schema.optional(Schema.NullOr(schema))
 
-/** A 64-bit integer of the wire, exact beyond 2^53 in both directions. */
+/** A 64-bit integer, exact beyond 2^53 in both directions. */
 export interface Int64 extends Schema.Codec<bigint, unknown> {}
 
 export const Int64: Int64 = Schema.Unknown.pipe(
@@ -20,10 +21,10 @@ export const Int64: Int64 = Schema.Unknown.pipe(
   })
 )
 
-/** JSON of a shape that nobody told, exact in every integer. */
+/** JSON of any shape, with exact integers. */
 export const Raw: Schema.Codec<unknown, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(Schema.Unknown, {
-    decode: Getter.transform(thaw),
+    decode: Getter.transform(restoreIntegers),
     encode: Getter.transform((value): unknown => value)
   })
 )
@@ -31,17 +32,17 @@ export const Raw: Schema.Codec<unknown, unknown> = Schema.Unknown.pipe(
 /** Unix time in milliseconds. */
 export const Millis = Schema.Int
 
-/** An enumeration that the platform may extend: the known values, or any other string as it came. */
+/** An enumeration that the platform may extend: one of the known values, or any other string. */
 export const openEnum = <const L extends ReadonlyArray<string>>(
   ...known: L
 ): Schema.Codec<L[number] | (string & {}), string> =>
   Schema.Union([Schema.Literals(known), Schema.StringForLiteralAutocomplete])
 
-/** A member of a union whose kind this version does not know. `raw` is the JSON as it came. */
+/** A member of a union of an unknown kind. `raw` is its JSON. */
 export type Unknown<Key extends string> = { readonly [K in Key]: "unknown" } & { readonly raw: unknown }
 
-/** What a value says its kind is. */
-export const kindOf = (key: string, value: unknown): unknown =>
+/** The value of a key of an object. */
+export const memberOf = (key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
 
 type Kinds = Readonly<Record<string, Schema.Top>>
@@ -56,53 +57,86 @@ const open = <const Key extends string, const Members extends Kinds>(key: Key, m
     Member<Key, Members>,
     unknown
   >
-  const wrap = (input: unknown): unknown => ({ [key]: "unknown", raw: thaw(input) })
-  const leave = (output: unknown): unknown =>
-    kindOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
-  return { known, wrap, leave }
+  const wrapUnknown = (input: unknown): unknown => ({ [key]: "unknown", raw: restoreIntegers(input) })
+  const unwrapUnknown = (output: unknown): unknown =>
+    memberOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
+  return { known, wrapUnknown, unwrapUnknown }
 }
 
 /**
- * A union told apart by `key` that never fails on a kind it does not know: that arrives as `{ [key]: "unknown", raw }`
- * and is sent as it came. A known kind that is malformed fails.
+ * A union that `key` discriminates and the platform may extend. An unknown kind is decoded as `{ [key]: "unknown", raw }`
+ * and encoded as `raw`. A known kind that is malformed fails.
  */
 export const openUnion = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: Members
 ): Schema.Codec<Member<Key, Members>, unknown> => {
-  const { known, wrap, leave } = open(key, members)
-  const isForeign = (input: unknown): boolean => {
-    const kind = kindOf(key, input)
+  const { known, wrapUnknown, unwrapUnknown } = open(key, members)
+  const isUnknownKind = (input: unknown): boolean => {
+    const kind = memberOf(key, input)
     return typeof kind === "string" && !Object.hasOwn(members, kind)
   }
   return Schema.Unknown.pipe(
     Schema.decodeTo(known, {
-      decode: Getter.transform((input) => (isForeign(input) ? wrap(input) : input)),
-      encode: Getter.transform(leave)
+      decode: Getter.transform((input) => (isUnknownKind(input) ? wrapUnknown(input) : input)),
+      encode: Getter.transform(unwrapUnknown)
     })
   )
 }
 
 /**
- * A list of an {@link openUnion}, in which an element that says no kind at all is unknown too: it must not cost the
- * message around it. The list is looked through at once, which costs less than one by one.
+ * A list of an {@link openUnion}. An element without a kind is unknown too, so that it does not fail the message around
+ * it. The list is decoded at once, which is faster than one element at a time.
  */
 export const openList = <const Key extends string, const Members extends Kinds>(
   key: Key,
   members: Members
 ): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
-  const { known, wrap, leave } = open(key, members)
-  const isUnreadable = (input: unknown): boolean => {
-    const kind = kindOf(key, input)
+  const { known, wrapUnknown, unwrapUnknown } = open(key, members)
+  const isUnknownKind = (input: unknown): boolean => {
+    const kind = memberOf(key, input)
     return typeof kind === "string" ? !Object.hasOwn(members, kind) : isObject(input)
   }
-  const arrive = (input: unknown): unknown => (isUnreadable(input) ? wrap(input) : input)
+  const decodeItem = (input: unknown): unknown => (isUnknownKind(input) ? wrapUnknown(input) : input)
   return Schema.Unknown.pipe(
     Schema.decodeTo(Schema.Array(known) as unknown as Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown>, {
       decode: Getter.transform((input) =>
-        Array.isArray(input) && input.some(isUnreadable) ? input.map(arrive) : input
+        Array.isArray(input) && input.some(isUnknownKind) ? input.map(decodeItem) : input
       ),
-      encode: Getter.transform((output) => (Array.isArray(output) ? output.map(leave) : output))
+      encode: Getter.transform((output) => (Array.isArray(output) ? output.map(unwrapUnknown) : output))
     })
   )
 }
+
+/** A response with its value in one key: `{ [key]: value }`. */
+export const envelope = <A, I>(key: string, value: Schema.Codec<A, I>): Schema.Codec<A, unknown> =>
+  Schema.Struct({ [key]: value }).pipe(
+    // The struct has decoded the value, so it is not checked again.
+    Schema.decodeTo(Schema.Any, {
+      decode: Getter.transform((wrapped) => wrapped[key] as A),
+      encode: Getter.transform((inner: A) => ({ [key]: inner }))
+    })
+  )
+
+/** A response that may have a value in one key. */
+export const optionalEnvelope = <A, I>(
+  key: string,
+  value: Schema.Codec<A, I>
+): Schema.Codec<Option.Option<A>, unknown> =>
+  Schema.Struct({ [key]: nullish(value) }).pipe(
+    Schema.decodeTo(Schema.Any, {
+      decode: Getter.transform((wrapped) => Option.fromNullishOr(wrapped[key] as A | null | undefined)),
+      encode: Getter.transform((inner: Option.Option<A>) => (Option.isSome(inner) ? { [key]: inner.value } : {}))
+    })
+  )
+
+/** The response `{ success: true }`. A response with `success: false` has been classified as an error before. */
+export const done: Schema.Codec<void, unknown> = Schema.Struct({
+  success: Schema.Literal(true),
+  message: nullish(Schema.String)
+}).pipe(
+  Schema.decodeTo(Schema.Void, {
+    decode: Getter.transform(() => undefined),
+    encode: Getter.transform(() => ({ success: true as const }))
+  })
+)

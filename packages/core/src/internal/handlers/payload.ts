@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Handler from "../../Handler.ts"
 import type * as Update from "../../Update.ts"
-import { tell } from "../client/fieldIssues.ts"
+import * as FieldIssue from "../../FieldIssue.ts"
 
 /** A payload is its name, or its name, a separator and a value as text. */
 export interface Format {
@@ -50,7 +50,7 @@ const withValue = <A, RD, RE>(
   return {
     encode: (value) =>
       encode(value).pipe(
-        Effect.mapError(({ issue }) => tell(issue)),
+        Effect.mapError(({ issue }) => FieldIssue.formatSchemaIssue(issue)),
         Effect.flatMap((encoded) => check(name, prefix + format.encode(JSON.stringify(encoded)), format.maxLength))
       ),
     decode: (payload) => {
@@ -59,7 +59,7 @@ const withValue = <A, RD, RE>(
       const value = Result.flatMap(format.decode(payload.slice(prefix.length)), parseJson)
       return Result.isFailure(value)
         ? Effect.fail("its value is truncated or is not valid JSON")
-        : Effect.mapError(decode(value.success), ({ issue }) => tell(issue))
+        : Effect.mapError(decode(value.success), ({ issue }) => FieldIssue.formatSchemaIssue(issue))
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Dialog } from "../../Declaration.ts"
 import type { Message } from "../../Message.ts"
 import type { Target } from "../../RateLimiter.ts"
 
@@ -32,9 +33,11 @@ export const edit = ({ message_id }: { readonly message_id: string }): Target | 
 export const comment = (request: { readonly message_id: string }): Target =>
   edit(request) ?? { scope: "messages", key: request.message_id }
 
-/** Returns the dialog of a message that was sent to a user. */
-export const dialogOf = (target: Target | undefined, sent: unknown) => {
-  if (target?.user === undefined) return undefined
-  const chat_id = (sent as Message).recipient.chat_id
-  return chat_id == null ? undefined : { user_id: target.user, chat_id }
-}
+/** Returns the dialog that a message to a user was sent to. */
+export const dialog = (
+  request: { readonly chat_id?: number | null | undefined; readonly user_id?: number | null | undefined },
+  { recipient: { chat_id } }: Message
+): Dialog | undefined =>
+  request.chat_id != null || request.user_id == null || chat_id == null
+    ? undefined
+    : { user_id: request.user_id, chat_id }

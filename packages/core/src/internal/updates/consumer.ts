@@ -10,7 +10,7 @@ import type { Handler } from "../../Handler.ts"
 import type { Inbox } from "../../Inbox.ts"
 import * as reader from "./leases.ts"
 import * as turns from "./chatWorkers.ts"
-import { wholeNumber } from "../client/wholeNumber.ts"
+import { checkPositiveInteger } from "../client/rules.ts"
 
 export interface Options {
   readonly concurrency?: number | undefined
@@ -66,8 +66,8 @@ const running = Effect.fnUntraced(function* <E, R, SourceE>(
   options: Options
 ) {
   const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory, retry = defaultRetry } = options
-  yield* wholeNumber("Updates.run", "concurrency", concurrency)
-  yield* wholeNumber("Updates.run", "maxInMemory", maxInMemory)
+  yield* checkPositiveInteger("Updates.run", "concurrency", concurrency)
+  yield* checkPositiveInteger("Updates.run", "maxInMemory", maxInMemory)
   const updates = Math.max(1, Math.min(maxTurn, Math.floor(maxInMemory / (2 * concurrency))))
 
   const { claim, more, commit, start, wake } = yield* reader.make(inbox)

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Transport } from "../../ApiError.ts"
 import { LimitExceeded, type Reason, SourceFailed } from "../../UploadError.ts"
-import { redacting } from "../client/redact.ts"
+import { makeRedact } from "../client/redact.ts"
 import * as transport from "../client/transport.ts"
 import type { Progress } from "./progress.ts"
 import type { HostResponse } from "./protocol.ts"
@@ -97,7 +97,7 @@ const failOnStall = (progress: Progress, stallTimeout: Duration.Duration): Effec
     return yield* new TimeoutError({ message: `No byte was sent or received for ${Duration.format(stallTimeout)}` })
   })
 
-const redact = redacting("")
+const redact = makeRedact("")
 
 const transportFailed = (cause: unknown): Transport => {
   const { code, ...failure } = transport.describe(cause)

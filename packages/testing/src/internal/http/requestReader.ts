@@ -1,5 +1,5 @@
-import * as ApiError from "@colloquy/core/ApiError"
-import type * as Endpoint from "@colloquy/core/Endpoint"
+import * as FieldIssue from "@colloquy/core/FieldIssue"
+import type * as Declaration from "@colloquy/core/Declaration"
 import * as Json from "@colloquy/core/Json"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -65,14 +65,14 @@ const choosers = new Set(["message_ids", "comment_ids", "user_ids"])
 
 type TextReaders = ReadonlyArray<readonly [field: string, read: ReadText]>
 
-const textReaders = (fields: Endpoint.Fields): TextReaders =>
+const textReaders = (fields: Declaration.Fields): TextReaders =>
   Object.entries(fields).map(([key, { ast }]) => [key, readText(SchemaAST.toEncoded(ast))] as const)
 
 const mostIssues = 10
 
 /** The issues, each with the field it is about; not all of them where there are many. */
 export const describe = (error: Schema.SchemaError): string => {
-  const issues = ApiError.fieldIssues(error.issue)
+  const issues = FieldIssue.fromSchemaIssue(error.issue)
   const told = issues
     .slice(0, mostIssues)
     .map(({ field, problem }) => (field === "" ? problem : `${field}: ${problem}`))
@@ -94,7 +94,7 @@ const parseBody = (body: string | undefined): Result.Result<Readonly<Record<stri
 const longBody = 2 ** 14
 
 /** Reads requests with the schemas of the declaration. Fields that it does not know are ignored; null is absence. */
-export const make = ({ params, query, body, rules }: Endpoint.Declaration<any, any, any>): RequestReader => {
+export const make = ({ params, query, body, rules }: Declaration.Declaration<any, any, any>): RequestReader => {
   const schema = Schema.Struct({ ...params, ...query, ...body }) as Schema.Codec<any, any>
   const decode = Schema.decodeUnknownResult(schema)
   const ofPath = textReaders(params)

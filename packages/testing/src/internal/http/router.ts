@@ -1,3 +1,4 @@
+import { paramKey } from "@colloquy/core/Declaration"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as FindMyWay from "effect/http/FindMyWay"
 
@@ -17,10 +18,7 @@ const exact = {
 
 /** `/chats/{chatId}` as a pattern of the router. The key of the request is `chat_id`. */
 const patternOf = (path: string): FindMyWay.PathInput =>
-  path.replaceAll(
-    /\{(\w+)\}/g,
-    (_, name: string) => `:${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
-  ) as FindMyWay.PathInput
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `:${paramKey(name)}`) as FindMyWay.PathInput
 
 /** The methods of a path with those that are always served: HEAD where GET is, and OPTIONS. */
 export const allowedMethods = (methods: Iterable<string>): ReadonlyArray<string> =>

@@ -1,6 +1,23 @@
-import * as SchemaIssue from "effect/SchemaIssue"
+/**
+ * What a schema finds wrong with a value, field by field, in words for the people who wrote the value.
+ *
+ * @since 0.1.0
+ */
 import * as SchemaAST from "effect/SchemaAST"
-import type * as ApiError from "../../ApiError.ts"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+/**
+ * A field and its problem.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldIssue {
+  /** The path of the field, such as `attachments[0].payload`. Empty for the value as a whole. */
+  readonly field: string
+  /** What is wrong, such as `must be at most 4000 characters`. */
+  readonly problem: string
+}
 
 const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(
@@ -19,8 +36,8 @@ const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined =>
 const oneOf = (literals: ReadonlyArray<string>): string =>
   literals.length === 1 ? JSON.stringify(literals[0]) : `one of ${literals.join(", ")}`
 
-/** The key by whose literals the members of a union are told apart. */
-const tagOf = (types: ReadonlyArray<SchemaAST.AST>) => {
+/** The key whose literals distinguish the members of a union. */
+const discriminatorOf = (types: ReadonlyArray<SchemaAST.AST>) => {
   const tags = types.map((type) =>
     type._tag === "Objects" ? type.propertySignatures.find((property) => literalsOf(property.type) !== undefined) : type
   )
@@ -38,7 +55,7 @@ const describeUnion = (types: ReadonlyArray<SchemaAST.AST>): string => {
   if (given.some(({ _tag }) => _tag === "String") && given.every(isText)) return `a string${orNull}`
   const literals = given.map(literalsOf)
   if (literals.every((some) => some !== undefined)) return oneOf(literals.flat()) + orNull
-  const tag = tagOf(given)
+  const tag = discriminatorOf(given)
   if (tag !== undefined) return `an object whose ${tag.name} is ${oneOf(tag.literals)}${orNull}`
   return given.map(describe).join(" or ") + orNull
 }
@@ -85,16 +102,16 @@ const problemOf = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf): string => {
 }
 
 const ruleOf = (issue: SchemaIssue.Filter): string | undefined => {
-  const said = SchemaIssue.defaultCheckHook(issue)
+  const message = SchemaIssue.defaultCheckHook(issue)
   const expected = issue.filter.annotations?.expected
-  return said ?? (typeof expected === "string" ? `must be ${expected}` : undefined)
+  return message ?? (typeof expected === "string" ? `must be ${expected}` : undefined)
 }
 
 const collect = (
   issue: SchemaIssue.Issue,
   path: ReadonlyArray<PropertyKey>,
   rule: string | undefined
-): ReadonlyArray<ApiError.FieldIssue> => {
+): ReadonlyArray<FieldIssue> => {
   switch (issue._tag) {
     case "Pointer":
       return collect(issue.issue, [...path, ...issue.path], rule)
@@ -112,12 +129,37 @@ const collect = (
   }
 }
 
-/** What is wrong, field by field, in words for the people who wrote the fields. */
-export const fieldIssues = (issue: SchemaIssue.Issue): ReadonlyArray<ApiError.FieldIssue> =>
-  collect(issue, [], undefined)
+/**
+ * Returns each field of a schema issue with its problem.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { FieldIssue, User } from "@colloquy/core"
+ * import { Result, Schema } from "effect"
+ *
+ * const user = Schema.decodeUnknownResult(User.User)({ user_id: "one", first_name: "Ann", is_bot: false })
+ * const issues = Result.isFailure(user) ? FieldIssue.fromSchemaIssue(user.failure.issue) : []
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<FieldIssue> => collect(issue, [], undefined)
 
-/** What is wrong, in one line. */
-export const tell = (issue: SchemaIssue.Issue): string =>
-  fieldIssues(issue)
-    .map(({ field, problem }) => (field === "" ? problem : `\`${field}\` ${problem}`))
-    .join("; ")
+/**
+ * Formats issues on one line, separated by semicolons.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const format = (issues: ReadonlyArray<FieldIssue>): string =>
+  issues.map(({ field, problem }) => (field === "" ? problem : `\`${field}\` ${problem}`)).join("; ")
+
+/**
+ * Formats a schema issue on one line: {@link format} after {@link fromSchemaIssue}.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const formatSchemaIssue = (issue: SchemaIssue.Issue): string => format(fromSchemaIssue(issue))
