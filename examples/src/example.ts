@@ -2,7 +2,7 @@
  * `npm run example -- NAME`: runs an example of this folder as a child process against the emulator, with a scenario of
  * users who talk to it. Without a name it lists the examples.
  */
-import { Emulator, EmulatorServer, NodeWebhooks } from "@colloquy/testing"
+import { Emulator, EmulatorServer, NodeWebhookSender } from "@colloquy/testing"
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Console, Data, Effect, Layer, References, Runtime } from "effect"
 import * as Runner from "./runner/scenario.ts"
@@ -21,7 +21,7 @@ const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(
     Emulator.layer({ token: Runner.token, insecureWebhooks: true, processing: { minimum: "2 seconds" } })
   ),
-  Layer.provide(NodeWebhooks.layer()),
+  Layer.provide(NodeWebhookSender.layer()),
   Layer.merge(NodeHttpClient.layerUndici)
 )
 

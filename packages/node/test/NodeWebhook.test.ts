@@ -1,6 +1,6 @@
 import { Inbox, StoreError, Subscriptions, Updates, Webhook } from "@colloquy/core"
 import { NodeWebhook } from "@colloquy/node"
-import { Emulator, NodeWebhooks } from "@colloquy/testing"
+import { Emulator, NodeWebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
@@ -285,7 +285,7 @@ describe("NodeWebhook.layer", () => {
       const leaf = yield* Certificates.makeLeaf(intermediate, [{ type: "dns", value: "bot.example" }])
       const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
       const platform = Emulator.layerBot().pipe(
-        Layer.provide(NodeWebhooks.layer({ webhookRoots: root.pem, connectTo: { host: "127.0.0.1", port } }))
+        Layer.provide(NodeWebhookSender.layer({ extraCa: root.pem, connectTo: { host: "127.0.0.1", port } }))
       )
       const tls = { key: leaf.key, cert: [leaf.pem, intermediate.pem].join("\n") }
       const webhook = NodeWebhook.layer({ url, port, host: "127.0.0.1", tls }).pipe(Layer.provide(Inbox.layerMemory()))
@@ -311,7 +311,7 @@ describe("NodeWebhook.layer", () => {
     Effect.gen(function* () {
       const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
       const address = `http://127.0.0.1:${port}/updates`
-      const platform = Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhooks.layer()))
+      const platform = Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhookSender.layer()))
       const webhook = NodeWebhook.layer({ url: address, insecure: true, port, host: "127.0.0.1" }).pipe(
         Layer.provide(Inbox.layerMemory())
       )

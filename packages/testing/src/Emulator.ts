@@ -37,7 +37,7 @@ import { makeClient } from "./internal/http/inProcessClient.ts"
 import { apiOrigin } from "./internal/http/wire.ts"
 import * as emulator from "./internal/platform/emulator.ts"
 import type { ChatRef, MessageRef, Person, PersonEvent, UserRef } from "./Person.ts"
-import type * as Webhooks from "./Webhooks.ts"
+import type * as WebhookSender from "./WebhookSender.ts"
 
 /**
  * A bot on the platform.
@@ -94,11 +94,11 @@ export class Emulator extends Context.Service<
     /** See {@link requests}. */
     readonly requests: Effect.Effect<ReadonlyArray<EmulatorHttp.Exchange>>
     /** See {@link receive}. */
-    readonly receive: (url: string, receiver: Webhooks.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
+    readonly receive: (url: string, receiver: WebhookSender.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
     /** See {@link deliveries}. */
-    readonly deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>>
+    readonly deliveries: Effect.Effect<ReadonlyArray<WebhookSender.Delivery>>
     /** See {@link attempts}. */
-    readonly attempts: Stream.Stream<Webhooks.Delivery>
+    readonly attempts: Stream.Stream<WebhookSender.Delivery>
     /** See {@link events}. */
     readonly events: Effect.Effect<ReadonlyArray<PersonEvent>>
     /** See {@link eventsIn}. */
@@ -376,7 +376,7 @@ export const requests: Effect.Effect<ReadonlyArray<EmulatorHttp.Exchange>, never
  * @category inspection
  * @since 0.1.0
  */
-export const deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>, never, Emulator> = Emulator.use(
+export const deliveries: Effect.Effect<ReadonlyArray<WebhookSender.Delivery>, never, Emulator> = Emulator.use(
   ({ deliveries }) => deliveries
 )
 
@@ -388,7 +388,7 @@ export const deliveries: Effect.Effect<ReadonlyArray<Webhooks.Delivery>, never, 
  * @category inspection
  * @since 0.1.0
  */
-export const attempts: Stream.Stream<Webhooks.Delivery, never, Emulator> = Stream.unwrap(
+export const attempts: Stream.Stream<WebhookSender.Delivery, never, Emulator> = Stream.unwrap(
   Emulator.use(({ attempts }) => Effect.succeed(attempts))
 )
 
@@ -441,7 +441,7 @@ export const eventsIn = (chat: ChatRef): Stream.Stream<PersonEvent, never, Emula
  */
 export const receive = <E, R>(
   url: string,
-  receiver: Webhooks.Receiver<E, R>
+  receiver: WebhookSender.Receiver<E, R>
 ): Effect.Effect<void, never, Emulator | R | Scope.Scope> =>
   Effect.contextWith((context: Context.Context<R>) =>
     Emulator.use((emulator) => emulator.receive(url, (request) => Effect.provideContext(receiver(request), context)))

@@ -1,5 +1,5 @@
 import { Json, Me, Subscriptions, Updates } from "@colloquy/core"
-import { Emulator, type Webhooks } from "@colloquy/testing"
+import { Emulator, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -34,9 +34,9 @@ const textOf = (update: unknown): string => {
 }
 
 /** Answers what it is told to, and keeps what came. */
-const receiver = (answer: (text: string) => number | Effect.Effect<Webhooks.Answer> = () => 200) => {
-  const received: Array<Webhooks.Request> = []
-  const receive: Webhooks.Receiver = (request) => {
+const receiver = (answer: (text: string) => number | Effect.Effect<WebhookSender.Response> = () => 200) => {
+  const received: Array<WebhookSender.Request> = []
+  const receive: WebhookSender.Receiver = (request) => {
     received.push(request)
     const answered = answer(textOf(request.update))
     return typeof answered === "number" ? Effect.succeed({ status: answered }) : answered
@@ -215,8 +215,8 @@ describe("a webhook", () => {
       assert.sameDeepMembers(
         (yield* Emulator.deliveries).map(({ failure, url }) => [url, failure]),
         [
-          [url, "Broken"],
-          [`${url}/2`, "Broken"],
+          [url, "ConnectionLost"],
+          [`${url}/2`, "ConnectionLost"],
           [`${url}/3`, "Unreachable"]
         ]
       )
@@ -504,7 +504,7 @@ describe("insecure webhooks", () => {
         yield* Emulator.receive(url, receive)
         assert.isTrue(yield* subscribe(url))
         assert.deepStrictEqual(logged, [
-          ["Warn", [`The webhook ${url} is not secure: the platform takes https:// only`]]
+          ["Warn", [`The webhook ${url} is insecure: the platform accepts https:// URLs only`]]
         ])
         yield* say("a")
         yield* settle

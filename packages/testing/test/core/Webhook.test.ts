@@ -8,7 +8,7 @@ import {
   Updates,
   Webhook
 } from "@colloquy/core"
-import { Emulator, type Webhooks } from "@colloquy/testing"
+import { Emulator, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { inspect } from "node:util"
 import * as Cause from "effect/Cause"
@@ -26,7 +26,7 @@ const url = "https://bot.example/updates"
 const secret = "a-secret-for-tests"
 
 /** Passes a delivery of the emulator to the webhook, without a network. */
-const deliverTo: (webhook: Webhook.Webhook["Service"]) => Webhooks.Receiver =
+const deliverTo: (webhook: Webhook.Webhook["Service"]) => WebhookSender.Receiver =
   (webhook) =>
   ({ body, headers, url }) =>
     webhook.handle({

@@ -2,7 +2,7 @@ import type { UploadType } from "@colloquy/core/Upload"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Destination } from "../webhook/nodeSender.ts"
+import type { Destination } from "../../NodeWebhookSender.ts"
 import { type CommandProblem, problem } from "./problem.ts"
 
 const optional = <A>(flag: Flag.Flag<A>) => Flag.map(Flag.optional(flag), Option.getOrUndefined)

@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import { hasProperty } from "effect/Predicate"
 import { Emulator, layer as emulatorLayer } from "../../Emulator.ts"
 import * as EmulatorServer from "../../EmulatorServer.ts"
-import * as NodeWebhooks from "../../NodeWebhooks.ts"
-import { WebhookSender } from "../../Webhooks.ts"
+import * as NodeWebhookSender from "../../NodeWebhookSender.ts"
+import { WebhookSender } from "../../WebhookSender.ts"
 import { defaultToken } from "../../EmulatorOptions.ts"
 import { atDoor } from "../http/shape.ts"
 import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
@@ -43,14 +43,14 @@ const onClock =
 const ticking = (clock: SteppedClock | undefined): Effect.Effect<void> =>
   clock instanceof FollowingClock ? clock.tick : Effect.void
 
-const senders = (options: NodeWebhooks.Options, clock: SteppedClock | undefined) =>
+const senders = (options: NodeWebhookSender.Options, clock: SteppedClock | undefined) =>
   Layer.effect(
     WebhookSender,
     Effect.map(WebhookSender, ({ send }) => ({
       send: (request: Parameters<typeof send>[0]) =>
         clock === undefined ? send(request) : clock.holding(send(request))
     }))
-  ).pipe(Layer.provide(NodeWebhooks.layer(options)))
+  ).pipe(Layer.provide(NodeWebhookSender.layer(options)))
 
 const makeEmulator = Effect.fnUntraced(function* (
   settings: Settings,
@@ -58,9 +58,9 @@ const makeEmulator = Effect.fnUntraced(function* (
   clock: SteppedClock | undefined
 ) {
   const { webhookRoots: paths, webhookTo: connectTo } = settings
-  const webhookRoots = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-root", path))
+  const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-root", path))
   const platform = emulatorLayer(platformOptions(settings, tokens)).pipe(
-    Layer.provide(senders({ webhookRoots, connectTo }, clock))
+    Layer.provide(senders({ extraCa, connectTo }, clock))
   )
   return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
 })

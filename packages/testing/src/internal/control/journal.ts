@@ -2,7 +2,7 @@ import * as Json from "@colloquy/core/Json"
 import { Update } from "@colloquy/core/Update"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Delivery } from "../../Webhooks.ts"
+import type { Delivery } from "../../WebhookSender.ts"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import { headersIn } from "../http/wire.ts"
 

@@ -1,8 +1,7 @@
 import type * as Subscriptions from "@colloquy/core/Subscriptions"
 import * as Effect from "effect/Effect"
 import { rejected } from "../http/refusal.ts"
-import { checkAddress } from "../webhook/address.ts"
-import { subscribe, unsubscribe } from "../webhook/courier.ts"
+import { checkUrl, subscribe, unsubscribe } from "../webhook/subscriptions.ts"
 import type { Handlers } from "./handler.ts"
 
 export const subscriptions: Handlers<typeof Subscriptions> = {
@@ -16,7 +15,7 @@ export const subscriptions: Handlers<typeof Subscriptions> = {
     ),
 
   subscribe: (request, { bot, state }) =>
-    Effect.andThen(checkAddress(request.url, state.outlet.allowsInsecure), subscribe(state, bot, request)),
+    Effect.andThen(checkUrl(request.url, state.webhooks.allowsInsecure), subscribe(state, bot, request)),
 
   unsubscribe: ({ url }, { bot, state }) =>
     Effect.flatMap(unsubscribe(state, bot, url), (wasSubscribed) =>

@@ -15,7 +15,7 @@ import {
 } from "../../EmulatorOptions.ts"
 import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
-import type { Receiver } from "../../Webhooks.ts"
+import type { Receiver } from "../../WebhookSender.ts"
 import type { ChatRef, MessageRef, Person, UserRef } from "../../Person.ts"
 import { problemOfChat, problemOfUser } from "./validation.ts"
 import { controlling, isControl } from "../control/control.ts"
@@ -30,7 +30,7 @@ import { chatIdOf, midOf, userIdOf } from "./refs.ts"
 import { addMember, allRights, setAdminRights, closeChat, createChat, insertMember } from "./chats.ts"
 import { serving } from "../http/serve.ts"
 import { toMessage, toChat } from "./views.ts"
-import { listen, makeOutlet } from "../webhook/outlet.ts"
+import { addReceiver, makeRuntime } from "../webhook/runtime.ts"
 import { idOf, PlatformState } from "./state.ts"
 
 const userOf = (state: PlatformState, { user_id }: Person): UserState => state.users.get(user_id)!
@@ -81,8 +81,8 @@ const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): Media
 }
 
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const outlet = yield* makeOutlet({ allowsInsecure: options.insecureWebhooks ?? false })
-  const state = yield* Effect.clockWith((clock) => Effect.sync(() => new PlatformState(clock, outlet)))
+  const webhooks = yield* makeRuntime({ allowsInsecure: options.insecureWebhooks ?? false })
+  const state = yield* Effect.clockWith((clock) => Effect.sync(() => new PlatformState(clock, webhooks)))
   const token = options.token ?? defaultToken
   const bot = state.addBot({ token, name: options.botName ?? "Bot", username: options.botUsername ?? "bot" })
   for (const [index, token] of (options.moreTokens ?? []).entries()) {
@@ -158,7 +158,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     deliver: (raw: unknown, ref: UserRef = bot.user.profile) =>
       atBot("deliver", ref, (bot) => deliverUpdate(state, bot, { update_type: "unknown", raw })),
     requests: Effect.sync(() => state.exchanges.from(0)),
-    receive: (url: string, receiver: Receiver<unknown>) => listen(outlet, url, receiver),
+    receive: (url: string, receiver: Receiver<unknown>) => addReceiver(webhooks, url, receiver),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
     events: Effect.sync(() => state.events.from(0).map(({ event: heard }) => heard)),

@@ -21,8 +21,8 @@ import type {
   ChatState,
   UploadSlot
 } from "./model.ts"
-import type { Delivery } from "../../Webhooks.ts"
-import type { Outlet } from "../webhook/outlet.ts"
+import type { Delivery } from "../../WebhookSender.ts"
+import type { WebhookRuntime } from "../webhook/runtime.ts"
 import type { Exchange, Interceptor } from "../../EmulatorHttp.ts"
 
 const firstUser = 100_000_001
@@ -82,7 +82,7 @@ export class PlatformState {
   /** Whether fields that the document does not know are refused. */
   isStrict = false
 
-  readonly outlet: Outlet
+  readonly webhooks: WebhookRuntime
   readonly #clock: Clock.Clock
   readonly #epoch: bigint
   /** How often everything was emptied. */
@@ -91,8 +91,8 @@ export class PlatformState {
   #lastTick = -1
   #inTick = 0
 
-  constructor(clock: Clock.Clock, outlet: Outlet) {
-    this.outlet = outlet
+  constructor(clock: Clock.Clock, webhooks: WebhookRuntime) {
+    this.webhooks = webhooks
     this.#clock = clock
     const inPast = BigInt(this.now) * 65536n < safeIntegers
     this.#epoch = inPast ? BigInt(positionEpoch) : 0n

@@ -2,13 +2,8 @@ import * as Effect from "effect/Effect"
 import { Agent as HttpAgent, type ClientRequest, type RequestOptions, request as httpRequest } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { checkServerIdentity, createSecureContext, getCACertificates } from "node:tls"
-import { type Answer, type Failure, type Request, Undelivered } from "../../Webhooks.ts"
-
-/** Where connections really go. */
-export interface Destination {
-  readonly host?: string | undefined
-  readonly port?: number | undefined
-}
+import type { Destination } from "../../NodeWebhookSender.ts"
+import { DeliveryError, type FailureReason, type Request, type Response } from "../../WebhookSender.ts"
 
 const unreachable = new Set([
   "ECONNREFUSED",
@@ -22,19 +17,19 @@ const unreachable = new Set([
 
 const untrusted = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_CA|PATH_LENGTH|HOSTNAME_MISMATCH|ERR_TLS_CERT)/
 
-const failureOf = (cause: unknown): Failure => {
+const reasonOf = (cause: unknown): FailureReason => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
   if (unreachable.has(code)) return "Unreachable"
-  return untrusted.test(code) ? "Untrusted" : "Broken"
+  return untrusted.test(code) ? "Untrusted" : "ConnectionLost"
 }
 
-const undelivered = (cause: unknown) => new Undelivered({ failure: failureOf(cause), cause })
+const deliveryError = (cause: unknown) => new DeliveryError({ reason: reasonOf(cause), cause })
 
 type Open = (url: URL, options: RequestOptions) => ClientRequest
 
-const message = (open: Open, { body, headers, url }: Request): Effect.Effect<Answer, Undelivered> =>
+const message = (open: Open, { body, headers, url }: Request): Effect.Effect<Response, DeliveryError> =>
   Effect.callback((resume) => {
-    const fail = (cause: unknown) => resume(Effect.fail(undelivered(cause)))
+    const fail = (cause: unknown) => resume(Effect.fail(deliveryError(cause)))
     const request = open(new URL(url), {
       method: "POST",
       headers: { ...headers, "content-length": String(new TextEncoder().encode(body).byteLength) }
@@ -51,16 +46,16 @@ const message = (open: Open, { body, headers, url }: Request): Effect.Effect<Ans
     })
   })
 
-/** Posts over connections of its own, each with the whole of the checks. */
-export const makeSend = (roots: ReadonlyArray<string>, { host, port }: Destination) => {
+/** TLS sessions are not reused, so that the certificate is checked for every connection. */
+export const makeSend = (extraCa: ReadonlyArray<string>, { host, port }: Destination) => {
   let agent: HttpsAgent | undefined
-  // Reading all of Node's roots takes longer than starting the emulator.
+  // The agent is created on first use: reading the certificates of Node takes longer than the start of the emulator.
   const secure = () =>
     (agent ??= new HttpsAgent({
       maxCachedSessions: 0,
-      ...(roots.length === 0
+      ...(extraCa.length === 0
         ? {}
-        : { secureContext: createSecureContext({ ca: [...getCACertificates("default"), ...roots] }) })
+        : { secureContext: createSecureContext({ ca: [...getCACertificates("default"), ...extraCa] }) })
     }))
   const plain = new HttpAgent()
 
@@ -77,6 +72,6 @@ export const makeSend = (roots: ReadonlyArray<string>, { host, port }: Destinati
 
   const openPlain: Open = (url, options) => httpRequest(url, { ...options, agent: plain })
 
-  return (request: Request): Effect.Effect<Answer, Undelivered> =>
+  return (request: Request): Effect.Effect<Response, DeliveryError> =>
     message(request.url.startsWith("https:") ? openSecure : openPlain, request)
 }

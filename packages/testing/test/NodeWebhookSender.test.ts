@@ -1,5 +1,5 @@
 import { Json, Subscriptions } from "@colloquy/core"
-import { Emulator, NodeWebhooks, type Webhooks } from "@colloquy/testing"
+import { Emulator, NodeWebhookSender, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -55,8 +55,8 @@ const deliverTo = Effect.fnUntraced(function* (
   const received: Array<Received> = []
   const cert = shown.map(({ pem }) => pem).join("\n")
   const port = yield* listening(createSecure({ cert, key: shown[0].key }, keep(received, status)))
-  const sender = NodeWebhooks.layer({
-    webhookRoots: trusted.map(({ pem }) => pem),
+  const sender = NodeWebhookSender.layer({
+    extraCa: trusted.map(({ pem }) => pem),
     connectTo: { host: "127.0.0.1", port }
   })
   const delivery = yield* Effect.gen(function* () {
@@ -68,7 +68,7 @@ const deliverTo = Effect.fnUntraced(function* (
   return { delivery, received }
 }, Effect.scoped)
 
-const outcome = ({ failure, status }: Webhooks.Delivery) => status ?? failure
+const outcome = ({ failure, status }: WebhookSender.Delivery) => status ?? failure
 
 const untrusted = Effect.fnUntraced(function* (delivering: ReturnType<typeof deliverTo>) {
   const { delivery, received } = yield* delivering
@@ -157,7 +157,7 @@ describe("a webhook over HTTPS", () => {
 
 describe("a webhook over HTTP on the loopback", () => {
   const bot = Layer.mergeAll(
-    Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhooks.layer())),
+    Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhookSender.layer())),
     Logger.layer([])
   )
 
@@ -209,7 +209,7 @@ describe("a webhook over HTTP on the loopback", () => {
   it.live("has failed where it hangs up", () =>
     Effect.gen(function* () {
       const port = yield* listening(createPlain((request) => request.socket.destroy()))
-      assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "Broken")
+      assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "ConnectionLost")
     }).pipe(Effect.scoped)
   )
 })
