@@ -94,7 +94,10 @@ export class Emulator extends Context.Service<
     /** See {@link requests}. */
     readonly requests: Effect.Effect<ReadonlyArray<EmulatorHttp.Exchange>>
     /** See {@link receive}. */
-    readonly receive: (url: string, receiver: WebhookSender.Receiver<unknown>) => Effect.Effect<void, never, Scope.Scope>
+    readonly receive: (
+      url: string,
+      receiver: WebhookSender.Receiver<unknown>
+    ) => Effect.Effect<void, never, Scope.Scope>
     /** See {@link deliveries}. */
     readonly deliveries: Effect.Effect<ReadonlyArray<WebhookSender.Delivery>>
     /** See {@link attempts}. */
