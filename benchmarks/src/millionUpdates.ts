@@ -15,7 +15,7 @@ const atOnce = 500
 
 const url = "https://bot.example/updates"
 
-const head: WebhookRequest.WebhookRequest = {
+const request: WebhookRequest.WebhookRequest = {
   method: "POST",
   url,
   header: (name) => (name === "x-svc-bot-api-secret" ? secret : undefined)
@@ -34,10 +34,12 @@ const source = Layer.effect(
 const webhook = Layer.merge(Webhook.layerReceiver({ url, secret }), source).pipe(Layer.provide(Inbox.layerMemory()))
 
 const growth = Effect.gen(function* () {
-  const { handle: receive } = yield* Webhook.Webhook
+  const receiver = yield* Webhook.Webhook
   const running = yield* Effect.forkChild(Updates.run(() => handle))
   let sent = 0
-  const send = Effect.suspend(() => receive({ ...head, body: Effect.succeed(Buffer.from(delivery(sent++))) }))
+  const send = Effect.suspend(() =>
+    receiver.handle({ ...request, body: Effect.succeed(Buffer.from(delivery(sent++))) })
+  )
   const some = Effect.andThen(
     Effect.forEach(Array.from({ length: atOnce }), () => send, { discard: true }),
     Effect.repeat(Effect.sleep("1 millis"), { while: () => handled < sent })
