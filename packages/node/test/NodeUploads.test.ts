@@ -7,88 +7,36 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { createHash, randomBytes } from "node:crypto"
-import { mkdtemp, rm, truncate, utimes, writeFile } from "node:fs/promises"
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
-import { tmpdir } from "node:os"
+import { randomBytes } from "node:crypto"
+import { utimes } from "node:fs/promises"
+import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
 import * as Certificates from "./support/certificates.ts"
 import * as Servers from "./support/servers.ts"
+import {
+  digestHost,
+  digestOf,
+  makeSparseFile,
+  megabyte,
+  readWithPauses,
+  tempFolder,
+  writeTempFile
+} from "./support/uploads.ts"
 
-const megabyte = 2 ** 20
+const emulator = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token: "token" })))
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "uploads-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true }))
-)
-
-const fileWith = Effect.fnUntraced(function* (content: Uint8Array, name = "film.mp4") {
-  const path = join(yield* folder, name)
-  yield* Effect.promise(() => writeFile(path, content))
-  return path
-})
-
-/** A file that takes no room on the disk. */
-const sparse = Effect.fnUntraced(function* (size: number, name?: string) {
-  const path = yield* fileWith(new Uint8Array(), name)
-  yield* Effect.promise(() => truncate(path, size))
-  return path
-})
-
-const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token: "token" })))
-
-const onPlatform = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+const onEmulator = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.flatMap(EmulatorServer.EmulatorServer, ({ url }) =>
     Effect.provide(self, NodeBot.layer({ token: "token", baseUrl: url }))
-  ).pipe(Effect.provide(platform))
-
-const digestOf = (content: Uint8Array) => createHash("sha256").update(content).digest("hex")
-
-/** An upload host that answers with the digest of what came, and the address of its uploads, whatever is asked. */
-const digesting = (pace: (request: IncomingMessage) => void = () => {}): RequestListener => {
-  const hashes = new Map<string, ReturnType<typeof createHash>>()
-  let last = 0
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const { headers, url = "" } = request
-    if (url.startsWith("/uploads")) {
-      const scheme = "encrypted" in request.socket ? "https" : "http"
-      return void response.end(JSON.stringify({ url: `${scheme}://${headers.host}/upload/${++last}` }))
-    }
-    const hash = hashes.get(url) ?? createHash("sha256")
-    hashes.set(url, hash)
-    const [, to, size] = /^bytes \d+-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
-    const boundary = /boundary=(.*)$/.exec(headers["content-type"] ?? "")?.[1]
-    const pieces: Array<Buffer> = []
-    pace(request)
-    request.on("data", (piece: Buffer) => pieces.push(Buffer.from(piece)))
-    request.on("end", () => {
-      const body = Buffer.concat(pieces)
-      const from = boundary === undefined ? 0 : body.indexOf("\r\n\r\n") + 4
-      const end = boundary === undefined ? body.length : body.lastIndexOf(`\r\n--${boundary}--`)
-      hash.update(body.subarray(from, end))
-      if (to !== undefined && Number(to) + 1 < Number(size)) response.writeHead(201).end(`0-${to}/${size}`)
-      else response.end(JSON.stringify({ token: hash.digest("hex") }))
-    })
-  }
-}
-
-/** Reads in fits and starts, so that the sender's socket cannot pass on what it was given. */
-const haltingly = (request: IncomingMessage) => {
-  let pause = 300
-  request.on("data", () => {
-    request.pause()
-    setTimeout(() => request.resume(), pause)
-    pause = 1
-  })
-}
+  ).pipe(Effect.provide(emulator))
 
 const methods = ["multipart", "resumable"] as const
 
-describe("a file by its path", () => {
-  it.live.each(methods)("arrives under its name, by %s", (method) =>
+describe("NodeUploads.fromPath", () => {
+  it.live.each(methods)("uploads a file under its name, by %s", (method) =>
     Effect.gen(function* () {
-      const source = NodeUploads.fromPath(yield* sparse(64 * megabyte, "Отчёт «100%».bin"))
-      yield* onPlatform(
+      const source = NodeUploads.fromPath(yield* makeSparseFile(64 * megabyte, "Отчёт «100%».bin"))
+      yield* onEmulator(
         Effect.gen(function* () {
           yield* Uploads.upload({ type: "file", source, method })
           const requests = (yield* Emulator.requests).filter(({ path }) => path.startsWith("/upload/"))
@@ -99,13 +47,13 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live.each(methods)("arrives as it is, many at once and read in fits and starts, by %s", (method) =>
+  it.live.each(methods)("uploads files unchanged, concurrently and to a slow reader, by %s", (method) =>
     Effect.gen(function* () {
-      const baseUrl = yield* Servers.serve(digesting(haltingly))
+      const baseUrl = yield* Servers.serve(digestHost(readWithPauses))
       const contents = Array.from({ length: 4 }, (_, at) => randomBytes(12 * megabyte + at * 12_345))
       const uploads = contents.map((content) =>
         Effect.gen(function* () {
-          const source = NodeUploads.fromPath(yield* fileWith(content))
+          const source = NodeUploads.fromPath(yield* writeTempFile(content))
           const attachment = yield* Uploads.upload({ type: "file", source, method, partSize: 11 * megabyte + 17 })
           assert.deepStrictEqual(attachment.payload, { token: digestOf(content) })
         })
@@ -117,14 +65,14 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live("arrives as it is over TLS with an extra root, through a proxy", () =>
+  it.live("uploads a file unchanged over TLS with an extra CA, through a proxy", () =>
     Effect.gen(function* () {
       const root = yield* Certificates.makeRoot("Test Root")
       const leaf = yield* Certificates.makeLeaf(root)
-      const baseUrl = yield* Servers.serveTls(leaf, [], digesting(haltingly))
+      const baseUrl = yield* Servers.serveTls(leaf, [], digestHost(readWithPauses))
       const proxy = yield* Servers.serveProxy()
       const content = randomBytes(10 * megabyte)
-      const source = NodeUploads.fromPath(yield* fileWith(content))
+      const source = NodeUploads.fromPath(yield* writeTempFile(content))
       const bot = NodeBot.layer({
         token: "token",
         baseUrl,
@@ -140,10 +88,10 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live("goes on where the connection broke", () =>
+  it.live("resumes after a lost connection", () =>
     Effect.gen(function* () {
-      const source = NodeUploads.fromPath(yield* sparse(20 * megabyte))
-      yield* onPlatform(
+      const source = NodeUploads.fromPath(yield* makeSparseFile(20 * megabyte))
+      yield* onEmulator(
         Effect.gen(function* () {
           yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 4, reset: "before" })
           yield* Uploads.upload({ type: "file", source })
@@ -161,11 +109,11 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live("goes on only as long as it stays as it is", () =>
+  it.live("resumes only while the size and the modification time are the same", () =>
     Effect.gen(function* () {
-      const path = yield* sparse(3 * megabyte)
+      const path = yield* makeSparseFile(3 * megabyte)
       const source = NodeUploads.fromPath(path)
-      yield* onPlatform(
+      yield* onEmulator(
         Effect.gen(function* () {
           yield* Emulator.addFault({ method: "POST", path: "/upload/*", nth: 2, reset: "before" })
           const broken = Uploads.upload({ type: "file", source, method: "resumable", partSize: megabyte })
@@ -181,18 +129,18 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live("closes its connection when its upload is interrupted", () =>
+  it.live("closes the connection when the upload is interrupted", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const closed = yield* Deferred.make<void>()
-      const digest = digesting()
+      const digest = digestHost()
       const baseUrl = yield* Servers.serve((request, response) => {
         if (request.url?.startsWith("/uploads")) return digest(request, response)
-        // It reads on, without an answer: who does not read does not see that the other side has gone.
+        // The server notices the closed connection only while it reads.
         request.on("data", () => Deferred.doneUnsafe(arrived, Effect.void))
         response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
       })
-      const source = NodeUploads.fromPath(yield* sparse(64 * megabyte))
+      const source = NodeUploads.fromPath(yield* makeSparseFile(64 * megabyte))
       const uploading = yield* Uploads.upload({ type: "file", source, method: "multipart" }).pipe(
         Effect.provide(NodeBot.layer({ token: "token", baseUrl })),
         Effect.forkChild
@@ -203,10 +151,10 @@ describe("a file by its path", () => {
     })
   )
 
-  it.live("that is not there is an error of the source, with its path", () =>
+  it.live("fails with the path of a file that does not exist", () =>
     Effect.gen(function* () {
-      const path = join(yield* folder, "nothing.mp4")
-      const error = yield* onPlatform(
+      const path = join(yield* tempFolder, "nothing.mp4")
+      const error = yield* onEmulator(
         Effect.flip(Uploads.upload({ type: "video", source: NodeUploads.fromPath(path) }))
       )
       assert.strictEqual(error._tag, "UploadFailed")
@@ -215,30 +163,30 @@ describe("a file by its path", () => {
   )
 })
 
-describe("the time-outs of the client", () => {
-  const slowly = (pieces: number) =>
+describe("time-outs of NodeBotHttpClient", () => {
+  const slowStream = (chunks: number) =>
     UploadSource.stream(
-      Stream.range(1, pieces).pipe(
+      Stream.range(1, chunks).pipe(
         Stream.mapEffect(() => Effect.delay(Effect.succeed(new Uint8Array(100_000)), "50 millis"))
       )
     )
 
-  it.live("do not cut an upload that takes longer than a call may", () =>
+  it.live("do not apply the call time-out to an upload", () =>
     Effect.gen(function* () {
-      const baseUrl = yield* Servers.serve(digesting())
+      const baseUrl = yield* Servers.serve(digestHost())
       const bot = NodeBot.layer({ token: "token", baseUrl, callTimeout: "200 millis" })
-      const upload = Uploads.upload({ type: "file", source: slowly(20) })
+      const upload = Uploads.upload({ type: "file", source: slowStream(20) })
       assert.strictEqual((yield* Effect.provide(upload, bot)).type, "file")
     })
   )
 
-  it.live("end an upload whose host falls silent", () =>
+  it.live("end an upload whose host stops responding", () =>
     Effect.gen(function* () {
-      const digest = digesting()
+      const digest = digestHost()
       const baseUrl = yield* Servers.serve((request, response) => {
         if (request.url?.startsWith("/uploads")) digest(request, response)
       })
-      const error = yield* Uploads.upload({ type: "file", source: slowly(1), stallTimeout: "300 millis" }).pipe(
+      const error = yield* Uploads.upload({ type: "file", source: slowStream(1), stallTimeout: "300 millis" }).pipe(
         Effect.provide(NodeBot.layer({ token: "token", baseUrl })),
         Effect.flip
       )
@@ -248,8 +196,8 @@ describe("the time-outs of the client", () => {
   )
 })
 
-describe("another address", () => {
-  it.live("is streamed through with its size, and called like its last part", () =>
+describe("UploadSource.url", () => {
+  it.live("streams the file with its size, under the last segment of its path", () =>
     Effect.gen(function* () {
       const content = randomBytes(3 * megabyte)
       const there = yield* Servers.serve((_, response) => {
@@ -258,8 +206,8 @@ describe("another address", () => {
       const url = yield* Servers.serve((request, response) => {
         response.writeHead(302, { location: `${there}${request.url}` }).end()
       })
-      const baseUrl = yield* Servers.serve(digesting())
-      const source = UploadSource.url(`${url}/films/%D1%84.mp4?size=large`)
+      const baseUrl = yield* Servers.serve(digestHost())
+      const source = UploadSource.url(`${url}/videos/%D1%84.mp4?size=large`)
       assert.strictEqual(source.name, "ф.mp4")
       const attachment = yield* Effect.provide(
         Uploads.upload({ type: "file", source }),
@@ -269,7 +217,7 @@ describe("another address", () => {
     })
   )
 
-  it.live("gets nothing of the bot", () =>
+  it.live("discloses nothing about the bot to the server", () =>
     Effect.gen(function* () {
       const seen: Array<IncomingMessage["headers"]> = []
       const url = yield* Servers.serve((request, response) => {
@@ -280,34 +228,6 @@ describe("another address", () => {
       yield* Effect.scoped(open).pipe(Effect.withSpan("outside"), Effect.provide(NodeBotHttpClient.layer()))
       assert.notProperty(seen[0], "authorization")
       assert.notProperty(seen[0], "traceparent")
-    })
-  )
-})
-
-describe("the memory of pieces", () => {
-  it.live("belongs to whoever keeps it, with any other client", () =>
-    Effect.gen(function* () {
-      const content = randomBytes(4 * megabyte)
-      const kept: Array<Uint8Array> = []
-      const opened = yield* NodeUploads.fromPath(yield* fileWith(content)).open
-      yield* Stream.runForEach(opened.read(0, content.length), (piece) => Effect.sync(() => kept.push(piece)))
-      assert.strictEqual(digestOf(Buffer.concat(kept)), digestOf(content))
-    }).pipe(Effect.provide(NodeBotHttpClient.layer()))
-  )
-
-  it.live("of a user's own stream is not touched", () =>
-    Effect.gen(function* () {
-      const baseUrl = yield* Servers.serve(digesting())
-      const own = Buffer.alloc(2 ** 18, 7)
-      const source = UploadSource.stream(Stream.make(own, own, own))
-      const content = randomBytes(4 * megabyte)
-      const file = NodeUploads.fromPath(yield* fileWith(content))
-      const bot = NodeBot.layer({ token: "token", baseUrl })
-      yield* Effect.provide(
-        Effect.andThen(Uploads.upload({ type: "file", source }), Uploads.upload({ type: "file", source: file })),
-        bot
-      )
-      assert.isTrue(own.every((byte) => byte === 7))
     })
   )
 })

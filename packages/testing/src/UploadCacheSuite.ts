@@ -1,5 +1,5 @@
 /**
- * What every `UploadCache` has to do, as cases for any test runner.
+ * Test cases for implementations of `UploadCache`, for any test runner.
  *
  * @since 0.1.0
  */
@@ -10,13 +10,15 @@ import * as Option from "effect/Option"
 import { deepStrictEqual } from "node:assert/strict"
 
 /**
- * A case: it fails with a defect where the cache does not do it.
+ * A test case.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Case {
+  /** The title of the test. */
   readonly name: string
+  /** The test. It dies with an `AssertionError` if the cache does not behave as expected. */
   readonly effect: Effect.Effect<void, StoreError, UploadCache>
 }
 
@@ -26,9 +28,9 @@ const first = JSON.stringify({ type: "image", payload: { photos: { "1": { token:
 const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quoted" \\ токен 🙂' } })
 
 /**
- * The cases. They need a cache that is empty, each of them another one.
+ * The test cases. Each one needs an empty cache.
  *
- * **Example**
+ * **Example** (Run the cases with Vitest)
  *
  * ```ts
  * import { UploadCache } from "@colloquy/core"
@@ -46,14 +48,14 @@ const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quot
  */
 export const cases: ReadonlyArray<Case> = [
   {
-    name: "knows nothing at first",
+    name: "returns None for an unknown key",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       yield* expect(yield* cache.get("image a"), Option.none())
     })
   },
   {
-    name: "gives back what it was given, by its key",
+    name: "returns the attachment of a key",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       yield* cache.set("image a", first)
@@ -64,7 +66,7 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "keeps the last that it was given",
+    name: "replaces the attachment of a key",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       yield* cache.set("image a", first)
@@ -73,7 +75,7 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "forgets what it is told to, and nothing else",
+    name: "removes the entry of a key, and no other",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       yield* cache.set("image a", first)
@@ -85,7 +87,7 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "does not forget what another process has uploaded anew",
+    name: "keeps an entry that another process has replaced",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       yield* cache.set("image a", second)
@@ -94,7 +96,7 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "bears many writers at once",
+    name: "accepts concurrent writes",
     effect: Effect.gen(function* () {
       const cache = yield* UploadCache
       const keys = Array.from({ length: 50 }, (_, index) => `image ${index % 5}`)
