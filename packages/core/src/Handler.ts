@@ -341,15 +341,16 @@ export const fromUsers: {
 const dieOfNotHandled = Effect.orDie(notHandled)
 
 const isNotHandledDefect = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => Cause.isDieReason(reason) && isNotHandled(reason.defect))
+  cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isDieReason(reason) && isNotHandled(reason.defect))
 
 /**
  * Applies a function to the effect of a handler: `Effect.catchTag`, `Effect.provide`, `Effect.timeout`, or any other
  * that returns an effect. Which updates the handler takes stays the same.
  *
- * The function does not see {@link NotHandled}. `Effect.catch`, `Effect.retry` or `Effect.ignore` act on the errors of
- * the handler only, and an update that is not handled still goes to the next handler. It is a defect inside of the
- * function, so `Effect.catchCause` and `Effect.catchDefect` do see it: check it by {@link isNotHandled}.
+ * The effect that the function receives does not fail with {@link NotHandled}, so `Effect.catch`, `Effect.retry` or
+ * `Effect.ignore` act on the errors of the handler only. An update that the handler declines still goes to the next
+ * handler. Inside the function, `NotHandled` is a defect: operators on causes and defects, such as `Effect.catchCause`,
+ * do see it, and {@link isNotHandled} recognizes it.
  *
  * **Example** (A handler that ignores a refusal)
  *
