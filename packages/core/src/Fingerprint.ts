@@ -1,26 +1,50 @@
 /**
- * What makes two deliveries the same event. The wire gives no update an id.
+ * Identifies the event behind an update, so that a second delivery of the same event is recognized. Updates have no id on
+ * the wire.
  *
  * API: Events, Webhook delivery rules.
  *
  * @since 0.1.0
  */
-import { hash, hashText } from "./internal/updates/fingerprint.ts"
-import * as json from "./internal/client/json.ts"
-import type { Update } from "./Update.ts"
-import { encode } from "./internal/updates/updateText.ts"
+import * as Digest from "effect/crypto/Digest"
+import * as Hex from "effect/encoding/Hex"
 import * as Result from "effect/Result"
+import * as json from "./internal/client/json.ts"
+import { encode, type Update } from "./Update.ts"
+
+// All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
+declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
+
+// MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it.
+const hashText = (text: string): string => Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
+
+const sortKeys = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(sortKeys)
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => [key, sortKeys(member)])
+  )
+}
+
+const hash = (value: unknown): string => hashText(json.stringify(sortKeys(value)))
+
+const ofContent = (update: Update): string => `${update.update_type}:#${hash(encode(update))}`
 
 /**
- * The fingerprint of an update: equal for each delivery of one event, different for different events.
+ * Returns the fingerprint of an update: the same for each delivery of one event, and different for different events.
  *
- * - a message or comment that was created: its `mid`; one that was edited: its `mid` and the time of the edit; one that
- *   was removed: its `message_id`;
- * - the press of a button: its `callback_id`;
- * - membership, dialogs, titles and rights: the chat, the user and the time;
- * - anything else: a hash of its content, in which the order of members does not count.
+ * | update | fingerprint |
+ * |---|---|
+ * | `message_created`, `comment_created` | the message's `mid` |
+ * | `message_edited`, `comment_edited` | the message's `mid` and the time of the edit |
+ * | `message_removed`, `comment_removed` | `message_id` |
+ * | `message_callback` | `callback_id` |
+ * | membership, dialogs, titles and permissions | the chat, the user and the time |
+ * | any other, or one without these fields | a hash of the content, independent of the order of object keys |
  *
- * **Example**
+ * **Example** (The fingerprint of a callback)
  *
  * ```ts
  * import { Fingerprint } from "@colloquy/core"
@@ -56,15 +80,14 @@ export const of = (update: Update): string => {
     case "bot_admin_permissions_changed":
       return `${type}:${update.chat_id}:${update.bot_id ?? ""}:${update.user_id ?? ""}:${update.timestamp}`
     default:
-      // Joined: where a text is added up, V8 keeps every step of it for as long as the text.
+      // `join` makes a flat string. V8 keeps the parts of a concatenated string alive as long as the string.
       return [type, update.chat_id, update.user.user_id, update.timestamp].join(":")
   }
 }
 
-const ofContent = (update: Update): string => `${update.update_type}:#${hash(encode(update))}`
-
 /**
- * The fingerprint of a body that cannot be read as an update.
+ * Returns the fingerprint of a text that cannot be decoded as an update. If the text is JSON, the fingerprint is
+ * independent of white space and of the order of object keys.
  *
  * @category fingerprints
  * @since 0.1.0

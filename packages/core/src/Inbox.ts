@@ -1,10 +1,11 @@
 /**
- * Where updates stand between the platform and the program: what is in the inbox is acknowledged, and leaves it only
- * when it was handled or put aside.
+ * The inbox of a bot: a durable queue between the source of updates and the handlers. A source acknowledges updates to the
+ * platform after they are stored here, and an update leaves the inbox when it is handled or becomes a dead letter.
  *
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -15,12 +16,57 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
-import * as inboxMetrics from "./internal/updates/inboxMetrics.ts"
+import * as InboxStore from "./InboxStore.ts"
 import * as json from "./internal/client/json.ts"
-import { InboxStore, layerMemory as storeMemory, type Stats } from "./InboxStore.ts"
+import { makeInboxMetrics } from "./internal/updates/metrics.ts"
 import * as QueuedUpdate from "./QueuedUpdate.ts"
+import * as Settings from "./Settings.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { MalformedUpdate, Update } from "./Update.ts"
+
+/**
+ * An update as a source received it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Received {
+  /** The decoded update, or why it cannot be decoded. */
+  readonly decoded: Result.Result<Update, MalformedUpdate>
+  /** The JSON text of the update. Default: the update is encoded again. */
+  readonly text?: string | undefined
+}
+
+/**
+ * What {@link make} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Returns the partition key of an update. Updates with the same key are handled one at a time, in order. An update for
+   * which the function throws becomes a dead letter. Default: the chat of the update.
+   */
+  readonly partitionKey?: ((update: Update) => string | number) | undefined
+  /**
+   * For how long an event is recognized, so that a second delivery of it is left out. `0` turns deduplication off.
+   * Default: 24 hours.
+   */
+  readonly deduplicationWindow?: Duration.Input | undefined
+  /**
+   * Maximum number of queued updates. It is approximate when several processes share the inbox. Beyond it, the inbox
+   * fails with {@link InboxFull}. Default: 100,000.
+   */
+  readonly capacity?: number | undefined
+  /** For how long dead letters are kept. Default: 30 days. */
+  readonly deadLetterRetention?: Duration.Input | undefined
+  /**
+   * After a process was killed, other processes get its partitions after this time. The clocks of the processes have to
+   * agree to well within it. Default: 30 seconds.
+   */
+  readonly leaseDuration?: Duration.Input | undefined
+}
 
 /**
  * The inbox holds `capacity` queued updates and accepts no more. Nothing of the batch was stored, so the source has to
@@ -60,41 +106,11 @@ export class InboxStopping extends Data.TaggedError("InboxStopping") {
 export type ReceiveError = InboxFull | InboxStopping | StoreError
 
 /**
- * An update as a source brings it: read, or malformed, with its text where the source has it.
+ * The inbox of a program. Sources write updates to it, and `Updates.run` handles them.
  *
- * @category models
- * @since 0.1.0
- */
-export interface Received {
-  readonly decoded: Result.Result<Update, MalformedUpdate>
-  readonly text?: string | undefined
-}
-
-/**
- * How an inbox keeps its updates.
- *
- * - `key`: whose turn an update waits for, its chat unless told. An update on which it throws is put aside;
- * - `duplicates`: for how long the same event is recognised, 24 hours unless told, not at all by 0;
- * - `capacity`: about how many updates may wait, 100,000 unless told; the source is refused beyond it;
- * - `keepDead`: for how long dead letters are kept, 30 days unless told;
- * - `lease`: for how long a process that was killed keeps others from its partitions, 30 seconds unless told.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Options {
-  readonly partitionKey?: ((update: Update) => string | number) | undefined
-  readonly deduplicationWindow?: Duration.Input | undefined
-  readonly capacity?: number | undefined
-  readonly deadLetterRetention?: Duration.Input | undefined
-  readonly leaseDuration?: Duration.Input | undefined
-}
-
-/**
- * The inbox: sources put updates in, `Updates.run` takes them out.
- *
- * Metrics: `colloquy_updates_received`, `colloquy_updates_duplicate` and, whenever `stats` is looked at (`Updates.run`
- * does every 15 seconds), `colloquy_inbox_backlog`, `colloquy_inbox_age_ms` and `colloquy_inbox_dead`.
+ * Metrics: `colloquy_updates_received` and `colloquy_updates_duplicate` count updates; `colloquy_inbox_queued`,
+ * `colloquy_inbox_oldest_age_ms` and `colloquy_inbox_dead_letters` are set whenever `stats` is read, which `Updates.run`
+ * does every 15 seconds.
  *
  * @category services
  * @since 0.1.0
@@ -103,70 +119,76 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /**
-     * Stores updates in their order, with how far their source has been read, all or nothing. When it succeeds, they may
-     * be acknowledged. Duplicates are left out, what cannot be read is a dead letter.
+     * Stores updates in order, together with the position of their source, all or nothing. After it has succeeded, the
+     * updates may be acknowledged. Duplicates are left out. Updates that cannot be decoded become dead letters.
      */
     readonly receive: (
       updates: ReadonlyArray<Received>,
       marker?: { readonly source: string; readonly value: bigint }
     ) => Effect.Effect<void, ReceiveError>
-    /** Puts a dead letter back at the end of its partition. Gives whether it was there. */
+    /** Moves a dead letter to the end of its partition. Returns `true` if the dead letter existed. */
     readonly replay: (id: string) => Effect.Effect<boolean, StoreError>
-    /** How far a source has been read. */
+    /** Returns the position up to which a source has been read, or `undefined` for a new source. */
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
-    /** What waits, since when, and how many updates are dead. */
-    readonly stats: Effect.Effect<Stats, StoreError>
-    /** Takes updates again, after `close`. */
+    /** Returns the number of queued updates and dead letters. */
+    readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
+    /** Accepts updates, also after `close`. */
     readonly open: Effect.Effect<void>
-    /** Takes nothing any more. */
+    /** Accepts no more updates: `receive` fails with {@link InboxStopping}. */
     readonly close: Effect.Effect<void>
+    /** Whether the inbox accepts updates. */
     readonly isOpen: Effect.Effect<boolean>
-    /** Opened when there may be more to claim than at the last look. */
+    /** Opened when there may be partitions to claim. */
     readonly wakeUp: Latch.Latch
+    /** The duration of leases on partitions. */
     readonly leaseDuration: Duration.Duration
-    readonly store: InboxStore["Service"]
+    /** The store of the inbox. */
+    readonly store: InboxStore.InboxStore["Service"]
   }
 >()("@colloquy/core/Inbox") {}
 
-const defaults = { duplicates: "24 hours", capacity: 100_000, keepDead: "30 days", lease: "30 seconds" } as const
+const defaults = {
+  deduplicationWindow: "24 hours",
+  capacity: 100_000,
+  deadLetterRetention: "30 days",
+  leaseDuration: "30 seconds"
+} as const
 
 const cleanupInterval = 600_000
 
-const countEvery = 1000
+const countInterval = 1000
 
-/** Where it seems to be full: handlers may have made room since. */
-const recountAfter = 50
+/** When the inbox seems to be full. Handlers may have completed updates since the last count. */
+const countIntervalWhenFull = 50
 
-const rawText = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
+const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : json.stringify(raw))
 
 /**
- * An inbox over the store of the program.
+ * Creates an inbox with the store of the program.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
-  const store = yield* InboxStore
+  const store = yield* InboxStore.InboxStore
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const metrics = inboxMetrics.make(yield* Effect.context<never>())
-  const { capacity = defaults.capacity, partitionKey: key } = options
-  const duplicates = Duration.toMillis(options.deduplicationWindow ?? defaults.duplicates)
-  const keepDead = Duration.toMillis(options.deadLetterRetention ?? defaults.keepDead)
-  const lease = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.lease)
+  const metrics = makeInboxMetrics(yield* Effect.context<never>())
+  const { capacity = defaults.capacity, partitionKey } = options
+  const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
+  const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
+  const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
   const wakeUp = Latch.makeUnsafe(false)
   let isOpen = true
-  let waiting = 0
+  /** The last count, plus what this process has added since. */
+  let queued = 0
   let countedAt = -Infinity
-  let cleanedAt = -Infinity
+  let cleanedUpAt = -Infinity
 
-  /** The key that the program gives an update; `undefined` for its chat. */
-  const keyOf = (update: Update) => (key === undefined ? undefined : Result.try(() => String(key(update))))
+  // If the clock was set back, the difference is negative, but work must not be delayed until the clock catches up.
+  const elapsed = (now: number, since: number) => Math.abs(now - since)
 
-  /** How long ago something was. A clock that was set back does not put off what is due. */
-  const since = (now: number, then: number) => Math.abs(now - then)
-
-  /** How many wait, about: each process knows of what the others have stored when it looks. One looks for all. */
+  // `countedAt` is set before the store answers, so that concurrent callers do not count as well.
   const count = Effect.suspend(() => {
     countedAt = clock.currentTimeMillisUnsafe()
     return Effect.matchEffect(store.stats, {
@@ -174,62 +196,70 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
         countedAt = -Infinity
         return Effect.fail(error)
       },
-      onSuccess: (stats) => Effect.sync(() => void (waiting = stats.queued))
+      onSuccess: (stats) => Effect.sync(() => void (queued = stats.queued))
     })
   })
 
-  const put = (
-    updates: ReadonlyArray<Received>,
-    marker: { source: string; value: bigint } | undefined
-  ): Effect.Effect<void, ReceiveError> => {
-    // A page that is larger than the inbox has to get in somehow.
-    if (waiting > 0 && updates.length > 0 && waiting + updates.length > capacity) {
-      return new InboxFull({ capacity })
-    }
-    const now = clock.currentTimeMillisUnsafe()
-    const duplicatesSince = duplicates === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - duplicates)
+  const toBatch = (updates: ReadonlyArray<Received>, marker: InboxStore.Batch["marker"], now: number) => {
     const accepted: Array<QueuedUpdate.QueuedUpdate> = []
     const deadLetters: Array<{ update: QueuedUpdate.QueuedUpdate; error: string }> = []
-    for (const { decoded: read, text } of updates) {
-      if (Result.isSuccess(read)) {
-        const named = keyOf(read.success)
-        if (named !== undefined && Result.isFailure(named)) {
-          const update = QueuedUpdate.fromDecoded(read, { receivedAt: now, text })
-          deadLetters.push({ update, error: `\`partitionKey\` failed: ${String(named.failure)}` })
-        } else {
-          accepted.push(QueuedUpdate.fromDecoded(read, { receivedAt: now, partitionKey: named?.success, text }))
-        }
+    for (const { decoded, text } of updates) {
+      if (Result.isFailure(decoded)) {
+        const { problem, raw } = decoded.failure
+        const kept = text ?? textOf(raw)
+        const fingerprint = Fingerprint.ofText(kept)
+        const update = QueuedUpdate.fromStored({ fingerprint, partitionKey: "", receivedAt: now, text: kept })
+        deadLetters.push({ update, error: problem })
+        continue
+      }
+      const key = partitionKey === undefined ? undefined : Result.try(() => String(partitionKey(decoded.success)))
+      if (key !== undefined && Result.isFailure(key)) {
+        const update = QueuedUpdate.fromDecoded(decoded, { receivedAt: now, text })
+        deadLetters.push({ update, error: `The option \`partitionKey\` of the inbox failed: ${String(key.failure)}` })
       } else {
-        const { problem, raw } = read.failure
-        const kept = text ?? rawText(raw)
-        const update = { fingerprint: Fingerprint.ofText(kept), partitionKey: "", receivedAt: now, text: kept }
-        deadLetters.push({ update: QueuedUpdate.fromStored(update), error: problem })
+        accepted.push(QueuedUpdate.fromDecoded(decoded, { receivedAt: now, partitionKey: key?.success, text }))
       }
     }
-    return Effect.flatMap(store.enqueue({ updates: accepted, deadLetters, marker, now, duplicatesSince }), (added) => {
-      waiting += added
+    const duplicatesSince = deduplicationWindow === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - deduplicationWindow)
+    return { updates: accepted, deadLetters, marker, now, duplicatesSince }
+  }
+
+  const enqueue = (
+    updates: ReadonlyArray<Received>,
+    marker: InboxStore.Batch["marker"]
+  ): Effect.Effect<void, InboxFull | StoreError> => {
+    // A page that is larger than the capacity is accepted by an empty inbox. Otherwise it could never be stored.
+    if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
+    const now = clock.currentTimeMillisUnsafe()
+    return Effect.flatMap(store.enqueue(toBatch(updates, marker, now)), (added) => {
+      queued += added
       wakeUp.openUnsafe()
       metrics.received(added, updates.length - added)
-      return since(now, cleanedAt) < cleanupInterval ? Effect.void : cleanup
+      return elapsed(now, cleanedUpAt) < cleanupInterval ? Effect.void : forkCleanup
     })
   }
 
-  const receive = (updates: ReadonlyArray<Received>, marker?: { source: string; value: bigint }) =>
+  const receive = (updates: ReadonlyArray<Received>, marker?: InboxStore.Batch["marker"]) =>
     Effect.suspend((): Effect.Effect<void, ReceiveError> => {
       if (!isOpen) return new InboxStopping()
-      const every = waiting + updates.length > capacity ? recountAfter : countEvery
-      // Updates of a webhook come one by one: what is known without an effect takes none.
-      if (since(clock.currentTimeMillisUnsafe(), countedAt) < every) return put(updates, marker)
-      return Effect.flatMap(count, () => put(updates, marker))
+      const interval = queued + updates.length > capacity ? countIntervalWhenFull : countInterval
+      // A webhook receives updates one by one, so most calls go without a count.
+      if (elapsed(clock.currentTimeMillisUnsafe(), countedAt) < interval) return enqueue(updates, marker)
+      return Effect.flatMap(count, () => enqueue(updates, marker))
     })
 
-  // With what arrives, so that an inbox that nothing comes to does nothing. Whoever brought it does not wait.
-  const cleanup = Effect.suspend(() => {
+  // Cleanup starts when updates are received, so an idle inbox does nothing. The source does not wait for it.
+  const forkCleanup = Effect.suspend(() => {
     const now = clock.currentTimeMillisUnsafe()
-    cleanedAt = now
-    const limits = { fingerprintsBefore: Math.max(0, now - duplicates), deadLettersBefore: Math.max(0, now - keepDead) }
-    const cleaning = Effect.catch(store.cleanup(limits), (error) => Effect.logWarning(error.message))
-    return Effect.asVoid(Effect.forkIn(cleaning, scope))
+    cleanedUpAt = now
+    const cleanup = store.cleanup({
+      fingerprintsBefore: Math.max(0, now - deduplicationWindow),
+      deadLettersBefore: Math.max(0, now - deadLetterRetention)
+    })
+    const logged = Effect.catch(cleanup, ({ message }) =>
+      Effect.logWarning(`The cleanup of the inbox failed, and runs again in 10 minutes. ${message}`)
+    )
+    return Effect.asVoid(Effect.forkIn(logged, scope))
   })
 
   return Inbox.of({
@@ -241,7 +271,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       }),
     marker: store.marker,
     stats: Effect.map(store.stats, (stats) => {
-      metrics.waiting(stats, clock.currentTimeMillisUnsafe())
+      metrics.stats(stats, clock.currentTimeMillisUnsafe())
       return stats
     }),
     open: Effect.sync(() => {
@@ -252,23 +282,48 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     }),
     isOpen: Effect.sync(() => isOpen),
     wakeUp,
-    leaseDuration: lease,
+    leaseDuration,
     store
   })
 })
 
 /**
- * An inbox over the store that the program provides.
+ * An inbox with the store of the program, such as `SqlInboxStore` or `RedisInboxStore` of `@colloquy/node`.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore> => Layer.effect(Inbox, make(options))
+export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore.InboxStore> =>
+  Layer.effect(Inbox, make(options))
 
 /**
- * An inbox in memory, for tests and for bots that may lose what they have not handled when they stop.
+ * Like {@link layer}, with options from the configuration. Fails with `InvalidSettings` if an option is missing or
+ * malformed.
  *
- * **Example**
+ * **Example** (The capacity from `BOT_INBOX_CAPACITY`)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const inbox = Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<Inbox, Settings.InvalidSettings, InboxStore.InboxStore> =>
+  Layer.effect(
+    Inbox,
+    Effect.flatMap(Settings.all({ options: Config.unwrap(options) }), ({ options }) => make(options))
+  )
+
+/**
+ * An inbox in memory, for tests and for bots that may lose queued updates when the process stops.
+ *
+ * **Example** (At most 10,000 queued updates)
  *
  * ```ts
  * import { Inbox } from "@colloquy/core"
@@ -279,23 +334,23 @@ export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore> 
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options?: Options): Layer.Layer<Inbox> => Layer.provide(layer(options), storeMemory())
+export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
+  Layer.provide(layer(options), InboxStore.layerMemory())
 
-const deadPage = 100
+const deadLetterPage = 100
 
 /**
- * The dead letters, from the oldest on: updates whose handler failed as often as it may, and bodies that could not be
- * read. `problem` says why.
+ * The dead letters of the inbox, the oldest first: updates whose handler failed in all attempts, and updates that could
+ * not be decoded.
  *
- * **Example**
+ * **Example** (Handle dead letters again after their handler was fixed)
  *
  * ```ts
  * import { Inbox } from "@colloquy/core"
- * import { Effect, Stream } from "effect"
+ * import { Stream } from "effect"
  *
- * // after the handler was mended
- * const again = Inbox.deadLetters.pipe(
- *   Stream.filter(({ error }) => error.includes("the fixed handler")),
+ * const replayAll = Inbox.deadLetters.pipe(
+ *   Stream.filter(({ error }) => error.includes("TypeError")),
  *   Stream.runForEach(({ id }) => Inbox.replay(id))
  * )
  * ```
@@ -307,9 +362,9 @@ export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inb
   Inbox.use(({ store }) =>
     Effect.succeed(
       Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.deadLetters({ after, limit: deadPage }), (page) => {
+        Effect.map(store.deadLetters({ after, limit: deadLetterPage }), (page) => {
           const last = page.at(-1)?.id
-          return [page, page.length < deadPage ? Option.none() : Option.some(last)] as const
+          return [page, page.length < deadLetterPage ? Option.none() : Option.some(last)] as const
         })
       )
     )
@@ -317,7 +372,7 @@ export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inb
 )
 
 /**
- * Puts a dead letter back at the end of its partition, to be handled again. Gives whether it was there.
+ * Moves a dead letter to the end of its partition, so that it is handled again. Returns `true` if the dead letter existed.
  *
  * @category dead letters
  * @since 0.1.0
@@ -325,7 +380,7 @@ export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inb
 export const replay = (id: string): Effect.Effect<boolean, StoreError, Inbox> => Inbox.use((inbox) => inbox.replay(id))
 
 /**
- * Forgets a dead letter. Gives whether it was there.
+ * Deletes a dead letter. Returns `true` if the dead letter existed.
  *
  * @category dead letters
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Updates by long polling: for development and testing, as the platform says.
+ * Receives updates by long polling, which the platform intends for development and tests. Use `Webhook` in production.
  *
  * API: Events, webhook delivery rule 9.
  *
@@ -13,107 +13,117 @@ import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type ReceiveError } from "./Inbox.ts"
-import * as Platform from "./Platform.ts"
 import { pauses, retryForever } from "./internal/client/retryForever.ts"
 import { checkPositiveInteger } from "./internal/client/rules.ts"
+import * as Platform from "./Platform.ts"
+import * as Settings from "./Settings.ts"
 import * as Updates from "./Updates.ts"
 
 /**
- * How to poll.
- *
- * - `types` of updates wanted, all unless told;
- * - `limit` of a page, 1 to 1000, 100 unless told;
- * - `timeout`: seconds that the platform waits for an update, 0 to 90, 30 unless told;
- * - `marker` to go on from. Unless told, it is the one that stands in the inbox;
- * - `skipPending`: passes over what came before the start;
- * - `ahead`: reads no further while so many updates wait in the inbox, 1000 unless told.
+ * What {@link layer} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /** The types of the updates to receive. Default: all types. */
   readonly types?: ReadonlyArray<string> | undefined
+  /** Maximum number of updates of a page, 1 to 1000. Default: 100. */
   readonly limit?: number | undefined
+  /** How long the platform waits for an update if there is none, in seconds, 0 to 90. Default: 30. */
   readonly timeout?: number | undefined
+  /** The position to start from. Default: the position stored in the inbox. */
   readonly marker?: bigint | undefined
+  /** Whether to skip updates that arrived before the start. Default: `false`. */
   readonly skipPending?: boolean | undefined
+  /** Polling pauses while this many updates are queued in the inbox. Default: 1000. */
   readonly maxQueued?: number | undefined
 }
 
-type Failure = Endpoint.Errors<typeof Updates.list>
+/** The name under which the inbox stores the marker of long polling. */
+const source = "updates"
 
-const untilTaken = pauses.pipe(
+const defaults = { maxQueued: 1000 } as const
+
+const storePauses = pauses.pipe(
   Schedule.setInputType<ReceiveError>(),
-  Schedule.tap(({ input }) => Effect.logWarning(`Nothing is committed, and polling waits. ${input.message}`))
+  Schedule.tap(({ input }) =>
+    Effect.logWarning(`The inbox did not accept updates. Polling pauses, and nothing is acknowledged. ${input.message}`)
+  )
 )
 
 const untilStored = <A>(effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
-  Effect.retry(effect, untilTaken) as Effect.Effect<A>
+  Effect.retry(effect, storePauses) as Effect.Effect<A>
 
-const markerName = "updates"
-
-const defaultAhead = 1000
-
-const warning =
-  "Long polling is for development: the platform limits its rate, keeps updates for a day, and gives no comments. " +
-  "Run the bot by Webhook.layer in production."
+const productionWarning =
+  "Long polling is for development: the platform limits its rate, keeps updates for 24 hours and delivers no comments. " +
+  "Use Webhook.layer in production."
 
 const warnInProduction = Effect.gen(function* () {
   const environment = yield* Effect.option(Config.String("NODE_ENV"))
-  if (Option.contains(environment, "production")) yield* Effect.logWarning(warning)
+  if (Option.contains(environment, "production")) yield* Effect.logWarning(productionWarning)
 })
 
-const make = Effect.fnUntraced(function* (options: Options) {
+/**
+ * Creates the source of {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const api = yield* BotApi
   const inbox = yield* Inbox
-  const { limit, timeout, types, maxQueued: ahead = defaultAhead } = options
-  yield* checkPositiveInteger("LongPolling.layer", "ahead", ahead)
+  const { limit, maxQueued = defaults.maxQueued, timeout, types } = options
+  yield* checkPositiveInteger("LongPolling.layer", "maxQueued", maxQueued)
 
   const poll = (request: Updates.ListRequest) =>
-    retryForever("Polling goes on after a pause.")(api.execute(Updates.list, { types, ...request }))
+    retryForever("Polling continues after a pause.")(api.execute(Updates.list, { types, ...request }))
 
-  const room = Effect.suspend(() => inbox.stats).pipe(
+  const untilBelowMaxQueued = Effect.suspend(() => inbox.stats).pipe(
     untilStored,
-    Effect.repeat({ until: ({ queued: waiting }) => waiting < ahead, schedule: Schedule.spaced("250 millis") })
+    Effect.repeat({ until: ({ queued }) => queued < maxQueued, schedule: Schedule.spaced("250 millis") })
   )
 
-  const skip: (marker: bigint | undefined) => Effect.Effect<bigint | undefined, Failure> = Effect.fnUntraced(
-    function* (marker) {
-      const page = yield* poll({ marker, limit: Platform.updatesPage.max, timeout: 0 })
-      const next = page.marker ?? marker
-      return page.updates.length === 0 || next === marker ? next : yield* skip(next)
-    }
-  )
+  const skipPending: (
+    marker: bigint | undefined
+  ) => Effect.Effect<bigint | undefined, Endpoint.Errors<typeof Updates.list>> = Effect.fnUntraced(function* (marker) {
+    const page = yield* poll({ marker, limit: Platform.updatesPage.max, timeout: 0 })
+    const next = page.marker ?? marker
+    return page.updates.length === 0 || next === marker ? next : yield* skipPending(next)
+  })
 
-  const source = Effect.gen(function* () {
+  const run = Effect.gen(function* () {
     yield* warnInProduction
-    let marker = options.marker ?? (yield* untilStored(inbox.marker(markerName)))
-    if (options.skipPending === true) marker = yield* skip(marker)
+    let marker = options.marker ?? (yield* untilStored(inbox.marker(source)))
+    if (options.skipPending === true) marker = yield* skipPending(marker)
     for (;;) {
-      yield* room
+      yield* untilBelowMaxQueued
       const page = yield* poll({ limit, timeout, marker })
       const next = page.marker ?? marker
       if (page.updates.length > 0 || next !== marker) {
         const updates = page.updates.map((decoded) => ({ decoded }))
-        yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source: markerName, value: next }))
+        yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
       }
       marker = next
     }
   })
 
-  return Updates.Updates.of({ inbox, source })
+  return Updates.Updates.of({ inbox, source: run })
 })
 
 /**
- * Updates by long polling, into the inbox of the program. The next page, which commits the one before, is asked for when
- * that one stands in the inbox, together with the marker to go on from: what was not handled when the program stopped is
- * still there, and polling goes on where it was.
+ * Receives updates by long polling, and writes them to the inbox of the program.
  *
- * Failures of the network and of the server are waited out with growing pauses; a malformed update is a dead letter. It
- * ends with what does not pass by itself: `MethodNotAllowed` while a webhook is subscribed, `Unauthorized` for a wrong
- * token, a host that is not trusted, an address without the API. Where `NODE_ENV` is `production`, it warns.
+ * - A page is acknowledged after it is stored in the inbox. The position is stored with it, so polling continues there
+ *   after a restart.
+ * - Failures of the network and of the platform are retried with growing pauses. A malformed update becomes a dead letter.
+ * - The source fails with errors that are permanent: `MethodNotAllowed` while the bot has a webhook subscription,
+ *   `Unauthorized` for a wrong token, an untrusted host, an address without the API.
+ * - If the environment variable `NODE_ENV` is `production`, it logs a warning.
  *
- * **Example**
+ * Dies if `maxQueued` is not a positive whole number.
+ *
+ * **Example** (Messages and callbacks only)
  *
  * ```ts
  * import { LongPolling } from "@colloquy/core"
@@ -126,5 +136,29 @@ const make = Effect.fnUntraced(function* (options: Options) {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<Updates.Updates, never, BotApi | Inbox> =>
+export const layer = (options?: Options): Layer.Layer<Updates.Updates, never, BotApi | Inbox> =>
   Layer.effect(Updates.Updates, make(options))
+
+/**
+ * Like {@link layer}, with options from the configuration. Fails with `InvalidSettings` if an option is missing or
+ * malformed.
+ *
+ * **Example** (The limit of queued updates from `BOT_MAX_QUEUED`)
+ *
+ * ```ts
+ * import { LongPolling } from "@colloquy/core"
+ * import { Config } from "effect"
+ *
+ * const updates = LongPolling.layerConfig({ maxQueued: Config.Int("BOT_MAX_QUEUED").pipe(Config.withDefault(1000)) })
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<Updates.Updates, Settings.InvalidSettings, BotApi | Inbox> =>
+  Layer.effect(
+    Updates.Updates,
+    Effect.flatMap(Settings.all({ options: Config.unwrap(options) }), ({ options }) => make(options))
+  )

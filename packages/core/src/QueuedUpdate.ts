@@ -1,56 +1,65 @@
 /**
- * An update as the inbox keeps it.
+ * An update as the inbox stores it.
  *
  * @since 0.1.0
  */
 import type * as Result from "effect/Result"
 import * as Fingerprint from "./Fingerprint.ts"
-import { originOf } from "./internal/updates/origin.ts"
-import { toText } from "./internal/updates/updateText.ts"
-import { type MalformedUpdate, parse, type Update } from "./Update.ts"
+import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "./Update.ts"
+import { stringify } from "./internal/client/json.ts"
 
 /**
- * An update in the inbox. `key` says whose turn it waits for: updates of one key are handled one after the other.
- * `receivedAt` is Unix time in milliseconds.
+ * An update that is or was queued in an inbox.
  *
  * @category models
  * @since 0.1.0
  */
 export interface QueuedUpdate {
+  /** Identifies the event of the update, for deduplication. See `Fingerprint.of`. */
   readonly fingerprint: string
+  /** Updates with the same partition key are handled one at a time, in order. */
   readonly partitionKey: string
+  /** When the update was received, in Unix milliseconds. */
   readonly receivedAt: number
-  /** Its JSON, written or kept. */
+  /** The JSON text of the update. */
   readonly text: string
-  /** What the text says. An update that was written by another version may be unreadable for this one. */
+  /**
+   * The decoded text. A failure if the text is malformed, which can also happen when an update was stored by another
+   * version of the library.
+   */
   readonly decoded: Result.Result<Update, MalformedUpdate>
 }
 
 /**
- * An update that waits in a store, under an id that the store gave it: a later update of the same key has a greater one.
+ * A queued update with the id that the store gave it. Within a partition, ids ascend in the order of the updates.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Entry {
+  /** The id in the store: a whole number. */
   readonly id: string
+  /** The queued update. */
   readonly update: QueuedUpdate
 }
 
 /**
- * An update that was put aside: its handler failed as often as it may, or it could not be read. `problem` says why,
- * `attempts` how often it was tried, `failedAt` when (Unix time in milliseconds).
+ * An update that is not handled any more: its handler failed as often as the retry policy allows, or the update could not
+ * be decoded. `Inbox.deadLetters` lists dead letters, `Inbox.replay` queues one again.
  *
  * @category models
  * @since 0.1.0
  */
 export interface DeadLetter extends Entry {
+  /** The error of the last attempt, as text. */
   readonly error: string
+  /** Number of attempts. 0 when the update could not be decoded. */
   readonly attempts: number
+  /** Time of the failure, in Unix milliseconds. */
   readonly failedAt: number
 }
 
-class OfRead implements QueuedUpdate {
+class DecodedUpdate implements QueuedUpdate {
   readonly fingerprint: string
   readonly partitionKey: string
   readonly receivedAt: number
@@ -58,70 +67,96 @@ class OfRead implements QueuedUpdate {
   #text: string | undefined
 
   constructor(
-    read: Result.Success<Update, MalformedUpdate>,
-    key: string,
+    decoded: Result.Success<Update, MalformedUpdate>,
+    partitionKey: string,
     receivedAt: number,
     text: string | undefined
   ) {
-    this.fingerprint = Fingerprint.of(read.success)
-    this.partitionKey = key
+    this.fingerprint = Fingerprint.of(decoded.success)
+    this.partitionKey = partitionKey
     this.receivedAt = receivedAt
-    this.decoded = read
+    this.decoded = decoded
     this.#text = text
   }
 
   get text(): string {
-    return (this.#text ??= toText(this.decoded.success))
+    return (this.#text ??= stringify(encode(this.decoded.success)))
   }
 }
 
-class OfText implements QueuedUpdate {
+class StoredUpdate implements QueuedUpdate {
   readonly fingerprint: string
   readonly partitionKey: string
   readonly receivedAt: number
   readonly text: string
-  #read: Result.Result<Update, MalformedUpdate> | undefined
+  #decoded: Result.Result<Update, MalformedUpdate> | undefined
 
-  constructor(parts: Omit<QueuedUpdate, "decoded">) {
-    this.fingerprint = parts.fingerprint
-    this.partitionKey = parts.partitionKey
-    this.receivedAt = parts.receivedAt
-    this.text = parts.text
+  constructor({ fingerprint, partitionKey, receivedAt, text }: Omit<QueuedUpdate, "decoded">) {
+    this.fingerprint = fingerprint
+    this.partitionKey = partitionKey
+    this.receivedAt = receivedAt
+    this.text = text
   }
 
   get decoded(): Result.Result<Update, MalformedUpdate> {
-    return (this.#read ??= parse(this.text))
+    return (this.#decoded ??= parse(this.text))
   }
 }
 
-/**
- * The key of an update unless told otherwise: its chat, so that the updates of one chat are handled in their order.
- *
- * @category keys
- * @since 0.1.0
- */
-export const defaultPartitionKey: (update: Update) => string = originOf
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+
+const chatOfRaw = (raw: unknown): unknown => {
+  if (!isRecord(raw)) return undefined
+  const { chat_id, message } = raw
+  if (chat_id != null) return chat_id
+  return isRecord(message) && isRecord(message["recipient"]) ? message["recipient"]["chat_id"] : undefined
+}
 
 /**
- * An update for an update that was read. Its text is written when a store asks for it, unless it is given.
+ * Returns the default partition key of an update: its chat, or `user:` and its user if the update has no chat. Updates
+ * without chat and user share one partition, with an empty key.
+ *
+ * @category partition keys
+ * @since 0.1.0
+ */
+export const defaultPartitionKey = (update: Update): string => {
+  if (update.update_type === "unknown") return String(chatOfRaw(update.raw) ?? "")
+  const chat_id = chatOf(update)
+  if (chat_id !== undefined) return String(chat_id)
+  const user_id = userIdOf(update)
+  return user_id === undefined ? "" : `user:${user_id}`
+}
+
+/**
+ * What {@link fromDecoded} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FromDecodedOptions {
+  /** When the update was received, in Unix milliseconds. */
+  readonly receivedAt: number
+  /** The partition key. Default: {@link defaultPartitionKey} of the update. */
+  readonly partitionKey?: string | undefined
+  /** The JSON text of the update. Default: the update is encoded when a store reads `text`. */
+  readonly text?: string | undefined
+}
+
+/**
+ * Creates a queued update from a decoded update.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const fromDecoded = (
-  read: Result.Success<Update, MalformedUpdate>,
-  options: {
-    readonly receivedAt: number
-    readonly partitionKey?: string | undefined
-    readonly text?: string | undefined
-  }
-): QueuedUpdate =>
-  new OfRead(read, options.partitionKey ?? defaultPartitionKey(read.success), options.receivedAt, options.text)
+  decoded: Result.Success<Update, MalformedUpdate>,
+  { partitionKey = defaultPartitionKey(decoded.success), receivedAt, text }: FromDecodedOptions
+): QueuedUpdate => new DecodedUpdate(decoded, partitionKey, receivedAt, text)
 
 /**
- * An update from what a store kept of it.
+ * Creates a queued update from the values that a store kept. Its text is decoded at the first access to `decoded`.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const fromStored = (parts: Omit<QueuedUpdate, "decoded">): QueuedUpdate => new OfText(parts)
+export const fromStored = (stored: Omit<QueuedUpdate, "decoded">): QueuedUpdate => new StoredUpdate(stored)

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
-import { metricContext } from "./internal/updates/metricContext.ts"
+import { metricContext } from "./internal/updates/metrics.ts"
 import { CurrentObserver, type Priority, priorities } from "./RateLimiter.ts"
 
 /**

@@ -178,6 +178,9 @@ const decoderOf = (json: unknown): Decode => {
   return decoder
 }
 
+/** @internal The JSON value of an update, as on the wire. */
+export const encode: (update: Update) => unknown = Schema.encodeSync(Update)
+
 /** @internal Reads one update of a parsed body. */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
   const read = decoderOf(json)(json)

@@ -1,12 +1,15 @@
 /**
- * Updates as a stream, whatever they come from.
+ * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.stream` as a stream. The updates come from the
+ * inbox, which `LongPolling` or `Webhook` writes to.
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import * as Stream from "effect/Stream"
@@ -14,28 +17,25 @@ import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
-import * as driver from "./internal/updates/consumer.ts"
+import * as consumer from "./internal/updates/consumer.ts"
 import * as rules from "./internal/client/rules.ts"
-import { sequence } from "./internal/updates/sequence.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
-import { decode, type MalformedUpdate, Update } from "./Update.ts"
-
-const encodeUpdate = Schema.encodeSync(Update)
+import { decode, encode, type MalformedUpdate, Update } from "./Update.ts"
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u), { wire: Update }),
     {
       decode: Getter.transform(decode),
-      encode: Getter.transform(Result.match({ onSuccess: encodeUpdate, onFailure: ({ raw }): unknown => raw }))
+      encode: Getter.transform(Result.match({ onSuccess: encode, onFailure: ({ raw }): unknown => raw }))
     }
   )
 )
 
 /**
- * A page of updates. Each one was read by itself: a malformed one is a failure of its own. `marker` commits what came
- * before when it is passed to the next call.
+ * A page of updates. Each update is decoded by itself, so a malformed update is a failure in the list and does not affect
+ * the others.
  *
  * @assumption listUpdates
  * @category models
@@ -44,32 +44,40 @@ const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown
 export const UpdatesPage = Schema.Struct({ updates: Schema.Array(UpdateResult), marker: nullish(Int64) })
 
 /**
+ * A page of updates. Passing its `marker` to the next call acknowledges its updates.
+ *
  * @category models
  * @since 0.1.0
  */
 export interface UpdatesPage extends Schema.Schema.Type<typeof UpdatesPage> {}
 
 /**
- * What {@link list} takes: `limit` 1 to 1000 (100 unless told), `timeout` 0 to 90 seconds (30 unless told), the
- * `marker` of the page before, and the `types` of updates wanted.
+ * What {@link list} accepts.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ListRequest {
+  /** Maximum number of updates, 1 to 1000. Default: 100. */
   readonly limit?: number | undefined
+  /** How long the platform waits for an update if there is none, in seconds, 0 to 90. Default: 30. */
   readonly timeout?: number | undefined
+  /** The marker of the page before, which acknowledges its updates. Default: the platform chooses the position. */
   readonly marker?: bigint | null | undefined
+  /** The types of the updates to return. Default: all types. */
   readonly types?: ReadonlyArray<string> | undefined
 }
 
 /**
- * Waits for updates and gives a page of them. For development: the platform limits its rate and keeps updates for a
- * day. Without a marker the answer may hold only the latest update. `LongPolling.layer` makes a stream of it.
+ * Returns a page of updates, and waits for an update if there is none. This is a single request: `LongPolling.layer`
+ * receives updates continuously.
  *
- * Errors: `MethodNotAllowed` while a webhook is subscribed.
+ * Long polling is for development: the platform allows 2 requests per second and keeps updates for 24 hours. Without a
+ * marker, the page may contain only the latest update.
  *
- * **Example**
+ * Fails with `MethodNotAllowed` while the bot has a webhook subscription.
+ *
+ * **Example** (The new messages, without waiting)
  *
  * ```ts
  * import { Updates } from "@colloquy/core"
@@ -101,7 +109,7 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
 )
 
 /**
- * Why a source cannot go on.
+ * The errors of a source that cannot continue.
  *
  * @category errors
  * @since 0.1.0
@@ -109,8 +117,8 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
 export type SourceError = Endpoint.Errors<typeof list>
 
 /**
- * Where updates come from, and the inbox that they stand in. `LongPolling.layer` and `Webhook.layer` provide it: there
- * is one source at a time, because a program has one layer for this tag.
+ * The source of updates of a bot, and the inbox that it writes to. `LongPolling.layer` and `Webhook.layer` provide it. A
+ * program has one source, because it provides this service once.
  *
  * @category services
  * @since 0.1.0
@@ -118,45 +126,61 @@ export type SourceError = Endpoint.Errors<typeof list>
 export class Updates extends Context.Service<
   Updates,
   {
+    /** The inbox that the source writes to. */
     readonly inbox: Inbox["Service"]
     /**
-     * Brings updates into the inbox for as long as it runs. It ends when no more will come, and fails when the source
-     * cannot go on.
+     * Writes updates to the inbox while it runs. Ends when there are no more updates, and fails when the source cannot
+     * continue.
      */
     readonly source: Effect.Effect<void, SourceError>
   }
 >()("@colloquy/core/Updates") {}
 
 /**
- * How updates are handled.
- *
- * - `concurrency`: how many handlers run at once, 64 unless told;
- * - `inMemory`: how many updates are held in memory, 1000 unless told;
- * - `retry`: when a handler that failed is tried again: after 2, 4, 8, 16 and 32 seconds unless told, and not at all when
- *   the platform has refused (`Forbidden`, `NotFound`, …) or the error has `isRetryable: false`, as `InvalidArguments`
- *   has. Meanwhile its chat waits, and others go on;
- * - `timeout`: how long a handler may take, a minute unless told. A time-out counts as a failure, and so does a defect;
- * - `deadline`: how long running handlers may take to end when the program stops, 10 seconds unless told.
+ * What {@link run} accepts.
  *
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions extends driver.Options {}
+export interface RunOptions {
+  /** Maximum number of handlers that run concurrently. Default: 64. */
+  readonly concurrency?: number | undefined
+  /** Maximum number of updates in memory, including those that are being handled. Default: 1000. */
+  readonly maxInMemory?: number | undefined
+  /**
+   * When to retry a handler that failed. Its input is the cause of the failure. While an update is retried, later updates
+   * of its chat wait. Default: after 2, 4, 8, 16 and 32 seconds, except for errors that are permanent: refusals of the
+   * platform, such as `Forbidden` and `NotFound`, and errors with `isRetryable: false`, such as `InvalidArguments`.
+   */
+  readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
+  /** Maximum duration of an attempt. An attempt that times out has failed. Default: 1 minute. */
+  readonly timeout?: Duration.Input | undefined
+  /** How long running handlers may continue when the program stops, before they are interrupted. Default: 10 seconds. */
+  readonly shutdownTimeout?: Duration.Input | undefined
+}
+
+const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
 
 /**
- * Handles updates: the driver for production.
+ * Runs the source of the program, and handles its updates.
  *
- * - Each update is handled at least once: it leaves the inbox only when its handler has succeeded, or as a dead letter.
- * - The updates of one chat are handled one at a time in the order they came, also while one of them is tried again.
- *   Chats do not wait for each other.
- * - What no handler takes (`undefined`, `Handler.notHandled`) counts as handled, and stands in a metric. Put a function
- *   that takes any update last into `Handler.first` to do something about it.
- * - A handler that fails is tried again by `retry`; then the update becomes a dead letter with its cause, for
- *   `Inbox.deadLetters`, and the next one is handled. So it never fails on account of a handler.
- * - When it is interrupted, it takes nothing more from its source, gives running handlers their `deadline`, and leaves
- *   the rest in the inbox. It ends at most 5 seconds later, whatever handlers and the inbox do.
+ * - Each update is handled at least once: it leaves the inbox when its handler has succeeded, or as a dead letter.
+ * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
+ *   for each other.
+ * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled`. To react
+ *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
+ * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
+ *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
+ * - Calls that a handler makes have the priority `reply` in the rate limiter.
+ * - When `run` is interrupted, it stops the source, waits for running handlers until `shutdownTimeout`, and interrupts
+ *   them. Updates that are not handled stay in the inbox. It ends at most 5 seconds after `shutdownTimeout`, even if a
+ *   handler cannot be interrupted or the store is unavailable.
  *
- * **Example**
+ * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source cannot
+ * continue, after running handlers had their `shutdownTimeout`. Dies if `concurrency` or `maxInMemory` is not a positive
+ * whole number.
+ *
+ * **Example** (A bot with two handlers)
  *
  * ```ts
  * import { Handler, Messages, Updates } from "@colloquy/core"
@@ -172,18 +196,35 @@ export interface RunOptions extends driver.Options {}
  * @category running
  * @since 0.1.0
  */
-export const run = <E, R>(
+export const run: <E, R>(
+  handler: Handler<E, R>,
+  options?: RunOptions
+) => Effect.Effect<void, SourceError, R | Updates> = Effect.fnUntraced(function* <E, R>(
   handler: Handler<E, R>,
   options: RunOptions = {}
-): Effect.Effect<void, SourceError, R | Updates> =>
-  Updates.use(({ inbox, source }) => driver.run(inbox, source, handler, options))
+) {
+  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory } = options
+  yield* rules.checkPositiveInteger("Updates.run", "concurrency", concurrency)
+  yield* rules.checkPositiveInteger("Updates.run", "maxInMemory", maxInMemory)
+  const { inbox, source } = yield* Updates
+  return yield* consumer.run(inbox, source, {
+    handler,
+    concurrency,
+    maxInMemory,
+    retry: options.retry ?? consumer.defaultRetry,
+    timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
+    shutdownTimeout: Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
+  })
+})
 
 /**
- * The updates of the program's source in the order they came, as a plain stream. An update leaves the inbox when the
- * next one is asked for, so what was being handled when the program stopped comes again. With more than one update at
- * work at a time (`mapEffect` with concurrency, a buffer) this no longer holds: {@link run} does it right.
+ * The updates of the program's source as a plain stream, one at a time, the oldest first.
  *
- * **Example**
+ * An update is acknowledged when the next one is requested, so an update that is being handled when the program stops is
+ * emitted again after the restart. This holds only for consumers that handle one update at a time. With concurrency
+ * (`Stream.mapEffect`) or a buffer, updates are acknowledged before they are handled: use {@link run} instead.
+ *
+ * **Example** (An echo bot)
  *
  * ```ts
  * import { Messages, Updates } from "@colloquy/core"
@@ -205,8 +246,8 @@ export const run = <E, R>(
  * @since 0.1.0
  */
 export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap(
-  Updates.use(({ inbox, source }) => sequence(inbox, source))
+  Updates.use(({ inbox, source }) => consumer.stream(inbox, source))
 )
 
-// Where handlers are made, `Handler` has more.
+// Re-exported because bots that need no other function of `Handler` do not have to import it.
 export { on } from "./Handler.ts"

@@ -1,26 +1,20 @@
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import type { Handler } from "../../Handler.ts"
 import type { Inbox } from "../../Inbox.ts"
-import * as reader from "./leases.ts"
-import * as turns from "./chatWorkers.ts"
-import { checkPositiveInteger } from "../client/rules.ts"
-
-export interface Options {
-  readonly concurrency?: number | undefined
-  readonly maxInMemory?: number | undefined
-  readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
-  readonly timeout?: Duration.Input | undefined
-  readonly shutdownTimeout?: Duration.Input | undefined
-}
-
-const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
+import type { Update } from "../../Update.ts"
+import * as leases from "./leases.ts"
+import * as workers from "./workers.ts"
 
 const refusals = [
   ApiError.Forbidden,
@@ -31,75 +25,114 @@ const refusals = [
   ApiError.OperationRejected
 ]
 
-/** What the platform has refused, it refuses again; other errors say so themselves. */
-const isFinal = (error: unknown): boolean =>
+const isPermanent = (error: unknown): boolean =>
   refusals.some((refusal) => error instanceof refusal) ||
   (Predicate.hasProperty(error, "isRetryable") && error.isRetryable === false)
 
-const mayPass = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isFinal(reason.error)))
+const isRetryable = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanent(reason.error)))
 
-/** After 2, 4, 8, 16 and 32 seconds: a minute in all. */
-const defaultRetry = Schedule.exponential("2 seconds").pipe(
+/** Retries after 2, 4, 8, 16 and 32 seconds, unless the error is permanent. */
+export const defaultRetry = Schedule.exponential("2 seconds").pipe(
   Schedule.upTo({ times: 5 }),
   Schedule.setInputType<Cause.Cause<unknown>>(),
-  Schedule.while(({ input }) => mayPass(input))
+  Schedule.while(({ input }) => isRetryable(input))
 )
 
-/** A partition gives way to others after so many updates. */
-const maxTurn = 16
+/** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
+const maxUpdatesPerClaim = 16
 
-/** Keeps the metrics of what waits up to date: to look is to tell them. */
-const watch = (inbox: Inbox["Service"]) => Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
+export interface Options<E, R> {
+  readonly handler: Handler<E, R>
+  readonly concurrency: number
+  readonly maxInMemory: number
+  readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
+  readonly timeout: Duration.Duration
+  readonly shutdownTimeout: Duration.Duration
+}
 
+/** Reading the statistics updates the gauges of the inbox. */
+const refreshMetrics = (inbox: Inbox["Service"]) =>
+  Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
+
+/** Runs a source, and handles the updates of an inbox. */
 export const run = <E, R, SourceE>(
   inbox: Inbox["Service"],
   source: Effect.Effect<void, SourceE>,
-  handler: Handler<E, R>,
-  options: Options
-): Effect.Effect<void, SourceE, R> => Effect.scoped(running(inbox, source, handler, options))
+  options: Options<E, R>
+): Effect.Effect<void, SourceE, R> => Effect.scoped(runScoped(inbox, source, options))
 
-const running = Effect.fnUntraced(function* <E, R, SourceE>(
+const runScoped = Effect.fnUntraced(function* <E, R, SourceE>(
   inbox: Inbox["Service"],
   source: Effect.Effect<void, SourceE>,
-  handler: Handler<E, R>,
-  options: Options
+  options: Options<E, R>
 ) {
-  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory, retry = defaultRetry } = options
-  yield* checkPositiveInteger("Updates.run", "concurrency", concurrency)
-  yield* checkPositiveInteger("Updates.run", "maxInMemory", maxInMemory)
-  const updates = Math.max(1, Math.min(maxTurn, Math.floor(maxInMemory / (2 * concurrency))))
+  const { concurrency, handler, maxInMemory, retry, shutdownTimeout, timeout } = options
+  const maxUpdates = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * concurrency))))
+  const { claim, commit, forkSource, waitForMore, wake } = yield* leases.make(inbox)
+  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, onEnd: wake })
+  const fiber = yield* forkSource(source)
+  yield* Effect.forkScoped(refreshMetrics(inbox))
 
-  const { claim, more, commit, start, wake } = yield* reader.make(inbox)
-  const { begin, size, stop } = yield* turns.make({
-    handler,
-    concurrency,
-    timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
-    retry,
-    commit,
-    onEnd: wake
-  })
-  const fiber = yield* start(source)
-  yield* Effect.forkScoped(watch(inbox))
+  const maxPartitions = () => Math.floor((maxInMemory - pool.size()) / maxUpdates)
 
-  const room = () => Math.floor((maxInMemory - size()) / updates)
-
-  const take: Effect.Effect<void, SourceE> = Effect.gen(function* () {
+  const consume: Effect.Effect<void, SourceE> = Effect.gen(function* () {
     for (;;) {
-      const wasOver = fiber.pollUnsafe() !== undefined
-      const claimed = yield* claim(room, updates)
-      for (const partition of claimed) begin(partition)
+      const wasDone = fiber.pollUnsafe() !== undefined
+      const claimed = yield* claim(maxPartitions, maxUpdates)
+      for (const partition of claimed) pool.start(partition)
       if (claimed.length > 0) continue
-      const ended = fiber.pollUnsafe()
-      if (ended !== undefined && (Exit.isFailure(ended) || (wasOver && size() === 0))) return yield* ended
-      // What it brought just before it ended may have come after the look.
-      if (ended === undefined || wasOver) yield* more
+      const exit = fiber.pollUnsafe()
+      if (exit !== undefined && (Exit.isFailure(exit) || (wasDone && pool.size() === 0))) return yield* exit
+      // If the source ended during the claim, its last updates may not have been claimed.
+      if (exit === undefined || wasDone) yield* waitForMore
     }
   })
 
-  const stopping = Effect.andThen(
-    Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
-    stop(options.shutdownTimeout ?? defaults.shutdownTimeout)
+  const shutDown = inbox.close.pipe(Effect.andThen(Fiber.interrupt(fiber)), Effect.andThen(pool.stop(shutdownTimeout)))
+  return yield* Effect.onExit(consume, () => shutDown)
+})
+
+/** An update that the stream has emitted. It is acknowledged when the next one is requested. */
+interface Emitted {
+  readonly partitionKey: string
+  readonly id: string
+}
+
+/** Runs a source, and emits the updates of an inbox one at a time, the oldest first. */
+export const stream = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], source: Effect.Effect<void, E>) {
+  const { claim, commit, forkSource, waitForMore } = yield* leases.make(inbox)
+  const clock = yield* Clock.Clock
+  const fiber = yield* forkSource(source)
+
+  const next: Effect.Effect<readonly [ReadonlyArray<Update>, Option.Option<Emitted>], E> = Effect.gen(function* () {
+    for (;;) {
+      const wasDone = fiber.pollUnsafe() !== undefined
+      const [partition] = yield* claim(() => 1, 1)
+      if (partition === undefined) {
+        if (wasDone) {
+          yield* Fiber.join(fiber)
+          return [[], Option.none()]
+        }
+        if (fiber.pollUnsafe() === undefined) yield* waitForMore
+        continue
+      }
+      const { key, updates } = partition
+      const [entry] = updates
+      // The updates may have been deleted from the database by hand.
+      if (entry === undefined) {
+        yield* commit(key, undefined, true)
+        continue
+      }
+      const { id, update } = entry
+      const { decoded } = update
+      if (Result.isSuccess(decoded)) return [[decoded.success], Option.some({ partitionKey: key, id })]
+      const failure = { error: decoded.failure.message, attempts: 0, failedAt: clock.currentTimeMillisUnsafe() }
+      yield* commit(key, { id, failure }, true)
+    }
+  })
+
+  return Stream.paginate(undefined as Emitted | undefined, (emitted) =>
+    emitted === undefined ? next : Effect.andThen(commit(emitted.partitionKey, { id: emitted.id }, true), next)
   )
-  return yield* Effect.onExit(take, () => stopping)
 })

@@ -1,5 +1,5 @@
-/** A window of a day may hold more texts than memory should: the latest ones count, one or two generations. */
-const generation = 50_000
+/** Maximum number of texts of a generation. A window of a day may have too many for the memory, so two generations are kept. */
+const generationSize = 50_000
 
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5
@@ -8,88 +8,88 @@ const hashOf = (text: string): number => {
 }
 
 /**
- * Texts, each with a time: a hash table with open addressing, in arrays. A Map takes twice as long where all that is put
- * in is new, most of it for the garbage collector.
+ * A hash table with open addressing, from texts to times. When most texts are new, a `Map` takes twice as long, mostly for
+ * garbage collection (benchmark `pipeline`).
  */
-class Times {
+class TimeTable {
   readonly #texts: Array<string> = []
   readonly #hashes: Array<number> = []
   readonly #times: Array<number> = []
-  /** At the place of a hash, or the next free one: one more than the index in the arrays. */
-  #places = new Int32Array(256)
+  /** One more than the index in the arrays, at the slot of the hash or the next free slot. 0 in free slots. */
+  #slots = new Int32Array(256)
 
   get size(): number {
     return this.#texts.length
   }
 
   get(hash: number, text: string): number | undefined {
-    const index = this.#places[this.#placeOf(hash, text)]
+    const index = this.#slots[this.#slotOf(hash, text)]
     return index === 0 ? undefined : this.#times[index - 1]
   }
 
   set(hash: number, text: string, time: number): void {
-    const place = this.#placeOf(hash, text)
-    const index = this.#places[place]
+    const slot = this.#slotOf(hash, text)
+    const index = this.#slots[slot]
     if (index !== 0) {
       this.#times[index - 1] = time
       return
     }
     this.#hashes.push(hash)
     this.#times.push(time)
-    this.#places[place] = this.#texts.push(text)
-    if (2 * this.size > this.#places.length) this.#grow()
+    this.#slots[slot] = this.#texts.push(text)
+    if (2 * this.size > this.#slots.length) this.#grow()
   }
 
-  /** Those whose time is not before another. */
-  from(time: number): Times {
-    const kept = new Times()
+  /** Returns the entries whose time is not before the given one. */
+  since(time: number): TimeTable {
+    const kept = new TimeTable()
     this.#texts.forEach((text, index) => {
       if (this.#times[index] >= time) kept.set(this.#hashes[index], text, this.#times[index])
     })
     return kept
   }
 
-  #placeOf(hash: number, text: string): number {
-    const last = this.#places.length - 1
-    for (let place = hash & last; ; place = (place + 1) & last) {
-      const index = this.#places[place]
-      if (index === 0 || (this.#hashes[index - 1] === hash && this.#texts[index - 1] === text)) return place
+  #slotOf(hash: number, text: string): number {
+    const last = this.#slots.length - 1
+    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+      const index = this.#slots[slot]
+      if (index === 0 || (this.#hashes[index - 1] === hash && this.#texts[index - 1] === text)) return slot
     }
   }
 
   #grow(): void {
-    const places = new Int32Array(2 * this.#places.length)
-    const last = places.length - 1
+    const slots = new Int32Array(2 * this.#slots.length)
+    const last = slots.length - 1
     this.#hashes.forEach((hash, index) => {
-      let place = hash & last
-      while (places[place] !== 0) place = (place + 1) & last
-      places[place] = index + 1
+      let slot = hash & last
+      while (slots[slot] !== 0) slot = (slot + 1) & last
+      slots[slot] = index + 1
     })
-    this.#places = places
+    this.#slots = slots
   }
 }
 
-/** What came lately, as far as memory should know it. */
+/** The fingerprints that were received recently: at least the latest 50,000. */
 export class Deduplication {
-  #recent = new Times()
-  #former = new Times()
+  #current = new TimeTable()
+  #previous = new TimeTable()
 
-  /** Notes that a text came now, unless it has come since a time. Gives whether it is new. */
+  /** Returns whether a text is new. If so, it is added with the time `now`. A text added at or after `since` is not new. */
   add(text: string, now: number, since: number): boolean {
     const hash = hashOf(text)
-    const at = this.#recent.get(hash, text) ?? this.#former.get(hash, text)
+    const at = this.#current.get(hash, text) ?? this.#previous.get(hash, text)
     if (at !== undefined && at >= since) return false
-    if (this.#recent.size >= generation) {
-      this.#former = this.#recent
-      this.#recent = new Times()
+    if (this.#current.size >= generationSize) {
+      this.#previous = this.#current
+      this.#current = new TimeTable()
     }
-    this.#recent.set(hash, text, now)
+    this.#current.set(hash, text, now)
     return true
   }
 
-  /** Forgets what came before a time. */
+  /** Removes the texts that were added before the given time. */
   removeBefore(before: number): void {
-    this.#recent = this.#recent.from(before)
-    this.#former = this.#former.from(before)
+    this.#current = this.#current.since(before)
+    this.#previous = this.#previous.since(before)
   }
 }

@@ -1,6 +1,5 @@
-/** A priority queue: the least first. */
+/** A priority queue: `pop` removes the least value. */
 export interface Heap<A> {
-  readonly size: number
   readonly push: (value: A) => void
   readonly pop: () => A | undefined
 }
@@ -22,9 +21,6 @@ export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
   }
 
   return {
-    get size() {
-      return items.length
-    },
     push: (value) => {
       let at = items.length
       items.push(value)

@@ -6,110 +6,99 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
-import type { Partition, Commit } from "../../InboxStore.ts"
+import type { Commit, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
-/** Other processes that put updates in do not wake this one. */
-const lookAgainAfter = "1 second"
+/** Updates that other processes enqueue do not open `wakeUp`, so a shared store is polled. */
+const pollInterval = "1 second"
 
-const untilAvailable = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
+const pauses = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
-  Schedule.tap(({ input }) => Effect.logWarning(`${input.message} It is tried again.`))
+  Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
 
 /**
- * Opens an inbox and takes updates out of it in a name of its own; the leases of what it holds are prolonged until the
- * scope closes. A store that cannot be reached is waited for.
+ * Opens an inbox and claims partitions of it. The leases are renewed until the scope closes, which releases them.
+ * Operations are retried while the store fails.
  */
-export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
-  const { store, leaseDuration: lease, wakeUp } = inbox
-  yield* inbox.open
+export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, wakeUp }: Inbox["Service"]) {
+  yield* open
   const clock = yield* Clock.Clock
-  // Nobody else waits for what this process holds where the store is its own.
-  const leaseMillis = store.isShared ? Duration.toMillis(lease) : Infinity
-  /** The partitions of a shared store that are held, and the names in which they were claimed. */
-  const held = new Map<string, string>()
+  // Without other processes, no lease has to end before this process does.
+  const leaseMillis = store.isShared ? Duration.toMillis(leaseDuration) : Infinity
+  /** The owners of the claimed partitions, by key. Empty if the store is not shared. */
+  const owners = new Map<string, string>()
   let owner = yield* makeLeaseOwner
   let isClosed = false
 
-  // A success costs nothing: the schedule is looked at after the first failure.
-  const patiently = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
+  const retryForever = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
     Effect.catchCause(effect, (cause) => {
-      // Nobody is there any more to wait for the store.
-      const again = Effect.suspend(() => (isClosed ? Effect.interrupt : failed))
-      const failed = Backoff.failedOnce(effect, cause)
-      return Effect.retry(again, untilAvailable) as Effect.Effect<A>
+      const retried = Backoff.failedOnce(effect, cause)
+      // After the scope has closed, nothing waits for the result.
+      const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : retried))
+      return Effect.retry(attempt, pauses) as Effect.Effect<A>
     })
 
-  const renew = (leaseUntil: number) =>
-    Effect.forEach(new Set([owner, ...held.values()]), (name) => store.renew(name, leaseUntil), { discard: true })
+  const renewAll = (leaseUntil: number) =>
+    Effect.forEach(new Set([owner, ...owners.values()]), (name) => store.renew(name, leaseUntil), { discard: true })
 
-  const prolong = Effect.suspend(() => renew(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
-    Effect.catch((error) => Effect.logWarning(error.message)),
+  const keepRenewing = Effect.suspend(() => renewAll(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
+    Effect.catch((error) => Effect.logWarning(`The leases of the inbox were not renewed. ${error.message}`)),
     Effect.delay(leaseMillis / 3),
     Effect.forever
   )
-  // What is still claimed when the scope closes is given back: a lease that has run out is nobody's.
   yield* Effect.addFinalizer(() => {
     isClosed = true
-    return Effect.ignore(Effect.timeoutOption(renew(0), "5 seconds"))
+    return Effect.ignore(Effect.timeoutOption(renewAll(0), "5 seconds"))
   })
-  if (store.isShared) yield* Effect.forkScoped(prolong)
+  if (store.isShared) yield* Effect.forkScoped(keepRenewing)
 
-  // A claim that failed may have been carried out: under a name that is not used any more, its lease runs out.
-  const rename = Effect.map(makeLeaseOwner, (name) => {
+  // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
+  const changeOwner = Effect.map(makeLeaseOwner, (name) => {
     owner = name
   })
 
-  /** Where a lease ran out before it could be prolonged, a partition that is held comes again: it stays with its holder. */
-  const hold = (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> =>
+  /** A partition whose lease expired can be claimed again while this process still handles it. It is not handled twice. */
+  const withoutHeld = (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> =>
     partitions.filter(({ key }) => {
-      const isNew = !held.has(key)
-      held.set(key, owner)
+      const isNew = !owners.has(key)
+      owners.set(key, owner)
       return isNew
     })
 
   return {
-    /** Claims as many partitions as there is room for when it looks, with so many updates each. */
-    claim: (room: () => number, updates: number): Effect.Effect<ReadonlyArray<Partition>> =>
-      patiently(
+    /** Claims partitions. `maxPartitions` is read at each attempt. */
+    claim: (maxPartitions: () => number, maxUpdates: number): Effect.Effect<ReadonlyArray<Partition>> =>
+      retryForever(
         Effect.suspend(() => {
           wakeUp.closeUnsafe()
-          const partitions = room()
-          if (partitions < 1) return Effect.succeed([])
+          const max = maxPartitions()
+          if (max < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
-          const claim = store.claim({
-            owner,
-            now,
-            leaseUntil: now + leaseMillis,
-            maxPartitions: partitions,
-            maxUpdates: updates
-          })
+          const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, maxPartitions: max, maxUpdates })
           if (!store.isShared) return claim
           return Effect.map(
-            Effect.tapError(claim, () => rename),
-            hold
+            Effect.tapError(claim, () => changeOwner),
+            withoutHeld
           )
         })
       ),
-    commit: (key: string, update: Commit["completed"], release: boolean): Effect.Effect<void> => {
-      const committing = store.commit([
-        { owner: held.get(key) ?? owner, partitionKey: key, completed: update, release }
-      ])
-      // Before it is given back: it may be claimed again as soon as it is.
-      if (release) held.delete(key)
-      return patiently(committing)
+    commit: (partitionKey: string, completed: Commit["completed"], release: boolean): Effect.Effect<void> => {
+      const commit = store.commit([{ owner: owners.get(partitionKey) ?? owner, partitionKey, completed, release }])
+      // The partition can be claimed again before the commit returns.
+      if (release) owners.delete(partitionKey)
+      return retryForever(commit)
     },
-    /** Waits until there may be more to claim. */
-    more: store.isShared ? Effect.timeoutOption(wakeUp.await, lookAgainAfter) : wakeUp.await,
+    /** Waits until there may be partitions to claim. */
+    waitForMore: store.isShared ? Effect.timeoutOption(wakeUp.await, pollInterval) : wakeUp.await,
     wake: () => void wakeUp.openUnsafe(),
-    /** Starts a source. Whoever waits for more is woken when it has ended. */
-    start: <E, R>(source: Effect.Effect<void, E, R>): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
-      Effect.tap(Effect.forkScoped(source), (source) =>
-        Effect.sync(() => source.addObserver(() => wakeUp.openUnsafe()))
-      )
+    /** Runs a source. Its end opens `wakeUp`. */
+    forkSource: <E, R>(
+      source: Effect.Effect<void, E, R>
+    ): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
+      Effect.tap(Effect.forkScoped(source), (fiber) => Effect.sync(() => fiber.addObserver(() => wakeUp.openUnsafe())))
   }
 })
 
-export type Reader = Effect.Success<ReturnType<typeof make>>
+export type Leases = Effect.Success<ReturnType<typeof make>>
