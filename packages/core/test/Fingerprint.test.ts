@@ -7,7 +7,7 @@ const of = (json: object): string => Fingerprint.of(Result.getOrThrow(Update.par
 
 const callback = (callback_id: string) => ({ timestamp: 1, callback_id, user })
 
-/** Pairs of different events, the first of which is delivered twice, the second time with what may differ. */
+/** An event, a second delivery of the same event with differences that do not matter, and a different event. */
 const events: ReadonlyArray<readonly [string, object, object, object]> = [
   [
     "a message",
@@ -22,7 +22,7 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
     { update_type: "message_edited", timestamp: 2, message: message() }
   ],
   [
-    "a press",
+    "a callback",
     { update_type: "message_callback", timestamp: 1, callback: callback("a"), message: message() },
     { update_type: "message_callback", timestamp: 1, callback: callback("a"), message: null },
     { update_type: "message_callback", timestamp: 1, callback: callback("b"), message: message() }
@@ -40,19 +40,19 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
     { update_type: "message_removed", timestamp: 1, message_id: "mid.2", chat_id: 1, user_id: 1 }
   ],
   [
-    "a membership",
+    "a change of membership",
     { update_type: "user_added", timestamp: 1, chat_id: 1, user, is_channel: false },
     { update_type: "user_added", timestamp: 1, chat_id: 1, user, is_channel: null },
     { update_type: "user_added", timestamp: 1, chat_id: 1, user: { ...user, user_id: 43 }, is_channel: false }
   ],
   [
-    "rights",
+    "a change of permissions",
     { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, is_admin: true },
     { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, is_admin: true },
     { update_type: "bot_admin_permissions_changed", timestamp: 2, chat_id: 1, bot_id: 7, is_admin: true }
   ],
   [
-    "rights of two at once",
+    "changes of permissions of two users at the same time",
     { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 8, is_admin: true },
     { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 8, is_admin: true },
     { update_type: "bot_admin_permissions_changed", timestamp: 1, chat_id: 1, bot_id: 7, user_id: 9, is_admin: true }
@@ -64,26 +64,29 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
     { update_type: "message_created", timestamp: 1, user_locale: "fr" }
   ],
   [
-    "an event of an unknown kind",
+    "an update of an unknown type",
     { update_type: "planet_aligned", seq: 116328127605864690n, planets: [{ name: "Mars", at: 1 }] },
     { seq: 116328127605864690n, planets: [{ at: 1, name: "Mars" }], update_type: "planet_aligned" },
     { update_type: "planet_aligned", seq: 116328127605864691n, planets: [{ name: "Mars", at: 1 }] }
   ]
 ]
 
-describe("a fingerprint", () => {
-  it.each(events)("of %s is the same for each delivery and another for another event", (_, event, again, other) => {
-    assert.strictEqual(of(event), of(again))
-    assert.notStrictEqual(of(event), of(other))
+describe("Fingerprint", () => {
+  it.each(events)(
+    "of %s is the same for each delivery, and different for a different event",
+    (_, event, again, other) => {
+      assert.strictEqual(of(event), of(again))
+      assert.notStrictEqual(of(event), of(other))
+    }
+  )
+
+  it("differs between update types of the same message", () => {
+    const types = ["message_created", "message_edited", "comment_created", "comment_edited"]
+    const prints = types.map((update_type) => of({ update_type, timestamp: 1, message: comment() }))
+    assert.lengthOf(new Set(prints), types.length)
   })
 
-  it("differs between kinds of the same message", () => {
-    const kinds = ["message_created", "message_edited", "comment_created", "comment_edited"]
-    const prints = kinds.map((update_type) => of({ update_type, timestamp: 1, message: comment() }))
-    assert.lengthOf(new Set(prints), kinds.length)
-  })
-
-  it("of what cannot be read does not depend on the order of members, nor on its being JSON", () => {
+  it("of a malformed text does not depend on the order of object keys, and exists for texts that are not JSON", () => {
     assert.strictEqual(Fingerprint.ofText(`{"a":1,"b":[2]}`), Fingerprint.ofText(` {"b":[2], "a":1}`))
     assert.notStrictEqual(Fingerprint.ofText(`{"a":1}`), Fingerprint.ofText(`{"a":2}`))
     assert.notStrictEqual(Fingerprint.ofText(`{"a":1`), Fingerprint.ofText(`{"a":2`))

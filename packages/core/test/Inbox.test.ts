@@ -7,13 +7,13 @@ import * as TestClock from "effect/testing/TestClock"
 import { Inbox, type Update, Updates } from "../src/index.ts"
 import { chatOf, inboxOver, source, started, timeOf, within } from "./support/deliveries.ts"
 
-const quick = () => Effect.void
+const succeed = () => Effect.void
 
-describe("the capacity", () => {
-  it.effect("has room for what takes the place of updates that were handled a moment ago", () =>
+describe("Inbox capacity", () => {
+  it.effect("counts again before it rejects updates, because handlers may have completed some", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      yield* Effect.forkChild(Updates.run(quick), { startImmediately: true })
+      yield* Effect.forkChild(Updates.run(succeed), { startImmediately: true })
       for (let time = 0; time < 20; time += 2) {
         yield* inbox.receive([started(1, time), started(1, time + 1)])
         yield* TestClock.adjust("100 millis")
@@ -21,10 +21,10 @@ describe("the capacity", () => {
     }).pipe(Effect.provide(within(Inbox.layer({ capacity: 3 }), source([], { stays: true }))))
   )
 
-  it.effect("holds after the clock was set back, and is no less", () =>
+  it.effect("does not change when the clock is set back", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
-      yield* Effect.forkChild(Updates.run(quick), { startImmediately: true })
+      yield* Effect.forkChild(Updates.run(succeed), { startImmediately: true })
       yield* TestClock.setTime(3_600_000)
       yield* inbox.receive([started(1, 1), started(1, 2)])
       yield* TestClock.setTime(0)
@@ -35,7 +35,18 @@ describe("the capacity", () => {
     }).pipe(Effect.provide(within(Inbox.layer({ capacity: 3 }), source([], { stays: true }))))
   )
 
-  it.effect("lets a page that is larger into an empty inbox, which it could never get into otherwise", () =>
+  it.effect("A full inbox rejects a batch, and stores nothing of it.", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      yield* inbox.receive([started(1, 1), started(1, 2)])
+      const refusal = yield* Effect.flip(inbox.receive([started(1, 3), started(1, 4)]))
+      assert.strictEqual(refusal._tag, "InboxFull")
+      assert.strictEqual((yield* inbox.stats).queued, 2)
+      yield* inbox.receive([started(1, 3)])
+    }).pipe(Effect.provide(Inbox.layerMemory({ capacity: 3 })))
+  )
+
+  it.effect("does not apply to a batch that is larger than it when the inbox is empty", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(1, 1), started(1, 2), started(1, 3)])
@@ -44,11 +55,11 @@ describe("the capacity", () => {
     }).pipe(Effect.provide(Inbox.layerMemory({ capacity: 2 })))
   )
 
-  it.effect("is looked at once for many who come at once", () => {
-    let looks = 0
+  it.effect("is counted once for concurrent batches", () => {
+    let counts = 0
     const inbox = inboxOver((store) => ({
       stats: Effect.suspend(() => {
-        looks++
+        counts++
         return Effect.delay(store.stats, "10 millis")
       })
     }))
@@ -58,13 +69,13 @@ describe("the capacity", () => {
       const fiber = yield* Effect.forkChild(all, { startImmediately: true })
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(fiber)
-      assert.strictEqual(looks, 1)
+      assert.strictEqual(counts, 1)
     }).pipe(Effect.provide(inbox))
   })
 })
 
-describe("the cleanup", () => {
-  it.effect("begins with the first batch, then every 10 minutes, and holds up nobody", () => {
+describe("Inbox cleanup", () => {
+  it.effect("runs with the first batch and then every 10 minutes, in the background", () => {
     let cleanups = 0
     const inbox = inboxOver(() => ({
       cleanup: () =>
@@ -83,7 +94,7 @@ describe("the cleanup", () => {
     }).pipe(Effect.provide(inbox))
   })
 
-  it.effect("knows times that a database has, also where all is kept for ever", () => {
+  it.effect("uses non-negative times when the window and the retention are infinite", () => {
     const times: Array<number> = []
     const options = { deduplicationWindow: "Infinity", deadLetterRetention: "Infinity" } as const
     const inbox = inboxOver(
@@ -106,10 +117,10 @@ describe("the cleanup", () => {
   })
 })
 
-describe("an inbox", () => {
-  it.effect("puts aside an update whose key cannot be told, and goes on", () => {
+describe("Inbox", () => {
+  it.effect("makes an update a dead letter when `partitionKey` throws, and stores the other updates", () => {
     const key = (update: Update.Update) => {
-      if (timeOf(update) === 1) throw new Error("no key for this one")
+      if (timeOf(update) === 1) throw new Error("no partition key")
       return chatOf(update)
     }
     return Effect.gen(function* () {
@@ -118,12 +129,12 @@ describe("an inbox", () => {
       const { deadLetters: dead, queued: waiting } = yield* inbox.stats
       assert.deepStrictEqual([dead, waiting], [1, 1])
       const [{ update, error: problem }] = yield* Stream.runCollect(Inbox.deadLetters)
-      assert.include(problem, "no key for this one")
+      assert.include(problem, "no partition key")
       assert.strictEqual(update.partitionKey, "1")
     }).pipe(Effect.provide(Inbox.layerMemory({ partitionKey: key })))
   })
 
-  it.effect("takes updates again when handling begins again", () =>
+  it.effect("accepts updates again after `Updates.run` was restarted", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const times: Array<number> = []
@@ -139,7 +150,7 @@ describe("an inbox", () => {
     }).pipe(Effect.provide(within(Inbox.layer(), source([], { stays: true }))))
   )
 
-  it.effect("tells what waits while nothing looks at it", () =>
+  it.effect("updates the gauges while `Updates.run` runs", () =>
     Effect.gen(function* () {
       const gaugeOf = (name: string) =>
         Effect.map(Metric.snapshot, (metrics) => {
@@ -151,10 +162,10 @@ describe("an inbox", () => {
         { startImmediately: true }
       )
       yield* TestClock.adjust("16 seconds")
-      assert.strictEqual(yield* gaugeOf("colloquy_inbox_backlog"), 1)
-      assert.strictEqual(yield* gaugeOf("colloquy_inbox_age_ms"), 15_000)
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_queued"), 1)
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_oldest_age_ms"), 15_000)
       yield* TestClock.adjust("15 seconds")
-      assert.strictEqual(yield* gaugeOf("colloquy_inbox_backlog"), 0)
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_queued"), 0)
       yield* Fiber.interrupt(fiber)
     }).pipe(
       Effect.provide(within(Inbox.layer(), source([started(1, 1)], { stays: true }))),

@@ -16,7 +16,7 @@ const batch = (...fingerprints: ReadonlyArray<string>): InboxStore.Batch => ({
 })
 
 const unavailable = (operation: string) =>
-  new StoreError.StoreError({ store: "inbox", operation, reason: "away", isRetryable: true })
+  new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true })
 
 /** A store in memory that records its transactions, and waits for `gate` in each of them. */
 const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => boolean = () => false) {

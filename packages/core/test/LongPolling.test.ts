@@ -21,7 +21,7 @@ const polling = (script: ReadonlyArray<Reply>, options?: LongPolling.Options) =>
   const logger = Logger.layer([
     Logger.make(({ logLevel, message }) => void logs.push(`${logLevel} ${String(message)}`))
   ])
-  // Polling reads ahead: beyond the script, the platform is silent.
+  // The source polls faster than the test reads. After the script, the platform does not answer.
   const platform = scripted(...script, ...repeat(200, never))
   const source = LongPolling.layer(options).pipe(
     Layer.provide(platform.layer({ limits: unlimited })),
@@ -30,7 +30,7 @@ const polling = (script: ReadonlyArray<Reply>, options?: LongPolling.Options) =>
   return { ...platform, logs, source, layer: Layer.provideMerge(source, Inbox.layerMemory()) }
 }
 
-/** The times of the first updates, and the requests that it took. */
+/** Takes the first updates. Returns them with the requests and the logs. */
 const take = Effect.fnUntraced(function* (count: number, script: ReadonlyArray<Reply>, options?: LongPolling.Options) {
   const platform = polling(script, options)
   const fiber = yield* Updates.stream.pipe(
@@ -46,8 +46,8 @@ const take = Effect.fnUntraced(function* (count: number, script: ReadonlyArray<R
 
 const long = 116328127605864690n
 
-describe("the stream", () => {
-  it.effect("passes on the marker of each page, exact in every digit", () =>
+describe("LongPolling.layer", () => {
+  it.effect("sends the marker of the last page, without loss of digits", () =>
     Effect.gen(function* () {
       const { updates, urls } = yield* take(3, [
         page(long, started(1)),
@@ -62,14 +62,14 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("keeps its marker over pages without one, and over empty ones", () =>
+  it.effect("keeps its marker when a page has none or is empty", () =>
     Effect.gen(function* () {
       const { urls } = yield* take(1, [page(5n), page(undefined), page(6n), page(undefined, started(1))])
       assert.deepStrictEqual(urls, ["/updates", "/updates?marker=5", "/updates?marker=5", "/updates?marker=6"])
     })
   )
 
-  it.effect("begins where the options say, with what they ask for", () =>
+  it.effect("sends the parameters of its options", () =>
     Effect.gen(function* () {
       const { urls } = yield* take(1, [page(1n, started(1))], {
         marker: long,
@@ -81,19 +81,24 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("An update is acknowledged to the platform only when it stands in the inbox.", () =>
+  it.effect("An update is acknowledged to the platform only after it is stored in the inbox.", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1)), page(2n, started(2))])
       const store = yield* InboxStore.InboxStore
       let refusals = 3
       const refusing = InboxStore.InboxStore.of({
         ...store,
-        enqueue: (arrival) =>
+        enqueue: (batch) =>
           refusals-- > 0
             ? Effect.fail(
-                new StoreError.StoreError({ store: "inbox", operation: "put", reason: "away", isRetryable: true })
+                new StoreError.StoreError({
+                  store: "inbox",
+                  operation: "enqueue",
+                  reason: "unavailable",
+                  isRetryable: true
+                })
               )
-            : store.enqueue(arrival)
+            : store.enqueue(batch)
       })
       const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, refusing)))
       const fiber = yield* Updates.stream.pipe(
@@ -108,11 +113,11 @@ describe("the stream", () => {
         platform.journal.slice(0, 2).map(({ url }) => url),
         ["/updates", "/updates?marker=1"]
       )
-      assert.match(platform.logs[0], /^Warn Nothing is committed, and polling waits\. .*away/)
+      assert.match(platform.logs[0], /^Warn The inbox did not accept updates\. Polling pauses, .*unavailable/)
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
-  it.effect("goes on after a restart from the marker that stands in the inbox", () =>
+  it.effect("continues after a restart from the marker that is stored in the inbox", () =>
     Effect.gen(function* () {
       const inbox = Layer.succeed(InboxStore.InboxStore, yield* InboxStore.InboxStore)
       const take = (count: number, script: ReadonlyArray<Reply>) => {
@@ -127,7 +132,7 @@ describe("the stream", () => {
       }
       yield* take(1, [page(long, started(1))])
       const { journal, updates } = yield* take(2, [page(long + 1n, started(2))])
-      // The first one was being handled when the program stopped.
+      // The first update was not acknowledged when the program stopped.
       assert.deepStrictEqual(
         updates.map((update) => "timestamp" in update && update.timestamp),
         [1, 2]
@@ -136,7 +141,7 @@ describe("the stream", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
-  it.effect("keeps the marker of an empty page too", () =>
+  it.effect("stores the marker of an empty page", () =>
     Effect.gen(function* () {
       const platform = polling([page(long)])
       yield* Effect.gen(function* () {
@@ -148,7 +153,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("passes over what is pending where it is asked to", () =>
+  it.effect("skips pending updates with `skipPending`", () =>
     Effect.gen(function* () {
       const pages = [page(1n, started(1)), page(2n, started(2)), page(2n), page(3n, started(3))]
       const { updates, urls } = yield* take(1, pages, { skipPending: true })
@@ -162,7 +167,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("reads no further while too much waits in the inbox", () =>
+  it.effect("pauses while `maxQueued` updates are queued in the inbox", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1), started(2)), page(2n, started(3))], { maxQueued: 2 })
       const fiber = yield* Updates.run(() => Effect.sleep("10 seconds")).pipe(
@@ -177,7 +182,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("warns in production that the platform means it for development", () =>
+  it.effect("logs a warning when NODE_ENV is production", () =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1))])
       yield* Updates.stream.pipe(
@@ -191,7 +196,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("puts a malformed update aside with its JSON and goes on with the next", () =>
+  it.effect("makes a malformed update a dead letter with its JSON, and emits the next update", () =>
     Effect.gen(function* () {
       const malformed = { update_type: "message_created", timestamp: 2, message: message({ timestamp: "late" }) }
       const platform = polling([page(1n, started(1), malformed, started(3))])
@@ -208,7 +213,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("passes on updates of a kind it does not know", () =>
+  it.effect("emits updates of unknown types", () =>
     Effect.gen(function* () {
       const raw = { update_type: "planet_aligned", timestamp: 1, seq: long }
       const { updates, logs } = yield* take(1, [page(1n, raw)])
@@ -217,7 +222,7 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("waits out failures of the network and of the server, however many", () =>
+  it.effect("retries temporary failures of the network and of the server without a limit", () =>
     Effect.gen(function* () {
       const refused = lost(nodeError("ECONNREFUSED"))
       const failures = Array.from({ length: 30 }, (_, index) => [refused, answer(502, {}), answer(429, {})][index % 3])
@@ -226,26 +231,26 @@ describe("the stream", () => {
       assert.lengthOf(updates, 1)
       assert.lengthOf(urls, 33)
       assert.deepStrictEqual(new Set(urls.slice(1)), new Set(["/updates?marker=7"]))
-      for (const log of logs) assert.match(log, /^Warn Polling goes on after a pause\. Updates\.list: /)
+      for (const log of logs) assert.match(log, /^Warn Polling continues after a pause\. Updates\.list: /)
       assert.isNotEmpty(logs)
     })
   )
 
-  const endings: ReadonlyArray<readonly [string, Reply]> = [
+  const permanentFailures: ReadonlyArray<readonly [string, Reply]> = [
     ["MethodNotAllowed", answer(405, { code: "method.not.allowed", message: "webhook" })],
     ["Unauthorized", answer(401, { code: "verify.token" })],
     ["RequestFailed", lost(nodeError("SELF_SIGNED_CERT_IN_CHAIN"))],
     ["RequestFailed", answer(404, "<html>Not here</html>")]
   ]
 
-  it.effect("says with the first failure that it goes on", () =>
+  it.effect("logs the first failure", () =>
     Effect.gen(function* () {
       const { logs } = yield* take(1, [lost(nodeError("ECONNREFUSED")), page(8n, started(1))])
       assert.lengthOf(logs, 1)
     })
   )
 
-  it.effect.each(endings)("ends with %s, and says nothing of going on", ([tag, reply]) =>
+  it.effect.each(permanentFailures)("fails with %s, without a log of a retry", ([tag, reply]) =>
     Effect.gen(function* () {
       const platform = polling([page(1n, started(1)), reply])
       const seen: Array<string> = []
@@ -260,14 +265,14 @@ describe("the stream", () => {
     })
   )
 
-  it.effect("says at the start that nothing could ever be read ahead", () =>
+  it.effect("dies when `maxQueued` is not a positive whole number", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Layer.build(polling([], { maxQueued: 0 }).layer))
-      assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("`ahead`"))
+      assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("`maxQueued`"))
     }).pipe(Effect.scoped)
   )
 
-  it.effect("ends at once where its options are against the rules", () =>
+  it.effect("fails when its options are invalid", () =>
     Effect.gen(function* () {
       const platform = polling([], { limit: 0 })
       const error = yield* Updates.stream.pipe(Stream.runDrain, Effect.flip, Effect.provide(platform.layer))

@@ -21,7 +21,7 @@ const started = (chat_id: number, timestamp: number): Inbox.Received => {
   return { decoded: Update.parse(JSON.stringify({ update_type: "bot_started", timestamp, chat_id, user })) }
 }
 
-/** A source that brings these updates and ends. */
+/** A source that enqueues these updates and ends. */
 const source = (...updates: ReadonlyArray<Inbox.Received>) =>
   Layer.effect(
     Updates.Updates,
@@ -32,7 +32,7 @@ const source = (...updates: ReadonlyArray<Inbox.Received>) =>
 
 const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
 
-/** The metrics of a program of its own, by name. */
+/** Returns the metrics of a program by name. */
 const counting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     yield* program
@@ -40,33 +40,37 @@ const counting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
     return new Map(snapshot.map((metric) => [metric.id, { ...metric.state } as Record<string, unknown>]))
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-const quick = { retry: Schedule.recurs(1) }
+const retryOnce = { retry: Schedule.recurs(1) }
 
 const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
 
 describe("Updates.run", () => {
-  it.effect("counts what was received, came again, was handled, failed and died, and what waits", () =>
-    Effect.gen(function* () {
-      const handle = (update: Update.Update) => (timeOf(update) === 2 ? Effect.fail("no") : Effect.sleep("3 millis"))
-      const metrics = yield* counting(
-        Effect.gen(function* () {
-          yield* inTime(Updates.run(handle, quick))
-          yield* (yield* Inbox.Inbox).stats
-        }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 1), started(2, 3))))
-      )
-      const count = (name: string) => metrics.get(name)?.["count"]
-      assert.deepStrictEqual(
-        ["received", "duplicate", "handled", "failed", "dead"].map((what) => count(`colloquy_updates_${what}`)),
-        [3, 1, 2, 2, 1]
-      )
-      assert.strictEqual(count("colloquy_update_ms"), 2)
-      assert.strictEqual(metrics.get("colloquy_inbox_backlog")?.["value"], 0)
-      assert.strictEqual(metrics.get("colloquy_inbox_dead")?.["value"], 1)
-    })
+  it.effect(
+    "counts received, duplicate, handled, failed and dead-lettered updates, and sets the gauges of the inbox",
+    () =>
+      Effect.gen(function* () {
+        const handle = (update: Update.Update) => (timeOf(update) === 2 ? Effect.fail("no") : Effect.sleep("3 millis"))
+        const metrics = yield* counting(
+          Effect.gen(function* () {
+            yield* inTime(Updates.run(handle, retryOnce))
+            yield* (yield* Inbox.Inbox).stats
+          }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 1), started(2, 3))))
+        )
+        const count = (name: string) => metrics.get(name)?.["count"]
+        assert.deepStrictEqual(
+          ["received", "duplicate", "handled", "failed", "dead_lettered"].map((what) =>
+            count(`colloquy_updates_${what}`)
+          ),
+          [3, 1, 2, 2, 1]
+        )
+        assert.strictEqual(count("colloquy_handler_duration_ms"), 2)
+        assert.strictEqual(metrics.get("colloquy_inbox_queued")?.["value"], 0)
+        assert.strictEqual(metrics.get("colloquy_inbox_dead_letters")?.["value"], 1)
+      })
   )
 
-  it.effect("counts what no handler took, and is done with it", () =>
+  it.effect("counts an update that no handler takes, and acknowledges it", () =>
     Effect.gen(function* () {
       const handler = Handler.first(
         Updates.on("message_created", () => Effect.die("not here")),
@@ -82,7 +86,7 @@ describe("Updates.run", () => {
     })
   )
 
-  it.effect("has a span for each handler, under which its calls stand", () =>
+  it.effect("creates a span for each handler, with the calls of the handler as children", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.Span> = []
       const tracer = Tracer.make({
@@ -104,7 +108,7 @@ describe("Updates.run", () => {
     })
   )
 
-  it.effect("does not try again what the platform has refused", () =>
+  it.effect("does not retry a handler after a refusal of the platform", () =>
     Effect.gen(function* () {
       const platform = scripted(answer(403, { code: "chat.denied" }))
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
@@ -114,7 +118,7 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 
-  it.effect("does not try again what says that it would fail again", () =>
+  it.effect("does not retry a handler after an error with `isRetryable: false`", () =>
     Effect.gen(function* () {
       class OutOfDate extends Data.TaggedError("OutOfDate") {
         readonly isRetryable = false
@@ -132,19 +136,19 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
   )
 
-  it.effect("gives each update of a chat all of its attempts", () =>
+  it.effect("retries each update of a chat from the start of the schedule", () =>
     Effect.gen(function* () {
       const attempts: Array<number> = []
       const handle = (update: Update.Update) => {
         attempts.push(timeOf(update))
         return Effect.fail("no")
       }
-      yield* inTime(Updates.run(handle, quick))
+      yield* inTime(Updates.run(handle, retryOnce))
       assert.deepStrictEqual(attempts, [1, 1, 2, 2])
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
   )
 
-  it.effect("lets what a handler sends go in the lane of replies, and count in its chat", () =>
+  it.effect("runs handlers with the priority `reply` and the chat of the update", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
       const handle = () =>
@@ -156,21 +160,21 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 
-  it.effect("logs a failure with the kind of the update and its chat", () =>
+  it.effect("logs failures with the type of the update and its chat", () =>
     Effect.gen(function* () {
       const logs: Array<readonly [string, unknown, string]> = []
       const logger = Logger.make(({ cause, fiber, message }) => {
         logs.push([String(message), fiber.getRef(References.CurrentLogAnnotations), Cause.pretty(cause)])
       })
-      yield* inTime(Updates.run(() => Effect.fail("no such luck"), quick)).pipe(
+      yield* inTime(Updates.run(() => Effect.fail("no such luck"), retryOnce)).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), Logger.layer([logger])))
       )
       assert.deepStrictEqual(
         logs.map(([text]) => text),
         [
-          "A handler failed, attempt 1.",
-          "A handler failed, attempt 2.",
-          "An update is a dead letter after 2 attempts: see Inbox.deadLetters."
+          "Attempt 1 of the handler failed. The retry schedule decides whether it is retried.",
+          "Attempt 2 of the handler failed. The retry schedule decides whether it is retried.",
+          "The handler failed 2 times. The update is now a dead letter: see Inbox.deadLetters."
         ]
       )
       for (const [, annotations] of logs) assert.deepInclude(annotations, { update_type: "bot_started", chat: "7" })
@@ -178,7 +182,7 @@ describe("Updates.run", () => {
     })
   )
 
-  it.effect("refuses a bound that is no whole number above 0, and says which", () =>
+  it.effect("dies with the name of an option that is not a positive whole number", () =>
     Effect.gen(function* () {
       for (const options of [{ concurrency: 0 }, { concurrency: 1.5 }, { maxInMemory: -1 }]) {
         const exit = yield* Updates.run(() => Effect.void, options).pipe(Effect.provide(source()), Effect.exit)
@@ -189,14 +193,14 @@ describe("Updates.run", () => {
 })
 
 describe("Updates.stream", () => {
-  it.effect("gives the oldest first, whatever its chat, and ends with the source", () =>
+  it.effect("emits the oldest update first, across chats, and ends with the source", () =>
     Effect.gen(function* () {
       const updates = yield* Stream.runCollect(Updates.stream)
       assert.deepStrictEqual(updates.map(timeOf), [1, 2, 3, 4, 5])
     }).pipe(Effect.provide(source(started(1, 1), started(2, 2), started(1, 3), started(1, 4), started(2, 5))))
   )
 
-  it.effect("leaves in the inbox what was being handled when its consumer stopped", () =>
+  it.effect("leaves the last emitted update in the inbox when its consumer is interrupted", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       const fiber = yield* Updates.stream.pipe(

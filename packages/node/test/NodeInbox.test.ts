@@ -16,7 +16,7 @@ const receive = Inbox.Inbox.use((inbox) =>
 const opening = (filename: string) => Effect.flip(Effect.scoped(Layer.build(NodeInbox.layer({ filename }))))
 
 describe("NodeInbox", () => {
-  it.effect("keeps in its file what waits, and how far its source was read", () =>
+  it.effect("keeps queued updates and markers in its file", () =>
     Effect.gen(function* () {
       const filename = join(yield* Files.folder, "of/a/bot.sqlite")
       yield* Effect.provide(receive, NodeInbox.layer({ filename }))
@@ -24,14 +24,14 @@ describe("NodeInbox", () => {
         const inbox = yield* Inbox.Inbox
         assert.strictEqual((yield* inbox.stats).queued, 1)
         assert.strictEqual(yield* inbox.marker("polling"), 2n ** 60n)
-        const asked = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
-        const [partition] = yield* inbox.store.claim(asked)
+        const options = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+        const [partition] = yield* inbox.store.claim(options)
         assert.deepStrictEqual(partition.updates[0].update.decoded, Result.succeed(Fixtures.messageCreated()))
       }).pipe(Effect.provide(NodeInbox.layer({ filename })))
     })
   )
 
-  it.effect("opens its file at first use where it is lazy", () =>
+  it.effect("opens its file at the first use with `layerLazy`", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       yield* Effect.gen(function* () {
@@ -44,7 +44,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("says what to do with a file that cannot be opened", () =>
+  it.effect("says what to do when the file cannot be opened", () =>
     Effect.gen(function* () {
       const folder = yield* Files.folder
       const error = yield* opening(folder)
@@ -53,7 +53,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("says what to do with a file that is no database", () =>
+  it.effect("says what to do when the file is not a database", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       writeFileSync(filename, "not a database ".repeat(100))
@@ -61,7 +61,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("is not available, where it is lazy, as long as its file cannot be opened", () =>
+  it.effect("fails with a StoreError while its file cannot be opened with `layerLazy`", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       writeFileSync(filename, "not a database ".repeat(100))
@@ -73,7 +73,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("shares its file with what else the bot keeps", () =>
+  it.effect("shares its file with other stores of the bot", () =>
     Effect.gen(function* () {
       const BOT_INBOX = yield* Files.file
       const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { BOT_INBOX } }))
@@ -90,7 +90,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("has its file from BOT_INBOX, or ./colloquy.sqlite", () =>
+  it.effect("reads the name of its file from BOT_INBOX, with ./colloquy.sqlite as default", () =>
     Effect.gen(function* () {
       const read = (env: Record<string, string>) => NodeInbox.filename.parse(ConfigProvider.fromEnv({ env }))
       assert.strictEqual(yield* read({ BOT_INBOX: "/data/bot.sqlite" }), "/data/bot.sqlite")

@@ -7,15 +7,15 @@ import { Redis } from "effect/persistence"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
 
-/** A server that answers like this, and no more. */
+/** A Redis server with the given answers. */
 const server = (answer: (command: string, args: ReadonlyArray<string>) => Effect.Effect<unknown, Redis.RedisError>) =>
   Layer.effect(
     Redis.Redis,
     Redis.make({
       send: <A>(command: string, ...args: ReadonlyArray<string>) =>
         answer(command, args) as Effect.Effect<A, Redis.RedisError>,
-      subscribe: () => Effect.die("not asked for"),
-      connect: Effect.die("not asked for")
+      subscribe: () => Effect.die("not implemented"),
+      connect: Effect.die("not implemented")
     })
   )
 
@@ -27,8 +27,8 @@ const warningsOf = Effect.fnUntraced(function* (persistence: string, memory: str
   return warnings
 })
 
-describe("an inbox in Redis", () => {
-  it.effect("warns of settings by which the server loses what it has", () =>
+describe("RedisInboxStore", () => {
+  it.effect("logs a warning about settings of the server that can lose updates", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* warningsOf("aof_enabled:1\r\n", "maxmemory_policy:noeviction\r\n"), [])
       assert.deepStrictEqual(yield* warningsOf("x:1\r\naof_enabled:0\r\n", "maxmemory_policy:allkeys-lru\r\n"), [
@@ -38,7 +38,7 @@ describe("an inbox in Redis", () => {
     })
   )
 
-  it.effect("says which operation failed, and why", () =>
+  it.effect("fails with a StoreError that names the operation and the reason", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       const operations = {
@@ -63,7 +63,7 @@ describe("an inbox in Redis", () => {
   )
 })
 
-describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", () => {
+describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with Redis", () => {
   const withKeys = <A, E>(use: (prefix: string) => Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       const prefix = databases.uniqueName()
@@ -76,7 +76,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
 
-  it.live("what somebody took out of Redis or wrote over is a dead letter, and others are handled", () =>
+  it.live("makes updates that were deleted or overwritten in Redis dead letters, and handles the others", () =>
     withKeys((prefix) =>
       Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
@@ -84,7 +84,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
         const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
         yield* inbox.receive(messages.map((update) => ({ decoded: Result.succeed(update) })))
         yield* redis.send("HDEL", `{${prefix}:inbox}:updates`, "1")
-        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "2", "no update")
+        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "2", "not an update")
         yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "3", "[1,2,3,4]")
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
@@ -97,7 +97,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
         const updates = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
           updates.map(({ update }) => update.text),
-          ["", "no update", "[1,2,3,4]"]
+          ["", "not an update", "[1,2,3,4]"]
         )
         for (const { id } of updates) assert.isTrue(yield* Inbox.drop(id))
       }).pipe(
@@ -107,7 +107,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the inbox in Redis", 
   )
 
   it.live(
-    "several who share a server handle each update once, in order",
+    "handles each update once, in order, when several stores share a server",
     () => withKeys((prefix) => contend(store(prefix))),
     60_000
   )

@@ -10,13 +10,13 @@ import * as Files from "./support/files.ts"
 
 const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
-describe("the inbox in SQLite", () => {
+describe("SqlInboxStore with SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
   for (const { name, effect } of InboxSuite.cases) {
     it.effect(name, () => Effect.provide(effect, store))
   }
 
-  it.effect("says which operation failed, and why", () =>
+  it.effect("fails with a StoreError that names the operation and the reason", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
       const sql = yield* SqlClient.SqlClient
@@ -36,7 +36,7 @@ describe("the inbox in SQLite", () => {
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
-  it.effect("has its tables by the prefix it is given", () =>
+  it.effect("creates its tables with `tablePrefix`", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
@@ -58,7 +58,7 @@ describe("the inbox in SQLite", () => {
   )
 
   it.live(
-    "several who share a file handle each update once, in order",
+    "handles each update once, in order, when several stores share a file",
     () =>
       Effect.scoped(
         Effect.flatMap(Files.file, (filename) =>
@@ -69,7 +69,7 @@ describe("the inbox in SQLite", () => {
   )
 })
 
-describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in PostgreSQL", () => {
+describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore with PostgreSQL", () => {
   const prefix = databases.uniqueName()
   const store = SqlInboxStore.layer({ prefix }).pipe(
     Layer.provide(databases.pgTables(prefix)),
@@ -89,7 +89,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("the inbox in Pos
   })
 
   it.live(
-    "several who share a database handle each update once, in order",
+    "handles each update once, in order, when several stores share a database",
     () => {
       const prefix = databases.uniqueName()
       return contend(Layer.provide(SqlInboxStore.layer({ prefix }), databases.hastyPostgres)).pipe(

@@ -1,43 +1,43 @@
 /**
- * What every store of an inbox must do, as cases for any test runner.
+ * Test cases for stores of the inbox, for any test runner.
  *
  * @since 0.1.0
  */
 import type { InboxStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
-import { arrivals } from "./internal/updates/arrivals.ts"
-import { claims } from "./internal/updates/claims.ts"
-import { deaths } from "./internal/updates/deaths.ts"
+import { claimCases } from "./internal/updates/claimCases.ts"
+import { deadLetterCases } from "./internal/updates/deadLetterCases.ts"
+import { enqueueCases } from "./internal/updates/enqueueCases.ts"
 
 /**
- * A case: an effect that dies with an `AssertionError` where the store does something else. Each needs a store that is
- * empty.
+ * A test case.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Case {
+  /** What the store does in this case, as the title of a test. */
   readonly name: string
+  /** Runs the case with an empty store. Dies with an `AssertionError` if the store does something else. */
   readonly effect: Effect.Effect<void, StoreError, InboxStore>
 }
 
 /**
- * All cases. A store that passes them keeps the contract of delivery within one process; what several processes do to
- * it at once is for tests of its own.
+ * The cases that every store has to pass. They run in one process. Test the access from several processes separately.
  *
- * **Example**
+ * **Example** (Run the cases with a store)
  *
  * ```ts
- * import { InboxStore } from "@colloquy/core"
+ * import * as InboxStore from "@colloquy/core/InboxStore"
  * import { InboxSuite } from "@colloquy/testing"
  * import { Effect } from "effect"
  *
- * // with vitest: it.effect(name, () => effect.pipe(Effect.provide(layer)))
+ * // With vitest: it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
  * const all = Effect.forEach(InboxSuite.cases, ({ effect }) => Effect.provide(effect, InboxStore.layerMemory()))
  * ```
  *
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [...arrivals, ...claims, ...deaths]
+export const cases: ReadonlyArray<Case> = [...enqueueCases, ...claimCases, ...deadLetterCases]

@@ -1,5 +1,5 @@
 /**
- * Updates from a list or a stream, for a bot under test without a platform.
+ * A source with given updates, for tests of a bot without the platform.
  *
  * @since 0.1.0
  */
@@ -12,19 +12,20 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
 /**
- * The source of a bot under test, with an inbox in memory. `Updates.run` ends when the last update was handled, and
- * `Updates.stream` ends with the last one. Equal updates are no duplicates unless `duplicates` says so.
+ * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled, and
+ * `Updates.stream` ends after the last one. Equal updates are not duplicates, unless the options set
+ * `deduplicationWindow`.
  *
- * **Example**
+ * **Example** (Run a bot with two updates)
  *
  * ```ts
  * import { Updates } from "@colloquy/core"
  * import { Fixtures, TestUpdates } from "@colloquy/testing"
  * import { Effect } from "effect"
  *
- * const seen: Array<string> = []
+ * const handled: Array<string> = []
  *
- * const test = Updates.run((update) => Effect.sync(() => seen.push(update.update_type))).pipe(
+ * const test = Updates.run((update) => Effect.sync(() => handled.push(update.update_type))).pipe(
  *   Effect.provide(TestUpdates.layer([Fixtures.botStarted(), Fixtures.messageCreated()]))
  * )
  * ```
@@ -39,8 +40,8 @@ export const layer = (
   Layer.effect(
     Updates.Updates,
     Inbox.Inbox.use((inbox) => {
-      const arriving = Stream.isStream(updates) ? updates : Stream.fromIterable(updates)
-      const source = Stream.runForEachArray(arriving, (chunk) =>
+      const stream = Stream.isStream(updates) ? updates : Stream.fromIterable(updates)
+      const source = Stream.runForEachArray(stream, (chunk) =>
         Effect.orDie(inbox.receive(chunk.map((update) => ({ decoded: Result.succeed(update) }))))
       )
       return Effect.succeed(Updates.Updates.of({ inbox, source }))

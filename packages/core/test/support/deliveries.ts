@@ -11,7 +11,7 @@ const received = (json: object): Inbox.Received => {
 export const started = (chat_id: number, timestamp: number) =>
   received({ update_type: "bot_started", timestamp, chat_id, user: { user_id: 1, first_name: "Ann", is_bot: false } })
 
-/** A source that brings these updates and ends, or stays. */
+/** A source that enqueues these updates, and then ends, unless `stays` is set. */
 export const source = (updates: ReadonlyArray<Inbox.Received>, options: { readonly stays?: boolean } = {}) =>
   Layer.effect(
     Updates.Updates,
@@ -36,19 +36,19 @@ export const within = (
 export const timeOf = (update: Update.Update): number => ("timestamp" in update ? update.timestamp : 0)
 export const chatOf = (update: Update.Update): number => ("chat_id" in update ? update.chat_id : 0)
 
-/** Lets virtual time pass until a program has ended. */
+/** Advances the test clock until a program ends. */
 export const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("1 second")))
 
 type Store = InboxStore.InboxStore["Service"]
 
-/** A store in memory that is changed. */
-export const storeOver = (change: (store: Store) => Partial<Store>) =>
+/** A store in memory with modified operations. */
+export const storeOver = (modify: (store: Store) => Partial<Store>) =>
   Layer.effect(
     InboxStore.InboxStore,
-    InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...change(store) }))
+    InboxStore.InboxStore.use((store) => Effect.succeed({ ...store, ...modify(store) }))
   ).pipe(Layer.provide(InboxStore.layerMemory()))
 
-/** An inbox in memory whose store is changed. */
-export const inboxOver = (change: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>
-  Layer.provide(Inbox.layer(options), storeOver(change))
+/** An inbox in memory with modified operations of its store. */
+export const inboxOver = (modify: (store: Store) => Partial<Store> = () => ({}), options?: Inbox.Options) =>
+  Layer.provide(Inbox.layer(options), storeOver(modify))

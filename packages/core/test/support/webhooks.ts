@@ -50,7 +50,7 @@ export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ que
 
 export const dead = Stream.runCollect(Inbox.deadLetters)
 
-/** The texts of the updates that wait, in their order. */
+/** The texts of the queued updates, in order. */
 export const texts = Inbox.Inbox.use(({ store }) =>
   Effect.map(
     store.claim({ owner: "test", now: 0, leaseUntil: 1, maxPartitions: 100, maxUpdates: 1000 }),

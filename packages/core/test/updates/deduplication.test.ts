@@ -3,25 +3,25 @@ import { Deduplication } from "../../src/internal/updates/deduplication.ts"
 
 const day = 86_400_000
 
-const noteAll = (recent: Deduplication, from: number, to: number, now = 0): number => {
-  let fresh = 0
-  for (let nth = from; nth < to; nth++) if (recent.add(`text ${nth}`, now, 0)) fresh++
-  return fresh
+const addAll = (deduplication: Deduplication, from: number, to: number, now = 0): number => {
+  let added = 0
+  for (let nth = from; nth < to; nth++) if (deduplication.add(`text ${nth}`, now, 0)) added++
+  return added
 }
 
-describe("what came lately", () => {
-  it("is known until the window has passed, from its first batch on", () => {
-    const recent = new Deduplication()
-    assert.strictEqual(recent.add("a", 1, 1 - day), true)
-    assert.strictEqual(recent.add("b", 1, 1 - day), true)
-    assert.strictEqual(recent.add("a", day, 0), false)
-    assert.strictEqual(recent.add("a", day + 1, 1), false)
-    assert.strictEqual(recent.add("a", day + 2, 2), true)
-    assert.strictEqual(recent.add("a", day + 3, 3), false)
+describe("Deduplication", () => {
+  it("recognizes a text until the window after its first addition has passed", () => {
+    const deduplication = new Deduplication()
+    assert.strictEqual(deduplication.add("a", 1, 1 - day), true)
+    assert.strictEqual(deduplication.add("b", 1, 1 - day), true)
+    assert.strictEqual(deduplication.add("a", day, 0), false)
+    assert.strictEqual(deduplication.add("a", day + 1, 1), false)
+    assert.strictEqual(deduplication.add("a", day + 2, 2), true)
+    assert.strictEqual(deduplication.add("a", day + 3, 3), false)
   })
 
-  it("is the same as in a Map, for texts in any order that come again and again", () => {
-    const recent = new Deduplication()
+  it("gives the same results as a Map", () => {
+    const deduplication = new Deduplication()
     const known = new Map<string, number>()
     let random = 1
     for (let now = 0; now < 100_000; now++) {
@@ -30,23 +30,23 @@ describe("what came lately", () => {
       const since = now - 30_000
       const isNew = (known.get(text) ?? -Infinity) < since
       if (isNew) known.set(text, now)
-      assert.strictEqual(recent.add(text, now, since), isNew)
+      assert.strictEqual(deduplication.add(text, now, since), isNew)
     }
   })
 
-  it("is the latest fifty thousand at least, and not all there ever was", () => {
-    const recent = new Deduplication()
-    assert.strictEqual(noteAll(recent, 0, 149_000), 149_000)
-    assert.strictEqual(noteAll(recent, 99_000, 149_000), 0)
-    assert.strictEqual(noteAll(recent, 0, 1000), 1000)
+  it("remembers at least the latest 50,000 texts, and not all texts", () => {
+    const deduplication = new Deduplication()
+    assert.strictEqual(addAll(deduplication, 0, 149_000), 149_000)
+    assert.strictEqual(addAll(deduplication, 99_000, 149_000), 0)
+    assert.strictEqual(addAll(deduplication, 0, 1000), 1000)
   })
 
-  it("is forgotten when it is so old, whatever the window", () => {
-    const recent = new Deduplication()
-    noteAll(recent, 0, 50_001, 10)
-    noteAll(recent, 60_000, 60_001, 20)
-    recent.removeBefore(20)
-    assert.strictEqual(noteAll(recent, 0, 50_001, 20), 50_001)
-    assert.strictEqual(recent.add("text 60000", 20, 0), false)
+  it("removes texts that are older than the given time", () => {
+    const deduplication = new Deduplication()
+    addAll(deduplication, 0, 50_001, 10)
+    addAll(deduplication, 60_000, 60_001, 20)
+    deduplication.removeBefore(20)
+    assert.strictEqual(addAll(deduplication, 0, 50_001, 20), 50_001)
+    assert.strictEqual(deduplication.add("text 60000", 20, 0), false)
   })
 })

@@ -8,7 +8,7 @@ const perBatch = 2
 const keys = 2
 const total = members * batches * perBatch
 
-/** Spread over the keys, in another order at each member. */
+/** The partition key of an update. Every member enqueues to the partitions in a different order. */
 const keyOf = (member: number, index: number) => `key ${(index * (member + 1) + (index >> 3)) % keys}`
 
 const updatesOf = (member: number, batch: number) =>
@@ -24,8 +24,9 @@ const updatesOf = (member: number, batch: number) =>
   })
 
 /**
- * Members with a store of their own each, over the same updates, bring updates of a few keys and handle whatever they
- * can get, one by one: each update is handled once, in the order of its member, and never by two at a time.
+ * Several members, each with its own connection to the same store, enqueue updates of a few partitions and handle updates
+ * concurrently. Every update has to be handled once, in the order of the member that enqueued it, and a partition by one
+ * member at a time.
  */
 export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
   Effect.gen(function* () {
@@ -36,20 +37,20 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
     )
     const handled = new Map<string, Array<string>>()
     const busy = new Set<string>()
-    let brought = 0
+    let enqueued = 0
     let count = 0
 
-    // In the second half, partitions run empty all the time: an update comes while the last one of its key is completed.
-    const bring = Effect.fnUntraced(function* (member: number) {
+    // In the second half, partitions become empty often, so updates arrive while the last update of a partition is acknowledged.
+    const produce = Effect.fnUntraced(function* (member: number) {
       for (let batch = 0; batch < batches; batch++) {
         const updates = updatesOf(member, batch)
-        while (batch > batches / 2 && brought > count) yield* Effect.sleep("1 millis")
-        brought += updates.length
+        while (batch > batches / 2 && enqueued > count) yield* Effect.sleep("1 millis")
+        enqueued += updates.length
         yield* stores[member].enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: -1 })
       }
     })
 
-    const work = Effect.fnUntraced(function* (member: number) {
+    const consume = Effect.fnUntraced(function* (member: number) {
       const owner = `member ${member}`
       while (count < total) {
         const now = yield* Clock.currentTimeMillis
@@ -76,7 +77,7 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
     })
 
     const all = Array.from({ length: members }, (_, member) => member)
-    yield* Effect.forEach(all, (member) => Effect.all([bring(member), work(member)], { concurrency: 2 }), {
+    yield* Effect.forEach(all, (member) => Effect.all([produce(member), consume(member)], { concurrency: 2 }), {
       concurrency: "unbounded",
       discard: true
     }).pipe(

@@ -16,7 +16,7 @@ export const test = (
   effect: Effect.gen(body)
 })
 
-/** When the cases happen. */
+/** The current time of all cases. */
 export const now = 1_700_000_000_000
 
 export const day = 24 * 60 * 60 * 1000
@@ -31,14 +31,14 @@ export const update = (
 export const updatesOf = (key: string, count: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
   Array.from({ length: count }, (_, index) => update(`${key}:${index}`, { key }))
 
-export const put = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, batch: Partial<Batch> = {}) => {
+export const enqueue = (updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>, batch: Partial<Batch> = {}) => {
   const at = batch.now ?? now
   return InboxStore.use((store) =>
     store.enqueue({ updates, deadLetters: [], now: at, duplicatesSince: at - day, ...batch })
   )
 }
 
-export const unreadable = (fingerprint: string, text: string, error = "is no update") => ({
+export const malformedUpdate = (fingerprint: string, text: string, error = "is no update") => ({
   update: update(fingerprint, { key: "", text }),
   error
 })
@@ -48,16 +48,15 @@ export const claim = (
   {
     at = now,
     leaseUntil = at + lease,
-    partitions = 100,
-    updates = 100
-  }: Partial<Record<"at" | "leaseUntil" | "partitions" | "updates", number>> = {}
-) =>
-  InboxStore.use((store) => store.claim({ owner, now: at, leaseUntil, maxPartitions: partitions, maxUpdates: updates }))
+    maxPartitions = 100,
+    maxUpdates = 100
+  }: Partial<Record<"at" | "leaseUntil" | "maxPartitions" | "maxUpdates", number>> = {}
+) => InboxStore.use((store) => store.claim({ owner, now: at, leaseUntil, maxPartitions, maxUpdates }))
 
 export const commit = (...commits: ReadonlyArray<Commit>) => InboxStore.use((store) => store.commit(commits))
 
-/** Settles all updates of partitions as handled, and gives the partitions back. */
-export const finish = (owner: string, partitions: ReadonlyArray<Partition>) =>
+/** Acknowledges all updates of partitions, and releases the partitions. */
+export const acknowledgeAll = (owner: string, partitions: ReadonlyArray<Partition>) =>
   commit(
     ...partitions.flatMap(({ key, updates }) =>
       updates.map(({ id }, index) => ({
@@ -69,7 +68,7 @@ export const finish = (owner: string, partitions: ReadonlyArray<Partition>) =>
     )
   )
 
-export const deadLetter = (owner: string, { key, updates }: Partition, error: string, failedAt = now) =>
+export const failAll = (owner: string, { key, updates }: Partition, error: string, failedAt = now) =>
   commit(
     ...updates.map(({ id }, index) => ({
       owner,
@@ -81,18 +80,19 @@ export const deadLetter = (owner: string, { key, updates }: Partition, error: st
 
 export const stats = InboxStore.use((store) => store.stats)
 
-export const dead = (limit = 100, after?: string) => InboxStore.use((store) => store.deadLetters({ limit, after }))
+export const listDeadLetters = (limit = 100, after?: string) =>
+  InboxStore.use((store) => store.deadLetters({ limit, after }))
 
 export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArray<ReadonlyArray<string>> =>
   partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))
 
-/** The fingerprints of all that waits, key by key, taken out of the store. */
-export const takeAll = Effect.fnUntraced(function* (owner = "the last one", at = now + 10 * day) {
+/** Acknowledges all queued updates. Returns their fingerprints, partition by partition. */
+export const drain = Effect.fnUntraced(function* (owner = "drain", at = now + 10 * day) {
   const taken: Array<string> = []
   for (;;) {
     const partitions = yield* claim(owner, { at })
     if (partitions.length === 0) return taken
     taken.push(...fingerprints(partitions).flat())
-    yield* finish(owner, partitions)
+    yield* acknowledgeAll(owner, partitions)
   }
 })

@@ -1,23 +1,23 @@
 import { InboxStore } from "@colloquy/core/InboxStore"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
-  deadLetter,
+  failAll,
   type Case,
   claim,
   day,
-  dead,
+  listDeadLetters,
   fingerprints,
-  finish,
+  acknowledgeAll,
   update,
   updatesOf,
   now,
-  put,
+  enqueue,
   commit,
   stats,
-  takeAll,
+  drain,
   test,
-  unreadable
-} from "./support.ts"
+  malformedUpdate
+} from "./operations.ts"
 
 const replay = (...ids: ReadonlyArray<string>) => InboxStore.use((store) => store.replay(ids))
 
@@ -26,13 +26,13 @@ const drop = (...ids: ReadonlyArray<string>) => InboxStore.use((store) => store.
 const cleanup = (fingerprintsBefore: number, deadLettersBefore: number) =>
   InboxStore.use((store) => store.cleanup({ fingerprintsBefore, deadLettersBefore }))
 
-export const deaths: ReadonlyArray<Case> = [
-  test("an update that is put aside is dead with its problem, and the next one's turn comes", function* () {
-    yield* put(updatesOf("chat", 2))
+export const deadLetterCases: ReadonlyArray<Case> = [
+  test("makes a failed update a dead letter, and returns the next update to the next claim", function* () {
+    yield* enqueue(updatesOf("chat", 2))
     const [{ key, updates }] = yield* claim("one")
     const failure = { error: 'Error: "why"\0\n🙂 \ud83d', attempts: 6, failedAt: now + 5 }
     yield* commit({ owner: "one", partitionKey: key, completed: { id: updates[0].id, failure }, release: true })
-    const [{ id, update, error, attempts, failedAt }, ...others] = yield* dead()
+    const [{ id, update, error, attempts, failedAt }, ...others] = yield* listDeadLetters()
     deepStrictEqual(others, [])
     deepStrictEqual({ error, attempts, failedAt }, failure)
     deepStrictEqual(
@@ -44,19 +44,19 @@ export const deaths: ReadonlyArray<Case> = [
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:1"]])
   }),
 
-  test("a stranger puts nothing aside", function* () {
-    yield* put(updatesOf("chat", 1))
-    yield* deadLetter("two", (yield* claim("one"))[0], "not yours")
+  test("makes no update of another owner a dead letter", function* () {
+    yield* enqueue(updatesOf("chat", 1))
+    yield* failAll("two", (yield* claim("one"))[0], "not yours")
     deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
   }),
 
-  test("the dead are listed by pages, also when those of the last page are gone", function* () {
-    yield* put(updatesOf("chat", 5))
-    yield* deadLetter("one", (yield* claim("one"))[0], "all of them")
+  test("lists dead letters by pages, also when the dead letters of the last page were dropped", function* () {
+    yield* enqueue(updatesOf("chat", 5))
+    yield* failAll("one", (yield* claim("one"))[0], "all of them")
     const listed: Array<string> = []
     let after: string | undefined
     for (;;) {
-      const page = yield* dead(2, after)
+      const page = yield* listDeadLetters(2, after)
       if (page.length === 0) break
       listed.push(...page.map(({ update }) => update.fingerprint))
       after = page.at(-1)!.id
@@ -69,12 +69,12 @@ export const deaths: ReadonlyArray<Case> = [
     strictEqual((yield* stats).deadLetters, 2)
   }),
 
-  test("a replayed update waits at the end of its partition, though it came before", function* () {
-    yield* put(updatesOf("chat", 3))
+  test("replays a dead letter at the end of its partition, without deduplication", function* () {
+    yield* enqueue(updatesOf("chat", 3))
     const [{ key, updates }] = yield* claim("one")
     const failure = { error: "failed", attempts: 1, failedAt: now }
     yield* commit({ owner: "one", partitionKey: key, completed: { id: updates[0].id, failure }, release: true })
-    const [{ id }] = yield* dead()
+    const [{ id }] = yield* listDeadLetters()
     strictEqual(yield* replay(id), 1)
     strictEqual(yield* replay(id), 0)
     deepStrictEqual(yield* stats, { queued: 3, oldestReceivedAt: now, deadLetters: 0 })
@@ -83,50 +83,50 @@ export const deaths: ReadonlyArray<Case> = [
     strictEqual(again[0].updates[2].update.text, updates[0].update.text)
     const ids = again[0].updates.map(({ id }) => BigInt(id))
     strictEqual(ids[0] < ids[1] && ids[1] < ids[2], true)
-    yield* finish("two", again)
+    yield* acknowledgeAll("two", again)
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
   }),
 
-  test("a replayed update opens its partition, or waits for the one who has it", function* () {
-    yield* put([update("a", { key: "a" }), update("b", { key: "b" })])
-    for (const partition of yield* claim("one")) yield* deadLetter("one", partition, "failed")
-    yield* put([update("b2", { key: "b" })])
+  test("replays a dead letter to a new partition, and to a claimed partition", function* () {
+    yield* enqueue([update("a", { key: "a" }), update("b", { key: "b" })])
+    for (const partition of yield* claim("one")) yield* failAll("one", partition, "failed")
+    yield* enqueue([update("b2", { key: "b" })])
     yield* claim("two")
-    const ids = (yield* dead()).map(({ id }) => id)
+    const ids = (yield* listDeadLetters()).map(({ id }) => id)
     strictEqual(yield* replay(...ids), 2)
     deepStrictEqual(fingerprints(yield* claim("three")), [["a"]])
   }),
 
-  test("an update that could not be read can be replayed", function* () {
-    yield* put([], { deadLetters: [unreadable("broken", "of a later version")] })
-    strictEqual(yield* replay((yield* dead())[0].id), 1)
+  test("replays a dead letter that could not be decoded", function* () {
+    yield* enqueue([], { deadLetters: [malformedUpdate("broken", "of a later version")] })
+    strictEqual(yield* replay((yield* listDeadLetters())[0].id), 1)
     const [{ key, updates }] = yield* claim("one")
     deepStrictEqual([key, updates[0].update.text], ["", "of a later version"])
-    yield* deadLetter("one", { key, updates }, "still")
-    strictEqual((yield* dead())[0].error, "still")
+    yield* failAll("one", { key, updates }, "still")
+    strictEqual((yield* listDeadLetters())[0].error, "still")
   }),
 
-  test("dropped updates are gone, those that wait are not touched", function* () {
-    yield* put([update("a", { key: "a" }), update("b", { key: "b" })])
+  test("drops dead letters, and no queued updates", function* () {
+    yield* enqueue([update("a", { key: "a" }), update("b", { key: "b" })])
     const [a, b] = yield* claim("one")
-    yield* deadLetter("one", a, "failed")
+    yield* failAll("one", a, "failed")
     strictEqual(yield* drop(b.updates[0].id, "no id", "999999999"), 0)
     strictEqual(yield* replay(b.updates[0].id, "no id", "999999999"), 0)
-    strictEqual(yield* drop(...(yield* dead()).map(({ id }) => id)), 1)
+    strictEqual(yield* drop(...(yield* listDeadLetters()).map(({ id }) => id)), 1)
     deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
   }),
 
-  test("a cleanup forgets old fingerprints and the long dead, and nothing that waits", function* () {
-    yield* put(Array.from({ length: 2500 }, (_, index) => update(`old:${index}`, { key: "old" })))
-    const [old] = yield* claim("one", { updates: 2500 })
-    yield* deadLetter("one", { ...old, updates: old.updates.slice(0, 2400) }, "old", now)
-    yield* put([update("new", { key: "new" })], { now: now + 10 })
+  test("cleans up old fingerprints and dead letters, and no queued updates", function* () {
+    yield* enqueue(Array.from({ length: 2500 }, (_, index) => update(`old:${index}`, { key: "old" })))
+    const [old] = yield* claim("one", { maxUpdates: 2500 })
+    yield* failAll("one", { ...old, updates: old.updates.slice(0, 2400) }, "old", now)
+    yield* enqueue([update("new", { key: "new" })], { now: now + 10 })
     const [fresh] = (yield* claim("one")).filter(({ key }) => key === "new")
-    yield* deadLetter("one", fresh, "new", now + 10)
+    yield* failAll("one", fresh, "new", now + 10)
     yield* cleanup(now + 10, now + 10)
     deepStrictEqual(yield* stats, { queued: 100, oldestReceivedAt: now, deadLetters: 1 })
     const at = { now: now + 20 }
-    strictEqual(yield* put([update("old:0", { key: "old" }), update("new", { key: "new" })], at), 1)
-    strictEqual((yield* takeAll("two", now + day)).length, 101)
+    strictEqual(yield* enqueue([update("old:0", { key: "old" }), update("new", { key: "new" })], at), 1)
+    strictEqual((yield* drain("two", now + day)).length, 101)
   })
 ]

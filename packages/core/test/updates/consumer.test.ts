@@ -1,0 +1,303 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Inbox, InboxStore, type Update, Updates } from "../../src/index.ts"
+import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
+
+const noRetry = { retry: Schedule.recurs(0) }
+
+describe("consumer", () => {
+  it.effect("An update leaves the inbox only after its handler has succeeded.", () =>
+    Effect.gen(function* () {
+      const latch = yield* Deferred.make<void>()
+      const fiber = yield* Effect.forkChild(
+        Updates.run(() => Deferred.await(latch)),
+        { startImmediately: true }
+      )
+      const inbox = yield* Inbox.Inbox
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* inbox.stats).queued, 1)
+      yield* Deferred.succeed(latch, undefined)
+      yield* Fiber.join(fiber)
+      assert.strictEqual((yield* inbox.stats).queued, 0)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
+  )
+
+  it.effect("An event is handled once within the deduplication window, and again after it.", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const times: Array<number> = []
+      const handle = (update: Update.Update) => Effect.sync(() => times.push(timeOf(update)))
+      const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+      yield* inbox.receive([started(1, 1), started(1, 2), started(1, 1)])
+      yield* TestClock.adjust("2 seconds")
+      yield* inbox.receive([started(1, 2)])
+      yield* TestClock.adjust("57 seconds")
+      yield* inbox.receive([started(1, 1)])
+      yield* TestClock.adjust("5 seconds")
+      yield* inbox.receive([started(1, 2)])
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(times, [1, 2, 2])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(within(Inbox.layer({ deduplicationWindow: "1 minute" }), source([], { stays: true }))))
+  )
+
+  const many = Array.from({ length: 400 }, (_, index) => started(1 + (index % 7), index))
+
+  it.effect(
+    "Updates of one chat are handled one at a time, in order; different chats do not wait for each other.",
+    () =>
+      Effect.gen(function* () {
+        const active = new Set<number>()
+        const seen = new Map<number, Array<number>>()
+        let maxActive = 0
+        yield* Updates.run((update) => {
+          const chat = chatOf(update)
+          return Effect.gen(function* () {
+            assert.isFalse(active.has(chat), "two handlers of one chat at once")
+            active.add(chat)
+            maxActive = Math.max(maxActive, active.size)
+            yield* Effect.sleep(chat === 1 ? "50 millis" : "1 millis")
+            seen.set(chat, [...(seen.get(chat) ?? []), timeOf(update)])
+            active.delete(chat)
+          })
+        }).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 millis"))))
+        assert.strictEqual(maxActive, 7)
+        for (const [chat, times] of seen) {
+          const expected = many.map((_, index) => index).filter((index) => 1 + (index % 7) === chat)
+          assert.deepStrictEqual(times, expected)
+        }
+      }).pipe(Effect.provide(within(Inbox.layer(), source(many))))
+  )
+
+  it.effect(
+    "While an update is retried, later updates of its chat wait and other chats continue, also with a concurrency of 1.",
+    () =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        let failures = 2
+        const handle = (update: Update.Update) =>
+          Effect.suspend(() => {
+            const name = `${chatOf(update)}:${timeOf(update)}`
+            log.push(name)
+            return name === "1:1" && failures-- > 0 ? Effect.fail("not yet") : Effect.void
+          })
+        yield* Updates.run(handle, { concurrency: 1, retry: Schedule.spaced("10 seconds") }).pipe(inTime)
+        assert.deepStrictEqual(log, ["1:1", "2:1", "1:1", "1:1", "1:2"])
+      }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2), started(2, 1)]))))
+  )
+
+  it.effect("Dead letters can be listed, replayed and dropped.", () =>
+    Effect.gen(function* () {
+      const handled: Array<number> = []
+      let isBroken = true
+      const handle = (update: Update.Update) =>
+        isBroken ? Effect.fail("broken") : Effect.sync(() => void handled.push(timeOf(update)))
+      const fiber = yield* Effect.forkChild(Updates.run(handle, noRetry), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      const dead = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.deepStrictEqual(
+        dead.map(({ attempts, update }) => [attempts, timeOf(Result.getOrThrow(update.decoded))]),
+        [
+          [1, 1],
+          [1, 2]
+        ]
+      )
+      isBroken = false
+      assert.isTrue(yield* Inbox.drop(dead[0].id))
+      assert.isTrue(yield* Inbox.replay(dead[1].id))
+      assert.isFalse(yield* Inbox.replay(dead[1].id))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, [2])
+      assert.deepStrictEqual(yield* Stream.runCollect(Inbox.deadLetters), [])
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2)], { stays: true }))))
+  )
+
+  it.effect("The number of concurrent handlers and the number of updates in memory are bounded.", () =>
+    Effect.gen(function* () {
+      const claims: Array<number> = []
+      const store = yield* InboxStore.InboxStore
+      let held = 0
+      let running = 0
+      let maxActive = 0
+      const counting = InboxStore.InboxStore.of({
+        ...store,
+        isShared: true,
+        claim: (options) =>
+          Effect.tap(store.claim(options), (partitions) =>
+            Effect.sync(() => {
+              held += partitions.reduce((sum, { updates }) => sum + updates.length, 0)
+              claims.push(held)
+            })
+          ),
+        commit: (commits) => Effect.tap(store.commit(commits), () => Effect.sync(() => void held--))
+      })
+      const handle = () =>
+        Effect.gen(function* () {
+          maxActive = Math.max(maxActive, ++running)
+          yield* Effect.sleep("1 second")
+          running--
+        })
+      yield* Updates.run(handle, { concurrency: 3, maxInMemory: 12 }).pipe(
+        inTime,
+        Effect.provide(Layer.provideMerge(source(many), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, counting)
+      )
+      assert.strictEqual(maxActive, 3)
+      assert.isAtMost(Math.max(...claims), 12)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect(
+    "`Updates.run` fails with the error of its source, after running handlers had until the shutdown time-out.",
+    () =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const inbox = yield* Inbox.Inbox
+        const arrives = Effect.orDie(inbox.receive([started(1, 1)]))
+        const source = arrives.pipe(
+          Effect.andThen(Effect.sleep("1 second")),
+          Effect.andThen(Effect.die("cannot go on"))
+        )
+        const handle = () =>
+          Effect.andThen(
+            Effect.sleep("3 seconds"),
+            Effect.sync(() => void log.push("handled"))
+          )
+        const exit = yield* Updates.run(handle).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source })),
+          Effect.exit,
+          inTime
+        )
+        assert.deepStrictEqual(log, ["handled"])
+        assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("cannot go on"))
+      }).pipe(Effect.provide(Inbox.layerMemory()))
+  )
+
+  it.effect("does not poll the store while the maximum number of updates is in memory", () =>
+    Effect.gen(function* () {
+      const latch = yield* Deferred.make<void>()
+      const inbox = yield* Inbox.Inbox
+      let polls = 0
+      const wakeUp: typeof inbox.wakeUp = {
+        ...inbox.wakeUp,
+        openUnsafe: () => inbox.wakeUp.openUnsafe(),
+        closeUnsafe: () => inbox.wakeUp.closeUnsafe(),
+        await: Effect.suspend(() => {
+          polls++
+          return inbox.wakeUp.await
+        })
+      }
+      const fiber = yield* Updates.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
+        Effect.provideService(
+          Updates.Updates,
+          Updates.Updates.of({ inbox: { ...inbox, wakeUp }, source: Effect.never })
+        ),
+        Effect.forkChild({ startImmediately: true })
+      )
+      for (let chat = 1; chat <= 20; chat++) {
+        yield* inbox.receive([started(chat, chat)])
+        yield* TestClock.adjust("1 second")
+      }
+      assert.isBelow(polls, 50)
+      yield* Deferred.succeed(latch, undefined)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* inbox.stats).queued, 0)
+      yield* Fiber.interrupt(fiber)
+    }).pipe(Effect.provide(Inbox.layerMemory()))
+  )
+
+  it.effect("counts updates, not partitions, against the maximum in memory", () =>
+    Effect.gen(function* () {
+      const handled: Array<number> = []
+      const handle = (update: Parameters<typeof chatOf>[0]) =>
+        chatOf(update) > 80 ? Effect.sync(() => void handled.push(chatOf(update))) : Effect.fail("not yet")
+      const fiber = yield* Updates.run(handle, {
+        concurrency: 4,
+        maxInMemory: 100,
+        retry: Schedule.spaced("1 hour")
+      }).pipe(Effect.forkChild({ startImmediately: true }))
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(handled, [81, 82])
+      yield* inTime(Fiber.interrupt(fiber))
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          source(
+            Array.from({ length: 82 }, (_, index) => started(index + 1, index + 1)),
+            { stays: true }
+          ),
+          Inbox.layerMemory()
+        )
+      )
+    )
+  )
+
+  it.effect("releases a partition whose updates were deleted from the database", () => {
+    let isFirst = true
+    const emptied = inboxOver((store) => ({
+      claim: (options) =>
+        Effect.map(store.claim(options), (partitions) => {
+          if (partitions.length === 0 || !isFirst) return partitions
+          isFirst = false
+          return partitions.map((partition) => ({ ...partition, updates: [] }))
+        })
+    }))
+    const enqueueing = (inbox: Inbox.Inbox["Service"], time: number) =>
+      Updates.Updates.of({ inbox, source: Effect.orDie(inbox.receive([started(1, time)])) })
+    return Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const times: Array<number> = []
+      yield* Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+        Effect.provideService(Updates.Updates, enqueueing(inbox, 1))
+      )
+      assert.deepStrictEqual(times, [1])
+      isFirst = true
+      const updates = yield* Stream.runCollect(Updates.stream).pipe(
+        Effect.provideService(Updates.Updates, enqueueing(inbox, 2))
+      )
+      assert.deepStrictEqual(updates.map(timeOf), [2])
+    }).pipe(Effect.provide(emptied))
+  })
+
+  const slowClaim = inboxOver((store) => ({
+    // Updates that arrive during the delay are not in the result.
+    claim: (options) => Effect.tap(store.claim(options), () => Effect.sleep("2 seconds"))
+  }))
+
+  const sourceOf = (inbox: Inbox.Inbox["Service"]) =>
+    Effect.andThen(Effect.sleep("1 second"), Effect.orDie(inbox.receive([started(1, 1)])))
+
+  it.effect("handles the updates that a source enqueued just before it ended", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const times: Array<number> = []
+      yield* inTime(
+        Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
+        )
+      )
+      assert.deepStrictEqual(times, [1])
+    }).pipe(Effect.provide(slowClaim))
+  )
+
+  it.effect("emits the updates that a source enqueued just before it ended", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const updates = yield* inTime(
+        Stream.runCollect(Updates.stream).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: sourceOf(inbox) }))
+        )
+      )
+      assert.deepStrictEqual(updates.map(timeOf), [1])
+    }).pipe(Effect.provide(slowClaim))
+  )
+})

@@ -1,0 +1,198 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
+import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
+
+const noRetry = { retry: Schedule.recurs(0) }
+
+const unavailable = new StoreError.StoreError({
+  store: "inbox",
+  operation: "commit",
+  reason: "unavailable",
+  isRetryable: true
+})
+
+/** Runs a bot with a modified store, and stops it after a second. Returns how many milliseconds the shutdown took. */
+const shutdownTime = <E>(
+  modify: (store: InboxStore.InboxStore["Service"]) => Partial<InboxStore.InboxStore["Service"]>,
+  handle: (update: Update.Update) => Effect.Effect<unknown, E>,
+  updates: ReadonlyArray<Inbox.Received> = [started(1, 1)]
+) =>
+  Effect.gen(function* () {
+    const store = yield* InboxStore.InboxStore
+    const modified = InboxStore.InboxStore.of({ ...store, isShared: true, ...modify(store) })
+    const fiber = yield* Updates.run(handle).pipe(
+      Effect.provide(Layer.provideMerge(source(updates, { stays: true }), Inbox.layer())),
+      Effect.provideService(InboxStore.InboxStore, modified),
+      Effect.forkChild({ startImmediately: true })
+    )
+    yield* TestClock.adjust("1 second")
+    const before = yield* Clock.currentTimeMillis
+    yield* inTime(Fiber.interrupt(fiber))
+    return (yield* Clock.currentTimeMillis) - before
+  })
+
+describe("workers", () => {
+  it.effect(
+    "A defect, a time-out or an interruption in a handler counts as a failure and does not affect other updates.",
+    () =>
+      Effect.gen(function* () {
+        const handled: Array<number> = []
+        const handle = (update: Update.Update): Effect.Effect<void, string> => {
+          switch (timeOf(update)) {
+            case 1:
+              throw new Error("thrown before there was an effect")
+            case 2:
+              return Effect.die("a defect")
+            case 3:
+              return Effect.never
+            case 4:
+              return Effect.interrupt
+            case 5:
+              return Effect.fail("a failure")
+            default:
+              return Effect.sync(() => void handled.push(timeOf(update)))
+          }
+        }
+        yield* inTime(Updates.run(handle, noRetry))
+        assert.deepStrictEqual(handled, [6])
+        const dead = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.lengthOf(dead, 5)
+        for (const problem of ["thrown before", "a defect", "imeout", "nterrupt", "a failure"]) {
+          assert.isTrue(
+            dead.some((update) => update.error.includes(problem)),
+            `${problem} in ${dead.map((update) => update.error).join("; ")}`
+          )
+        }
+      }).pipe(
+        Effect.provide(
+          within(Inbox.layer({ partitionKey: timeOf }), source([1, 2, 3, 4, 5, 6].map((time) => started(1, time))))
+        )
+      )
+  )
+})
+
+describe("workers.stop", () => {
+  it.effect(
+    "During a shutdown, no updates are accepted, running handlers have until the shutdown time-out, and all other updates stay in the inbox.",
+    () =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const handle = (update: Update.Update) =>
+          Effect.gen(function* () {
+            log.push(`begin ${chatOf(update)}:${timeOf(update)}`)
+            yield* Effect.sleep(chatOf(update) === 1 ? "5 seconds" : "1 hour")
+            log.push(`end ${chatOf(update)}:${timeOf(update)}`)
+          })
+        const inbox = yield* Inbox.Inbox
+        const running = Updates.run(handle, { timeout: "2 hours" })
+        const fiber = yield* Effect.forkChild(running, { startImmediately: true })
+        yield* TestClock.adjust("1 second")
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+        yield* TestClock.adjust("1 second")
+        const refusal = yield* Effect.flip(inbox.receive([started(3, 1)]))
+        assert.strictEqual(refusal._tag, "InboxStopping")
+        yield* TestClock.adjust("10 seconds")
+        yield* Fiber.join(stopping)
+        assert.deepStrictEqual(log, ["begin 1:1", "begin 2:1", "end 1:1"])
+        assert.strictEqual((yield* inbox.stats).queued, 2)
+
+        // The updates are released, so the next start handles them at once.
+        const next = yield* Effect.forkChild(running, { startImmediately: true })
+        yield* TestClock.adjust("1 second")
+        assert.sameMembers(log.slice(3), ["begin 1:2", "begin 2:1"])
+        yield* Fiber.interrupt(next).pipe(inTime)
+      }).pipe(
+        Effect.provide(within(Inbox.layer(), source([started(1, 1), started(1, 2), started(2, 1)], { stays: true })))
+      )
+  )
+
+  it.effect("An update whose handler has succeeded is not handled again because of a shutdown.", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        commit: (commits) => Effect.delay(store.commit(commits), "2 seconds")
+      })
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const fiber = yield* Effect.forkChild(
+          Updates.run(() => Effect.void),
+          { startImmediately: true }
+        )
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* inbox.stats).queued, 1)
+        yield* Fiber.interrupt(fiber).pipe(Effect.raceFirst(Effect.forever(TestClock.adjust("1 second"))))
+        assert.strictEqual((yield* inbox.stats).queued, 0)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, slow)
+      )
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("waits for the commit of a handler that has succeeded", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const slow: typeof store.commit = (commits) => Effect.delay(store.commit(commits), "3 seconds")
+      yield* shutdownTime(
+        () => ({ commit: slow }),
+        () => Effect.void
+      )
+      assert.strictEqual((yield* store.stats).queued, 0)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("does not wait for the retry of a handler that has failed", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* shutdownTime(
+          () => ({}),
+          () => Effect.fail("no")
+        ),
+        0
+      )
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("does not wait for the retry of a handler that fails during the shutdown", () =>
+    Effect.gen(function* () {
+      const handle = () => Effect.andThen(Effect.sleep("3 seconds"), Effect.fail("no"))
+      assert.isAtMost(yield* shutdownTime(() => ({}), handle), 3000)
+      const { queued: waiting } = yield* (yield* InboxStore.InboxStore).stats
+      assert.strictEqual(waiting, 1)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("ends soon after the shutdown time-out while the store is unavailable", () =>
+    Effect.gen(function* () {
+      const failing = { commit: () => Effect.fail(unavailable), renew: () => Effect.fail(unavailable) }
+      const updates = [started(1, 1), started(2, 2), started(2, 3), started(3, 4)]
+      const handle = (update: Update.Update) => (timeOf(update) === 4 ? Effect.sleep("1 hour") : Effect.void)
+      assert.isAtMost(yield* shutdownTime(() => failing, handle, updates), 16_000)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("ends soon after the shutdown time-out if a handler cannot be interrupted, and logs it", () => {
+    const logs: Array<string> = []
+    const logger = Logger.make(({ message }) => void logs.push(String(message)))
+    return Effect.gen(function* () {
+      const endless = Effect.uninterruptible(Effect.sleep("1 hour"))
+      assert.isAtMost(
+        yield* shutdownTime(
+          () => ({}),
+          () => endless
+        ),
+        16_000
+      )
+      assert.match(logs.join(), /1 partitions were not released/)
+    }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory(), Logger.layer([logger]))))
+  })
+})
