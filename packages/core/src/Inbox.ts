@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -315,10 +315,7 @@ export const layer = (options?: Options): Layer.Layer<Inbox, never, InboxStore.I
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
 ): Layer.Layer<Inbox, Settings.InvalidSettings, InboxStore.InboxStore> =>
-  Layer.effect(
-    Inbox,
-    Effect.flatMap(Settings.all({ options: Config.unwrap(options) }), ({ options }) => make(options))
-  )
+  Layer.effect(Inbox, Effect.flatMap(Settings.unwrap<Options>(options), make))
 
 /**
  * An inbox in memory, for tests and for bots that may lose queued updates when the process stops.

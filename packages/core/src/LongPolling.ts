@@ -158,7 +158,4 @@ export const layer = (options?: Options): Layer.Layer<Updates.Updates, never, Bo
 export const layerConfig = (
   options: Config.Wrap<Options> = {}
 ): Layer.Layer<Updates.Updates, Settings.InvalidSettings, BotApi | Inbox> =>
-  Layer.effect(
-    Updates.Updates,
-    Effect.flatMap(Settings.all({ options: Config.unwrap(options) }), ({ options }) => make(options))
-  )
+  Layer.effect(Updates.Updates, Effect.flatMap(Settings.unwrap<Options>(options), make))
