@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { arm, onDelivery } from "../src/internal/platform/faults.ts"
+import { activate, deliveryFault } from "../src/internal/platform/faults.ts"
 import { codeOf } from "./support/look.ts"
 import { raw } from "./support/raw.ts"
 import { midOf, upload } from "./support/scene.ts"
@@ -271,7 +271,7 @@ describe("faults", () => {
   it.effect("say what becomes of deliveries, by the type of the update and its chat", () =>
     Effect.gen(function* () {
       const outcomes = Effect.fnUntraced(function* (rules: ReadonlyArray<Faults.Rule>) {
-        const faults = yield* Effect.forEach(rules, arm)
+        const faults = yield* Effect.forEach(rules, activate)
         const message = Fixtures.messageCreated()
         const updates = [
           message,
@@ -279,7 +279,7 @@ describe("faults", () => {
           message,
           { update_type: "unknown", raw: { chat_id: 5 } }
         ] as const
-        return updates.map((update) => onDelivery({ faults }, update))
+        return updates.map((update) => deliveryFault({ faults }, update))
       })
       const deliver = "deliver"
       assert.deepStrictEqual(yield* outcomes([]), [deliver, deliver, deliver, deliver])

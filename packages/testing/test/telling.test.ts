@@ -48,7 +48,7 @@ describe("a person who waits", () => {
         const told = [
           "Warn: Ann has waited for `notification` for 3 s.",
           `The last calls of the bot: ${calls.join(", ")}.`,
-          'Ann has heard: Message "Welcome".'
+          'The last events that Ann saw: Message "Welcome".'
         ]
         assert.deepStrictEqual(lines, [told.join(" ")])
         yield* pass(60_000)
@@ -65,7 +65,7 @@ describe("a person who waits", () => {
         yield* Effect.replicateEffect(Updates.list({ timeout: 0 }), 2)
         yield* pass(3000)
         assert.deepStrictEqual(lines, [
-          "Warn: Ann has waited for `reply` for 3 s. The last calls of the bot: nothing. Ann has heard: nothing."
+          "Warn: Ann has waited for `reply` for 3 s. The last calls of the bot: nothing. The last events that Ann saw: nothing."
         ])
       })
     )

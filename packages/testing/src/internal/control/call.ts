@@ -1,25 +1,21 @@
-import type { Chat, ChatId } from "@colloquy/core/Chat"
+import type { ChatId } from "@colloquy/core/Chat"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import type { ChatOptions } from "../../EmulatorOptions.ts"
 import type { PersonError, Person } from "../../Person.ts"
-import type { UserState, BotState, ChatState } from "../platform/model.ts"
-import { makePerson } from "../people/person.ts"
 import type { Listener } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
-import type { PlatformState } from "../platform/state.ts"
+import * as users from "../platform/users.ts"
+import { makePerson } from "../people/person.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import type { BotState, ChatState, UserState } from "../platform/state.ts"
 
-/** What the calls under `/_emulator` act on. */
-export interface Control {
-  readonly state: PlatformState
-  readonly openChat: (bot: BotState, options: ChatOptions) => Chat
-}
-
-/** A call: the door it came through, and what the caller calls the emulator. */
-export interface ControlCall extends Control {
+/** A call of the control API. */
+export interface ControlCall extends EmulatorContext {
+  /** The listener that received the call. */
   readonly listener: Listener
+  /** The host name by which the caller reached the emulator. */
   readonly host: string | undefined
 }
 
@@ -46,19 +42,23 @@ export interface ToBot {
   readonly bot_id?: UserId | null | undefined
 }
 
-export const botOf = ({ state }: Control, { bot_id }: ToBot): Refusable<BotState> =>
+export const botOf = ({ state }: Pick<EmulatorContext, "state">, { bot_id }: ToBot): Refusable<BotState> =>
   Effect.suspend((): Refusable<BotState> => {
-    const bot = bot_id == null ? [...state.bots.values()][0] : state.botOf(bot_id)
+    const bot = bot_id == null ? [...state.bots.values()][0] : users.botOf(state, bot_id)
     return bot === undefined ? refusal.notFound(`bot_id: Bot ${bot_id}`) : Effect.succeed(bot)
   })
 
-export const userOf = ({ state }: Control, field: string, user_id: UserId): Refusable<UserState> =>
+export const userOf = (
+  { state }: Pick<EmulatorContext, "state">,
+  field: string,
+  user_id: UserId
+): Refusable<UserState> =>
   Effect.suspend((): Refusable<UserState> => {
     const user = state.users.get(user_id)
     return user === undefined ? refusal.notFound(`${field}: User ${user_id}`) : Effect.succeed(user)
   })
 
-export const chatOf = ({ state }: Control, chat_id: ChatId): Refusable<ChatState> =>
+export const chatOf = ({ state }: Pick<EmulatorContext, "state">, chat_id: ChatId): Refusable<ChatState> =>
   Effect.suspend((): Refusable<ChatState> => {
     const chat = state.chats.get(chat_id)
     return chat === undefined ? refusal.chatNotFound(chat_id) : Effect.succeed(chat)
@@ -67,18 +67,18 @@ export const chatOf = ({ state }: Control, chat_id: ChatId): Refusable<ChatState
 const notFoundUnless = (isThere: boolean, mid: MessageId): Refusable<void> =>
   isThere ? Effect.void : refusal.messageNotFound(mid)
 
-export const requireMessage = ({ state }: Control, mid: MessageId): Refusable<void> =>
+export const requireMessage = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
   Effect.suspend(() => notFoundUnless(state.messages.has(mid), mid))
 
 /** A message that people may have on their screens, though it was removed. */
-export const requireShown = ({ state }: Control, mid: MessageId): Refusable<void> =>
+export const requireShown = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
   Effect.suspend(() => notFoundUnless(state.messages.has(mid) || state.removedMessages.has(mid), mid))
 
-export const requireComment = ({ state }: Control, mid: MessageId): Refusable<void> =>
+export const requireComment = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
   Effect.suspend(() => notFoundUnless(state.comments.has(mid), mid))
 
 export const personOf = (
-  control: Control,
+  control: EmulatorContext,
   request: ToBot & { readonly user_id: UserId },
   field = "user_id"
 ): Refusable<Person> =>

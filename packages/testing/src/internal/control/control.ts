@@ -11,10 +11,11 @@ import * as router from "../http/router.ts"
 import { toResponse } from "../http/shape.ts"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
-import type { Control, Handled } from "./call.ts"
+import type { Handled } from "./call.ts"
 import { people } from "./people.ts"
 import { platform } from "./platform.ts"
 import { seeding } from "./seed.ts"
+import type { EmulatorContext } from "../platform/context.ts"
 
 const root = "/_emulator"
 
@@ -47,7 +48,7 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
   const encode = Schema.encodeUnknownEffect(success)
-  return (params: Readonly<Record<string, string>>, request: Request, control: Control) =>
+  return (params: Readonly<Record<string, string>>, request: Request, control: EmulatorContext) =>
     Effect.gen(function* () {
       const keys = Object.keys(fields)
       const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBody), keys)
@@ -61,7 +62,7 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
 }
 
 /** Answers the calls under `/_emulator`, by which bots in any language set a stage and act on it. */
-export const controlling = (control: Control): ((request: Request) => Effect.Effect<Response>) => {
+export const controlling = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
   const handled = [...people, ...platform, ...seeding]
   const find = router.make(handled.map(({ endpoint }) => endpoint))
   const answerers = new Map(handled.map((each) => [each.endpoint, makeAnswerer(each)]))
@@ -77,7 +78,7 @@ export const controlling = (control: Control): ((request: Request) => Effect.Eff
   }
 
   return (request) => {
-    control.state.imageOrigins.stage = request.listener.uploads.image
+    control.state.imageOrigins.control = request.listener.uploads.image
     return answer(request).pipe(
       Effect.catchTag("PersonError", cannot),
       Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),

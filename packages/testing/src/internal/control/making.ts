@@ -3,27 +3,29 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { PersonError } from "../../Person.ts"
-import { problemOfChat, problemOfUser } from "../platform/validation.ts"
-import { defined } from "../platform/defined.ts"
 import * as refusal from "../http/refusal.ts"
-import { findDialog, openDialog } from "../platform/chats.ts"
-import { userOf, botOf, type Control, personOf } from "./call.ts"
+import { userOf, botOf, personOf } from "./call.ts"
 import type * as declarations from "./declarations.ts"
+import { createDialog, createGroup, findDialog } from "../platform/chats.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import { addUser } from "../platform/users.ts"
+import { defined, problemOfChat, problemOfUser } from "../platform/validation.ts"
+import { toChat } from "../platform/views.ts"
 
 export const makeUser = (
   { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,
-  { state }: Control
+  { state }: EmulatorContext
 ): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
   Effect.suspend(() => {
     const given = { ...defined(profile), ...(hides_activity === true ? { last_activity_time: null } : {}) }
     const problem = problemOfUser(state, given)
     if (problem !== undefined) return Effect.fail(refusal.invalidPayload(problem))
-    return Effect.succeed(state.addUser(given, defined({ isPrivate: is_private, locale, location })).profile)
+    return Effect.succeed(addUser(state, given, defined({ isPrivate: is_private, locale, location })).profile)
   })
 
 export const makeChat = (
   request: Endpoint.Request<typeof declarations.chats>,
-  control: Control
+  control: EmulatorContext
 ): Effect.Effect<Chat, refusal.Refusal | PersonError> =>
   Effect.gen(function* () {
     const { state } = control
@@ -48,12 +50,13 @@ export const makeChat = (
       if (chat_id != null && state.users.has(UserId.make(chat_id))) {
         return yield* refusal.invalidPayload("chat_id: must not be the id of a user")
       }
-      if (chat_id != null) openDialog(state, user, bot, chat_id)
+      if (chat_id != null) createDialog(state, user, bot, chat_id)
       return yield* person.start()
     }
     const owner = owner_id == null ? undefined : yield* personOf(control, { user_id: owner_id, bot_id }, "owner_id")
-    return control.openChat(bot, {
+    const chat = createGroup(state, bot, {
       ...defined({ type, chat_id, title, owner, bot: role, isPublic: is_public, hasComments: has_comments }),
       members
     })
+    return toChat(state, chat, bot)
   })

@@ -4,10 +4,8 @@ import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { PersonError, Person } from "../../Person.ts"
 import type * as refusal from "../http/refusal.ts"
-import { toChat } from "../platform/views.ts"
 import {
   botOf,
-  type Control,
   done,
   type Handled,
   on,
@@ -21,10 +19,12 @@ import {
 import * as declarations from "./declarations.ts"
 import { makeChat, makeUser } from "./making.ts"
 import { readAttachments } from "./saying.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import { toChat } from "../platform/views.ts"
 
 type Who = ToBot & { readonly user_id: UserId }
 
-type Doing<R extends Who, A> = (request: R, control: Control) => Effect.Effect<A, refusal.Refusal | PersonError>
+type Doing<R extends Who, A> = (request: R, control: EmulatorContext) => Effect.Effect<A, refusal.Refusal | PersonError>
 
 const doing =
   <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, PersonError>): Doing<R, A> =>
@@ -37,7 +37,7 @@ const todo = <R extends Who>(body: (person: Person, request: R) => Effect.Effect
 /** What is not there is told as such, and not as something that a person cannot do. */
 const after =
   <R extends Who, A>(
-    require: (control: Control, request: R) => Effect.Effect<unknown, refusal.Refusal>,
+    require: (control: EmulatorContext, request: R) => Effect.Effect<unknown, refusal.Refusal>,
     doing: Doing<R, A>
   ): Doing<R, A> =>
   (request, control) =>

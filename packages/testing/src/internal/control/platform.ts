@@ -5,17 +5,18 @@ import * as Effect from "effect/Effect"
 import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
-import { deliverUpdate } from "../platform/updates.ts"
-import { setFaults } from "../platform/faults.ts"
-import { closeChat } from "../platform/chats.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { toMessage } from "../platform/views.ts"
-import { unsubscribe } from "../webhook/subscriptions.ts"
 import { botOf, done, type Handled, on, chatOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
 import { toWire } from "./heard.ts"
 import { toDelivered, toJournaled } from "./journal.ts"
+import { closeChat } from "../platform/chats.ts"
+import { reset } from "../platform/context.ts"
+import { setFaults } from "../platform/faults.ts"
+import { now } from "../platform/state.ts"
+import { deliverUpdate } from "../platform/updates.ts"
+import { toMessage } from "../platform/views.ts"
 
 /** A clock that stands still until it is moved, as a test's does. */
 interface Movable {
@@ -48,15 +49,7 @@ const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array
 /** What stands on the platform, and what governs it. */
 export const platform: ReadonlyArray<Handled> = [
   on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
-  on(declarations.reset, (_, { state }) =>
-    Effect.gen(function* () {
-      for (const bot of state.bots.values()) {
-        for (const url of bot.subscriptions.keys()) yield* unsubscribe(state, bot, url)
-      }
-      state.reset()
-      return done
-    })
-  ),
+  on(declarations.reset, (_, context) => Effect.as(reset(context), done)),
   on(declarations.openapi, (_, { host }) =>
     // Only who asks for the document pays for making it.
     Effect.map(
@@ -146,7 +139,7 @@ export const platform: ReadonlyArray<Handled> = [
   on(declarations.clock, ({ advance_ms }, { state }) =>
     Effect.clockWith((clock) => {
       if (!isMovable(clock)) return Effect.fail(realClock)
-      return state.now + advance_ms > lastMoment
+      return now(state) + advance_ms > lastMoment
         ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${lastMoment}`))
         : Effect.andThen(clock.adjust(advance_ms), tellTime)
     })

@@ -2,18 +2,18 @@ import { AttachmentRequests } from "@colloquy/core/AttachmentRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { PersonError } from "../../Person.ts"
-import { problemOfRights } from "../platform/validation.ts"
-import { readContent } from "../platform/content.ts"
-import type { BotState, ChatState } from "../platform/model.ts"
-import { createMessage } from "../platform/messages.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { allRights, setAdminRights } from "../platform/chats.ts"
-import { toChat } from "../platform/views.ts"
 import { botOf, type ControlCall, type Handled, on, personOf, chatOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
 import { makeChat, makeUser } from "./making.ts"
 import { readAttachments } from "./saying.ts"
+import { readContent } from "../endpoints/content.ts"
+import { allRights, setAdminRights } from "../platform/members.ts"
+import { createMessage } from "../platform/messages.ts"
+import type { BotState, ChatState } from "../platform/state.ts"
+import { problemOfRights } from "../platform/validation.ts"
+import { toChat } from "../platform/views.ts"
 
 type Seeding<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
 
@@ -35,7 +35,7 @@ const sayAsBot = (call: ControlCall, bot: BotState, chat: ChatState, said: decla
       refusal.invalidPayload(`attachments: ${describe(error)}`)
     )
     const { format, text } = said
-    const content = yield* readContent({ ...call, bot }, chat, {
+    const content = yield* readContent({ ...call, context: call, bot }, chat, {
       text: text ?? null,
       attachments,
       format: format ?? null

@@ -1,12 +1,11 @@
 import type * as Answers from "@colloquy/core/Answers"
 import * as Effect from "effect/Effect"
-import { chatOf } from "./call.ts"
-import { readContent } from "../platform/content.ts"
+import * as refusal from "../http/refusal.ts"
+import { type Handlers, chatOf } from "./call.ts"
+import { readContent } from "./content.ts"
 import { recordEvent } from "../platform/events.ts"
 import { editMessage } from "../platform/messages.ts"
-import * as refusal from "../http/refusal.ts"
-import { idOf } from "../platform/state.ts"
-import type { Handlers } from "./handler.ts"
+import { idOf } from "../platform/users.ts"
 
 export const answers: Handlers<typeof Answers> = {
   send: Effect.fnUntraced(function* ({ callback_id, message, notification }, call) {

@@ -1,23 +1,47 @@
+import type * as core from "@colloquy/core"
 import type { ChatId } from "@colloquy/core/Chat"
+import type * as Endpoint from "@colloquy/core/Endpoint"
 import type { Permission } from "@colloquy/core/Member"
 import type { MessageId } from "@colloquy/core/Message"
 import * as Effect from "effect/Effect"
-import type { BotState, MessageState, ChatState } from "../platform/model.ts"
-import * as refusal from "../http/refusal.ts"
-import { hasRight, isAdmin } from "../platform/chats.ts"
 import type { Listener } from "../../EmulatorHttp.ts"
-import { idOf, type PlatformState } from "../platform/state.ts"
+import * as refusal from "../http/refusal.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import { hasRight, isAdmin } from "../platform/members.ts"
+import type { BotState, ChatState, MessageState, PlatformState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
 
-/** A call of a bot that has shown its token. */
+/** An authenticated call of a bot. */
 export interface Call {
   readonly state: PlatformState
+  readonly context: EmulatorContext
   readonly bot: BotState
   readonly listener: Listener
 }
 
+/** Handles the calls of an endpoint. */
+export type Handler<E extends Endpoint.Any> = (
+  request: Endpoint.Request<E>,
+  call: Call
+) => Effect.Effect<Endpoint.Success<E>, refusal.Refusal>
+
+/** A handler for each endpoint that a module exports. */
+export type Handlers<Module> = {
+  readonly [K in keyof Module as Module[K] extends Endpoint.Any ? K : never]: Module[K] extends Endpoint.Any
+    ? Handler<Module[K]>
+    : never
+}
+
+type Core = typeof core
+
+/** A handler for each endpoint, by module and name. A missing one is a type error. */
+export type AllHandlers = {
+  readonly [M in keyof Core as {} extends Handlers<Core[M]> ? never : M]: Handlers<Core[M]>
+}
+
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
-/** A chat that the bot takes part in or took part in once. */
+/** Finds a chat in which the bot is or was a member. */
 export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<ChatState> =>
   Effect.suspend((): Refusable<ChatState> => {
     const chat = state.chats.get(chat_id)
@@ -28,7 +52,7 @@ export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<Chat
       : refusal.chatDenied(`The bot has no access to chat ${chat_id}`)
   })
 
-/** A chat that the bot takes part in. */
+/** Finds a chat in which the bot is a member. */
 export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
   Effect.flatMap(knownChat(call, chat_id), (chat) => {
     if (chat.isSuspended) return refusal.dialogSuspended()
@@ -37,7 +61,7 @@ export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
       : refusal.chatDenied(`The bot is not a member of chat ${chat_id}`)
   })
 
-/** A group chat or a channel in which the bot is an administrator. */
+/** Finds a group chat or channel in which the bot is an administrator. */
 export const administered = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
   Effect.flatMap(chatOf(call, chat_id), (chat) =>
     isAdmin(chat, call.bot.user) ? Effect.succeed(chat) : refusal.notAdmin()
@@ -52,14 +76,14 @@ export const requireRight = (call: Call, chat: ChatState, right: Permission): Re
 export const requireOpen = ({ chat_id, isClosed }: ChatState): Refusable<void> =>
   isClosed ? refusal.chatDenied(`Chat ${chat_id} is closed`) : Effect.void
 
-/** A group chat or a channel in which the bot has a right. */
+/** Finds an open group chat or channel in which the bot is an administrator with a right. */
 export const chatWithRight = (call: Call, chat_id: ChatId, right: Permission): Refusable<ChatState> =>
   administered(call, chat_id).pipe(
     Effect.tap((chat) => requireRight(call, chat, right)),
     Effect.tap(requireOpen)
   )
 
-/** A message that the bot can see. */
+/** Finds a message in a chat of the bot. */
 export const visibleMessage = ({ state, bot }: Call, mid: MessageId): Refusable<MessageState> =>
   Effect.suspend((): Refusable<MessageState> => {
     const message = state.messages.get(mid)

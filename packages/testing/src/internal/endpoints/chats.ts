@@ -3,15 +3,24 @@ import type * as Chats from "@colloquy/core/Chats"
 import type { MessageId } from "@colloquy/core/Message"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { administered, type Call, knownChat, requireOpen, requireRight, chatOf, chatWithRight } from "./call.ts"
-import { readContent } from "../platform/content.ts"
-import { recordEvent } from "../platform/events.ts"
 import type { PersonEvent } from "../../Person.ts"
-import type { ChatState } from "../platform/model.ts"
 import * as refusal from "../http/refusal.ts"
-import { markActive, renameChat } from "../platform/chats.ts"
-import { toMessage, toChat } from "../platform/views.ts"
-import type { Handlers } from "./handler.ts"
+import {
+  type Call,
+  type Handlers,
+  administered,
+  chatOf,
+  chatWithRight,
+  knownChat,
+  requireOpen,
+  requireRight
+} from "./call.ts"
+import { readContent } from "./content.ts"
+import { renameChat } from "../platform/chats.ts"
+import { recordEvent } from "../platform/events.ts"
+import { recordActivity } from "../platform/members.ts"
+import { type ChatState, now } from "../platform/state.ts"
+import { toChat, toMessage } from "../platform/views.ts"
 
 const messageIn = ({ state }: Call, chat: ChatState, mid: MessageId) =>
   Effect.suspend(() => {
@@ -32,8 +41,8 @@ const announceChange = (
   notify: boolean | null | undefined
 ): void => {
   if (changed.length === 0) return
-  chat.lastEventAt = state.now
-  markActive(state, chat, bot.user)
+  chat.lastEventAt = now(state)
+  recordActivity(state, chat, bot.user)
   if (notify !== false) recordEvent(state, chat, { _tag: "Notice", chat_id: chat.chat_id, changed })
 }
 

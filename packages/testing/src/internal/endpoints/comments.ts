@@ -2,13 +2,12 @@ import type { MessageId } from "@colloquy/core/Message"
 import type * as Comments from "@colloquy/core/Comments"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
-import { type Call, requireRight, visibleMessage } from "./call.ts"
-import { parseText } from "../platform/content.ts"
-import type { MessageState, CommentState } from "../platform/model.ts"
 import * as refusal from "../http/refusal.ts"
+import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
+import { parseText } from "./content.ts"
 import { createComment, editComment, removeComment } from "../platform/comments.ts"
-import { hasRight, isAdmin } from "../platform/chats.ts"
-import type { Handlers } from "./handler.ts"
+import { hasRight, isAdmin } from "../platform/members.ts"
+import { type CommentState, type MessageState, now } from "../platform/state.ts"
 
 const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
   Effect.flatMap(visibleMessage(call, mid), (message) =>
@@ -91,7 +90,7 @@ export const comments: Handlers<typeof Comments> = {
     const message = yield* channelMessage(call, message_id)
     const found = yield* commentOn(call, message, comment_id)
     yield* mayChange(call, found, "edit")
-    if (call.state.now - found.value.timestamp > Platform.commentEditWindow) return yield* refusal.commentTooOld()
+    if (now(call.state) - found.value.timestamp > Platform.commentEditWindow) return yield* refusal.commentTooOld()
     editComment(call.state, found, yield* readComment(call, message, body, comment_id), call.bot.user)
   }),
 

@@ -1,6 +1,6 @@
 import type * as Me from "@colloquy/core/Me"
 import * as Effect from "effect/Effect"
-import type { Handlers } from "./handler.ts"
+import type { Handlers } from "./call.ts"
 
 export const me: Handlers<typeof Me> = {
   get: (_, { bot }) => Effect.sync(() => ({ ...bot.user.profile, commands: bot.commands })),

@@ -4,13 +4,12 @@ import type * as Members from "@colloquy/core/Members"
 import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import { administered, type Call, chatOf, chatWithRight } from "./call.ts"
-import type { MemberState, ChatState } from "../platform/model.ts"
 import * as refusal from "../http/refusal.ts"
-import { addMember, setAdminRights, removeMember, isAdmin } from "../platform/chats.ts"
+import { type Call, type Handlers, administered, chatOf, chatWithRight } from "./call.ts"
+import { addMember, isAdmin, removeMember, setAdminRights } from "../platform/members.ts"
+import type { ChatState, MemberState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
 import { toMember } from "../platform/views.ts"
-import { idOf } from "../platform/state.ts"
-import type { Handlers } from "./handler.ts"
 
 const memberOf = (chat: ChatState, user_id: UserId): Effect.Effect<MemberState, refusal.Refusal> =>
   Effect.suspend(() => {

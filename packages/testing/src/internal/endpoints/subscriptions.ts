@@ -2,7 +2,7 @@ import type * as Subscriptions from "@colloquy/core/Subscriptions"
 import * as Effect from "effect/Effect"
 import { rejected } from "../http/refusal.ts"
 import { checkUrl, subscribe, unsubscribe } from "../webhook/subscriptions.ts"
-import type { Handlers } from "./handler.ts"
+import type { Handlers } from "./call.ts"
 
 export const subscriptions: Handlers<typeof Subscriptions> = {
   list: (_, { bot }) =>
@@ -14,11 +14,11 @@ export const subscriptions: Handlers<typeof Subscriptions> = {
       }))
     ),
 
-  subscribe: (request, { bot, state }) =>
-    Effect.andThen(checkUrl(request.url, state.webhooks.allowsInsecure), subscribe(state, bot, request)),
+  subscribe: (request, { bot, context }) =>
+    Effect.andThen(checkUrl(request.url, context.webhooks.allowsInsecure), subscribe(context, bot, request)),
 
-  unsubscribe: ({ url }, { bot, state }) =>
-    Effect.flatMap(unsubscribe(state, bot, url), (wasSubscribed) =>
+  unsubscribe: ({ url }, { bot, context }) =>
+    Effect.flatMap(unsubscribe(context, bot, url), (wasSubscribed) =>
       wasSubscribed ? Effect.void : rejected(`Nothing is subscribed at ${url}`)
     )
 }

@@ -1,7 +1,7 @@
 import type * as Uploads from "@colloquy/core/Uploads"
 import * as Effect from "effect/Effect"
 import { openSlot } from "../upload/host.ts"
-import type { Handlers } from "./handler.ts"
+import type { Handlers } from "./call.ts"
 
 export const uploads: Handlers<typeof Uploads> = {
   create: ({ type }, { listener, state }) =>

@@ -1,9 +1,8 @@
 import type { ChatId } from "@colloquy/core/Chat"
 import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
-import type { BotState, ChatState } from "../platform/model.ts"
 import { findDialog } from "../platform/chats.ts"
-import type { PlatformState } from "../platform/state.ts"
+import type { BotState, ChatState, PlatformState } from "../platform/state.ts"
 
 /** The chat that a request is about, as its path and its query tell before its body is read. */
 export const targetOf = (

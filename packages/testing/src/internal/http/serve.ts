@@ -6,10 +6,6 @@ import { identity } from "effect/Function"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { Call } from "../endpoints/call.ts"
-import { faulty, type MatchedEndpoint } from "../platform/faults.ts"
-import { handlerOf } from "../endpoints/index.ts"
-import type { BotState } from "../platform/model.ts"
 import { readText } from "./requestBody.ts"
 import * as refusal from "./refusal.ts"
 import * as requestReader from "./requestReader.ts"
@@ -26,7 +22,11 @@ import {
   type Handler
 } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "./wire.ts"
-import type { PlatformState } from "../platform/state.ts"
+import type { Call } from "../endpoints/call.ts"
+import { handlerOf } from "../endpoints/index.ts"
+import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
+import type { EmulatorContext } from "../platform/context.ts"
+import { type BotState, type PlatformState, now } from "../platform/state.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
@@ -71,7 +71,7 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
 type Journaled = { -readonly [K in keyof Exchange]: Exchange[K] }
 
 const open = (state: PlatformState, { headers, method, path, query }: Request): Journaled => ({
-  at: state.now,
+  at: now(state),
   method,
   path,
   query,
@@ -83,7 +83,8 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
 })
 
 /** Answers requests from the state of the platform, by the declarations that the client is made of. */
-export const serving = (state: PlatformState): Handler => {
+export const serving = (context: EmulatorContext): Handler => {
+  const { interceptors, isStrict, limiter, state } = context
   const find = router.make(Endpoints.all)
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
@@ -100,13 +101,13 @@ export const serving = (state: PlatformState): Handler => {
     const { endpoint, params } = match
     exchange.endpoint = endpoint.endpoint
     const bot = yield* authenticate(state, request)
-    if (state.limiter !== undefined) {
-      yield* state.limiter.admit(endpoint, bot, targetOf(state, bot, params, query), state.now)
+    if (limiter !== undefined) {
+      yield* limiter.admit(endpoint, bot, targetOf(state, bot, params, query), now(state))
     }
-    const isRead = state.isStrict || Object.keys(endpoint.declaration.body).length > 0
+    const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.imageOrigins.bot = listener.uploads.image
-    return yield* answerers.get(endpoint)!({ params, query, body, isStrict: state.isStrict }, { state, bot, listener })
+    return yield* answerers.get(endpoint)!({ params, query, body, isStrict }, { state, context, bot, listener })
   })
 
   const found = ({ listener, method, path }: Request): MatchedEndpoint => {
@@ -131,9 +132,9 @@ export const serving = (state: PlatformState): Handler => {
   return (request) =>
     Effect.suspend(() => {
       const exchange = open(state, request)
-      const answered: Effect.Effect<Response, ConnectionLost> = state.interceptors.reduce(
+      const answered: Effect.Effect<Response, ConnectionLost> = interceptors.reduce(
         (next, intercept) => Effect.suspend(() => intercept(request, next)),
-        Effect.suspend(() => faulty(state, request, found, answer(request, exchange)))
+        Effect.suspend(() => withFaults(state, request, found, answer(request, exchange)))
       )
       return Effect.onExit(answered, (exit) =>
         Effect.sync(() => {

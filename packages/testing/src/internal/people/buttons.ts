@@ -2,13 +2,14 @@ import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
-import { notifyBot } from "../platform/updates.ts"
-import type { UserState, MessageState } from "../platform/model.ts"
-import { markActive } from "../platform/chats.ts"
-import { toMessage } from "../platform/views.ts"
-import { idOf } from "../platform/state.ts"
-import { type Actor, cannot, type Action, localeOf } from "./actor.ts"
+import { type Action, type Actor, cannot, localeOf } from "./access.ts"
 import { sendIn } from "./messages.ts"
+import { nextName } from "../platform/ids.ts"
+import { recordActivity } from "../platform/members.ts"
+import { type MessageState, type UserState, now } from "../platform/state.ts"
+import { notifyBot } from "../platform/updates.ts"
+import { botOf, idOf } from "../platform/users.ts"
+import { toMessage } from "../platform/views.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
@@ -43,18 +44,18 @@ const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Button> => {
   return cannot(actor, `there is no button ${nameOf(ref)}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
 }
 
-const ownCard = ({ profile: user }: UserState): Attachment => ({
+const contactOf = ({ profile: user }: UserState): Attachment => ({
   type: "contact",
   payload: { vcf_info: `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${user.first_name}\r\nEND:VCARD`, user }
 })
 
-const call = (actor: Actor, message: MessageState, payload: string | null | undefined): Action<string> => {
+const pressCallback = (actor: Actor, message: MessageState, payload: string | null | undefined): Action<string> => {
   const { self, state } = actor
-  const bot = state.botOf(idOf(message.author))
+  const bot = botOf(state, idOf(message.author))
   if (bot === undefined) return cannot(actor, "the keyboard is not a bot's")
-  markActive(state, message.chat, self)
-  const callback_id = state.nextName("callback")
-  const timestamp = state.now
+  recordActivity(state, message.chat, self)
+  const callback_id = nextName(state, "callback")
+  const timestamp = now(state)
   bot.callbacks.set(callback_id, { message, user: self, isAnswered: false })
   notifyBot(state, message.chat, bot, {
     update_type: "message_callback",
@@ -66,23 +67,22 @@ const call = (actor: Actor, message: MessageState, payload: string | null | unde
   return Effect.succeed(callback_id)
 }
 
-/** Presses a button under a message. */
-export const pressing =
+export const press =
   (actor: Actor, ref: ButtonRef) =>
   (message: MessageState): Action<string | undefined> =>
     Effect.flatMap(pick(actor, rowsOf(message), ref), (button): Action<string | undefined> => {
-      const say = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
+      const send = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
         Effect.as(sendIn(actor, message.chat, text, { attachments }), undefined)
       switch (button.type) {
         case "callback":
-          return call(actor, message, button.payload)
+          return pressCallback(actor, message, button.payload)
         case "message":
-          return say(button.text)
+          return send(button.text)
         case "request_contact":
-          return say("", [ownCard(actor.self)])
+          return send("", [contactOf(actor.self)])
         case "request_geo_location":
-          return say("", [{ type: "location", ...actor.self.location }])
+          return send("", [{ type: "location", ...actor.self.location }])
         default:
-          return cannot(actor, `pressing a button of the type ${button.type} tells the bot nothing`)
+          return cannot(actor, `a bot receives nothing when a button of the type ${button.type} is pressed`)
       }
     })

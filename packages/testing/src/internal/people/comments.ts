@@ -1,17 +1,15 @@
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
-import { createComment, editComment, removeComment } from "../platform/comments.ts"
-import { hasRight, isAdmin } from "../platform/chats.ts"
-import { messageOf, commentOf } from "./access.ts"
-import { type Actor, cannot, type Action } from "./actor.ts"
+import { type Action, type Actor, cannot, commentOf, messageOf } from "./access.ts"
 import { checkText } from "./messages.ts"
+import { createComment, editComment, removeComment } from "../platform/comments.ts"
+import { hasRight, isAdmin } from "../platform/members.ts"
 
 const speakableComment = (actor: Actor, text: string): Action =>
   text === "" ? cannot(actor, "a comment has a text") : checkText(actor, text)
 
 const notTheirs = (actor: Actor): Action<never> => cannot(actor, "the comment is not theirs")
 
-/** What a person does with comments. */
 export const commenting = (actor: Actor): Pick<Person, "comment" | "editComment" | "removeComment"> => ({
   comment: Effect.fnUntraced(function* (ref, text, { onBehalf = false, replyTo } = {}) {
     const message = yield* messageOf(actor, ref)

@@ -2,26 +2,27 @@ import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
+import { type Action, type Actor, cannot, localeOf } from "./access.ts"
+import { createDialog, findDialog } from "../platform/chats.ts"
+import { recordActivity } from "../platform/members.ts"
+import { type ChatState, now } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
-import type { ChatState } from "../platform/model.ts"
-import { findDialog, markActive, openDialog } from "../platform/chats.ts"
 import { toChat } from "../platform/views.ts"
-import { type Actor, cannot, type Action, localeOf } from "./actor.ts"
 
 type DialogUpdate = Extract<
   Update["update_type"],
   "bot_stopped" | "dialog_cleared" | "dialog_removed" | "dialog_muted" | "dialog_unmuted"
 >
 
-/** Opens the dialog, or starts it again. */
-export const begin = (actor: Actor, payload?: string): ChatState => {
+/** Opens the dialog, or starts it again after it was stopped. */
+export const startDialog = (actor: Actor, payload?: string): ChatState => {
   const { bot, self, state } = actor
-  const chat = findDialog(state, self, bot) ?? openDialog(state, self, bot)
+  const chat = findDialog(state, self, bot) ?? createDialog(state, self, bot)
   chat.isSuspended = false
-  markActive(state, chat, self)
+  recordActivity(state, chat, self)
   const { chat_id } = chat
   const deepLink = payload === undefined ? {} : { payload }
-  const started = { timestamp: state.now, chat_id, user: self.profile, ...deepLink, ...localeOf(actor) }
+  const started = { timestamp: now(state), chat_id, user: self.profile, ...deepLink, ...localeOf(actor) }
   notifyBot(state, chat, bot, { update_type: "bot_started", ...started })
   return chat
 }
@@ -35,12 +36,11 @@ const dialogOf = (actor: Actor): Action<ChatState> =>
 const toDialog = (actor: Actor, update_type: DialogUpdate, change: (chat: ChatState) => object = () => ({})): Action =>
   Effect.map(dialogOf(actor), (chat) => {
     const { bot, self, state } = actor
-    markActive(state, chat, self)
-    const update = { update_type, timestamp: state.now, chat_id: chat.chat_id, user: self.profile, ...localeOf(actor) }
+    recordActivity(state, chat, self)
+    const update = { update_type, timestamp: now(state), chat_id: chat.chat_id, user: self.profile, ...localeOf(actor) }
     notifyBot(state, chat, bot, { ...update, ...change(chat) })
   })
 
-/** What a person does with the dialog itself. */
 export const dialogs = (
   actor: Actor
 ): Pick<Person, "dialog" | "start" | "stop" | "clearDialog" | "removeDialog" | "muteDialog" | "unmuteDialog"> => ({
@@ -49,7 +49,7 @@ export const dialogs = (
     Effect.suspend(() =>
       payload !== undefined && payload.length > Platform.maxStartPayloadLength
         ? cannot(actor, `the payload of a deep link has at most ${Platform.maxStartPayloadLength} characters`)
-        : Effect.sync(() => toChat(actor.state, begin(actor, payload), actor.bot))
+        : Effect.sync(() => toChat(actor.state, startDialog(actor, payload), actor.bot))
     ),
   stop: toDialog(actor, "bot_stopped", (chat) => {
     chat.isSuspended = true

@@ -1,55 +1,117 @@
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { PersonEvent, Person } from "../../Person.ts"
-import type { UserState, RecordedEvent } from "../platform/model.ts"
-import { telling } from "./slowWait.ts"
-import { idOf, type PlatformState } from "../platform/state.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
+import type { Person, PersonEvent } from "../../Person.ts"
+import type { PlatformState, RecordedEvent, UserState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
 
-/** What a person hears of bots: of all of them, from now on. */
-type Ear = Pick<Person, "reply" | "notification" | "next" | "unread" | "events">
+/** After how long a wait is reported, in milliseconds of real time. */
+const slowAfter = 3000
+
+/** How many of the last calls and events a report lists. */
+const maxListed = 5
+
+const maxAnswerLength = 200
+
+const list = (items: ReadonlyArray<string>): string => (items.length === 0 ? "nothing" : items.join(", "))
+
+const isPoll = ({ endpoint, status }: Exchange): boolean => endpoint === "Updates.list" && status === 200
+
+const describeCall = ({ answer = "", method, path, query, status }: Exchange): string => {
+  const call = `${method} ${path}${query} ${status ?? "without a response"}`
+  return status === undefined || status < 400 ? call : `${call} ${answer.slice(0, maxAnswerLength)}`.trimEnd()
+}
+
+const textOf = (event: PersonEvent): string | null | undefined => {
+  if (event._tag === "Message" || event._tag === "Edited") return event.message.body?.text
+  return event._tag === "Notification" ? event.text : undefined
+}
+
+const describeEvent = (event: PersonEvent): string => {
+  const text = textOf(event)
+  return text == null ? event._tag : `${event._tag} ${JSON.stringify(text)}`
+}
+
+const describeWait = (state: PlatformState, user: UserState, member: string): string => {
+  const { first_name } = user.profile
+  const calls = state.exchanges.from(0).filter((exchange) => !isPoll(exchange))
+  const seen = state.events.from(0).filter(({ audience }) => audience.has(idOf(user)))
+  return [
+    `${first_name} has waited for \`${member}\` for ${slowAfter / 1000} s.`,
+    `The last calls of the bot: ${list(calls.slice(-maxListed).map(describeCall))}.`,
+    `The last events that ${first_name} saw: ${list(seen.slice(-maxListed).map(({ event }) => describeEvent(event)))}.`
+  ].join(" ")
+}
+
+/** Logs a warning once if a wait is slow, because in a test it may never end. The timer does not keep the process alive. */
+const reportSlow = <A>(
+  state: PlatformState,
+  user: UserState,
+  member: string,
+  wait: Effect.Effect<A>
+): Effect.Effect<A> =>
+  Effect.contextWith((context) => {
+    // The test runner replaces the console of the test, which shows its output only after the test.
+    const warning = Effect.suspend(() => Effect.logWarning(describeWait(state, user, member))).pipe(
+      Effect.provideService(Console.Console, globalThis.console)
+    )
+    return Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const timer = setTimeout(Effect.runForkWith(context), slowAfter, warning)
+        timer.unref?.()
+        return timer
+      }),
+      () => wait,
+      (timer) => Effect.sync(() => clearTimeout(timer))
+    )
+  })
+
+export type EventReader = Pick<Person, "reply" | "notification" | "next" | "unread" | "events">
 
 type Kind = PersonEvent["_tag"]
 
 type OfKind<K extends Kind> = Extract<PersonEvent, { readonly _tag: K }>
 
-export const makeEar = (state: PlatformState, self: UserState): Ear => {
+/** Reads the events of all bots that a person sees, from now on. */
+export const makeEventReader = (state: PlatformState, self: UserState): EventReader => {
   const start = state.events.end
-  let readTo = start
+  let position = start
   const unread: Array<PersonEvent> = []
 
-  const isNear = ({ audience }: RecordedEvent): boolean => audience.has(idOf(self))
+  const isSeen = ({ audience }: RecordedEvent): boolean => audience.has(idOf(self))
 
-  const listen = (): void => {
-    for (const hearing of state.events.from(readTo)) if (isNear(hearing)) unread.push(hearing.event)
-    readTo = state.events.end
+  const read = (): void => {
+    for (const recorded of state.events.from(position)) if (isSeen(recorded)) unread.push(recorded.event)
+    position = state.events.end
   }
 
-  const take = (what: string, isWanted: (heard: PersonEvent) => boolean): Effect.Effect<PersonEvent> => {
+  const take = (member: string, matches: (event: PersonEvent) => boolean): Effect.Effect<PersonEvent> => {
     const takeOr = (otherwise: () => Effect.Effect<PersonEvent>): Effect.Effect<PersonEvent> =>
       Effect.suspend(() => {
-        listen()
-        const at = unread.findIndex(isWanted)
-        return at < 0 ? otherwise() : Effect.succeed(unread.splice(at, 1)[0])
+        read()
+        const index = unread.findIndex(matches)
+        return index < 0 ? otherwise() : Effect.succeed(unread.splice(index, 1)[0])
       })
     const wait = (): Effect.Effect<PersonEvent> => Effect.andThen(state.events.arrival, takeOr(wait))
-    return takeOr(() => telling(state, self, what, wait()))
+    return takeOr(() => reportSlow(state, self, member, wait()))
   }
 
-  const takeOf = <K extends Kind>(what: string, kind: K) =>
-    take(what, ({ _tag }) => _tag === kind) as Effect.Effect<OfKind<K>>
+  const takeOf = <K extends Kind>(member: string, kind: K) =>
+    take(member, ({ _tag }) => _tag === kind) as Effect.Effect<OfKind<K>>
 
   return {
     reply: Effect.map(takeOf("reply", "Message"), ({ message }) => message),
     notification: Effect.map(takeOf("notification", "Notification"), ({ text }) => text),
-    next: ((wanted: Kind | ((heard: PersonEvent) => boolean)) =>
+    next: ((wanted: Kind | ((event: PersonEvent) => boolean)) =>
       typeof wanted === "string" ? takeOf(`next("${wanted}")`, wanted) : take("next", wanted)) as Person["next"],
     unread: Effect.sync(() => {
-      listen()
+      read()
       return unread.filter(({ _tag }) => _tag !== "Action")
     }),
     events: state.events.stream(start).pipe(
-      Stream.filter(isNear),
-      Stream.map(({ event: heard }) => heard)
+      Stream.filter(isSeen),
+      Stream.map(({ event }) => event)
     )
   }
 }

@@ -1,13 +1,12 @@
 import type { Permission } from "@colloquy/core/Member"
 import * as Effect from "effect/Effect"
 import type { Person, UserRef } from "../../Person.ts"
+import { type Action, type Actor, administered, cannot, chatOf, joinedChat, openChat, userIdOf } from "./access.ts"
+import { renameChat } from "../platform/chats.ts"
+import { addMember, hasRight, removeMember, setAdminRights } from "../platform/members.ts"
+import type { ChatState, MemberState, UserState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
 import { problemOfRights, problemOfTitle } from "../platform/validation.ts"
-import type { UserState, MemberState, ChatState } from "../platform/model.ts"
-import { userIdOf } from "../platform/refs.ts"
-import { addMember, setAdminRights, removeMember, hasRight, renameChat } from "../platform/chats.ts"
-import { idOf } from "../platform/state.ts"
-import { administered, openChat, joinedChat, chatOf } from "./access.ts"
-import { type Actor, cannot, type Action } from "./actor.ts"
 
 const userOf = (actor: Actor, ref: UserRef): Action<UserState> =>
   Effect.suspend((): Action<UserState> => {
@@ -30,7 +29,6 @@ const requireRights = (actor: Actor, permissions: ReadonlyArray<Permission> | un
   return problem === undefined ? Effect.void : cannot(actor, problem)
 }
 
-/** What a person does with chats and those who are in them. */
 export const memberships = (
   actor: Actor
 ): Pick<

@@ -1,19 +1,28 @@
+import type { Attachment } from "@colloquy/core/Attachment"
 import type { Message } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
-import type { ChatRef, Person, SendOptions } from "../../Person.ts"
-import { type Content, isEmpty, nothing } from "../platform/content.ts"
-import type { ChatState } from "../platform/model.ts"
-import { contentOf, linkTo, createMessage, editMessage, removeMessage } from "../platform/messages.ts"
-import { dialogPartner, findDialog, hasRight, markActive } from "../platform/chats.ts"
+import type { ChatRef, Person, PersonAttachment, PersonMedia, SendOptions } from "../../Person.ts"
+import { type Action, type Actor, cannot, messageOf, openChat } from "./access.ts"
+import { startDialog } from "./dialogs.ts"
+import { dialogPartner, findDialog } from "../platform/chats.ts"
+import { createMedia, toAttachment } from "../platform/media.ts"
+import { hasRight, recordActivity } from "../platform/members.ts"
+import {
+  type Content,
+  contentOf,
+  createMessage,
+  editMessage,
+  emptyContent,
+  isEmpty,
+  linkTo,
+  removeMessage
+} from "../platform/messages.ts"
+import { type ChatState, type MediaState, type PlatformState, now } from "../platform/state.ts"
+import { botOf, idOf } from "../platform/users.ts"
+import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
-import { idOf } from "../platform/state.ts"
-import { openChat, messageOf } from "./access.ts"
-import { type Actor, cannot, type Action } from "./actor.ts"
-import { attach } from "./attachments.ts"
-import { begin } from "./dialogs.ts"
 
-/** What the platform lets nobody say. */
 export const checkText = (actor: Actor, text: string): Action =>
   text.length > Platform.maxTextLength
     ? cannot(actor, `a text has at most ${Platform.maxTextLength} characters`)
@@ -21,6 +30,41 @@ export const checkText = (actor: Actor, text: string): Action =>
 
 const requireContent = (actor: Actor, content: Content): Action<Content> =>
   isEmpty(content) ? cannot(actor, "a message has a text, attachments or a link") : Effect.succeed(content)
+
+type SentMedia = Extract<PersonAttachment, { readonly type: MediaState["type"] }>
+
+const isMedia = (attachment: PersonAttachment): attachment is SentMedia => {
+  const { type } = attachment
+  return type === "image" || type === "video" || type === "audio" || type === "file"
+}
+
+/** The media that a person sends: uploaded and processed, so that a bot can send them on by their token. */
+const mediaOf = (state: PlatformState, attachment: PersonMedia): MediaState => {
+  const { photo_id, token, url } = attachment.payload ?? {}
+  const known = token == null ? undefined : state.media.get(token)
+  if (known !== undefined) return known
+  const media = createMedia(state, attachment.type, {
+    token: token ?? undefined,
+    photo_id: photo_id ?? undefined,
+    sourceUrl: url ?? undefined
+  })
+  media.readyAt = now(state)
+  if (attachment.type === "file") {
+    media.filename = attachment.filename ?? undefined
+    media.size = attachment.size ?? 0
+  }
+  return media
+}
+
+/** Completes an attachment as the platform does. */
+const completeAttachment = (actor: Actor, attachment: PersonAttachment): Action<Attachment> =>
+  Effect.suspend((): Action<Attachment> => {
+    if (!isMedia(attachment)) return Effect.succeed(attachment)
+    const media = mediaOf(actor.state, attachment)
+    if (media.type !== attachment.type) return cannot(actor, `no ${attachment.type} has the token ${media.token}`)
+    const { payload: _, ...rest } = attachment
+    return Effect.succeed({ ...toAttachment(actor.state, media), ...defined(rest) } as Attachment)
+  })
 
 const readContent = Effect.fnUntraced(function* (
   actor: Actor,
@@ -37,9 +81,9 @@ const readContent = Effect.fnUntraced(function* (
     return yield* cannot(actor, "a reply is to a message of the same chat")
   }
   return yield* requireContent(actor, {
-    ...nothing,
+    ...emptyContent,
     text: text === "" ? null : text,
-    attachments: yield* Effect.forEach(attachments, (said) => attach(actor, said)),
+    attachments: yield* Effect.forEach(attachments, (attachment) => completeAttachment(actor, attachment)),
     link: linked === undefined ? undefined : linkTo(link!.type, linked)
   })
 })
@@ -51,28 +95,27 @@ const sendInDialog = (actor: Actor, text: string, options?: SendOptions): Action
     return Effect.map(readContent(actor, known, text, options), (content) =>
       toMessage(
         state,
-        createMessage(state, known === undefined || known.isSuspended ? begin(actor) : known, self, content)
+        createMessage(state, known === undefined || known.isSuspended ? startDialog(actor) : known, self, content)
       )
     )
   })
 
-/** They, facing the bot that a dialog is with. */
-const facing = (actor: Actor, dialog: ChatState): Actor => {
+/** The person, acting towards the bot of a dialog. */
+const towardsBotOf = (actor: Actor, dialog: ChatState): Actor => {
   const other = dialogPartner(dialog, actor.self)
-  const bot = other === undefined ? undefined : actor.state.botOf(idOf(other))
+  const bot = other === undefined ? undefined : botOf(actor.state, idOf(other))
   return bot === undefined ? actor : { ...actor, bot }
 }
 
 export const sendIn = (actor: Actor, ref: ChatRef, text: string, options?: SendOptions): Action<Message> =>
   Effect.flatMap(openChat(actor, ref, "write"), (chat) =>
     chat.type === "dialog"
-      ? sendInDialog(facing(actor, chat), text, options)
+      ? sendInDialog(towardsBotOf(actor, chat), text, options)
       : Effect.map(readContent(actor, chat, text, options), (content) =>
           toMessage(actor.state, createMessage(actor.state, chat, actor.self, content))
         )
   )
 
-/** What a person does with messages. */
 export const messaging = (actor: Actor): Pick<Person, "send" | "edit" | "remove" | "view"> => ({
   send: ((...args: [string, SendOptions?] | Parameters<Person["send"]>) => {
     const [first, second, third] = args
@@ -84,8 +127,8 @@ export const messaging = (actor: Actor): Pick<Person, "send" | "edit" | "remove"
     const message = yield* messageOf(actor, ref)
     if (message.author !== actor.self) return yield* cannot(actor, "the message is not theirs")
     yield* checkText(actor, text)
-    const said: Content = { ...contentOf(message), text: text === "" ? null : text, markup: [] }
-    editMessage(actor.state, message, yield* requireContent(actor, said), actor.self)
+    const content: Content = { ...contentOf(message), text: text === "" ? null : text, markup: [] }
+    editMessage(actor.state, message, yield* requireContent(actor, content), actor.self)
     return toMessage(actor.state, message)
   }),
   remove: Effect.fnUntraced(function* (ref) {
@@ -98,6 +141,6 @@ export const messaging = (actor: Actor): Pick<Person, "send" | "edit" | "remove"
   view: (ref) =>
     Effect.map(messageOf(actor, ref), ({ chat, viewers }) => {
       viewers?.add(idOf(actor.self))
-      markActive(actor.state, chat, actor.self)
+      recordActivity(actor.state, chat, actor.self)
     })
 })

@@ -1,39 +1,38 @@
 import * as Effect from "effect/Effect"
 import type { Person, UserRef } from "../../Person.ts"
-import type { UserState, BotState } from "../platform/model.ts"
-import { userIdOf } from "../platform/refs.ts"
-import { idOf, type PlatformState } from "../platform/state.ts"
-import { shownMessage } from "./access.ts"
+import { shownMessage, userIdOf } from "./access.ts"
+import { press } from "./buttons.ts"
 import { commenting } from "./comments.ts"
 import { dialogs } from "./dialogs.ts"
-import { makeEar } from "./events.ts"
+import { makeEventReader } from "./events.ts"
 import { memberships } from "./members.ts"
-import { pressing } from "./buttons.ts"
 import { messaging } from "./messages.ts"
+import type { BotState, PlatformState, UserState } from "../platform/state.ts"
+import { botOf, idOf } from "../platform/users.ts"
 
-const botOf = (state: PlatformState, ref: UserRef): BotState => {
-  const bot = state.botOf(userIdOf(ref))
+const findBot = (state: PlatformState, ref: UserRef): BotState => {
+  const bot = botOf(state, userIdOf(ref))
   if (bot === undefined) throw new RangeError(`Person.with: there is no bot ${userIdOf(ref)}`)
   return bot
 }
 
-/** A person, who acts on the world and writes to `bot` in their dialog. */
+/** Creates a person whose dialog is with `bot`. */
 export const makePerson = (
   state: PlatformState,
   bot: BotState,
   self: UserState,
-  ear = makeEar(state, self)
+  events = makeEventReader(state, self)
 ): Person => {
   const actor = { state, bot, self }
   return {
     user: self.profile,
     user_id: idOf(self),
-    with: (other) => makePerson(state, botOf(state, other), self, ear),
+    with: (other) => makePerson(state, findBot(state, other), self, events),
     ...dialogs(actor),
     ...messaging(actor),
-    press: (ref, button) => Effect.flatMap(shownMessage(actor, ref), pressing(actor, button)),
+    press: (ref, button) => Effect.flatMap(shownMessage(actor, ref), press(actor, button)),
     ...memberships(actor),
     ...commenting(actor),
-    ...ear
+    ...events
   }
 }

@@ -1,13 +1,13 @@
 import type { ChatId } from "@colloquy/core/Chat"
-import { type Permission, permissions } from "@colloquy/core/Member"
-import { notifyBots, notifyBot } from "./updates.ts"
-import type { UserState, BotState, MemberState, ChatState } from "./model.ts"
-import { idOf, type PlatformState } from "./state.ts"
+import type { ChatOptions } from "../../EmulatorOptions.ts"
+import type { Person } from "../../Person.ts"
+import { nextChatId, nextName } from "./ids.ts"
+import { addMember, allRights, insertMember, recordActivity, setAdminRights } from "./members.ts"
+import { type BotState, type ChatState, type PlatformState, type UserState, now } from "./state.ts"
+import { notifyBots } from "./updates.ts"
+import { addUser, idOf } from "./users.ts"
 
-/** The rights that an administrator has unless told. */
-export const allRights: ReadonlyArray<Permission> = permissions
-
-/** What a chat is called unless told: only dialogs have no title. */
+/** The default titles: only dialogs have none. */
 const titles = { chat: "Group chat", channel: "Channel", dialog: null }
 
 export const createChat = (
@@ -15,7 +15,7 @@ export const createChat = (
   options: Pick<ChatState, "type"> & Partial<Pick<ChatState, "chat_id" | "title" | "link" | "owner" | "hasComments">>
 ): ChatState => {
   const chat: ChatState = {
-    chat_id: options.chat_id ?? state.nextChatId(options.type),
+    chat_id: options.chat_id ?? nextChatId(state, options.type),
     type: options.type,
     title: options.title ?? titles[options.type],
     description: null,
@@ -31,34 +31,37 @@ export const createChat = (
     isClosed: false,
     isSuspended: false,
     hasComments: options.hasComments ?? true,
-    lastEventAt: state.now
+    lastEventAt: now(state)
   }
   state.chats.set(chat.chat_id, chat)
   return chat
 }
 
-export const insertMember = (state: PlatformState, chat: ChatState, user: UserState): MemberState => {
-  const isOwner = chat.owner === idOf(user)
-  const membership: MemberState = {
-    user,
-    joinedAt: state.now,
-    lastAccessAt: state.now,
-    rights: isOwner ? new Set(allRights) : undefined,
-    alias: undefined
-  }
-  chat.members.set(idOf(user), membership)
-  chat.memberIds = new Set(chat.members.keys())
-  chat.former.delete(idOf(user))
-  return membership
-}
+const userOf = (state: PlatformState, { user_id }: Person): UserState => state.users.get(user_id)!
 
-/** Somebody does something in a chat: their last activity is now, there and at all. */
-export const markActive = ({ now }: PlatformState, chat: ChatState, user: UserState): void => {
-  const membership = chat.members.get(idOf(user))
-  if (membership !== undefined) membership.lastAccessAt = now
-  const { profile } = user
-  if (profile.last_activity_time === undefined || profile.last_activity_time === now) return
-  user.profile = { ...profile, last_activity_time: now }
+/** Creates a group chat or channel with its members, then adds the bot. */
+export const createGroup = (state: PlatformState, bot: BotState, options: ChatOptions): ChatState => {
+  const { bot: role = {}, chat_id, hasComments = true, isPublic = false, title, type = "chat" } = options
+  const members = (options.members ?? []).map((person) => userOf(state, person))
+  const owner =
+    options.owner === undefined ? (members[0] ?? addUser(state, { first_name: "Owner" })) : userOf(state, options.owner)
+  const link = isPublic ? `https://emulator.test/${nextName(state, "c")}` : null
+  const chat = createChat(state, {
+    ...(chat_id === undefined ? {} : { chat_id }),
+    type,
+    ...(title === undefined ? {} : { title }),
+    link,
+    owner: idOf(owner),
+    hasComments
+  })
+  for (const user of new Set([owner, ...members])) insertMember(state, chat, user)
+  if (role !== false) {
+    addMember(state, chat, bot.user, owner)
+    const isAdmin = role.admin ?? role.permissions !== undefined
+    const member = chat.members.get(idOf(bot.user))!
+    if (isAdmin) setAdminRights(state, chat, member, role.permissions ?? allRights, owner)
+  }
+  return chat
 }
 
 const dialogKey = (person: UserState, bot: BotState): string => `${idOf(person)} ${idOf(bot.user)}`
@@ -66,7 +69,7 @@ const dialogKey = (person: UserState, bot: BotState): string => `${idOf(person)}
 export const findDialog = (state: PlatformState, person: UserState, bot: BotState): ChatState | undefined =>
   state.dialogs.get(dialogKey(person, bot))
 
-export const openDialog = (state: PlatformState, person: UserState, bot: BotState, chat_id?: ChatId): ChatState => {
+export const createDialog = (state: PlatformState, person: UserState, bot: BotState, chat_id?: ChatId): ChatState => {
   const chat = createChat(state, { type: "dialog", ...(chat_id === undefined ? {} : { chat_id }) })
   insertMember(state, chat, person)
   insertMember(state, chat, bot.user)
@@ -74,79 +77,26 @@ export const openDialog = (state: PlatformState, person: UserState, bot: BotStat
   return chat
 }
 
-/** Whom a dialog is with, as one of the two sees it. */
-export const dialogPartner = (chat: ChatState, self: UserState): UserState | undefined => {
-  for (const { user } of chat.members.values()) if (user !== self) return user
+/** Returns the other one of the two members of a dialog. */
+export const dialogPartner = (dialog: ChatState, self: UserState): UserState | undefined => {
+  for (const { user } of dialog.members.values()) if (user !== self) return user
   return undefined
-}
-
-export const hasRight = (chat: ChatState, user: UserState, right: Permission): boolean =>
-  chat.members.get(idOf(user))?.rights?.has(right) === true
-
-export const isAdmin = (chat: ChatState, user: UserState): boolean => chat.members.get(idOf(user))?.rights !== undefined
-
-const place = (chat: ChatState) => ({ chat_id: chat.chat_id, is_channel: chat.type === "channel" })
-
-/**
- * Somebody comes in, by themselves or with the help of `by`.
- *
- * @assumption botsAsMembers
- */
-export const addMember = (state: PlatformState, chat: ChatState, user: UserState, by: UserState = user): void => {
-  const at = { timestamp: state.now, ...place(chat) }
-  const bot = state.botOf(idOf(user))
-  const inviter = by === user ? {} : { inviter_id: idOf(by) }
-  markActive(state, chat, by)
-  insertMember(state, chat, user)
-  if (bot !== undefined) notifyBot(state, chat, bot, { update_type: "bot_added", ...at, user: by.profile })
-  notifyBots(state, chat, { update_type: "user_added", ...at, user: user.profile, ...inviter }, user)
-}
-
-/** Somebody goes, by themselves or removed by `by`. */
-export const removeMember = (state: PlatformState, chat: ChatState, user: UserState, by: UserState = user): void => {
-  const at = { timestamp: state.now, ...place(chat) }
-  const bot = state.botOf(idOf(user))
-  const admin = by === user ? {} : { admin_id: idOf(by) }
-  markActive(state, chat, by)
-  if (chat.owner === idOf(user)) chat.owner = undefined
-  chat.members.delete(idOf(user))
-  chat.memberIds = new Set(chat.members.keys())
-  chat.former.set(idOf(user), by === user ? "left" : "removed")
-  if (bot !== undefined) notifyBot(state, chat, bot, { update_type: "bot_removed", ...at, user: by.profile })
-  notifyBots(state, chat, { update_type: "user_removed", ...at, user: user.profile, ...admin }, user)
-}
-
-/** Gives an administrator these rights in place of those they had; without rights, they are one no more. */
-export const setAdminRights = (
-  state: PlatformState,
-  chat: ChatState,
-  member: MemberState,
-  rights: ReadonlyArray<Permission> | undefined,
-  by: UserState | undefined
-): void => {
-  if (by !== undefined) markActive(state, chat, by)
-  member.rights = rights === undefined ? undefined : new Set(rights)
-  const bot = state.botOf(idOf(member.user))
-  if (bot === undefined) return
-  notifyBot(state, chat, bot, {
-    update_type: "bot_admin_permissions_changed",
-    timestamp: state.now,
-    ...place(chat),
-    ...(by === undefined ? {} : { user_id: idOf(by) }),
-    bot_id: idOf(member.user),
-    is_admin: rights !== undefined,
-    ...(rights === undefined ? {} : { permissions: rights })
-  })
 }
 
 export const closeChat = (state: PlatformState, chat: ChatState): void => {
   chat.isClosed = true
-  chat.lastEventAt = state.now
+  chat.lastEventAt = now(state)
 }
 
 export const renameChat = (state: PlatformState, chat: ChatState, title: string, by: UserState): void => {
   chat.title = title
-  markActive(state, chat, by)
+  recordActivity(state, chat, by)
   const { chat_id } = chat
-  notifyBots(state, chat, { update_type: "chat_title_changed", timestamp: state.now, chat_id, user: by.profile, title })
+  notifyBots(state, chat, {
+    update_type: "chat_title_changed",
+    timestamp: now(state),
+    chat_id,
+    user: by.profile,
+    title
+  })
 }

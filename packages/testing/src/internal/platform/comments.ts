@@ -1,22 +1,24 @@
 import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
-import type { Content } from "./content.ts"
-import { notifyBots } from "./updates.ts"
 import { recordEvent } from "./events.ts"
-import type { UserState, MessageState, CommentState } from "./model.ts"
-import { markActive } from "./chats.ts"
-import { idOf, type PlatformState } from "./state.ts"
+import { nextPosition } from "./ids.ts"
+import { recordActivity } from "./members.ts"
+import type { Content } from "./messages.ts"
+import { type CommentState, type MessageState, type PlatformState, type UserState, now } from "./state.ts"
+import { notifyBots } from "./updates.ts"
+import { idOf } from "./users.ts"
 
-/** What a comment says. Hyperlinks and mentions do not work in comments: their text stays. */
+/** What a comment contains. */
 export interface CommentContent extends Pick<Content, "text" | "markup"> {
   readonly replyTo: CommentState | undefined
 }
 
-const unsupported = new Set(["link", "user_mention"])
+/** Hyperlinks and mentions do not work in comments: only their text remains. */
+const unsupportedMarkup = new Set(["link", "user_mention"])
 
 const bodyOf = ({ markup, text }: CommentContent, at: Pick<Comment["body"], "mid" | "seq">): Comment["body"] => {
-  const kept = markup.filter(({ type }) => !unsupported.has(type))
+  const kept = markup.filter(({ type }) => !unsupportedMarkup.has(type))
   return { ...at, text, ...(kept.length === 0 ? {} : { markup: kept }) }
 }
 
@@ -34,15 +36,15 @@ const notifyOfComment = (
 ): void => {
   const { sender, ...rest } = value
   const message: Message = sender == null ? rest : { ...rest, sender }
-  const update: Update = { update_type, timestamp: state.now, message }
+  const update: Update = { update_type, timestamp: now(state), message }
   notifyBots(state, chat, update, by)
 }
 
-const recordComment = (state: PlatformState, { value: comment, message }: CommentState, by: UserState): void => {
+const recordIfBot = (state: PlatformState, { value: comment, message }: CommentState, by: UserState): void => {
   if (by.profile.is_bot) recordEvent(state, message.chat, { _tag: "Comment", chat_id: message.chat.chat_id, comment })
 }
 
-/** Comments on a post; `onBehalf` of the channel, nobody is named as its sender. */
+/** Comments on a post. A comment `onBehalf` of the channel has no sender. */
 export const createComment = (
   state: PlatformState,
   message: MessageState,
@@ -51,12 +53,12 @@ export const createComment = (
   onBehalf = false
 ): CommentState => {
   const { chat_id } = message.chat
-  markActive(state, message.chat, author)
-  const { mid, seq } = state.nextPosition(chat_id)
+  recordActivity(state, message.chat, author)
+  const { mid, seq } = nextPosition(state, chat_id)
   const comment: Comment = {
     sender: onBehalf ? null : author.profile,
     recipient: { chat_id, chat_type: "channel", post_id: message.mid },
-    timestamp: state.now,
+    timestamp: now(state),
     ...linkOf(content),
     body: bodyOf(content, { mid, seq })
   }
@@ -64,7 +66,7 @@ export const createComment = (
   message.comments.push(made)
   state.comments.set(mid, made)
   notifyOfComment(state, "comment_created", made, author)
-  recordComment(state, made, author)
+  recordIfBot(state, made, author)
   return made
 }
 
@@ -74,15 +76,15 @@ export const editComment = (
   content: CommentContent,
   by: UserState
 ): void => {
-  markActive(state, changed.message.chat, by)
+  recordActivity(state, changed.message.chat, by)
   const { mid, seq } = changed.value.body
   changed.value = { ...changed.value, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
   notifyOfComment(state, "comment_edited", changed, by)
-  recordComment(state, changed, by)
+  recordIfBot(state, changed, by)
 }
 
 export const removeComment = (state: PlatformState, { mid, message }: CommentState, by: UserState): void => {
-  markActive(state, message.chat, by)
+  recordActivity(state, message.chat, by)
   message.comments.splice(
     message.comments.findIndex((comment) => comment.mid === mid),
     1
@@ -94,7 +96,7 @@ export const removeComment = (state: PlatformState, { mid, message }: CommentSta
     message.chat,
     {
       update_type: "comment_removed",
-      timestamp: state.now,
+      timestamp: now(state),
       message_id: mid,
       chat_id,
       user_id: idOf(by),

@@ -3,16 +3,17 @@ import type * as Endpoints from "@colloquy/core/Endpoints"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Limits } from "../../EmulatorOptions.ts"
-import type { BotState, ChatState } from "./model.ts"
 import * as refusal from "../http/refusal.ts"
-import { idOf } from "./state.ts"
+import type { BotState, ChatState } from "./state.ts"
+import { idOf } from "./users.ts"
 
 type Scope = "host" | "messages" | "answers" | "polling"
 
-type Quota = readonly [scope: Scope, key: string]
+type Bucket = readonly [scope: Scope, key: string]
 
 /**
- * What a call takes besides its place at the host. A chat's messages are one lane, however they are named.
+ * The limit that a call counts towards, besides that of the host. The messages of a chat count together, by whatever id
+ * the chat is named.
  *
  * @assumption rateLimitScopes
  */
@@ -25,43 +26,40 @@ const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
   "Updates.list": "polling"
 }
 
-/**
- * The last arrivals that were let in, at most as many as the limit has places: where all are taken, the next may come
- * when the oldest is out.
- */
+/** The times of the last admitted requests, at most as many as the limit allows in a window. */
 class SlidingWindow {
-  readonly #places: number
+  readonly #limit: number
   readonly #times: Array<number> = []
   #oldest = 0
 
-  constructor(places: number) {
-    this.#places = places
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
-  /** How long it is until the lane has a place. */
+  /** How long until the window admits a request, in milliseconds. */
   waitAt(now: number, window: number): number {
-    return this.#times.length < this.#places ? 0 : Math.max(0, this.#times[this.#oldest] + window - now)
+    return this.#times.length < this.#limit ? 0 : Math.max(0, this.#times[this.#oldest] + window - now)
   }
 
-  letIn(now: number): void {
+  admit(now: number): void {
     this.#times[this.#oldest] = now
-    this.#oldest = (this.#oldest + 1) % this.#places
+    this.#oldest = (this.#oldest + 1) % this.#limit
   }
 
   isIdleAt(now: number, window: number): boolean {
-    const last = (this.#oldest + this.#places - 1) % this.#places
+    const last = (this.#oldest + this.#limit - 1) % this.#limit
     return this.#times[last] + window <= now
   }
 }
 
 /**
- * Lets at most so many arrivals in, over any sliding window. Lanes stand in the order of their last arrival, so those
- * that have become idle are at the front and are forgotten with the next arrival of anybody.
+ * Admits requests up to the limits, within any sliding window. The windows are in the order of their last request, so
+ * the idle ones come first and are removed with the next request.
  */
 export class Limiter {
   readonly #limits: Limits
   readonly #window: number
-  readonly #lanes = new Map<string, SlidingWindow>()
+  readonly #windows = new Map<string, SlidingWindow>()
 
   constructor(limits: Limits) {
     for (const scope of ["host", "messages", "answers", "polling"] as const) {
@@ -73,33 +71,33 @@ export class Limiter {
     this.#window = Duration.toMillis(limits.window)
   }
 
-  /** How many lanes are kept. */
+  /** The number of windows in memory. */
   get size(): number {
-    return this.#lanes.size
+    return this.#windows.size
   }
 
   /**
-   * Takes a place in every lane that is claimed, or none: how long it is until there is one in all.
+   * Counts a request in every bucket, or in none: returns how long until all of them admit it, in milliseconds.
    *
    * @assumption rejectedRequests
    */
-  take(claims: ReadonlyArray<Quota>, now: number): number {
-    this.#forgetIdle(now)
-    const lanes = claims.map(([scope, key]) => {
+  take(buckets: ReadonlyArray<Bucket>, now: number): number {
+    this.#removeIdle(now)
+    const windows = buckets.map(([scope, key]) => {
       const name = `${scope} ${key}`
-      return [name, this.#lanes.get(name) ?? new SlidingWindow(this.#limits[scope])] as const
+      return [name, this.#windows.get(name) ?? new SlidingWindow(this.#limits[scope])] as const
     })
-    const wait = Math.max(...lanes.map(([, lane]) => lane.waitAt(now, this.#window)))
+    const wait = Math.max(...windows.map(([, window]) => window.waitAt(now, this.#window)))
     if (wait > 0) return wait
-    for (const [name, lane] of lanes) {
-      lane.letIn(now)
-      this.#lanes.delete(name)
-      this.#lanes.set(name, lane)
+    for (const [name, window] of windows) {
+      window.admit(now)
+      this.#windows.delete(name)
+      this.#windows.set(name, window)
     }
     return 0
   }
 
-  /** Whether a call may come in now. */
+  /** Fails with 429 if a call exceeds a limit. */
   admit(
     endpoint: Endpoint.Any,
     bot: BotState,
@@ -110,21 +108,21 @@ export class Limiter {
       const self = String(idOf(bot.user))
       const scope = scopes[endpoint.endpoint as Endpoints.Name]
       const key = scope === "polling" ? self : chat && `${self} ${chat.chat_id}`
-      const claims = scope === undefined || key === undefined ? [] : [[scope, key] as const]
-      const wait = this.take([["host", self], ...claims], now)
+      const buckets = scope === undefined || key === undefined ? [] : [[scope, key] as const]
+      const wait = this.take([["host", self], ...buckets], now)
       if (wait === 0) return Effect.void
       return refusal.tooManyRequests(this.#limits.retryAfter ? Math.ceil(wait / 1000) : undefined)
     })
   }
 
   clear(): void {
-    this.#lanes.clear()
+    this.#windows.clear()
   }
 
-  #forgetIdle(now: number): void {
-    for (const [name, lane] of this.#lanes) {
-      if (!lane.isIdleAt(now, this.#window)) return
-      this.#lanes.delete(name)
+  #removeIdle(now: number): void {
+    for (const [name, window] of this.#windows) {
+      if (!window.isIdleAt(now, this.#window)) return
+      this.#windows.delete(name)
     }
   }
 }

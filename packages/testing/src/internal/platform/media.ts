@@ -3,37 +3,29 @@ import type { Message, MessageBody } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Upload"
-import * as Effect from "effect/Effect"
-import type { MediaState } from "./model.ts"
-import { pictureUrl } from "./pictures.ts"
-import * as refusal from "../http/refusal.ts"
-import type { PlatformState } from "./state.ts"
+import { nextName, nextPhotoId } from "./ids.ts"
+import { type MediaSettings, type MediaState, type PlatformState, now } from "./state.ts"
 
-const host = "https://media.emulator.test"
-
-/** How long things take and last, in milliseconds. */
-export interface MediaSettings {
-  readonly bytesPerSecond: number
-  readonly leastProcessing: number
-  readonly linkLifetime: number
-}
+const origin = "https://media.emulator.test"
 
 /** @assumption processingTime */
 export const defaultMediaSettings: MediaSettings = {
   bytesPerSecond: 2 * 2 ** 20,
-  leastProcessing: 200,
+  minimumProcessing: 200,
   linkLifetime: Platform.imageUrlLifetime
 }
 
+/** How long a file of this size is processed, in milliseconds. */
 export const processingTime = ({ mediaSettings }: PlatformState, size: number): number =>
-  Math.max(mediaSettings.leastProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
+  Math.max(mediaSettings.minimumProcessing, Math.ceil((size / mediaSettings.bytesPerSecond) * 1000))
 
-export const expectMedia = (
+/** Creates media that are not uploaded yet. */
+export const createMedia = (
   state: PlatformState,
   type: UploadType,
   {
-    token = state.nextName(type),
-    photo_id = state.nextPhotoId(),
+    token = nextName(state, type),
+    photo_id = nextPhotoId(state),
     sourceUrl
   }: { readonly [K in "token" | "photo_id" | "sourceUrl"]?: MediaState[K] | undefined } = {}
 ): MediaState => {
@@ -48,22 +40,29 @@ export const expectMedia = (
     video: undefined
   }
   state.media.set(token, media)
-  if (type === "image" && sourceUrl !== undefined) state.pictures.refer(media, sourceUrl)
+  if (type === "image" && sourceUrl !== undefined) state.images.link(photo_id, sourceUrl)
   return media
 }
 
 export const isReady = (state: PlatformState, { readyAt }: MediaState): boolean =>
-  readyAt !== undefined && readyAt <= state.now
+  readyAt !== undefined && readyAt <= now(state)
+
+/** Returns a link to an image that is valid from now on. */
+export const imageUrl = (state: PlatformState, { photo_id }: MediaState): string => {
+  const { bot, control, fallback } = state.imageOrigins
+  const expires = now(state) + state.mediaSettings.linkLifetime
+  return `${bot ?? control ?? fallback}/images/${photo_id}?expires=${expires}`
+}
 
 export const urlOf = (state: PlatformState, media: MediaState): string => {
-  if (media.type === "image") return pictureUrl(state, media)
-  return media.sourceUrl ?? `${host}/${media.type}s/${encodeURIComponent(media.token)}`
+  if (media.type === "image") return imageUrl(state, media)
+  return media.sourceUrl ?? `${origin}/${media.type}s/${encodeURIComponent(media.token)}`
 }
 
 const hasImages = (body: MessageBody | null | undefined): boolean =>
   body?.attachments?.some(({ type }) => type === "image") === true
 
-const renew = (state: PlatformState, attachment: Attachment): Attachment => {
+const renewAttachment = (state: PlatformState, attachment: Attachment): Attachment => {
   if (attachment.type !== "image") return attachment
   const media = state.media.get(attachment.payload.token)
   return media === undefined
@@ -72,9 +71,11 @@ const renew = (state: PlatformState, attachment: Attachment): Attachment => {
 }
 
 const renewBody = (state: PlatformState, body: MessageBody): MessageBody =>
-  body.attachments == null ? body : { ...body, attachments: body.attachments.map((each) => renew(state, each)) }
+  body.attachments == null
+    ? body
+    : { ...body, attachments: body.attachments.map((each) => renewAttachment(state, each)) }
 
-/** A message with links to its pictures that last from now on. */
+/** Renews the links to the images of a message. */
 export const withFreshLinks = (state: PlatformState, message: Message): Message => {
   const { body, link } = message
   if (!hasImages(body) && !hasImages(link?.message)) return message
@@ -85,7 +86,7 @@ export const withFreshLinks = (state: PlatformState, message: Message): Message 
   }
 }
 
-/** An update as it is given to a bot that asks for it now. */
+/** Renews the links to the images of the message in an update. */
 export const withFreshUpdate = (state: PlatformState, update: Update): Update =>
   "message" in update && update.message != null ? { ...update, message: withFreshLinks(state, update.message) } : update
 
@@ -95,7 +96,6 @@ export const videoInfoOf = ({ video }: MediaState) => {
   return { width, height, duration: Math.round(seconds) }
 }
 
-/** Media as an attachment. */
 export const toAttachment = (state: PlatformState, media: MediaState): Attachment => {
   const { photo_id, token, type } = media
   const url = urlOf(state, media)
@@ -110,28 +110,3 @@ export const toAttachment = (state: PlatformState, media: MediaState): Attachmen
       return { type, payload: { url, token } }
   }
 }
-
-/** A picture from elsewhere: the platform takes it over at once. */
-export const takeOver = (state: PlatformState, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
-  Effect.suspend(() => {
-    if (!/^https?:/i.test(url) || !URL.canParse(url)) {
-      return refusal.invalidPayload(`url: must be the address of a picture, is ${JSON.stringify(url)}`)
-    }
-    const media = expectMedia(state, "image", { sourceUrl: url })
-    media.readyAt = state.now
-    return Effect.succeed(toAttachment(state, media))
-  })
-
-/** An uploaded file as an attachment; its token works again and again. */
-export const useMedia = (
-  state: PlatformState,
-  type: UploadType,
-  token: string
-): Effect.Effect<Attachment, refusal.Refusal> =>
-  Effect.suspend((): Effect.Effect<Attachment, refusal.Refusal> => {
-    const media = state.media.get(token)
-    if (media === undefined || media.type !== type) return refusal.invalidPayload(`No ${type} has the token ${token}`)
-    return isReady(state, media)
-      ? Effect.succeed(toAttachment(state, media))
-      : refusal.attachmentNotReady(type === "video" ? "video" : "file")
-  })

@@ -1,13 +1,29 @@
+import type { Attachment } from "@colloquy/core/Attachment"
+import type { MarkupElement } from "@colloquy/core/Markup"
 import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message"
 import type { Mutable } from "effect/Types"
-import type { Content } from "./content.ts"
-import { recordEvent } from "./events.ts"
 import type { PersonEvent } from "../../Person.ts"
-import type { UserState, MessageState, ChatState } from "./model.ts"
+import { dialogPartner } from "./chats.ts"
+import { recordEvent } from "./events.ts"
+import { nextPosition } from "./ids.ts"
+import { recordActivity } from "./members.ts"
+import { type ChatState, type MessageState, type PlatformState, type UserState, now } from "./state.ts"
 import { notifyBots } from "./updates.ts"
-import { dialogPartner, markActive } from "./chats.ts"
+import { idOf } from "./users.ts"
 import { toMessage } from "./views.ts"
-import { idOf, type PlatformState } from "./state.ts"
+
+/** What a message contains. */
+export interface Content {
+  readonly text: string | null
+  readonly markup: ReadonlyArray<MarkupElement>
+  readonly attachments: ReadonlyArray<Attachment>
+  readonly link: LinkedMessage | undefined
+}
+
+export const emptyContent: Content = { text: null, markup: [], attachments: [], link: undefined }
+
+export const isEmpty = ({ text, attachments, link }: Content): boolean =>
+  !text && attachments.length === 0 && link === undefined
 
 const recipientOf = (chat: ChatState, author: UserState): Message["recipient"] => {
   const { chat_id, type: chat_type } = chat
@@ -18,8 +34,8 @@ const recipientOf = (chat: ChatState, author: UserState): Message["recipient"] =
 const localeOf = (chat: ChatState, author: UserState) =>
   chat.type === "dialog" && author.locale !== undefined ? { user_locale: author.locale } : {}
 
-const recordByBot = (state: PlatformState, chat: ChatState, by: UserState, heard: PersonEvent): void => {
-  if (by.profile.is_bot) recordEvent(state, chat, heard)
+const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event: PersonEvent): void => {
+  if (by.profile.is_bot) recordEvent(state, chat, event)
 }
 
 const bodyOf = (content: Content, { mid, seq }: Pick<MessageBody, "mid" | "seq">): MessageBody => {
@@ -28,7 +44,7 @@ const bodyOf = (content: Content, { mid, seq }: Pick<MessageBody, "mid" | "seq">
   return markup.length === 0 ? { mid, seq, text, attachments } : { mid, seq, text, attachments, markup }
 }
 
-/** Says something in a chat. */
+/** Sends a message to a chat. */
 export const createMessage = (
   state: PlatformState,
   chat: ChatState,
@@ -36,10 +52,10 @@ export const createMessage = (
   content: Content,
   notify = true
 ): MessageState => {
-  const { seq, mid } = state.nextPosition(chat.chat_id)
-  const timestamp = state.now
+  const { seq, mid } = nextPosition(state, chat.chat_id)
+  const timestamp = now(state)
   const isChannel = chat.type === "channel"
-  markActive(state, chat, author)
+  recordActivity(state, chat, author)
   const value: Mutable<Message> = {
     recipient: recipientOf(chat, author),
     timestamp,
@@ -58,13 +74,13 @@ export const createMessage = (
     { update_type: "message_created", timestamp, message: shown, ...localeOf(chat, author) },
     author
   )
-  recordByBot(state, chat, author, { _tag: "Message", chat_id: chat.chat_id, message: shown, notify })
+  recordIfBot(state, chat, author, { _tag: "Message", chat_id: chat.chat_id, message: shown, notify })
   return message
 }
 
-/** Changes what a message says. */
+/** Replaces the content of a message. */
 export const editMessage = (state: PlatformState, message: MessageState, content: Content, by: UserState): void => {
-  markActive(state, message.chat, by)
+  recordActivity(state, message.chat, by)
   const { mid, seq } = message.value.body!
   const { link: _, ...kept } = message.value
   message.value = {
@@ -73,24 +89,23 @@ export const editMessage = (state: PlatformState, message: MessageState, content
     body: bodyOf(content, { mid, seq })
   }
   const edited = toMessage(state, message)
-  notifyBots(state, message.chat, { update_type: "message_edited", timestamp: state.now, message: edited }, by)
-  recordByBot(state, message.chat, by, { _tag: "Edited", chat_id: message.chat.chat_id, message: edited })
+  notifyBots(state, message.chat, { update_type: "message_edited", timestamp: now(state), message: edited }, by)
+  recordIfBot(state, message.chat, by, { _tag: "Edited", chat_id: message.chat.chat_id, message: edited })
 }
 
 export const removeMessage = (state: PlatformState, message: MessageState, by: UserState): void => {
   const { chat, mid } = message
-  markActive(state, chat, by)
+  recordActivity(state, chat, by)
   chat.messages.splice(chat.messages.indexOf(message), 1)
   state.messages.delete(mid)
   state.removedMessages.set(mid, message)
   for (const comment of message.comments) state.comments.delete(comment.mid)
   if (chat.pinned === message) chat.pinned = undefined
   const where = { message_id: mid, chat_id: chat.chat_id }
-  notifyBots(state, chat, { update_type: "message_removed", timestamp: state.now, ...where, user_id: idOf(by) }, by)
-  recordByBot(state, chat, by, { _tag: "Removed", ...where })
+  notifyBots(state, chat, { update_type: "message_removed", timestamp: now(state), ...where, user_id: idOf(by) }, by)
+  recordIfBot(state, chat, by, { _tag: "Removed", ...where })
 }
 
-/** What a message says now. */
 export const contentOf = ({ value: message }: MessageState): Content => ({
   text: message.body?.text ?? null,
   markup: message.body?.markup ?? [],
@@ -98,7 +113,7 @@ export const contentOf = ({ value: message }: MessageState): Content => ({
   link: message.link ?? undefined
 })
 
-/** A message as another one points to it. */
+/** Creates the link with which another message replies to or forwards a message. */
 export const linkTo = (type: "reply" | "forward", { value: message, chat }: MessageState): LinkedMessage => ({
   type,
   ...(message.sender == null ? {} : { sender: message.sender }),

@@ -1,37 +1,216 @@
-import { ChatId } from "@colloquy/core/Chat"
-import { MessageId } from "@colloquy/core/Message"
-import { UserId, type UserWithPhoto } from "@colloquy/core/User"
+import type { BotCommand } from "@colloquy/core/Bot"
+import type { ChatId } from "@colloquy/core/Chat"
+import type { Comment } from "@colloquy/core/Comment"
+import type { Permission } from "@colloquy/core/Member"
+import type { Message, MessageId } from "@colloquy/core/Message"
+import type { Update } from "@colloquy/core/Update"
+import type { UploadType } from "@colloquy/core/Upload"
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import type * as Clock from "effect/Clock"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import type { Exchange } from "../../EmulatorHttp.ts"
 import type { Revocation } from "../../EmulatorOptions.ts"
-import { withoutUndefined } from "./defined.ts"
-import type { FaultState } from "./faults.ts"
-import { uploadOrigins } from "../http/wire.ts"
-import type { Limiter } from "./limits.ts"
-import { type Bounds, Log } from "./log.ts"
-import { defaultMediaSettings, type MediaSettings } from "./media.ts"
-import { Pictures } from "./pictures.ts"
-import type {
-  UserState,
-  BotState,
-  RecordedEvent,
-  Location,
-  MediaState,
-  MessageState,
-  CommentState,
-  ChatState,
-  UploadSlot
-} from "./model.ts"
+import type { Rule } from "../../Faults.ts"
+import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
-import type { WebhookRuntime } from "../webhook/runtime.ts"
-import type { Exchange, Interceptor } from "../../EmulatorHttp.ts"
+import type { MediaProbe } from "../upload/mediaProbe.ts"
+import type { VideoInfo } from "../upload/mp4.ts"
+import { ImageStore } from "./images.ts"
+import { type Bounds, Log } from "./log.ts"
 
-const firstUser = 100_000_001
-const firstDialog = 500_000_000_001
-const firstGroup = -70_000_000_000_001
-const firstPhoto = 9_100_000_000_000_000_001n
+/** A position in degrees. */
+export interface Location {
+  readonly latitude: number
+  readonly longitude: number
+}
 
-/** A journal holds at least so many of its last entries: the memory of an emulator's journals has an end. */
-const entries = 50_000
+/** A person or a bot. */
+export interface UserState {
+  profile: UserWithPhoto
+  readonly locale: string | undefined
+  /** Whether the user does not allow others to add them to chats. */
+  readonly isPrivate: boolean
+  /** What the user sends when a button requests their location. */
+  readonly location: Location
+}
+
+export interface StoredUpdate {
+  readonly at: number
+  readonly update: Update
+}
+
+/** A callback button that was pressed. */
+export interface CallbackState {
+  readonly message: MessageState
+  readonly user: UserState
+  isAnswered: boolean
+}
+
+/** A subscribed webhook. */
+export interface SubscriptionState {
+  readonly url: string
+  time: number
+  update_types: ReadonlyArray<string> | undefined
+  secret: string | undefined
+  /** The scope of its deliveries. */
+  readonly scope: Scope.Closeable
+  /** Ends the subscription, unless a delivery succeeds before. */
+  countdown: Fiber.Fiber<void> | undefined
+}
+
+export interface BotState {
+  readonly token: string
+  readonly user: UserState
+  commands: ReadonlyArray<BotCommand>
+  readonly updates: Log<StoredUpdate>
+  /** The position after the last update that GET /updates returned. */
+  polledTo: number | undefined
+  readonly subscriptions: Map<string, SubscriptionState>
+  /** Each URL when it was subscribed. */
+  readonly subscribed: Log<string>
+  readonly callbacks: Map<string, CallbackState>
+}
+
+export interface MemberState {
+  readonly user: UserState
+  readonly joinedAt: number
+  lastAccessAt: number
+  /** The rights of an administrator. */
+  rights: ReadonlySet<Permission> | undefined
+  alias: string | undefined
+}
+
+export interface ChatState {
+  readonly chat_id: ChatId
+  readonly type: "chat" | "channel" | "dialog"
+  title: string | null
+  description: string | null
+  icon: MediaState | undefined
+  readonly link: string | null
+  owner: UserId | undefined
+  readonly members: Map<UserId, MemberState>
+  /** The keys of `members`: a new set after each change, so that an event can keep the set of its time. */
+  memberIds: ReadonlySet<UserId>
+  readonly former: Map<UserId, "removed" | "left">
+  readonly blocked: Set<UserId>
+  readonly messages: Array<MessageState>
+  pinned: MessageState | undefined
+  isClosed: boolean
+  /** Whether the person stopped the dialog. */
+  isSuspended: boolean
+  hasComments: boolean
+  lastEventAt: number
+}
+
+/** A message or a channel post. */
+export interface MessageState {
+  readonly mid: MessageId
+  readonly chat: ChatState
+  readonly author: UserState
+  value: Message
+  /** Who viewed the message: counted in a channel only. */
+  readonly viewers: Set<UserId> | undefined
+  readonly comments: Array<CommentState>
+}
+
+export interface CommentState {
+  readonly mid: MessageId
+  readonly message: MessageState
+  readonly author: UserState
+  value: Comment
+}
+
+/** An uploaded file, or one that is expected. */
+export interface MediaState {
+  readonly type: UploadType
+  readonly token: string
+  readonly photo_id: bigint
+  filename: string | undefined
+  size: number
+  /** When its processing ends; `undefined` until it is uploaded. */
+  readyAt: number | undefined
+  readonly sourceUrl: string | undefined
+  /** What the header of a video states. */
+  video: VideoInfo | undefined
+}
+
+/** How much of an upload in parts was received. */
+export interface UploadProgress {
+  readonly received: number
+  readonly size: number
+  readonly parts: number
+}
+
+/** An address for one upload. */
+export interface UploadSlot {
+  readonly id: string
+  /** Path and query. */
+  readonly address: string
+  readonly media: MediaState
+  progress: UploadProgress | undefined
+  /** What the received parts contain. */
+  probe: MediaProbe
+  isUsed: boolean
+}
+
+/** What a bot did, and who saw it. */
+export interface RecordedEvent {
+  readonly event: PersonEvent
+  readonly audience: ReadonlySet<UserId>
+}
+
+/** A rule of the scripted faults, with its counters. */
+export interface FaultState {
+  readonly rule: Rule
+  readonly path: RegExp | undefined
+  /** The next number of the rule's random sequence, from 0 to 1. */
+  readonly random: () => number
+  matched: number
+  applied: number
+}
+
+/** How long media are processed, and how long a link to an image is valid, in milliseconds. */
+export interface MediaSettings {
+  readonly bytesPerSecond: number
+  readonly minimumProcessing: number
+  readonly linkLifetime: number
+}
+
+/** Everything on the platform. The modules beside this one change it, each change in one synchronous step. */
+export interface PlatformState {
+  readonly clock: Clock.Clock
+  readonly mediaSettings: MediaSettings
+  readonly users: Map<UserId, UserState>
+  readonly bots: Map<string, BotState>
+  readonly revokedTokens: Map<string, Revocation>
+  readonly chats: Map<ChatId, ChatState>
+  readonly dialogs: Map<string, ChatState>
+  readonly messages: Map<MessageId, MessageState>
+  /** Removed messages, which people may still see on their screens. */
+  readonly removedMessages: Map<MessageId, MessageState>
+  readonly comments: Map<MessageId, CommentState>
+  readonly media: Map<string, MediaState>
+  readonly images: ImageStore
+  readonly uploadSlots: Map<string, UploadSlot>
+  readonly events: Log<RecordedEvent>
+  readonly exchanges: Log<Exchange>
+  readonly deliveries: Log<Delivery>
+  faults: ReadonlyArray<FaultState>
+  /** The origins of image links: as the last call of a bot or of the control API can reach it, or `fallback`. */
+  readonly imageOrigins: { bot?: string; control?: string; readonly fallback: string }
+  /** How often the state was reset. */
+  resets: number
+  /** How many ids and names were created. */
+  created: number
+  /** Added to the clock for the positions of messages. */
+  readonly positionEpoch: bigint
+  /** The time of the last message, and the number of messages at that time. */
+  lastPosition: { readonly at: number; readonly count: number }
+}
+
+/** The number of entries that a journal keeps at least. */
+const minEntries = 50_000
 
 const lengthOf = (headers: Exchange["headers"]): number => {
   let length = 0
@@ -39,180 +218,72 @@ const lengthOf = (headers: Exchange["headers"]): number => {
   return length
 }
 
-/** Fewer where their texts are long: 64 MiB of them, at two bytes for each letter. */
+/** 64 MiB of text, at two bytes for each character. */
 const exchangeBounds: Bounds<Exchange> = {
-  entries,
+  entries: minEntries,
   weight: 2 ** 25,
   weigh: ({ answer = "", body = "", headers, path, query }) =>
     answer.length + body.length + path.length + query.length + lengthOf(headers)
 }
 
+export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
+
 const safeIntegers = 2n ** 53n
 
-/** A clock that starts in 1970, as a test's does, would give positions below 2^53: they count from 2023 instead. */
-const positionEpoch = 1_700_000_000_000
+/** A test clock starts in 1970, which would give positions below 2^53: they count from 2023 instead. */
+const testPositionEpoch = 1_700_000_000_000n
 
-const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).padStart(16, "0")
-
-/** Everything that stands on the platform. Changed by plain functions, each within one step. */
-export class PlatformState {
-  readonly users = new Map<UserId, UserState>()
-  readonly bots = new Map<string, BotState>()
-  readonly revokedTokens = new Map<string, Revocation>()
-  readonly chats = new Map<ChatId, ChatState>()
-  readonly dialogs = new Map<string, ChatState>()
-  readonly messages = new Map<MessageId, MessageState>()
-  /** Removed messages, which people may have on their screens still. */
-  readonly removedMessages = new Map<MessageId, MessageState>()
-  readonly comments = new Map<MessageId, CommentState>()
-  readonly media = new Map<string, MediaState>()
-  readonly uploadSlots = new Map<string, UploadSlot>()
-  readonly events = new Log<RecordedEvent>()
-  readonly exchanges = new Log(exchangeBounds)
-  readonly deliveries = new Log<Delivery>({ entries })
-  readonly interceptors: Array<Interceptor> = []
-  readonly pictures = new Pictures()
-  /** The scripted faults, in their order. */
-  faults: ReadonlyArray<FaultState> = []
-  limiter: Limiter | undefined
-  mediaSettings: MediaSettings = defaultMediaSettings
-  /** Where pictures can be looked at, as the bot that called last can reach it; before, as whoever sets the stage can. */
-  readonly imageOrigins: { bot?: string; stage?: string } = {}
-
-  /** Whether fields that the document does not know are refused. */
-  isStrict = false
-
-  readonly webhooks: WebhookRuntime
-  readonly #clock: Clock.Clock
-  readonly #epoch: bigint
-  /** How often everything was emptied. */
-  resets = 0
-  #made = 0
-  #lastTick = -1
-  #inTick = 0
-
-  constructor(clock: Clock.Clock, webhooks: WebhookRuntime) {
-    this.webhooks = webhooks
-    this.#clock = clock
-    const inPast = BigInt(this.now) * 65536n < safeIntegers
-    this.#epoch = inPast ? BigInt(positionEpoch) : 0n
-  }
-
-  get imageOrigin(): string {
-    const { bot, stage } = this.imageOrigins
-    return bot ?? stage ?? uploadOrigins.image
-  }
-
-  get now(): number {
-    return Math.floor(this.#clock.currentTimeMillisUnsafe())
-  }
-
-  #next(): number {
-    return this.#made++
-  }
-
-  #nextUserId(): UserId {
-    const user_id = UserId.make(firstUser + this.#next())
-    return this.users.has(user_id) ? this.#nextUserId() : user_id
-  }
-
-  nextChatId(type: ChatState["type"]): ChatId {
-    const chat_id = ChatId.make(type === "dialog" ? firstDialog + this.#next() : firstGroup - this.#next())
-    return this.chats.has(chat_id) ? this.nextChatId(type) : chat_id
-  }
-
-  nextPhotoId(): bigint {
-    return firstPhoto + BigInt(this.#next())
-  }
-
-  /** A name that nobody else has, readable in a log. */
-  nextName(prefix: string): string {
-    return `${prefix}-${(this.#next() + 0x10000).toString(36)}${this.now.toString(36)}`
-  }
-
-  /** The next position of a message, unique over all chats, and the id made of it. */
-  nextPosition(chat_id: ChatId): { readonly seq: bigint; readonly mid: MessageId } {
-    const { now } = this
-    this.#inTick = now === this.#lastTick ? this.#inTick + 1 : 0
-    this.#lastTick = now
-    const seq = (this.#epoch + BigInt(now)) * 65536n + BigInt(this.#inTick)
-    return { seq, mid: MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`) }
-  }
-
-  /** Empties everything; the bots stay, with their tokens, as they were made. Intercepts are their owners' to remove. */
-  reset(): void {
-    this.resets++
-    const bots = [...this.bots.values()]
-    const state = [
-      this.users,
-      this.revokedTokens,
-      this.chats,
-      this.dialogs,
-      this.messages,
-      this.removedMessages,
-      this.comments
-    ]
-    for (const part of [...state, this.media, this.uploadSlots, this.events, this.exchanges, this.deliveries])
-      part.clear()
-    this.pictures.clear()
-    this.faults = []
-    this.limiter?.clear()
-    this.#made = bots.length
-    for (const bot of bots) {
-      this.users.set(idOf(bot.user), bot.user)
-      bot.user.profile = { ...bot.user.profile, last_activity_time: this.now }
-      bot.commands = []
-      bot.updates.clear()
-      bot.polledTo = undefined
-      bot.subscriptions.clear()
-      bot.subscribed.clear()
-      bot.callbacks.clear()
-    }
-  }
-
-  addUser(
-    profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
-    options: {
-      readonly isPrivate?: boolean | undefined
-      readonly locale?: string | undefined
-      readonly location?: Location | undefined
-    } = {}
-  ): UserState {
-    const { last_activity_time = this.now, user_id = this.#nextUserId(), ...rest } = profile
-    const known: UserWithPhoto = {
-      user_id,
-      username: null,
-      is_bot: false,
-      ...(last_activity_time === null ? {} : { last_activity_time }),
-      ...withoutUndefined(rest)
-    }
-    const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
-    const user: UserState = { profile: known, isPrivate, locale, location }
-    this.users.set(user_id, user)
-    return user
-  }
-
-  addBot(options: { readonly token: string; readonly name: string; readonly username: string }): BotState {
-    const { token, name, username } = options
-    const user = this.addUser({ first_name: name, username, is_bot: true })
-    const bot: BotState = {
-      token,
-      user,
-      commands: [],
-      updates: new Log(),
-      polledTo: undefined,
-      subscriptions: new Map(),
-      subscribed: new Log(),
-      callbacks: new Map()
-    }
-    this.bots.set(token, bot)
-    return bot
-  }
-
-  botOf(user_id: UserId): BotState | undefined {
-    for (const bot of this.bots.values()) if (idOf(bot.user) === user_id) return bot
-    return undefined
+export const make = (options: {
+  readonly clock: Clock.Clock
+  readonly imageOrigin: string
+  readonly mediaSettings: MediaSettings
+}): PlatformState => {
+  const { clock, imageOrigin, mediaSettings } = options
+  const startsInPast = BigInt(Math.floor(clock.currentTimeMillisUnsafe())) * 65536n < safeIntegers
+  return {
+    clock,
+    mediaSettings,
+    users: new Map(),
+    bots: new Map(),
+    revokedTokens: new Map(),
+    chats: new Map(),
+    dialogs: new Map(),
+    messages: new Map(),
+    removedMessages: new Map(),
+    comments: new Map(),
+    media: new Map(),
+    images: new ImageStore(),
+    uploadSlots: new Map(),
+    events: new Log(),
+    exchanges: new Log(exchangeBounds),
+    deliveries: new Log({ entries: minEntries }),
+    faults: [],
+    imageOrigins: { fallback: imageOrigin },
+    resets: 0,
+    created: 0,
+    positionEpoch: startsInPast ? testPositionEpoch : 0n,
+    lastPosition: { at: -1, count: 0 }
   }
 }
 
-export const idOf = ({ profile: user }: UserState): UserId => user.user_id
+/** Removes everything except the bots, which keep their tokens and lose what happened to them. */
+export const reset = (state: PlatformState): void => {
+  state.resets++
+  const bots = [...state.bots.values()]
+  const { chats, comments, deliveries, dialogs, events, exchanges, images, media, messages } = state
+  const { removedMessages, revokedTokens, uploadSlots, users } = state
+  for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments]) part.clear()
+  for (const part of [media, images, uploadSlots, events, exchanges, deliveries]) part.clear()
+  state.faults = []
+  state.created = bots.length
+  for (const bot of bots) {
+    users.set(bot.user.profile.user_id, bot.user)
+    bot.user.profile = { ...bot.user.profile, last_activity_time: now(state) }
+    bot.commands = []
+    bot.updates.clear()
+    bot.polledTo = undefined
+    bot.subscriptions.clear()
+    bot.subscribed.clear()
+    bot.callbacks.clear()
+  }
+}

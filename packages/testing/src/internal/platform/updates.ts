@@ -1,42 +1,40 @@
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
-import { onDelivery } from "./faults.ts"
-import type { UserState, BotState, StoredUpdate, ChatState } from "./model.ts"
-import { idOf, type PlatformState } from "./state.ts"
+import { deliveryFault } from "./faults.ts"
+import { type BotState, type ChatState, type PlatformState, type UserState, now } from "./state.ts"
+import { idOf } from "./users.ts"
 
-/** The name of an update on the wire. */
+/** Returns the `update_type` of an update, as it is on the wire. */
 export const typeOf = (update: Update): string => {
   if (update.update_type !== "unknown") return update.update_type
   const { raw } = update
   return typeof raw === "object" && raw !== null && "update_type" in raw ? String(raw.update_type) : "unknown"
 }
 
-/** Puts an update where the bot's webhooks and its polls read it. */
+export const forgetExpired = (state: PlatformState, bot: BotState): void => {
+  const oldest = now(state) - Platform.updateRetention
+  bot.updates.forgetWhile(({ at }) => at <= oldest)
+}
+
+/** Appends an update to the log that the polls and the webhooks of a bot read. */
 export const deliverUpdate = (state: PlatformState, bot: BotState, update: Update): void => {
-  forgetOld(state, bot)
-  const fate = onDelivery(state, update)
-  if (fate === "drop") return
-  const delivery = { at: state.now, update }
-  bot.updates.append(delivery)
-  if (fate === "duplicate") bot.updates.append(delivery)
+  forgetExpired(state, bot)
+  const fault = deliveryFault(state, update)
+  if (fault === "drop") return
+  const stored = { at: now(state), update }
+  bot.updates.append(stored)
+  if (fault === "duplicate") bot.updates.append(stored)
 }
 
-export const forgetOld = (state: PlatformState, bot: BotState): void => {
-  const oldest = state.now - Platform.updateRetention
-  bot.updates.forgetWhile(({ at }: StoredUpdate) => at <= oldest)
-}
-
-const botsIn = (state: PlatformState, chat: ChatState): ReadonlyArray<BotState> =>
-  [...state.bots.values()].filter(({ user }) => chat.members.has(idOf(user)))
-
-/** Tells one bot what happened in a chat. */
+/** Delivers an update about a chat to one bot. */
 export const notifyBot = (state: PlatformState, chat: ChatState, bot: BotState, update: Update): void => {
-  chat.lastEventAt = state.now
+  chat.lastEventAt = now(state)
   deliverUpdate(state, bot, update)
 }
 
-/** Tells the bots in a chat what happened there, except the one that did it. */
+/** Delivers an update about a chat to the bots in it, except the one that caused it. */
 export const notifyBots = (state: PlatformState, chat: ChatState, update: Update, except?: UserState): void => {
-  chat.lastEventAt = state.now
-  for (const bot of botsIn(state, chat)) if (bot.user !== except) deliverUpdate(state, bot, update)
+  chat.lastEventAt = now(state)
+  const bots = [...state.bots.values()].filter(({ user }) => chat.members.has(idOf(user)))
+  for (const bot of bots) if (bot.user !== except) deliverUpdate(state, bot, update)
 }

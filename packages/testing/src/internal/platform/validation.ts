@@ -3,15 +3,14 @@ import { type Permission, permissions as rights } from "@colloquy/core/Member"
 import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
 import type { BotRole } from "../../EmulatorOptions.ts"
-import type { ChatState } from "./model.ts"
-import type { PlatformState } from "./state.ts"
+import type { ChatState, PlatformState } from "./state.ts"
 
 export const problemOfTitle = (title: string): string | undefined =>
   title.length > 0 && title.length <= Platform.maxTitleLength
     ? undefined
     : `title: must be 1 to ${Platform.maxTitleLength} characters`
 
-/** Why there cannot be such a person. */
+/** Returns why a user cannot be created, or `undefined`. */
 export const problemOfUser = (
   { users }: PlatformState,
   { description, user_id }: { readonly description?: string | null | undefined; readonly user_id?: UserId | undefined }
@@ -23,7 +22,7 @@ export const problemOfUser = (
     : undefined
 }
 
-/** Why an administrator cannot have these rights. */
+/** Returns why an administrator cannot have these rights, or `undefined`. */
 export const problemOfRights = (permissions: ReadonlyArray<Permission> = []): string | undefined => {
   const unknown = permissions.find((right) => !rights.some((known) => known === right))
   return unknown === undefined
@@ -39,7 +38,7 @@ const problemOfRole = (bot: BotRole | undefined): string | undefined => {
   return problem === undefined ? undefined : `bot.${problem}`
 }
 
-/** Why there cannot be such a chat. */
+/** Returns why a chat cannot be created, or `undefined`. */
 export const problemOfChat = (
   { chats }: PlatformState,
   options: {
@@ -55,3 +54,13 @@ export const problemOfChat = (
   if (type !== "dialog" && chat_id !== undefined && chat_id >= 0) return `chat_id: must be less than 0 for a ${type}`
   return (title === undefined ? undefined : problemOfTitle(title)) ?? problemOfRole(bot)
 }
+
+type Defined<O> = { readonly [K in keyof O]: Exclude<O[K], null | undefined> }
+
+/** Removes the options that are `null` or `undefined`. */
+export const defined = <O extends object>(options: O) =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value != null)) as Defined<O>
+
+/** Removes the options that are `undefined`. */
+export const withoutUndefined = <O extends object>(options: O): O =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as O

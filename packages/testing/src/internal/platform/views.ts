@@ -1,16 +1,15 @@
 import type { Chat } from "@colloquy/core/Chat"
 import type { ChatMember } from "@colloquy/core/Member"
 import type { Message } from "@colloquy/core/Message"
-import type { BotState, MemberState, MessageState, ChatState } from "./model.ts"
-import { pictureUrl } from "./pictures.ts"
 import { dialogPartner } from "./chats.ts"
-import { withFreshLinks } from "./media.ts"
-import { idOf, type PlatformState } from "./state.ts"
+import { imageUrl, withFreshLinks } from "./media.ts"
+import type { BotState, ChatState, MemberState, MessageState, PlatformState } from "./state.ts"
+import { idOf } from "./users.ts"
 
 const isPureForward = ({ body, link }: Message): boolean =>
   link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
 
-/** A message as it is given out: a pure forward has no body of its own, a post has its views, links to pictures last. */
+/** A message as the API returns it: a forward without text has no body, and a channel post has its views. */
 export const toMessage = (state: PlatformState, { value: message, viewers }: MessageState): Message => {
   const fresh = withFreshLinks(state, message)
   const shown = isPureForward(fresh) ? { ...fresh, body: null } : fresh
@@ -32,7 +31,7 @@ export const toChat = (state: PlatformState, chat: ChatState, bot: BotState): Ch
     type: chat.type,
     status: statusFor(chat, bot),
     title: chat.title,
-    icon: chat.icon === undefined ? null : { url: pictureUrl(state, chat.icon) },
+    icon: chat.icon === undefined ? null : { url: imageUrl(state, chat.icon) },
     last_event_time: chat.lastEventAt,
     participants_count: chat.members.size,
     ...(chat.owner === undefined ? {} : { owner_id: chat.owner }),

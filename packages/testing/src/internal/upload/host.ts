@@ -9,17 +9,17 @@ import { Refusal } from "../http/refusal.ts"
 import { allowedMethods } from "../http/router.ts"
 import { type Body, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, headersIn } from "../http/wire.ts"
-import { expectMedia, processingTime } from "../platform/media.ts"
-import type { UploadProgress, UploadSlot } from "../platform/model.ts"
-import { readPicture, show } from "../platform/pictures.ts"
-import type { PlatformState } from "../platform/state.ts"
 import { checkExtension, checkSize, hostError } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
+import { nextName } from "../platform/ids.ts"
+import { createMedia, processingTime } from "../platform/media.ts"
+import { type PlatformState, type UploadProgress, type UploadSlot, now } from "../platform/state.ts"
+import { readImage, serveImage } from "./images.ts"
 
 /** Creates an upload address, which accepts one file. */
 export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {
-  const id = state.nextName("slot")
-  const media = expectMedia(state, type)
+  const id = nextName(state, "slot")
+  const media = createMedia(state, type)
   const slot: UploadSlot = {
     id,
     address: `/upload/${id}${type === "image" ? `?token=${encodeURIComponent(media.token)}` : ""}`,
@@ -126,7 +126,7 @@ const storeFile = Effect.fnUntraced(function* (
 ) {
   const { media } = slot
   slot.isUsed = true
-  if (media.type === "image") state.pictures.add(String(media.photo_id), yield* readPicture(probe.bytes))
+  if (media.type === "image") state.images.add(media.photo_id, yield* readImage(probe.bytes))
   const { video } = probe
   if (media.type === "video" && video !== undefined && video.width > 0) media.video = video
   if (media.type === "audio" && (probe.seconds ?? 0) * 1000 > Platform.maxAudioDuration) {
@@ -138,7 +138,7 @@ const storeFile = Effect.fnUntraced(function* (
   }
   media.filename = filename
   media.size = probe.size
-  media.readyAt = state.now + processingTime(state, probe.size)
+  media.readyAt = now(state) + processingTime(state, probe.size)
 })
 
 const discardParts = (slot: UploadSlot): void => {
@@ -235,7 +235,7 @@ const methodNotAllowed = (code: string, advice: string, methods: ReadonlyArray<s
 const servePicture = (state: PlatformState, request: Request): Effect.Effect<Response, Refusal> => {
   if (request.method === "OPTIONS") return Effect.succeed(allow(imageMethods))
   if (!isRead(request)) return methodNotAllowed("image.method", "Read images with GET", imageMethods)
-  const shown = show(state, request)
+  const shown = serveImage(state, request)
   return shown instanceof Refusal ? shown : Effect.succeed(shown)
 }
 

@@ -10,10 +10,14 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
 import { type Refusal, rejected } from "../http/refusal.ts"
-import type { BotState, SubscriptionState } from "../platform/model.ts"
-import type { PlatformState } from "../platform/state.ts"
+import { type BotState, now, type PlatformState, type SubscriptionState } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
-import { runIn } from "./runtime.ts"
+import { runIn, type WebhookRuntime } from "./runtime.ts"
+
+interface WebhookContext {
+  readonly state: PlatformState
+  readonly webhooks: WebhookRuntime
+}
 
 const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
 
@@ -62,16 +66,18 @@ const outcomeOf = (
 
 /** Returns `true` if the webhook answered 200 in time. An attempt that ends after a reset is not recorded. */
 const attempt = (
-  state: PlatformState,
+  context: WebhookContext,
   subscription: SubscriptionState,
   update: Update,
   number: number
 ): Effect.Effect<boolean> =>
   Effect.suspend(() => {
-    const { now: at, resets } = state
-    const sent = withTimeout(state.webhooks.send(toRequest(subscription, update)))
+    const { state, webhooks } = context
+    const { resets } = state
+    const at = now(state)
+    const sent = withTimeout(webhooks.send(toRequest(subscription, update)))
     return Effect.map(Effect.result(sent), (result) => {
-      const outcome = outcomeOf(result, state.now - at)
+      const outcome = outcomeOf(result, now(state) - at)
       if (state.resets === resets) {
         state.deliveries.append({ at, url: subscription.url, update, attempt: number, ...outcome })
       }
@@ -84,33 +90,33 @@ const isSubscribed = (bot: BotState, subscription: SubscriptionState): boolean =
 
 // The attempt runs in the scope of the emulator: it continues if the subscription ends meanwhile.
 const attemptAndRecord = (
-  state: PlatformState,
+  context: WebhookContext,
   bot: BotState,
   subscription: SubscriptionState,
   update: Update,
   number: number
 ): Effect.Effect<boolean> =>
   Effect.gen(function* () {
-    const { webhooks } = state
-    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(state, subscription, update, number))
+    const { webhooks } = context
+    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, subscription, update, number))
     const isDelivered = yield* Fiber.join(attempting)
-    yield* isDelivered ? cancelExpiry(subscription) : startExpiry(state, bot, subscription)
+    yield* isDelivered ? cancelExpiry(subscription) : startExpiry(context, bot, subscription)
     return isDelivered
   })
 
-const startExpiry = (state: PlatformState, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+const startExpiry = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (subscription.countdown !== undefined) return Effect.void
     const expire = Effect.suspend(() =>
       isSubscribed(bot, subscription)
         ? Effect.andThen(
             Effect.logWarning(`No delivery to ${subscription.url} succeeded for 8 hours: the subscription is removed`),
-            endSubscription(state, bot, subscription)
+            endSubscription(context, bot, subscription)
           )
         : Effect.void
     )
     const delayed = Effect.delay(expire, Platform.webhookFailureTimeout)
-    return Effect.map(runIn(state.webhooks, subscription.scope, delayed), (fiber) => {
+    return Effect.map(runIn(context.webhooks, subscription.scope, delayed), (fiber) => {
       subscription.countdown = fiber
     })
   })
@@ -122,15 +128,19 @@ const cancelExpiry = (subscription: SubscriptionState): Effect.Effect<void> =>
     return countdown === undefined ? Effect.void : Fiber.interrupt(countdown)
   })
 
-const endSubscription = (state: PlatformState, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+const endSubscription = (
+  context: WebhookContext,
+  bot: BotState,
+  subscription: SubscriptionState
+): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (isSubscribed(bot, subscription)) bot.subscriptions.delete(subscription.url)
     // The caller may run in the scope that is closed.
-    return Effect.asVoid(Effect.forkIn(Scope.close(subscription.scope, Exit.void), state.webhooks.scope))
+    return Effect.asVoid(Effect.forkIn(Scope.close(subscription.scope, Exit.void), context.webhooks.scope))
   })
 
 const retry = (
-  state: PlatformState,
+  context: WebhookContext,
   bot: BotState,
   subscription: SubscriptionState,
   update: Update
@@ -139,7 +149,7 @@ const retry = (
     for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
       yield* Effect.sleep(Platform.webhookRetryDelay(number))
       if (!isSubscribed(bot, subscription)) return
-      if (yield* attemptAndRecord(state, bot, subscription, update, number + 1)) return
+      if (yield* attemptAndRecord(context, bot, subscription, update, number + 1)) return
     }
   })
 
@@ -147,15 +157,15 @@ const retry = (
  * @assumption deliveryOrder
  */
 const deliver = (
-  state: PlatformState,
+  context: WebhookContext,
   bot: BotState,
   subscription: SubscriptionState,
   update: Update
 ): Effect.Effect<void> =>
   Effect.gen(function* () {
     if (!isSubscribed(bot, subscription)) return
-    const isDelivered = yield* attemptAndRecord(state, bot, subscription, update, 1)
-    if (!isDelivered) yield* runIn(state.webhooks, subscription.scope, retry(state, bot, subscription, update))
+    const isDelivered = yield* attemptAndRecord(context, bot, subscription, update, 1)
+    if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, bot, subscription, update))
   })
 
 const accepts = ({ update_types }: SubscriptionState, update: Update): boolean =>
@@ -166,14 +176,14 @@ const skipDefects = ({ url }: SubscriptionState, delivery: Effect.Effect<void>):
     Effect.logError(`An update for ${url} could not be encoded and is skipped`, defect)
   )
 
-const deliverAll = (state: PlatformState, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
+const deliverAll = (context: WebhookContext, bot: BotState, subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.gen(function* () {
     let position = bot.updates.end
     while (isSubscribed(bot, subscription)) {
       const entries = bot.updates.from(position)
       position = bot.updates.end
       for (const { update } of entries) {
-        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(state, bot, subscription, update))
+        if (accepts(subscription, update)) yield* skipDefects(subscription, deliver(context, bot, subscription, update))
       }
       if (entries.length > 0) continue
       yield* bot.updates.arrival
@@ -188,30 +198,30 @@ const deliverAll = (state: PlatformState, bot: BotState, subscription: Subscript
  * @assumption changedSubscriptions
  */
 export const subscribe = (
-  state: PlatformState,
+  context: WebhookContext,
   bot: BotState,
   { secret, update_types, url }: SubscribeRequest
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const settings = { time: state.now, update_types, secret }
+    const settings = { time: now(context.state), update_types, secret }
     const existing = bot.subscriptions.get(url)
     if (existing !== undefined) return cancelExpiry(Object.assign(existing, settings))
     const subscription: SubscriptionState = {
       url,
       ...settings,
-      scope: Scope.forkUnsafe(state.webhooks.scope),
+      scope: Scope.forkUnsafe(context.webhooks.scope),
       countdown: undefined
     }
     bot.subscriptions.set(url, subscription)
     bot.subscribed.append(url)
-    return Effect.asVoid(runIn(state.webhooks, subscription.scope, deliverAll(state, bot, subscription)))
+    return Effect.asVoid(runIn(context.webhooks, subscription.scope, deliverAll(context, bot, subscription)))
   })
 
 /** Returns `true` if there was a subscription. */
-export const unsubscribe = (state: PlatformState, bot: BotState, url: string): Effect.Effect<boolean> =>
+export const unsubscribe = (context: WebhookContext, bot: BotState, url: string): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const subscription = bot.subscriptions.get(url)
     return subscription === undefined
       ? Effect.succeed(false)
-      : Effect.as(endSubscription(state, bot, subscription), true)
+      : Effect.as(endSubscription(context, bot, subscription), true)
   })

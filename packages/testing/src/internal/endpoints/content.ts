@@ -1,34 +1,21 @@
 import type { Attachment } from "@colloquy/core/Attachment"
-import * as Json from "@colloquy/core/Json"
 import type { AttachmentRequest } from "@colloquy/core/AttachmentRequest"
+import * as Json from "@colloquy/core/Json"
 import type { MarkupElement } from "@colloquy/core/Markup"
-import type { LinkedMessage } from "@colloquy/core/Message"
 import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
 import * as Platform from "@colloquy/core/Platform"
+import type { UploadType } from "@colloquy/core/Upload"
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import { type Call, visibleMessage } from "../endpoints/call.ts"
-import { takeOver, useMedia } from "./media.ts"
+import * as refusal from "../http/refusal.ts"
 import { parseHtml } from "../text/html.ts"
 import { parseMarkdown } from "../text/markdown.ts"
-import type { MessageState, ChatState } from "./model.ts"
-import { contentOf, linkTo } from "./messages.ts"
-import * as refusal from "../http/refusal.ts"
+import { type Call, visibleMessage } from "./call.ts"
+import { createMedia, isReady, toAttachment } from "../platform/media.ts"
+import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
+import { type ChatState, type MessageState, type PlatformState, now } from "../platform/state.ts"
 
-/** What a message says. */
-export interface Content {
-  readonly text: string | null
-  readonly markup: ReadonlyArray<MarkupElement>
-  readonly attachments: ReadonlyArray<Attachment>
-  readonly link: LinkedMessage | undefined
-}
-
-export const nothing: Content = { text: null, markup: [], attachments: [], link: undefined }
-
-export const isEmpty = ({ text, attachments, link }: Content): boolean =>
-  !text && attachments.length === 0 && link === undefined
-
-/** The text that people see, and its markup. */
+/** Parses the markup of a text. */
 export const parseText = (
   text: string,
   format: TextFormat | null | undefined
@@ -58,20 +45,43 @@ const contactOf = (
 
 const stickerUrl = (code: string) => `https://media.emulator.test/stickers/${encodeURIComponent(code)}`
 
-/** The attachments that one attachment of a request becomes: an upload of several pictures becomes several. */
-const attach = (call: Call, request: AttachmentRequest): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
+/** The image at a URL, which the platform copies at once. */
+const copyImage = (state: PlatformState, url: string): Effect.Effect<Attachment, refusal.Refusal> =>
+  Effect.suspend(() => {
+    if (!/^https?:/i.test(url) || !URL.canParse(url)) {
+      return refusal.invalidPayload(`url: must be the address of a picture, is ${JSON.stringify(url)}`)
+    }
+    const media = createMedia(state, "image", { sourceUrl: url })
+    media.readyAt = now(state)
+    return Effect.succeed(toAttachment(state, media))
+  })
+
+const uploaded = (state: PlatformState, type: UploadType, token: string): Effect.Effect<Attachment, refusal.Refusal> =>
+  Effect.suspend((): Effect.Effect<Attachment, refusal.Refusal> => {
+    const media = state.media.get(token)
+    if (media === undefined || media.type !== type) return refusal.invalidPayload(`No ${type} has the token ${token}`)
+    return isReady(state, media)
+      ? Effect.succeed(toAttachment(state, media))
+      : refusal.attachmentNotReady(type === "video" ? "video" : "file")
+  })
+
+/** Reads one attachment of a request. An upload of several images becomes several attachments. */
+const readAttachment = (
+  call: Call,
+  request: AttachmentRequest
+): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
   switch (request.type) {
     case "image": {
       const { photos, token, url } = request.payload
-      if (url != null) return Effect.map(takeOver(call.state, url), (attachment) => [attachment])
+      if (url != null) return Effect.map(copyImage(call.state, url), (attachment) => [attachment])
       const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
       if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
-      return Effect.forEach(tokens, (token) => useMedia(call.state, "image", token))
+      return Effect.forEach(tokens, (token) => uploaded(call.state, "image", token))
     }
     case "video":
     case "audio":
     case "file":
-      return Effect.map(useMedia(call.state, request.type, request.payload.token), (attachment) => [attachment])
+      return Effect.map(uploaded(call.state, request.type, request.payload.token), (attachment) => [attachment])
     case "sticker": {
       const { code } = request.payload
       return Effect.succeed([{ type: "sticker", payload: { code, url: stickerUrl(code) }, width: 512, height: 512 }])
@@ -103,8 +113,8 @@ const readLink = Effect.fnUntraced(function* (call: Call, chat: ChatState, { mid
 })
 
 /**
- * What a message says after a request. What the request leaves out stays as it is in the message that it edits; an empty
- * list of attachments removes them all.
+ * Reads the content of a message from a request. When a message is edited, what the request leaves out stays as it is;
+ * an empty list of attachments removes all of them.
  */
 export const readContent = Effect.fnUntraced(function* (
   call: Call,
@@ -112,7 +122,7 @@ export const readContent = Effect.fnUntraced(function* (
   { attachments, format, link, notify, text }: NewMessageBody,
   edited?: MessageState
 ) {
-  const before = edited === undefined ? nothing : contentOf(edited)
+  const before = edited === undefined ? emptyContent : contentOf(edited)
   if (chat.type === "channel" && notify === false) {
     return yield* refusal.invalidPayload("notify: must be true or left out for a channel")
   }
@@ -120,7 +130,7 @@ export const readContent = Effect.fnUntraced(function* (
   const attached =
     attachments == null
       ? before.attachments
-      : (yield* Effect.forEach(attachments, (request) => attach(call, request))).flat()
+      : (yield* Effect.forEach(attachments, (request) => readAttachment(call, request))).flat()
   if (attached.length > Platform.maxAttachments) {
     return yield* refusal.invalidPayload(`attachments: a message has at most ${Platform.maxAttachments}`)
   }

@@ -1,0 +1,27 @@
+import * as Effect from "effect/Effect"
+import type { Interceptor } from "../../EmulatorHttp.ts"
+import type { WebhookRuntime } from "../webhook/runtime.ts"
+import { unsubscribe } from "../webhook/subscriptions.ts"
+import * as platform from "./state.ts"
+import type { Limiter } from "./limits.ts"
+
+/** The state of the platform, and what acts on it. */
+export interface EmulatorContext {
+  readonly state: platform.PlatformState
+  readonly webhooks: WebhookRuntime
+  readonly limiter: Limiter | undefined
+  readonly interceptors: Array<Interceptor>
+  /** Whether requests with unknown fields are rejected. */
+  readonly isStrict: boolean
+}
+
+/** Ends the subscriptions, and resets the state and the limits. Interceptors stay: whoever added them removes them. */
+export const reset = (context: EmulatorContext): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { limiter, state } = context
+    for (const bot of state.bots.values()) {
+      for (const url of bot.subscriptions.keys()) yield* unsubscribe(context, bot, url)
+    }
+    platform.reset(state)
+    limiter?.clear()
+  })

@@ -1,0 +1,59 @@
+import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import { nextUserId } from "./ids.ts"
+import { Log } from "./log.ts"
+import { type BotState, type Location, type PlatformState, type UserState, now } from "./state.ts"
+import { withoutUndefined } from "./validation.ts"
+
+export const idOf = ({ profile }: UserState): UserId => profile.user_id
+
+/** Creates a user. `last_activity_time: null` hides when they were active. */
+export const addUser = (
+  state: PlatformState,
+  profile: Partial<UserWithPhoto> & Pick<UserWithPhoto, "first_name">,
+  options: {
+    readonly isPrivate?: boolean | undefined
+    readonly locale?: string | undefined
+    readonly location?: Location | undefined
+  } = {}
+): UserState => {
+  const { last_activity_time = now(state), user_id = nextUserId(state), ...rest } = profile
+  const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
+  const user: UserState = {
+    profile: {
+      user_id,
+      username: null,
+      is_bot: false,
+      ...(last_activity_time === null ? {} : { last_activity_time }),
+      ...withoutUndefined(rest)
+    },
+    isPrivate,
+    locale,
+    location
+  }
+  state.users.set(user_id, user)
+  return user
+}
+
+export const addBot = (
+  state: PlatformState,
+  options: { readonly token: string; readonly name: string; readonly username: string }
+): BotState => {
+  const { token, name, username } = options
+  const bot: BotState = {
+    token,
+    user: addUser(state, { first_name: name, username, is_bot: true }),
+    commands: [],
+    updates: new Log(),
+    polledTo: undefined,
+    subscriptions: new Map(),
+    subscribed: new Log(),
+    callbacks: new Map()
+  }
+  state.bots.set(token, bot)
+  return bot
+}
+
+export const botOf = (state: PlatformState, user_id: UserId): BotState | undefined => {
+  for (const bot of state.bots.values()) if (idOf(bot.user) === user_id) return bot
+  return undefined
+}
