@@ -149,6 +149,7 @@ assumes(
     const { at } = yield* succeeds(GET(`/videos/${token}`))
     assert.strictEqual(at("token"), token)
     assert.isString(at("urls.mp4_720"))
+    assert.isString(at("urls.hls"))
     yield* refused(GET("/videos/none"), 404, "not.found")
   })
 )
