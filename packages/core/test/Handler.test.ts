@@ -6,15 +6,11 @@ import * as Exit from "effect/Exit"
 import { pipe } from "effect/Function"
 import * as Ref from "effect/Ref"
 import { Chat, Handler, type Update, Updates, User } from "../src/index.ts"
+import { botStarted } from "./support/handlers.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
 
-const started: Update.Of<"bot_started"> = {
-  update_type: "bot_started",
-  timestamp: 1,
-  chat_id: Chat.ChatId.make(4242),
-  user: { user_id: User.UserId.make(42), first_name: "Ann", is_bot: false }
-}
+const started = botStarted()
 
 const added: Update.Of<"bot_added"> = {
   ...started,
@@ -25,8 +21,8 @@ const added: Update.Of<"bot_added"> = {
 
 const unknown: Update.Update = { update_type: "unknown", raw: { update_type: "comet_seen" } }
 
-/** Whether the update was handled, and the names that the handlers recorded, in order. */
-const record = <E>(
+/** Runs a handler, and returns whether it took the update and the names that were logged, in order. */
+const runAndRecord = <E>(
   make: (log: (name: string) => Effect.Effect<void>) => Handler.Handler<E>,
   update: Update.Update = started
 ) =>
@@ -54,7 +50,7 @@ describe("Handler.on", () => {
     )
   })
 
-  it.effect("ignores the value with which the effect succeeds", () =>
+  it.effect("takes the update whatever the effect succeeds with", () =>
     Effect.gen(function* () {
       for (const result of [undefined, null, false, "unhandled"]) {
         assert.isTrue(yield* Handler.run(() => Effect.succeed(result), unknown))
@@ -66,15 +62,15 @@ describe("Handler.on", () => {
 describe("Handler.run", () => {
   it.effect("turns an exception into a defect, and calls the handler each time that it runs", () =>
     Effect.gen(function* () {
-      let asked = 0
-      const running = Handler.run(() => {
-        asked++
-        if (asked === 1) throw new Error("a slip")
+      let calls = 0
+      const run = Handler.run(() => {
+        calls++
+        if (calls === 1) throw new Error("failed")
         return Effect.void
       }, started)
-      const cause = yield* Effect.flip(Effect.sandbox(running))
+      const cause = yield* Effect.flip(Effect.sandbox(run))
       assert.isTrue(Cause.hasDies(cause))
-      assert.isTrue(yield* running)
+      assert.isTrue(yield* run)
     })
   )
 })
@@ -82,7 +78,7 @@ describe("Handler.run", () => {
 describe("Handler.first", () => {
   it.effect("runs only the first handler that takes the update", () =>
     Effect.gen(function* () {
-      const outcome = yield* record((log) =>
+      const outcome = yield* runAndRecord((log) =>
         Handler.first(
           Handler.on("bot_added", () => log("other")),
           Handler.on("bot_started", () => log("one")),
@@ -96,7 +92,7 @@ describe("Handler.first", () => {
 
   it.effect("does not take an update that none of its handlers takes", () =>
     Effect.gen(function* () {
-      const outcome = yield* record((log) => Handler.first(Handler.on("bot_started", () => log("one"))), added)
+      const outcome = yield* runAndRecord((log) => Handler.first(Handler.on("bot_started", () => log("one"))), added)
       assert.deepStrictEqual(outcome, [false])
       assert.isUndefined(Handler.first()(started))
     })
@@ -105,7 +101,7 @@ describe("Handler.first", () => {
   it.effect("runs a function of any update that is the last handler", () =>
     Effect.gen(function* () {
       for (const update of [added, unknown]) {
-        const outcome = yield* record(
+        const outcome = yield* runAndRecord(
           (log) =>
             Handler.first(
               Handler.on("bot_started", () => log("one")),
@@ -120,7 +116,7 @@ describe("Handler.first", () => {
 
   it.effect("tries the next handler when an effect fails with NotHandled", () =>
     Effect.gen(function* () {
-      const outcome = yield* record((log) =>
+      const outcome = yield* runAndRecord((log) =>
         Handler.first(
           () => Effect.andThen(log("one"), Handler.notHandled),
           () => undefined,
@@ -223,13 +219,13 @@ describe("Handler.filterEffect", () => {
 
     it.effect(`runs ${allowed ? "the handler" : "the next handler"} if the predicate returns ${allowed}`, () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* record(make), [true, "predicate", allowed ? "handler" : "fallback"])
+        assert.deepStrictEqual(yield* runAndRecord(make), [true, "predicate", allowed ? "handler" : "fallback"])
       })
     )
 
     it.effect(`does not run a predicate that would return ${allowed} for updates of other types`, () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* record(make, added), [true, "fallback"])
+        assert.deepStrictEqual(yield* runAndRecord(make, added), [true, "fallback"])
       })
     )
   }
@@ -256,7 +252,7 @@ describe("Handler.notHandled", () => {
   for (const [name, operator] of Object.entries(operators)) {
     it.effect(`passes the update on to the next handler through Effect.${name}`, () =>
       Effect.gen(function* () {
-        const outcome = yield* record((log) =>
+        const outcome = yield* runAndRecord((log) =>
           Handler.first(
             () => operator(Effect.onExit(decline, () => log("one"))),
             () => log("two")
@@ -267,7 +263,7 @@ describe("Handler.notHandled", () => {
     )
   }
 
-  it.effect("can be caught by its tag and told from other failures", () =>
+  it.effect("is caught by its tag, and recognized by isNotHandled", () =>
     Effect.gen(function* () {
       assert.isTrue(Handler.isNotHandled(yield* Effect.flip(Handler.notHandled)))
       assert.isFalse(Handler.isNotHandled({ _tag: "NotHandled" }))
@@ -301,7 +297,7 @@ describe("Handler.transform", () => {
 
   it.effect("applies the function to the effect and the update", () =>
     Effect.gen(function* () {
-      const outcome = yield* record((log) =>
+      const outcome = yield* runAndRecord((log) =>
         Handler.transform(failing, (effect, { update_type }) =>
           Effect.catchTag(effect, "Broken", () => log(update_type))
         )
@@ -316,7 +312,7 @@ describe("Handler.transform", () => {
 
   it.effect("does not show NotHandled to Effect.catch, Effect.retry, Effect.ignore and Effect.tap", () =>
     Effect.gen(function* () {
-      const outcome = yield* record((log) =>
+      const outcome = yield* runAndRecord((log) =>
         Handler.first(
           Handler.transform(
             () => Effect.andThen(log("one"), Handler.notHandled),
