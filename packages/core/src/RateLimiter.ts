@@ -12,7 +12,7 @@
  *
  * @since 0.1.0
  */
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -26,7 +26,6 @@ import * as shared from "./internal/rateLimiter/shared.ts"
 import * as Platform from "./Platform.ts"
 import { RateLimiterStore, type Granted, type Limit as LimitInMillis } from "./RateLimiterStore.ts"
 import type { ChatId } from "./Recipient.ts"
-import * as Settings from "./Settings.ts"
 
 /**
  * What a limit counts.
@@ -512,8 +511,6 @@ export const layer = (options?: SharedOptions): Layer.Layer<RateLimiter, never, 
 /**
  * {@link layer} with options from `Config`. No setting is read by default.
  *
- * Fails with `InvalidSettings`, which lists all missing and malformed settings.
- *
  * **Example** (Read the limit of the host from a setting)
  *
  * ```ts
@@ -529,9 +526,9 @@ export const layer = (options?: SharedOptions): Layer.Layer<RateLimiter, never, 
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Config.Wrap<SharedOptions>
-): Layer.Layer<RateLimiter, Settings.InvalidSettings, RateLimiterStore> =>
-  Layer.effect(RateLimiter, Effect.flatMap(Settings.unwrap<SharedOptions>(options), make))
+  options: Config.Wrap<SharedOptions> = {}
+): Layer.Layer<RateLimiter, Config.ConfigError, RateLimiterStore> =>
+  Layer.effect(RateLimiter, Effect.flatMap(Config.unwrap(options), make))
 
 /**
  * A rate limiter for one process.

@@ -83,7 +83,7 @@ describe("A delivery", () => {
     }).pipe(Effect.provide(receiver()))
   )
 
-  const refused: ReadonlyArray<readonly [number, string, Delivery, object?]> = [
+  const rejected: ReadonlyArray<readonly [number, string, Delivery, object?]> = [
     [404, "to another path", { url: "/update" }],
     [404, "to a longer path", { url: "/updates/1" }],
     [404, "to the path with a trailing slash", { url: "/updates/" }],
@@ -97,7 +97,7 @@ describe("A delivery", () => {
     [415, "with an unknown encoding", { headers: { "content-encoding": "br" } }],
     [413, "with a content-length above 1 MiB", { headers: { "content-length": String(2 ** 20 + 1) } }]
   ]
-  it.effect.each(refused)("is rejected with %i %s", ([expected, , delivery, headers]) =>
+  it.effect.each(rejected)("is rejected with %i %s", ([expected, , delivery, headers]) =>
     Effect.gen(function* () {
       const answer = yield* deliver({ ...delivery, body: Effect.die("the body is not read") })
       assert.strictEqual(answer.status, expected)
@@ -168,7 +168,7 @@ describe("A compressed delivery", () => {
         assert.strictEqual(yield* status({ body, headers: { "content-encoding": "gzip" } }), 200)
       }
       assert.deepStrictEqual(
-        (yield* dead).map(({ update: letter }) => letter.text),
+        (yield* dead).map(({ update }) => update.text),
         bodies.map((body) => Base64.encode(body))
       )
     }).pipe(Effect.provide(receiver()))
@@ -187,9 +187,9 @@ describe("An invalid body", () => {
   it.effect.each(bodies)("%s is kept as a dead letter and answered with 200", ([, body, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status({ body }), 200)
-      const [letter] = yield* dead
-      assert.strictEqual(letter.update.text, body)
-      assert.match(letter.error, problem)
+      const [deadLetter] = yield* dead
+      assert.strictEqual(deadLetter.update.text, body)
+      assert.match(deadLetter.error, problem)
       assert.strictEqual(yield* waiting, 0)
     }).pipe(Effect.provide(receiver()))
   )
@@ -198,9 +198,9 @@ describe("An invalid body", () => {
     Effect.gen(function* () {
       const body = Uint8Array.of(...new TextEncoder().encode(started(1)), 0xff, 0xfe)
       assert.strictEqual(yield* status({ body }), 200)
-      const [letter] = yield* dead
-      assert.strictEqual(letter.update.text, Base64.encode(body))
-      assert.include(letter.error, "UTF-8")
+      const [deadLetter] = yield* dead
+      assert.strictEqual(deadLetter.update.text, Base64.encode(body))
+      assert.include(deadLetter.error, "UTF-8")
     }).pipe(Effect.provide(receiver()))
   )
 })

@@ -4,9 +4,8 @@
  * @since 0.1.0
  */
 import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
-import * as Settings from "@colloquy/core/Settings"
 import type { StoreError } from "@colloquy/core/StoreError"
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,6 +13,7 @@ import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
 import * as scripts from "./internal/rateLimiter/redisScripts.ts"
 import { ofRedis } from "./internal/stores/failure.ts"
+import { keyPrefix } from "./internal/stores/redis.ts"
 
 /**
  * The options of the store.
@@ -22,8 +22,11 @@ import { ofRedis } from "./internal/stores/failure.ts"
  * @since 0.1.0
  */
 export interface Options {
-  /** Prefix of all keys. Processes with the same prefix share the limits, so use one prefix for each bot token. */
-  readonly prefix: string
+  /**
+   * The prefix of all keys, which begin with `{<prefix>:rateLimiter}:`. The part in braces keeps them in one hash slot of a
+   * cluster. Processes with the same prefix share the limits, so use a different prefix for each bot. Default: `"colloquy"`.
+   */
+  readonly prefix?: string | undefined
   /** Time after which the store counts as unavailable if Redis does not answer. Default: 1 second. */
   readonly timeout?: Duration.Input | undefined
 }
@@ -40,11 +43,11 @@ const failure = ofRedis("rateLimiter")
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (
-  options: Options
+  options: Options = {}
 ): Effect.fn.Return<RateLimiterStore["Service"], never, Redis.Redis> {
   const redis = yield* Redis.Redis
   const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 second")
-  const keys = scripts.keysOf(options.prefix)
+  const keys = scripts.keysOf(keyPrefix("rateLimiter", options.prefix))
   const processId = randomUUID()
 
   const run = <A, E>(operation: string, effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
@@ -91,8 +94,7 @@ export const make = Effect.fnUntraced(function* (
 /**
  * A rate limiter store in Redis, for `RateLimiter.layer`.
  *
- * Permits are counted by the clock of the Redis server, each request in one atomic script. All keys expire when the bot
- * sends nothing. The keys of one prefix are in one slot of a Redis cluster.
+ * Permits are counted by the clock of the Redis server, in one atomic script. All keys expire when the bot sends nothing.
  *
  * **Example** (Share the limits of one bot by Redis)
  *
@@ -111,13 +113,11 @@ export const make = Effect.fnUntraced(function* (
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<RateLimiterStore, never, Redis.Redis> =>
+export const layer = (options?: Options): Layer.Layer<RateLimiterStore, never, Redis.Redis> =>
   Layer.effect(RateLimiterStore, make(options))
 
 /**
  * {@link layer} with options from `Config`. No setting is read by default.
- *
- * Fails with `InvalidSettings`, which lists all missing and malformed settings.
  *
  * **Example** (Read the prefix from a setting)
  *
@@ -132,6 +132,6 @@ export const layer = (options: Options): Layer.Layer<RateLimiterStore, never, Re
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Config.Wrap<Options>
-): Layer.Layer<RateLimiterStore, Settings.InvalidSettings, Redis.Redis> =>
-  Layer.effect(RateLimiterStore, Effect.flatMap(Settings.unwrap<Options>(options), make))
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<RateLimiterStore, Config.ConfigError, Redis.Redis> =>
+  Layer.effect(RateLimiterStore, Effect.flatMap(Config.unwrap(options), make))

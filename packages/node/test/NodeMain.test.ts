@@ -7,32 +7,35 @@ import { post, started, until } from "./support/webhooks.ts"
 
 const script = fileURLToPath(new URL("fixtures/bot.ts", import.meta.url))
 
-/** The program in a process of its own. */
+/** Starts the program in a child process. */
 const start = (program: string) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const child = spawn(process.execPath, ["--conditions=source", script, program])
-      let said = ""
-      const hear = (chunk: Buffer) => {
-        said += chunk.toString()
+      let output = ""
+      const onData = (chunk: Buffer) => {
+        output += chunk.toString()
       }
-      child.stdout.on("data", hear)
-      child.stderr.on("data", hear)
+      child.stdout.on("data", onData)
+      child.stderr.on("data", onData)
       const ended = once(child, "close") as Promise<[code: number | null]>
-      const says = (text: string | RegExp) =>
+      const prints = (text: string | RegExp) =>
         until(
-          Effect.sync(() => said),
-          (said) => said.search(text) >= 0
+          Effect.sync(() => output),
+          (output) => output.search(text) >= 0
         )
       return {
-        says,
-        tell: Effect.sync(() => child.stdin.write("go\n")),
+        prints,
+        writeLine: Effect.sync(() => child.stdin.write("go\n")),
         signal: (signal: NodeJS.Signals) => Effect.sync(() => child.kill(signal)),
         code: Effect.map(
           Effect.promise(() => ended),
           ([code]) => code
         ),
-        address: Effect.map(says(/port \d+\n/), (said) => `http://127.0.0.1:${/port (\d+)/.exec(said)?.[1]}/updates`),
+        address: Effect.map(
+          prints(/port \d+\n/),
+          (output) => `http://127.0.0.1:${/port (\d+)/.exec(output)?.[1]}/updates`
+        ),
         child
       }
     }),
@@ -46,17 +49,17 @@ describe("NodeMain.runMain", () => {
     "rejects new updates, waits for its handlers and exits with 0 after a signal",
     () =>
       Effect.gen(function* () {
-        const { address, code, says, signal, tell } = yield* start("bot")
+        const { address, code, prints, signal, writeLine } = yield* start("bot")
         const at = yield* address
         assert.strictEqual((yield* post(at, { body: started(1) })).status, 200)
-        yield* says("handling")
+        yield* prints("handling")
         yield* signal("SIGTERM")
         let sent = 1
         const later = Effect.suspend(() => post(at, { body: started(++sent) }))
         yield* until(later, ({ status }) => status === 503)
-        yield* tell
-        const said = yield* says("stopped")
-        assert.match(said, /handling[\s\S]*handled[\s\S]*stopped/)
+        yield* writeLine
+        const output = yield* prints("stopped")
+        assert.match(output, /handling[\s\S]*handled[\s\S]*stopped/)
         assert.strictEqual(yield* code, 0)
       }).pipe(Effect.scoped),
     timeout
@@ -69,15 +72,15 @@ describe("NodeMain.runMain", () => {
     "exits at once after a second %s",
     ([signalled, expected]) =>
       Effect.gen(function* () {
-        const { address, code, says, signal } = yield* start("bot")
+        const { address, code, prints, signal } = yield* start("bot")
         const at = yield* address
         yield* post(at)
-        yield* says("handling")
+        yield* prints("handling")
         yield* signal(signalled)
         yield* until(post(at), ({ status }) => status === 503)
         yield* signal(signalled)
         assert.strictEqual(yield* code, expected)
-        assert.notInclude(yield* says(""), "handled")
+        assert.notInclude(yield* prints(""), "handled")
       }).pipe(Effect.scoped),
     timeout
   )
@@ -87,8 +90,8 @@ describe("NodeMain.runMain", () => {
     () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* (yield* start("end")).code, 0)
-        const { code, says } = yield* start("fail")
-        yield* says("BOT_TOKEN is missing")
+        const { code, prints } = yield* start("fail")
+        yield* prints("BOT_TOKEN is missing")
         assert.strictEqual(yield* code, 1)
       }).pipe(Effect.scoped),
     timeout

@@ -32,7 +32,7 @@ const server = (options: Partial<Webhook.ReceiverOptions> = {}, over?: Layer.Lay
 
 const origin = NodeWebhook.NodeWebhook.use(({ port }) => Effect.succeed(`http://127.0.0.1:${port}`))
 
-const lines = (...rest: ReadonlyArray<string>) =>
+const requestHead = (...rest: ReadonlyArray<string>) =>
   ["POST /updates HTTP/1.1", "host: bot.example", `x-svc-bot-api-secret: ${secret}`, ...rest, "", ""].join("\r\n")
 
 const talk = Effect.flatMap(NodeWebhook.NodeWebhook, ({ port }) => connect(port))
@@ -79,11 +79,11 @@ describe("NodeWebhook.layerServer", () => {
         headers: { "content-encoding": "gzip" }
       })
       assert.strictEqual(packed.status, 200)
-      const { heard, write } = yield* talk
-      yield* write(lines("content-type: application/json", "transfer-encoding: chunked"))
+      const { received, write } = yield* talk
+      yield* write(requestHead("content-type: application/json", "transfer-encoding: chunked"))
       for (const byte of Buffer.from(started(2))) yield* write(Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]))
       yield* write("0\r\n\r\n")
-      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 200")
+      assert.include(yield* until(received, (text) => text !== ""), "HTTP/1.1 200")
       assert.deepStrictEqual(yield* texts, [started(1), started(2)])
     }).pipe(Effect.scoped, Effect.provide(server()))
   )
@@ -93,10 +93,10 @@ describe("NodeWebhook.layerServer", () => {
       const at = `${yield* origin}/updates`
       const large = "x".repeat(2 ** 20 + 1)
       assert.strictEqual((yield* post(at, { body: large })).status, 413)
-      const { heard, write } = yield* talk
-      yield* write(lines("transfer-encoding: chunked"))
+      const { received, write } = yield* talk
+      yield* write(requestHead("transfer-encoding: chunked"))
       yield* write(`${large.length.toString(16)}\r\n${large}\r\n`)
-      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 413")
+      assert.include(yield* until(received, (text) => text !== ""), "HTTP/1.1 413")
       const limit = started(1).padEnd(2 ** 20 - Buffer.byteLength(started(1)) + started(1).length, " ")
       assert.strictEqual(Buffer.byteLength(limit), 2 ** 20)
       assert.strictEqual((yield* post(at, { body: limit })).status, 200)
@@ -105,10 +105,10 @@ describe("NodeWebhook.layerServer", () => {
 
   it.live("answers 408 to a client that sends its body too slowly", () =>
     Effect.gen(function* () {
-      const { heard, isClosed, write } = yield* talk
-      yield* write(lines("content-length: 100"))
+      const { received, isClosed, write } = yield* talk
+      yield* write(requestHead("content-length: 100"))
       yield* write("{")
-      assert.include(yield* until(heard, (text) => text !== ""), "HTTP/1.1 408")
+      assert.include(yield* until(received, (text) => text !== ""), "HTTP/1.1 408")
       yield* until(isClosed, (closed) => closed)
       assert.strictEqual(yield* waiting, 0)
     }).pipe(Effect.scoped, Effect.provide(server({ bodyTimeout: "50 millis" })))
@@ -118,7 +118,7 @@ describe("NodeWebhook.layerServer", () => {
     Effect.gen(function* () {
       const { isClosed, socket, write } = yield* talk
       const text = started(1)
-      yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(text) + 1}`))
+      yield* write(requestHead("content-type: application/json", `content-length: ${Buffer.byteLength(text) + 1}`))
       yield* write(text)
       socket.end()
       yield* until(isClosed, (closed) => closed)
@@ -140,7 +140,7 @@ describe("NodeWebhook.layerServer", () => {
       }))
       yield* Effect.gen(function* () {
         const { isClosed, socket, write } = yield* talk
-        yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
+        yield* write(requestHead("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
         yield* write(started())
         yield* Deferred.await(asked)
         socket.destroy()
@@ -169,7 +169,7 @@ describe("NodeWebhook.layerServer", () => {
       const inProgress = yield* Effect.forkChild(post(`${at}/updates`))
       yield* Deferred.await(asked)
       const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
-      const refused = Effect.callback<boolean>((resume) => {
+      const isRefused = Effect.callback<boolean>((resume) => {
         http
           .get(`${at}/health/live`, { agent: false }, (response) => {
             response.resume()
@@ -177,7 +177,7 @@ describe("NodeWebhook.layerServer", () => {
           })
           .on("error", () => resume(Effect.succeed(true)))
       })
-      yield* until(refused, (isRefused) => isRefused)
+      yield* until(isRefused, (value) => value)
       yield* Deferred.succeed(release, undefined)
       assert.strictEqual((yield* Fiber.join(inProgress)).status, 200)
       yield* Fiber.join(stopping)
@@ -194,7 +194,7 @@ describe("NodeWebhook.layerServer", () => {
       const services = yield* Layer.buildWithScope(layer, scope)
       yield* Effect.gen(function* () {
         const { isClosed, write } = yield* talk
-        yield* write(lines("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
+        yield* write(requestHead("content-type: application/json", `content-length: ${Buffer.byteLength(started())}`))
         yield* write(started())
         yield* Scope.close(scope, Exit.void)
         yield* until(isClosed, (closed) => closed)
@@ -253,9 +253,9 @@ describe("NodeWebhook.layerConfig", () => {
       const here = { ...complete, BOT_WEBHOOK_URL: "http://127.0.0.1:8080/updates" }
       const services = yield* build({ ...here, BOT_WEBHOOK_INSECURE: "true" })
       assert.strictEqual(Context.get(services, Webhook.Webhook).url, here.BOT_WEBHOOK_URL)
-      const refused = yield* Effect.flip(build(here))
-      assert.strictEqual(refused._tag, "InvalidWebhook")
-      assert.include(refused.message, "set `insecure` for the emulator")
+      const error = yield* Effect.flip(build(here))
+      assert.strictEqual(error._tag, "InvalidWebhook")
+      assert.include(error.message, "set `insecure` for the emulator")
       const elsewhere = yield* Effect.flip(
         build({ ...complete, BOT_WEBHOOK_URL: "http://bot.example", BOT_WEBHOOK_INSECURE: "true" })
       )

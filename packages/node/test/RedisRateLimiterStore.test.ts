@@ -49,7 +49,7 @@ describe.skipIf(isSkipped)("RateLimiter.layer on RedisRateLimiterStore", () => {
       const keys = yield* Redis.Redis.use((redis) => redis.send<ReadonlyArray<string>>("KEYS", `*${name}*`)).pipe(
         Effect.provide(layer)
       )
-      assert.include(keys, `{${name}}:host`)
+      assert.include(keys, `{${name}:rateLimiter}:host`)
     })
   )
 })
@@ -190,7 +190,7 @@ describe.skipIf(isSkipped)("A malformed value in Redis", () => {
       const name = yield* prefix
       const limiter = yield* limiterOf(name)
       const { send } = Context.get(yield* Layer.build(layer), Redis.Redis)
-      const state = `{${name}}:state`
+      const state = `{${name}:rateLimiter}:state`
       yield* send("SET", state, "not a hash")
       const waiting = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
       yield* Effect.sleep(100)
@@ -205,7 +205,7 @@ describe.skipIf(isSkipped)("A malformed value in Redis", () => {
       const name = yield* prefix
       const store = yield* RedisRateLimiterStore.make({ prefix: name })
       const { send } = yield* Redis.Redis
-      yield* send("HSET", `{${name}}:state`, "adaptive", `{"limit":"many"}`)
+      yield* send("HSET", `{${name}:rateLimiter}:state`, "adaptive", `{"limit":"many"}`)
       const error = yield* Effect.flip(store.updateAdaptiveState((state) => state!))
       assert.deepStrictEqual(
         [error._tag, error.store, error.operation],

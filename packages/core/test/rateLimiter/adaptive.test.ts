@@ -13,15 +13,15 @@ const tooMany = answer(429, { code: "too.many.requests" })
 /** A platform that accepts a number of requests in any second, and answers the others with 429 without counting them. */
 const accepting = (allowed: (now: number) => number, roundTrip = 20) => {
   const accepted: Array<number> = []
-  let refused = 0
+  let rejected = 0
   const step: Step = ({ at }): Reply => {
     while (accepted[0] <= at - 1000) accepted.shift()
     const fits = accepted.length < allowed(at)
     if (fits) accepted.push(at)
-    else refused++
+    else rejected++
     return slow(roundTrip, fits ? ok({ message: message() }) : tooMany)
   }
-  return { step, refused: () => refused }
+  return { step, rejected: () => rejected }
 }
 
 const sendMany = Effect.fnUntraced(function* (platform: ReturnType<typeof accepting>, sends: number) {
@@ -44,7 +44,7 @@ describe("With a platform that allows less than its documentation, RateLimiter",
     Effect.gen(function* () {
       const platform = accepting(() => allowed)
       const { millis } = yield* sendMany(platform, 1000)
-      assert.isAtMost(platform.refused(), 20)
+      assert.isAtMost(platform.rejected(), 20)
       assert.isAtMost(millis, (1000 / allowed) * 1000 * 1.15)
     })
   )
@@ -55,7 +55,7 @@ describe("With a platform that allows less than its documentation, RateLimiter",
       const { millis, status } = yield* sendMany(platform, 3000)
       assert.strictEqual(status.hostLimit, 30)
       assert.isAtMost(millis, 140_000)
-      assert.isAtMost(platform.refused(), 10)
+      assert.isAtMost(platform.rejected(), 10)
     })
   )
 })
@@ -73,12 +73,12 @@ describe("429 responses of requests in flight", () => {
           { concurrency: "unbounded", discard: true }
         ).pipe(Effect.forkChild({ startImmediately: true }))
         yield* TestClock.adjust(200)
-        assert.strictEqual(platform.refused(), 18)
+        assert.strictEqual(platform.rejected(), 18)
         const limiter = yield* RateLimiter.RateLimiter
         assert.strictEqual((yield* limiter.status).hostLimit, 12)
         yield* TestClock.adjust("10 seconds")
         yield* Fiber.join(sending)
-        assert.strictEqual(platform.refused(), 18)
+        assert.strictEqual(platform.rejected(), 18)
       }).pipe(Effect.provide(layer()))
     })
   )

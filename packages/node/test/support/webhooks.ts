@@ -90,17 +90,17 @@ export const connect = (port: number) =>
       const socket = net.connect(port, "127.0.0.1")
       socket.on("error", () => {})
       await once(socket, "connect")
-      let heard = ""
+      let received = ""
       let isClosed = false
       socket.on("data", (chunk: Buffer) => {
-        heard += chunk.toString()
+        received += chunk.toString()
       })
       socket.on("close", () => {
         isClosed = true
       })
       return {
         socket,
-        heard: Effect.sync(() => heard),
+        received: Effect.sync(() => received),
         isClosed: Effect.sync(() => isClosed),
         write: (bytes: string | Uint8Array) => Effect.promise(() => new Promise((done) => socket.write(bytes, done)))
       }

@@ -208,7 +208,7 @@ describe("A bot with a webhook", () => {
       // Another process has just subscribed the address with its own secret.
       yield* Effect.gen(function* () {
         yield* Effect.forkChild(bot(handled), { startImmediately: true })
-        yield* Subscriptions.subscribe({ url, secret: "of-somebody-else" })
+        yield* Subscriptions.subscribe({ url, secret: "another-secret" })
         yield* say("a")
         yield* TestClock.adjust("1 second")
       }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(webhook({ secret: undefined }), inbox))))
@@ -301,20 +301,20 @@ describe("The subscription of a webhook", () => {
     }).pipe(Effect.scoped, Effect.provide(inMemory))
   )
 
-  const refused = (options?: Partial<Webhook.Options>) =>
+  const buildError = (options?: Partial<Webhook.Options>) =>
     Effect.map(Effect.flip(Effect.scoped(Layer.build(webhook(options)))), ({ _tag }) => _tag)
 
   it.effect("fails at the start if an option is invalid, the URL is rejected, or the token is wrong", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* refused({ url: "http://bot.example/" }), "InvalidWebhook")
+      assert.strictEqual(yield* buildError({ url: "http://bot.example/" }), "InvalidWebhook")
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Emulator.addFault({ endpoint: "Subscriptions.subscribe", body: { success: false, message: "no" } })
-          assert.strictEqual(yield* refused(), "OperationRejected")
+          assert.strictEqual(yield* buildError(), "OperationRejected")
         })
       )
       yield* Emulator.revokeToken()
-      assert.strictEqual(yield* refused(), "Unauthorized")
+      assert.strictEqual(yield* buildError(), "Unauthorized")
     }).pipe(Effect.provide(inMemory))
   )
 

@@ -98,16 +98,12 @@ if redis.call('PTTL', state) < 600000 then redis.call('PEXPIRE', state, 900000) 
 return { tostring(limit), unpack(results) }
 `
 
-/** The names of the keys. Braces keep all keys of a prefix in one slot of a Redis cluster. */
-export const keysOf = (prefix: string) => {
-  const slot = prefix.includes("{") ? prefix : `{${prefix}}`
-  return {
-    host: `${slot}:host`,
-    state: `${slot}:state`,
-    waiting: `${slot}:waiting`,
-    bucket: (key: string) => `${slot}:${key}`
-  }
-}
+export const keysOf = (prefix: string) => ({
+  host: `${prefix}:host`,
+  state: `${prefix}:state`,
+  waiting: `${prefix}:waiting`,
+  bucket: (key: string) => `${prefix}:${key}`
+})
 
 type Keys = ReturnType<typeof keysOf>
 
@@ -205,9 +201,9 @@ export const pause = Redis.script((keys: Keys, millis: number) => [keys.state, m
   numberOfKeys: 1,
   lua: `
 local time = redis.call('TIME')
-local until_ = time[1] * 1000 + time[2] / 1000 + ARGV[1]
+local pausedUntil = time[1] * 1000 + time[2] / 1000 + ARGV[1]
 local paused = tonumber(redis.call('HGET', KEYS[1], 'paused') or 0)
-redis.call('HSET', KEYS[1], 'paused', string.format('%.3f', math.max(until_, paused)))
+redis.call('HSET', KEYS[1], 'paused', string.format('%.3f', math.max(pausedUntil, paused)))
 redis.call('PEXPIRE', KEYS[1], math.ceil(ARGV[1]) + 900000)
 `
 })

@@ -1,6 +1,6 @@
 import * as Json from "@colloquy/core/Json"
 import * as Platform from "@colloquy/core/Platform"
-import { type SubscribeRequest, WebhookUrl } from "@colloquy/core/Subscriptions"
+import { LoopbackUrl, type SubscribeRequest, WebhookUrl } from "@colloquy/core/Subscriptions"
 import { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,7 +21,7 @@ interface WebhookContext {
 
 const decodeUrl = Schema.decodeUnknownResult(WebhookUrl)
 
-const loopbackUrl = /^http:\/\/(127\.0\.0\.1|localhost)(:\d{1,5})?([/?#]\S*)?$/
+const isLoopbackUrl = Schema.is(LoopbackUrl)
 
 const problemOfUrl = (url: string): string | undefined => {
   const decoded = decodeUrl(url)
@@ -32,7 +32,7 @@ const problemOfUrl = (url: string): string | undefined => {
 /** Accepts the URLs that the platform accepts, and with `allowsInsecure` those of the loopback too. */
 export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<void, Refusal> =>
   Effect.suspend(() => {
-    if (allowsInsecure && loopbackUrl.test(url) && URL.canParse(url)) {
+    if (allowsInsecure && isLoopbackUrl(url) && URL.canParse(url)) {
       return Effect.logWarning(`The webhook ${url} is insecure: the platform accepts https:// URLs only`)
     }
     const problem = problemOfUrl(url)
