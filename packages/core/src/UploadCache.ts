@@ -41,33 +41,19 @@ export class UploadCache extends Context.Service<
  * @category options
  * @since 0.1.0
  */
-export interface MemoryOptions {
+export interface Options {
   /** Maximum number of entries. The least recently used entry is removed first. Default: 10,000. */
   readonly capacity?: number | undefined
 }
 
 /**
- * Provides a cache in the memory of the process.
+ * Creates a cache in the memory of the process. {@link layerMemory} provides it as a service.
  *
- * **Example** (Upload a file once)
- *
- * ```ts
- * import { UploadCache, Uploads, UploadSource } from "@colloquy/core"
- * import { Effect } from "effect"
- *
- * const logo = UploadSource.bytes(new Uint8Array(1000))
- * const twice = Effect.gen(function* () {
- *   yield* Uploads.cached({ type: "file", source: logo, name: "logo.bin" }, Effect.log)
- *   yield* Uploads.cached({ type: "file", source: logo, name: "logo.bin" }, Effect.log)
- * }).pipe(Effect.provide(UploadCache.layerMemory()))
- * ```
- *
- * @category layers
+ * @category constructors
  * @since 0.1.0
  */
-export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<UploadCache> =>
-  Layer.sync(UploadCache, () => {
-    const { capacity = 10_000 } = options
+export const makeMemory = ({ capacity = 10_000 }: Options = {}): Effect.Effect<UploadCache["Service"]> =>
+  Effect.sync(() => {
     // A `Map` iterates in insertion order, so the first entry is the least recently used one.
     const entries = new Map<string, string>()
     const put = (key: string, attachment: string) => {
@@ -93,3 +79,25 @@ export const layerMemory = (options: MemoryOptions = {}): Layer.Layer<UploadCach
         })
     })
   })
+
+/**
+ * Provides a cache in the memory of the process.
+ *
+ * **Example** (Upload a file once)
+ *
+ * ```ts
+ * import { UploadCache, Uploads, UploadSource } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const logo = UploadSource.bytes(new Uint8Array(1000))
+ * const twice = Effect.gen(function* () {
+ *   yield* Uploads.cached({ type: "file", source: logo, name: "logo.bin" }, Effect.log)
+ *   yield* Uploads.cached({ type: "file", source: logo, name: "logo.bin" }, Effect.log)
+ * }).pipe(Effect.provide(UploadCache.layerMemory()))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (options?: Options): Layer.Layer<UploadCache> =>
+  Layer.effect(UploadCache, makeMemory(options))

@@ -72,8 +72,8 @@ export const create: Endpoint.Endpoint<{ readonly type: UploadType }, UploadAddr
  * - **Method.** A source with random access is sent in parts from 16 MiB on (`resumable`), everything else in one request
  *   (`multipart`). `method` and `partSize` of the request change that.
  * - **Retries.** Transient failures are retried by the `transient` schedule of `RetryPolicy`, unless the source can be read
- *   only once. With `resumable`, the schedule starts anew after each part that arrives.
- * - **Time-outs.** An upload may take any time. It fails if no byte is sent or received for `stallTimeout`. Default:
+ *   only once. With `resumable`, the schedule restarts after each part that arrives.
+ * - **Time-outs.** An upload as a whole has no time limit. It fails if no byte is sent or received for `stallTimeout`. Default:
  *   2 minutes.
  * - **Security.** The file goes through the `HttpClient` of the program to the address that the platform returned, without
  *   the token of the bot and without trace headers.

@@ -66,7 +66,10 @@ const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(AttachmentR
 /** A cache that fails must not prevent an upload. */
 const orElseLog = <A>(self: Effect.Effect<A, StoreError>, orElse: A): Effect.Effect<A> =>
   Effect.catch(self, (error) =>
-    Effect.as(Effect.logWarning(`The upload goes on without the upload cache. ${error.message}`, error.cause), orElse)
+    Effect.as(
+      Effect.logWarning(`The upload cache failed, so it is not used for this file. ${error.message}`, error.cause),
+      orElse
+    )
   )
 
 const getOrUpload = <E, R>(

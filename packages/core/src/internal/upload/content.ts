@@ -25,8 +25,8 @@ export const readRange = ({ read }: Readable, from: number, to: number) =>
   Effect.map(Stream.runCollect(read(from, to)), Bytes.concat)
 
 /**
- * Reads at least `length` bytes from the beginning of a source without random access. Returns them together with the
- * source as it was before: its `read` returns the whole content.
+ * Reads at least `length` bytes from the beginning of a source without random access. Returns them and a
+ * source whose `read` still returns the whole content.
  */
 export const readHead = Effect.fnUntraced(function* <A extends Readable>(opened: A, length: number) {
   const pull = yield* Stream.toPull(opened.read(0, Infinity))
