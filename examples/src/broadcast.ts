@@ -25,7 +25,7 @@ const broadcast = Effect.gen(function* () {
 })
 
 const stores = Layer.merge(SqlChatStore.layer(), SqlBroadcastStore.layer()).pipe(
-  Layer.provide(NodeInbox.layerSqlConfig)
+  Layer.provide(NodeInbox.layerSqlConfig())
 )
 
 NodeMain.runMain(Effect.provide(broadcast, Layer.merge(stores, NodeBot.layerConfig())))

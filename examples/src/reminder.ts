@@ -73,7 +73,7 @@ export const bot = Effect.gen(function* () {
 }).pipe(Effect.scoped)
 
 if (import.meta.main) {
-  const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
+  const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig()))
   const updates = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
   NodeMain.runMain(Effect.provide(bot, Layer.merge(updates, chats)))
 }

@@ -42,6 +42,6 @@ const webhook = NodeWebhook.layerConfig({
   ])
 }).pipe(Layer.provideMerge(NodeBot.layerConfig()))
 
-const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
+const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig()))
 
 NodeMain.runMain(Effect.provide(bot, Layer.merge(webhook, chats)))

@@ -1,7 +1,7 @@
 /**
- * The inbox of a bot on Node: one SQLite file.
+ * The inbox of a bot on Node, in a SQLite file.
  *
- * | setting | what | default |
+ * | setting | what it is | default |
  * |---|---|---|
  * | `BOT_INBOX` | the file of the inbox | `./colloquy.sqlite` |
  *
@@ -19,35 +19,38 @@ import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqlInboxStore from "./SqlInboxStore.ts"
 
 /**
- * The file, `./colloquy.sqlite` unless told, and how the inbox keeps its letters.
+ * What {@link layer} accepts: the file, and the options of the inbox.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options extends Inbox.Options {
+  /** The file of the inbox. It is created if it is missing, with its directory. Default: `"./colloquy.sqlite"`. */
   readonly filename?: string | undefined
 }
 
-const defaultFile = "./colloquy.sqlite"
+const defaults = { filename: "./colloquy.sqlite" } as const
 
 /**
- * The file of the inbox, `BOT_INBOX`.
+ * The file of the inbox: `BOT_INBOX`. Default: `./colloquy.sqlite`.
  *
  * @category settings
  * @since 0.1.0
  */
-export const filename: Config.Config<string> = Config.NonEmptyString("BOT_INBOX").pipe(Config.withDefault(defaultFile))
+export const filename: Config.Config<string> = Config.NonEmptyString("BOT_INBOX").pipe(
+  Config.withDefault(defaults.filename)
+)
 
-const file = (options: Options) => NodeSqlite.layerLazy({ filename: options.filename ?? defaultFile })
+const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.layerLazy({ filename })
 
 /**
- * An inbox in a SQLite file, which is made where it is missing, with its folder. What is in it survives the end of the
- * process and the loss of power. Several processes of one machine may share the file; on a network drive they may not.
+ * An inbox in a SQLite file. Queued updates survive the end of the process and a power failure. Several processes on one
+ * machine can share the file. SQLite does not support a file on a network drive.
  *
- * The file is opened when the layer is built, and closed with it. Fails with a `StoreError`, which says what to do,
- * when it cannot be opened, is no database, or when another process keeps it locked.
+ * The file is opened when the layer is built, and closed with it. Fails with a `StoreError` if the file cannot be opened,
+ * is not a database, or is locked by another process.
  *
- * **Example**
+ * **Example** (A large inbox)
  *
  * ```ts
  * import { NodeInbox } from "@colloquy/node"
@@ -59,34 +62,57 @@ const file = (options: Options) => NodeSqlite.layerLazy({ filename: options.file
  * @since 0.1.0
  */
 export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreError> =>
-  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(file(options)))
+  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(sqlClient(options)))
 
 /**
- * Like {@link layer}, but the file is opened at first use, so that a program without a source of updates has none. What
- * uses the inbox fails with a `StoreError` as long as the file cannot be opened. `NodeBot` has this one.
+ * Like {@link layer}, with options from the configuration. Default: the file {@link filename}. Fails with
+ * `InvalidSettings` if an option is missing or malformed.
  *
- * @category layers
- * @since 0.1.0
- */
-export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox> =>
-  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy()), Layer.provide(file(options)))
-
-/**
- * A `SqlClient` of the same file, by the setting {@link filename}, for what else a bot keeps: `SqlChatStore`,
- * `SqlBroadcastStore`, `SqlUploadCache`, and tables of its own.
- *
- * **Example**
+ * **Example** (The file from `BOT_INBOX`, the capacity from `BOT_INBOX_CAPACITY`)
  *
  * ```ts
- * import { NodeInbox, SqlChatStore } from "@colloquy/node"
- * import { Layer } from "effect"
+ * import { NodeInbox } from "@colloquy/node"
+ * import { Config } from "effect"
  *
- * const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig))
+ * const inbox = NodeInbox.layerConfig({ filename: NodeInbox.filename, capacity: Config.Int("BOT_INBOX_CAPACITY") })
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerSqlConfig: Layer.Layer<SqlClient, SqlError | Settings.InvalidSettings> = Layer.unwrap(
-  Effect.map(Settings.all({ filename }), NodeSqlite.layer)
-)
+export const layerConfig = (
+  options: Config.Wrap<Options> = { filename }
+): Layer.Layer<Inbox.Inbox, StoreError | Settings.InvalidSettings> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
+
+/**
+ * Like {@link layer}, but the file is opened by the first operation, so that a program that receives no updates creates no
+ * file. Operations of the inbox fail with a `StoreError` while the file cannot be opened. `NodeBot` uses this layer.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox> =>
+  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy()), Layer.provide(sqlClient(options)))
+
+/**
+ * A `SqlClient` with the file of the inbox, for other data of the bot: `SqlChatStore`, `SqlBroadcastStore`,
+ * `SqlUploadCache`, or your own tables. Default: the file {@link filename}. Fails with `InvalidSettings` if the option is
+ * malformed, and with a `SqlError` if the file cannot be opened.
+ *
+ * **Example** (The chats of a bot, in the file of its inbox)
+ *
+ * ```ts
+ * import { NodeInbox, SqlChatStore } from "@colloquy/node"
+ * import { Layer } from "effect"
+ *
+ * const chats = SqlChatStore.layer().pipe(Layer.provide(NodeInbox.layerSqlConfig()))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerSqlConfig = (
+  options: Config.Wrap<NodeSqlite.Options> = { filename }
+): Layer.Layer<SqlClient, SqlError | Settings.InvalidSettings> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<NodeSqlite.Options>(options), NodeSqlite.layer))

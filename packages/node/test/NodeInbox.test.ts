@@ -83,7 +83,7 @@ describe("NodeInbox", () => {
         return yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
       }).pipe(
         Effect.provide(
-          Layer.merge(NodeInbox.layer({ filename: BOT_INBOX }), Layer.provide(NodeInbox.layerSqlConfig, settings))
+          Layer.merge(NodeInbox.layer({ filename: BOT_INBOX }), Layer.provide(NodeInbox.layerSqlConfig(), settings))
         )
       )
       assert.isTrue(tables.some(({ name }) => name.startsWith("colloquy_inbox_")))

@@ -8,9 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import { makeStore, retryConflicts } from "../stores/sql.ts"
 import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
-import * as Dialect from "./sqlDialect.ts"
-import type { UpdateRow } from "./sqlDialect.ts"
-import * as Tables from "./sqlTables.ts"
+import { makeDialect, migrations, type NewUpdate, tableNames, toKeyRows, type UpdateRow } from "./sqlSchema.ts"
 
 interface DeadLetterRow extends UpdateRow {
   readonly error: string
@@ -39,9 +37,7 @@ const cleanupChunk = 1000
 
 const toIdRows = (ids: ReadonlyArray<string>) => ids.filter(isId).map((id) => ({ id }))
 
-const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
-
-const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now: number): Dialect.NewUpdate => ({
+const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now: number): NewUpdate => ({
   fingerprint: encodeIndexed(update.fingerprint),
   partition_key: encodeIndexed(update.partitionKey),
   received_at: update.receivedAt,
@@ -56,7 +52,7 @@ interface Candidate {
   readonly batch: number
   readonly isDeduplicated: boolean
   readonly now: number
-  readonly row: Dialect.NewUpdate
+  readonly row: NewUpdate
 }
 
 /** The rows of several batches in order, without duplicates between the batches. */
@@ -65,7 +61,7 @@ const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candidate> =
   const candidates: Array<Candidate> = []
   for (const [batch, { updates, deadLetters, now, duplicatesSince }] of batches.entries()) {
     const isDeduplicated = duplicatesSince <= now
-    const add = (row: Dialect.NewUpdate) => {
+    const add = (row: NewUpdate) => {
       if (isDeduplicated && seen.has(row.fingerprint)) return
       seen.add(row.fingerprint)
       candidates.push({ batch, isDeduplicated, now, row })
@@ -110,11 +106,11 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
   const { migrate, sql, toStoreError, ...common } = yield* makeStore({
     store: "inbox",
     prefix,
-    migrations: Tables.migrations
+    migrations
   })
-  const dialect = Dialect.make(sql, common.dialect)
+  const dialect = makeDialect(sql, common.dialect)
   const { lock, lockFree, rows } = dialect
-  const table = Tables.names(common.table)
+  const table = tableNames(common.table)
   const updates = sql(table.updates)
   const partitions = sql(table.partitions)
   const fingerprints = sql(table.fingerprints)
