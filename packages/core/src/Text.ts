@@ -404,10 +404,15 @@ export interface Body {
   /** The markup elements, in any order. They may overlap. */
   readonly markup?:
     | ReadonlyArray<{
+        /** The type of the formatting. An element of an unknown type is ignored. */
         readonly type: string
+        /** Index of the first UTF-16 code unit. Default: 0. */
         readonly from?: number | undefined
+        /** Number of UTF-16 code units. Default: 0, and then the element is ignored. */
         readonly length?: number | undefined
+        /** The URL of a link. */
         readonly url?: string | null | undefined
+        /** The ID of a mentioned user. */
         readonly user_id?: number | null | undefined
       }>
     | null

@@ -183,7 +183,10 @@ export type UploadEvent = Data.TaggedEnum<{
     /** The upload as a value that can be stored, to resume it in another process. */
     readonly saved: SavedUpload
   }
-  /** Bytes were sent. The event occurs at each percent and at least once per second while bytes are sent. */
+  /**
+   * Bytes were sent. The event occurs at each percent, or at each MiB if the size is unknown, and at least once per second
+   * while bytes are sent.
+   */
   Progress: {
     /** Number of bytes sent. */
     readonly sent: number
