@@ -1,5 +1,5 @@
 /** Prints the wall time of a broadcast to 3,000 chats with a SQLite store, in milliseconds, and the number of 429 responses. */
-import { Broadcast, type Chat } from "@colloquy/core"
+import { Broadcasts, type Chat } from "@colloquy/core"
 import { NodeBot, NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,7 +24,7 @@ const folder = await mkdtemp(join(tmpdir(), "broadcast-"))
 
 const broadcast = Effect.gen(function* () {
   const start = performance.now()
-  const sent = yield* Broadcast.run({
+  const sent = yield* Broadcasts.run({
     name: "news",
     recipients: Stream.fromIterable(chats),
     message: { text: "News" }

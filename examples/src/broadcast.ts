@@ -2,7 +2,7 @@
  * Sends `TEXT` to all chats that `webhook.ts` has stored, as the broadcast `NAME`. If it is stopped, run it again with the
  * same name to continue. Chats that refuse the message are removed from the store.
  */
-import { Broadcast, ChatStore } from "@colloquy/core"
+import { Broadcasts, ChatStore } from "@colloquy/core"
 import { NodeBot, NodeInbox, NodeMain, NodeProgress, SqlBroadcastStore, SqlChatStore } from "@colloquy/node"
 import { Config, Console, Effect, Layer, Option, Stream } from "effect"
 
@@ -13,11 +13,11 @@ const broadcast = Effect.gen(function* () {
   const total = yield* ChatStore.count()
   const recipients = ChatStore.stream().pipe(Stream.map(({ chat_id }) => chat_id))
 
-  const send = Broadcast.run({ name, recipients, total, message: { text } }).pipe(
-    Broadcast.pruneUnreachable,
+  const send = Broadcasts.run({ name, recipients, total, message: { text } }).pipe(
+    Broadcasts.pruneUnreachable,
     Stream.runDrain
   )
-  const showProgress = Broadcast.progress(name).pipe(NodeProgress.show({ title: name }), Stream.runLast)
+  const showProgress = Broadcasts.progress(name).pipe(NodeProgress.show({ title: name }), Stream.runLast)
   const [, last] = yield* Effect.all([send, showProgress], { concurrency: 2 })
 
   const { Failed, Forbidden, NotFound, Sent } = Option.getOrThrow(last).counts

@@ -1,64 +1,22 @@
 /**
- * Where broadcasts remember who has been served. A port: `Broadcast` has the policy.
+ * Stores which recipients of a broadcast have a result. `Broadcasts` uses it.
+ *
+ * `layerMemory` is for tests; `SqlBroadcastStore` and `RedisBroadcastStore` of `@colloquy/node` survive a restart.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import type { RecipientRecord, Status, Summary } from "./Broadcast.ts"
 import { makeMemory } from "./internal/broadcast/memoryStore.ts"
-import type { ChatId, MessageId } from "./Recipient.ts"
+import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /**
- * What became of a recipient: the message was sent; the bot may not write there; there is no such chat; or it failed in
- * another way, after which the message may have been sent all the same or not.
- *
- * @category models
- * @since 0.1.0
- */
-export type RecipientStatus = "Sent" | "Forbidden" | "NotFound" | "Failed"
-
-/**
- * What is remembered of a recipient: `problem` says why it failed, `at` when (Unix time in milliseconds).
- *
- * @category models
- * @since 0.1.0
- */
-export interface RecipientRecord {
-  readonly chat_id: ChatId
-  readonly status: RecipientStatus
-  readonly message_id?: MessageId | undefined
-  readonly problem?: string | undefined
-  readonly at: number
-}
-
-/**
- * A broadcast goes on, waits until it is resumed, was cancelled for good, or has reached everybody.
- *
- * @category models
- * @since 0.1.0
- */
-export type Status = "running" | "paused" | "cancelled" | "finished"
-
-/**
- * How far a broadcast is. `total` is the number of recipients, where it is known; times are Unix milliseconds.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Summary {
-  readonly name: string
-  readonly status: Status
-  readonly startedAt: number
-  readonly total: number | undefined
-  readonly counts: { readonly [K in RecipientStatus]: number }
-}
-
-/**
- * What a store must do. Each operation is atomic and durable when it returns. `BroadcastSuite` of `@colloquy/testing`
- * holds a store to this.
+ * The operations of a store. Each of them is atomic, and durable when it returns. `BroadcastSuite` of `@colloquy/testing`
+ * tests a store of your own against this contract.
  *
  * @category services
  * @since 0.1.0
@@ -67,50 +25,46 @@ export class BroadcastStore extends Context.Service<
   BroadcastStore,
   {
     /**
-     * Gives a broadcast to `owner` until `leaseUntil`. None where another owner has it at `now`, or where there is none
-     * of that name and `create` does not make one. Whoever has it already prolongs the lease; one in the past gives it
-     * back.
+     * Gives `owner` the lease of a broadcast until `leaseUntil`. An owner renews its lease by acquiring it again, and
+     * releases it with a `leaseUntil` in the past. Returns none if another owner has the lease at `now`, or if the
+     * broadcast does not exist and `create` is `false`.
      */
-    readonly acquireLease: (claim: {
+    readonly acquireLease: (request: {
       readonly name: string
       readonly owner: string
       readonly now: number
       readonly leaseUntil: number
       readonly create: boolean
     }) => Effect.Effect<Option.Option<Summary>, StoreError>
+    /** Returns the state of a broadcast, or none if it does not exist. */
     readonly summary: (name: string) => Effect.Effect<Option.Option<Summary>, StoreError>
     /**
-     * Changes what is told of a broadcast. Gives whether there is one of that name that is not over: once it is cancelled
-     * or finished, nothing about it changes.
+     * Changes the status or the total of a broadcast. Returns `false`, and changes nothing, if it does not exist, was
+     * cancelled or has finished.
      */
     readonly update: (
       name: string,
       changes: { readonly status?: Status | undefined; readonly total?: number | undefined }
     ) => Effect.Effect<boolean, StoreError>
-    /** Those of the chats that have no record yet, in their order. */
+    /** Returns those of the chats that have no record, in the same order. */
     readonly pending: (name: string, chats: ReadonlyArray<ChatId>) => Effect.Effect<ReadonlyArray<ChatId>, StoreError>
-    /**
-     * Remembers what became of recipients, and counts them. One that has a record already is passed over, as are all
-     * where there is no broadcast of that name.
-     */
+    /** Adds and counts records. Ignores chats that already have a record, and broadcasts that do not exist. */
     readonly addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) => Effect.Effect<void, StoreError>
-    /** The records in ascending order of their chats, those after the chat `after`. */
+    /** Returns up to `limit` records of chats above `after`, in ascending order of the chats. */
     readonly records: (
       name: string,
       page: { readonly after?: ChatId | undefined; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<RecipientRecord>, StoreError>
-    /** Forgets a broadcast with its records. Gives whether there was one of that name. */
+    /** Removes a broadcast with its records. Returns `true` if it existed. */
     readonly remove: (name: string) => Effect.Effect<boolean, StoreError>
   }
 >()("@colloquy/core/BroadcastStore") {}
 
 /**
- * A store in memory: a broadcast survives an interruption, but not the end of the process.
+ * Provides a store in memory. A broadcast can be continued after an interruption, but not after a restart.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory: Layer.Layer<BroadcastStore> = Layer.effect(
-  BroadcastStore,
-  Effect.sync(() => BroadcastStore.of(makeMemory()))
-)
+export const layerMemory = (): Layer.Layer<BroadcastStore> =>
+  Layer.sync(BroadcastStore, () => BroadcastStore.of(makeMemory()))

@@ -18,38 +18,15 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
-import { KnownChat } from "./KnownChat.ts"
+import * as KnownChat from "./KnownChat.ts"
 import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
-import * as chatMemory from "./internal/chats/memoryStore.ts"
-import type { ChatId, ChatType } from "./Recipient.ts"
+import { makeMemory } from "./internal/chats/memoryStore.ts"
+import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Update } from "./Update.ts"
-
-/**
- * Which chats: those of a `type`, and those seen at `activeSince` (milliseconds) or later. A chat whose type is not
- * known yet has none of the types.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Filter {
-  readonly type?: ChatType | undefined
-  readonly activeSince?: number | undefined
-}
-
-/**
- * Chats in ascending order of their ids, and the id after which the next page begins, none after the last.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Page {
-  readonly chats: ReadonlyArray<KnownChat>
-  readonly next: Option.Option<ChatId>
-}
 
 /**
  * What a store does, each of it at once or not at all, whoever else writes meanwhile. Programs use the functions of this
@@ -63,17 +40,21 @@ export class ChatStore extends Context.Service<
   {
     /** Combines what is told with what is kept, chat by chat as `ChatRecord.combine`, and keeps it before it returns. */
     readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
-    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat>, StoreError>
+    readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError>
     /** At most `limit` chats whose ids are above `after`. A page may be short, and even empty, with another after it. */
-    readonly page: (filter: Filter, after: Option.Option<ChatId>, limit: number) => Effect.Effect<Page, StoreError>
-    readonly count: (filter: Filter) => Effect.Effect<number, StoreError>
+    readonly page: (
+      filter: KnownChat.Filter,
+      after: Option.Option<ChatId>,
+      limit: number
+    ) => Effect.Effect<KnownChat.Page, StoreError>
+    readonly count: (filter: KnownChat.Filter) => Effect.Effect<number, StoreError>
     /** As if the bot had left when the chat was last seen. Says whether it was known. */
     readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
     /** Writes the data of a known chat if it still is what is expected. Says whether it did. */
     readonly compareAndSetData: (
       chat_id: ChatId,
-      expected: KnownChat["data"],
-      next: KnownChat["data"]
+      expected: KnownChat.KnownChat["data"],
+      next: KnownChat.KnownChat["data"]
     ) => Effect.Effect<boolean, StoreError>
     /** Drops the records of chats that the bot left before a time. Says how many. */
     readonly cleanup: (before: number) => Effect.Effect<number, StoreError>
@@ -127,7 +108,7 @@ export const withCleanup = (store: ChatStore["Service"], options: Options = {}):
 export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
   Layer.effect(
     ChatStore,
-    Effect.suspend(() => withCleanup(chatMemory.make(), options))
+    Effect.suspend(() => withCleanup(ChatStore.of(makeMemory()), options))
   )
 
 /**
@@ -267,7 +248,7 @@ export const seed = <E = never, R = never>(
 export const refresh: (
   chat_id: ChatId
 ) => Effect.Effect<
-  Option.Option<KnownChat>,
+  Option.Option<KnownChat.KnownChat>,
   StoreError | Exclude<Endpoint.Errors<typeof Chats.get>, ApiError.Forbidden | ApiError.NotFound>,
   ChatStore | BotApi
 > = Effect.fnUntraced(function* (chat_id) {
@@ -292,7 +273,7 @@ export const refresh: (
  * @category reading
  * @since 0.1.0
  */
-export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat>, StoreError, ChatStore> =>
+export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError, ChatStore> =>
   ChatStore.use((store) => store.get(chat_id))
 
 /**
@@ -310,7 +291,7 @@ export const has = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatSto
  * @category reading
  * @since 0.1.0
  */
-export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
+export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, StoreError, ChatStore> =>
   ChatStore.use((store) => store.count(filter))
 
 /**
@@ -332,7 +313,7 @@ export const count = (filter: Filter = {}): Effect.Effect<number, StoreError, Ch
  * @category reading
  * @since 0.1.0
  */
-export const stream = (filter: Filter = {}): Stream.Stream<KnownChat, StoreError, ChatStore> =>
+export const stream = (filter: KnownChat.Filter = {}): Stream.Stream<KnownChat.KnownChat, StoreError, ChatStore> =>
   Stream.unwrap(
     ChatStore.use((store) =>
       Effect.succeed(
@@ -346,7 +327,7 @@ export const stream = (filter: Filter = {}): Stream.Stream<KnownChat, StoreError
     )
   )
 
-const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat))
+const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat.KnownChat))
 
 /**
  * The chats that the bot knows as NDJSON: lines of text, each a `KnownChat` as JSON and a line feed. Ids are exact.
@@ -366,7 +347,7 @@ const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat))
  * @category reading
  * @since 0.1.0
  */
-export const exportNdjson = (filter?: Filter): Stream.Stream<string, StoreError, ChatStore> =>
+export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, StoreError, ChatStore> =>
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**

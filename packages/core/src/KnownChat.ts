@@ -1,10 +1,11 @@
 /**
- * What a bot remembers of a chat.
+ * What a bot knows about a chat. `ChatStore` stores it.
  *
  * API: Events.
  *
  * @since 0.1.0
  */
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Millis } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
@@ -12,7 +13,7 @@ import { ChatId, ChatType } from "./Recipient.ts"
 import { User } from "./User.ts"
 
 /**
- * What the bot may do in a chat, as the platform last said when somebody changed it.
+ * What the bot may do in a chat, according to the latest `bot_admin_permissions_changed`.
  *
  * @category models
  * @since 0.1.0
@@ -26,12 +27,12 @@ export const Rights = Schema.Struct({ is_admin: Schema.Boolean, permissions: Sch
 export interface Rights extends Schema.Schema.Type<typeof Rights> {}
 
 /**
- * A chat that the bot knows. What no update has told yet is absent: the type of a chat of which only a removed message
- * was seen, the title of a group that never changed it. `Chats.get`, through `ChatStore.refresh`, tells the rest.
+ * A chat that the bot knows. Facts that no update contained yet are absent, for example the title of a group that never
+ * changed it. `ChatStore.refresh` gets them from the platform.
  *
- * - `user` is the other side of a dialog, without the times of their activity.
- * - `first_seen` and `last_seen` are the times of the first and the last update, in milliseconds.
- * - `data` is what the program keeps with the chat, by name; `ChatData` reads and writes it.
+ * - `user` is the user of a dialog, without the times of their activity.
+ * - `first_seen` and `last_seen` are the times of the first and the last update, in Unix milliseconds.
+ * - `data` is the data that the program stores with the chat, by name. `ChatData` reads and writes it.
  *
  * @category models
  * @since 0.1.0
@@ -52,3 +53,29 @@ export const KnownChat = Schema.Struct({
  * @since 0.1.0
  */
 export interface KnownChat extends Schema.Schema.Type<typeof KnownChat> {}
+
+/**
+ * Selects chats. A chat matches if it fulfils every condition that is given.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Filter {
+  /** The type of the chat. A chat whose type is not known yet does not match. Default: every type. */
+  readonly type?: ChatType | undefined
+  /** The time of the last update must not be earlier than this, in Unix milliseconds. Default: any time. */
+  readonly activeSince?: number | undefined
+}
+
+/**
+ * A page of chats.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Page {
+  /** The chats in ascending order of their ids. */
+  readonly chats: ReadonlyArray<KnownChat>
+  /** The id after which the next page begins, or none if this is the last page. */
+  readonly next: Option.Option<ChatId>
+}

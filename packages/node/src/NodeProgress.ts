@@ -175,18 +175,18 @@ const showWith = <A, E, R>(
  * **Example** (A broadcast with its progress)
  *
  * ```ts
- * import { Broadcast, type Chat } from "@colloquy/core"
+ * import { type Broadcast, Broadcasts, type Chat } from "@colloquy/core"
  * import { NodeProgress } from "@colloquy/node"
  * import { Stream } from "effect"
  *
  * export const send = (recipients: ReadonlyArray<Chat.ChatId>) => {
- *   const news = Broadcast.run({
+ *   const news = Broadcasts.run({
  *     name: "news of May",
  *     recipients: Stream.fromIterable(recipients),
  *     total: recipients.length,
  *     message: { text: "News!" }
  *   })
- *   const bar = Broadcast.progress("news of May").pipe(NodeProgress.show({ title: "News" }))
+ *   const bar = Broadcasts.progress("news of May").pipe(NodeProgress.show({ title: "News" }))
  *   return Stream.runDrain(Stream.merge(news, Stream.drain(bar)))
  * }
  * ```

@@ -5,7 +5,7 @@
  */
 import * as ChatRecord from "@colloquy/core/ChatRecord"
 import * as ChatStore from "@colloquy/core/ChatStore"
-import type { KnownChat } from "@colloquy/core/KnownChat"
+import type * as KnownChat from "@colloquy/core/KnownChat"
 import type { ChatId } from "@colloquy/core/Recipient"
 import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
@@ -41,8 +41,8 @@ const toStoreError = ofRedis("chats")
 const chunkSize = 500
 
 const matches =
-  ({ type, activeSince }: ChatStore.Filter) =>
-  (chat: KnownChat): boolean =>
+  ({ type, activeSince }: KnownChat.Filter) =>
+  (chat: KnownChat.KnownChat): boolean =>
     (type === undefined || chat.type === type) && (activeSince === undefined || chat.last_seen >= activeSince)
 
 /**
@@ -73,7 +73,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
       redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
 
     const readPage = (operation: string) =>
-      Effect.fnUntraced(function* (filter: ChatStore.Filter, after: Option.Option<ChatId>, limit: number) {
+      Effect.fnUntraced(function* (filter: KnownChat.Filter, after: Option.Option<ChatId>, limit: number) {
         const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
         const ids = yield* Effect.mapError(idsBetween(keys.known, start, "+inf", limit), toStoreError(operation))
         const chats = (yield* readChats(operation, ids)).filter(matches(filter))
@@ -81,7 +81,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
         return { chats, next }
       })
 
-    const countMatching = Effect.fnUntraced(function* (filter: ChatStore.Filter) {
+    const countMatching = Effect.fnUntraced(function* (filter: KnownChat.Filter) {
       let total = 0
       let after = Option.none<ChatId>()
       do {

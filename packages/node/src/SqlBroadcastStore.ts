@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as Broadcast from "@colloquy/core/Broadcast"
 import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
@@ -56,16 +57,16 @@ export const make: (
         Effect.mapError(toStoreError(operation))
       )
 
-    const insert = (name: string, added: ReadonlyArray<BroadcastStore.RecipientRecord>) =>
+    const insert = (name: string, added: ReadonlyArray<Broadcast.RecipientRecord>) =>
       sql<{
-        status: BroadcastStore.RecipientStatus
+        status: Broadcast.RecipientStatus
       }>`INSERT INTO ${records} (name, chat_id, status, message_id, problem, at)
         SELECT CAST(${name} AS TEXT), chat_id, status, message_id, problem, at
         FROM ${dialect.rows(recordColumns, added.map(fromRecord))} WHERE true
         ON CONFLICT (name, chat_id) DO NOTHING RETURNING status`
 
-    const count = (name: string, statuses: ReadonlyArray<BroadcastStore.RecipientStatus>) => {
-      const of = (status: BroadcastStore.RecipientStatus) => statuses.filter((other) => other === status).length
+    const count = (name: string, statuses: ReadonlyArray<Broadcast.RecipientStatus>) => {
+      const of = (status: Broadcast.RecipientStatus) => statuses.filter((other) => other === status).length
       return sql`UPDATE ${broadcasts} SET sent = sent + ${of("Sent")}, forbidden = forbidden + ${of("Forbidden")},
         not_found = not_found + ${of("NotFound")}, failed = failed + ${of("Failed")} WHERE name = ${name}`
     }

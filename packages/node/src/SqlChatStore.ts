@@ -5,6 +5,7 @@
  */
 import * as ChatRecord from "@colloquy/core/ChatRecord"
 import * as ChatStore from "@colloquy/core/ChatStore"
+import type * as KnownChat from "@colloquy/core/KnownChat"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as WriteBatching from "@colloquy/core/WriteBatching"
 import * as Arr from "effect/Array"
@@ -81,7 +82,7 @@ export const make: (
         Effect.mapError(toStoreError(operation))
       )
 
-    const matching = ({ type, activeSince }: ChatStore.Filter) => [
+    const matching = ({ type, activeSince }: KnownChat.Filter) => [
       isKnown,
       ...(type === undefined ? [] : [sql`type = ${encodeText(type)}`]),
       ...(activeSince === undefined ? [] : [sql`last_seen >= ${activeSince}`])

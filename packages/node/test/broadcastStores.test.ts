@@ -33,7 +33,7 @@ const countOf = (store: BroadcastStore.BroadcastStore["Service"]) =>
   Effect.map(store.summary("news"), (standing) => Option.getOrThrow(standing).counts.Sent)
 
 describe("a BroadcastStore in memory", () => {
-  suite(Effect.succeed(BroadcastStore.layerMemory))
+  suite(Effect.succeed(BroadcastStore.layerMemory()))
 })
 
 describe.each(Object.entries(stores))("a BroadcastStore in %s", (name, makeStore) => {

@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import * as ApiError from "@colloquy/core/ApiError"
-import * as Broadcast from "@colloquy/core/Broadcast"
+import type * as Broadcast from "@colloquy/core/Broadcast"
+import * as Broadcasts from "@colloquy/core/Broadcasts"
 import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { ChatId } from "@colloquy/core/Chat"
 import { MessageId } from "@colloquy/core/Message"
@@ -41,7 +42,7 @@ const { acquire, change, forget, record, records, standing, unserved } = {
   change: (changes: Parameters<BroadcastStore.BroadcastStore["Service"]["update"]>[1]) =>
     BroadcastStore.BroadcastStore.use((store) => store.update(name, changes)),
   forget: (broadcast = name) => BroadcastStore.BroadcastStore.use((store) => store.remove(broadcast)),
-  record: (served: ReadonlyArray<BroadcastStore.RecipientRecord>, broadcast = name) =>
+  record: (served: ReadonlyArray<Broadcast.RecipientRecord>, broadcast = name) =>
     BroadcastStore.BroadcastStore.use((store) => store.addRecords(broadcast, served)),
   records: (after: ChatId | undefined, limit: number) =>
     BroadcastStore.BroadcastStore.use((store) => store.records(name, { after, limit })),
@@ -52,18 +53,14 @@ const { acquire, change, forget, record, records, standing, unserved } = {
 
 const idOf = (id: number) => ChatId.make(id)
 
-const sent = (id: number): BroadcastStore.RecipientRecord => ({
+const sent = (id: number): Broadcast.RecipientRecord => ({
   chat_id: idOf(id),
   status: "Sent",
   message_id: MessageId.make(`mid.${id}`),
   at: now + 1000
 })
 
-const refused = (
-  id: number,
-  kind: "Forbidden" | "NotFound" | "Failed",
-  problem = "no"
-): BroadcastStore.RecipientRecord => ({
+const refused = (id: number, kind: "Forbidden" | "NotFound" | "Failed", problem = "no"): Broadcast.RecipientRecord => ({
   chat_id: idOf(id),
   status: kind,
   problem,
@@ -267,14 +264,14 @@ const sending: ReadonlyArray<Case> = [
     name: "a broadcast goes on where it was",
     effect: Effect.gen(function* () {
       const recipients = Stream.range(1, 450).pipe(Stream.map(idOf))
-      const news = Broadcast.run({ name, recipients, message: { text: "News!" }, total: 450 })
+      const news = Broadcasts.run({ name, recipients, message: { text: "News!" }, total: 450 })
       const first = yield* Stream.runCollect(Stream.take(news, 210))
       const then = yield* Stream.runCollect(news)
       const all = new Set([...first, ...then].map(({ chat_id }) => chat_id))
       equals(all.size, first.length + then.length)
       equals(yield* countsOf(), { ...none, Sent: 449, NotFound: 1 })
       equals(Option.getOrThrow(yield* standing()).status, "finished")
-      equals((yield* Stream.runCollect(Broadcast.records(name))).length, 450)
+      equals((yield* Stream.runCollect(Broadcasts.records(name))).length, 450)
       equals(yield* Stream.runCollect(news), [])
     }).pipe(Effect.provide(api))
   }
@@ -292,7 +289,7 @@ const sending: ReadonlyArray<Case> = [
  *
  * export const run = (it: (name: string, test: () => Promise<void>) => void) => {
  *   for (const { name, effect } of BroadcastSuite.cases) {
- *     it(name, () => Effect.runPromise(Effect.provide(effect, BroadcastStore.layerMemory)))
+ *     it(name, () => Effect.runPromise(Effect.provide(effect, BroadcastStore.layerMemory())))
  *   }
  * }
  * ```

@@ -6,7 +6,7 @@
 import * as ApiError from "@colloquy/core/ApiError"
 import { ChatId } from "@colloquy/core/Chat"
 import * as ChatData from "@colloquy/core/ChatData"
-import { KnownChat } from "@colloquy/core/KnownChat"
+import * as KnownChat from "@colloquy/core/KnownChat"
 import * as Chats from "@colloquy/core/Chats"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type * as Update from "@colloquy/core/Update"
@@ -81,11 +81,11 @@ const inDialog = (
 
 const idOf = (index: number): ChatId => ChatId.make(index)
 
-const ids = (filter?: ChatStore.Filter) =>
+const ids = (filter?: KnownChat.Filter) =>
   Stream.runCollect(Stream.map(ChatStore.stream(filter), ({ chat_id }) => chat_id))
 
 const entryOf = (id: ChatId) =>
-  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (entry): KnownChat => entry }))
+  Effect.map(ChatStore.get(id), Option.match({ onNone: () => undefined, onSome: (chat): KnownChat.KnownChat => chat }))
 
 const upsert = (...updates: ReadonlyArray<Update.Update>) => ChatStore.upsert(updates)
 
@@ -341,7 +341,7 @@ const reading: ReadonlyArray<Case> = [
         user: Fixtures.user(),
         is_channel: true
       })
-      const check = Effect.fnUntraced(function* (filter: ChatStore.Filter, expected: ReadonlyArray<ChatId>) {
+      const check = Effect.fnUntraced(function* (filter: KnownChat.Filter, expected: ReadonlyArray<ChatId>) {
         equals(yield* ids(filter), [...expected])
         equals(yield* ChatStore.count(filter), expected.length)
       })
@@ -399,7 +399,7 @@ const reading: ReadonlyArray<Case> = [
       const lines = text.split("\n")
       equals(lines.pop(), "")
       assert.match(lines[0]!, /"chat_id":-9007199254740991\b/)
-      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(KnownChat))
+      const read = Schema.decodeUnknownEffect(Schema.fromJsonString(KnownChat.KnownChat))
       equals(yield* Effect.forEach(lines, (line) => read(line)), yield* Stream.runCollect(ChatStore.stream()))
       equals((yield* entryOf(largest))?.data, { visits: { count: 3 } })
     })

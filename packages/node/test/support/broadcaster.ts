@@ -2,7 +2,7 @@
  * A process that sends a broadcast to chats, and writes a dot for each outcome: `node broadcaster.ts FILE URL CHATS`, the
  * chats as JSON.
  */
-import { Broadcast } from "@colloquy/core"
+import { Broadcasts } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
 import { NodeBot, NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ const [filename = "", baseUrl = "", chats = "[]"] = process.argv.slice(2)
 
 const recipients = Stream.fromIterable((JSON.parse(chats) as ReadonlyArray<number>).map((id) => ChatId.make(id)))
 
-const program = Broadcast.run({ name: "news", recipients, message: { text: "News!" } }).pipe(
+const program = Broadcasts.run({ name: "news", recipients, message: { text: "News!" } }).pipe(
   Stream.runForEach(() => Effect.sync(() => process.stdout.write(".")))
 )
 

@@ -6,7 +6,7 @@ import { Emulator, EmulatorOptions } from "../../src/index.ts"
 
 export const bot = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults })
 
-export const platform = Layer.merge(bot, BroadcastStore.layerMemory)
+export const platform = Layer.merge(bot, BroadcastStore.layerMemory())
 
 /** Dialogs with so many people. */
 export const dialogs = (count: number) =>

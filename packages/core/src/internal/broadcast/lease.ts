@@ -5,119 +5,121 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
-import { BroadcastAlreadyRunning } from "../../Broadcast.ts"
-import { BroadcastStore, type Status } from "../../BroadcastStore.ts"
+import { BroadcastAlreadyRunning, type Status } from "../../Broadcast.ts"
+import { BroadcastStore } from "../../BroadcastStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
-/** Whoever is killed keeps a broadcast from others for so long, in milliseconds. */
-const lease = 20_000
+/** How long a killed process keeps a broadcast from others, in milliseconds. */
+const leaseDuration = 20_000
 
-/** Who has not prolonged the lease for so long sends nothing before it has: somebody else may send soon. */
-const freshness = lease / 2
+/** A runner that has not renewed its lease for this long renews it before it sends, because it may soon expire. */
+const maxLeaseAge = leaseDuration / 2
 
-/** How soon a pause, a resumption or a cancellation by another process is noticed. */
-const lookEvery = "1 second"
+/** How soon a runner notices that another process paused, resumed or cancelled the broadcast. */
+const renewInterval = "1 second"
 
-export type HoldError = BroadcastAlreadyRunning | StoreError
+export type LeaseError = BroadcastAlreadyRunning | StoreError
 
-/** So long a new runner waits for the lease of one that was killed. */
-const untilLeasesEnd = Schedule.spaced(lookEvery).pipe(
-  Schedule.upTo({ duration: lease + 1000 }),
-  Schedule.setInputType<HoldError>()
+const untilLeaseExpires = Schedule.spaced(renewInterval).pipe(
+  Schedule.upTo({ duration: leaseDuration + 1000 }),
+  Schedule.setInputType<LeaseError>()
 )
 
-const untilItAnswers = Backoff.make({ first: "100 millis", cap: "5 seconds" }).pipe(
+const untilStoreIsAvailable = Backoff.make({ first: "100 millis", cap: "5 seconds" }).pipe(
   Schedule.upTo({ duration: "1 minute" })
 )
 
-/** A store that is away is waited for, for a minute: what it is told can be told again. */
-export const waitingForStore: <A, R>(self: Effect.Effect<A, StoreError, R>) => Effect.Effect<A, StoreError, R> =
-  Effect.retry({
-    schedule: untilItAnswers,
-    while: ({ isRetryable }) => isRetryable
-  })
+/** Retries an operation of the store for a minute. All operations of a broadcast are idempotent. */
+export const retryStore: <A, R>(self: Effect.Effect<A, StoreError, R>) => Effect.Effect<A, StoreError, R> =
+  Effect.retry({ schedule: untilStoreIsAvailable, while: ({ isRetryable }) => isRetryable })
 
-/** A broadcast in the hands of one runner. */
-export interface Hold {
-  /** Waits while it is paused, and says whether it goes on. */
-  readonly goesOn: Effect.Effect<boolean, HoldError>
-  /** Waits for its end. */
+/** The right of one runner to send a broadcast. */
+export interface Lease {
+  /** Waits while the broadcast is paused. Returns `false` when it has ended. */
+  readonly mayContinue: Effect.Effect<boolean, LeaseError>
+  /** Waits until it has ended. */
   readonly ended: Effect.Effect<void>
   /** Ends it for this runner. */
   readonly end: Effect.Effect<void>
-  /** Notices what others do to it, and keeps it in these hands. */
-  readonly watch: Effect.Effect<never, HoldError>
-  readonly finish: Effect.Effect<void, HoldError>
+  /** Renews the lease, and applies what other processes do to the broadcast. */
+  readonly keepRenewing: Effect.Effect<never, LeaseError>
+  /** Marks the broadcast as finished. */
+  readonly finish: Effect.Effect<void, LeaseError>
 }
 
-export const make: (name: string) => Effect.Effect<Hold, HoldError, BroadcastStore | Scope.Scope> = Effect.fnUntraced(
-  function* (name: string) {
+/** Acquires the lease of a broadcast until the scope closes. */
+export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, BroadcastStore | Scope.Scope> =
+  Effect.fnUntraced(function* (name: string) {
     const store = yield* BroadcastStore
     const clock = yield* Clock.Clock
     const owner = yield* makeLeaseOwner
-    const gate = yield* Latch.make(false)
-    const over = yield* Latch.make(false)
-    let isOver = false
-    let heldAt = -Infinity
+    const running = yield* Latch.make(false)
+    const ended = yield* Latch.make(false)
+    let isEnded = false
+    let renewedAt = -Infinity
 
     const end = Effect.suspend(() => {
-      isOver = true
-      return Effect.andThen(over.open, gate.open)
+      isEnded = true
+      return Effect.andThen(ended.open, running.open)
     })
 
-    const acquire = (create: boolean) =>
+    const acquireLease = (create: boolean) =>
       Effect.suspend(() => {
         const now = clock.currentTimeMillisUnsafe()
-        return Effect.map(store.acquireLease({ name, owner, now, leaseUntil: now + lease, create }), (standing) => {
-          if (Option.isSome(standing)) heldAt = now
-          return standing
-        })
-      }).pipe(waitingForStore)
+        return Effect.map(
+          store.acquireLease({ name, owner, now, leaseUntil: now + leaseDuration, create }),
+          (summary) => {
+            if (Option.isSome(summary)) renewedAt = now
+            return summary
+          }
+        )
+      }).pipe(retryStore)
 
-    const obey = (status: Status) =>
-      status === "cancelled" || status === "finished" ? end : status === "paused" ? gate.close : gate.open
+    const apply = (status: Status) =>
+      status === "cancelled" || status === "finished" ? end : status === "paused" ? running.close : running.open
 
-    const look = Effect.fnUntraced(function* (create: boolean) {
-      const standing = yield* acquire(create)
-      if (Option.isSome(standing)) return yield* obey(standing.value.status)
-      const isForgotten = !create && Option.isNone(yield* waitingForStore(store.summary(name)))
-      return isForgotten ? yield* end : yield* new BroadcastAlreadyRunning({ name })
+    const renew = Effect.fnUntraced(function* (create: boolean) {
+      const summary = yield* acquireLease(create)
+      if (Option.isSome(summary)) return yield* apply(summary.value.status)
+      const isRemoved = !create && Option.isNone(yield* retryStore(store.summary(name)))
+      return isRemoved ? yield* end : yield* new BroadcastAlreadyRunning({ name })
     })
 
-    const giveBack = Effect.ignore(store.acquireLease({ name, owner, now: 0, leaseUntil: 0, create: false }))
+    const release = Effect.ignore(store.acquireLease({ name, owner, now: 0, leaseUntil: 0, create: false }))
 
-    const begin = Effect.catchTag(look(true), "BroadcastAlreadyRunning", () =>
-      Effect.logInfo(`The broadcast ${name} was being sent elsewhere a moment ago: waiting whether that goes on.`).pipe(
+    const first = Effect.catchTag(renew(true), "BroadcastAlreadyRunning", () =>
+      Effect.logInfo(
+        `The broadcast "${name}" has a runner, which may have been killed. This one starts if the lease of the other expires.`
+      ).pipe(
         Effect.andThen(
-          Effect.retry(look(true), {
-            schedule: untilLeasesEnd,
+          Effect.retry(renew(true), {
+            schedule: untilLeaseExpires,
             while: ({ _tag }) => _tag === "BroadcastAlreadyRunning"
           })
         )
       )
     )
-    yield* Effect.acquireRelease(begin, () => giveBack, { interruptible: true })
+    yield* Effect.acquireRelease(first, () => release, { interruptible: true })
 
-    const goesOn: Effect.Effect<boolean, HoldError> = Effect.gen(function* () {
-      yield* gate.await
-      if (isOver) return false
-      if (clock.currentTimeMillisUnsafe() - heldAt < freshness) return true
-      yield* look(false)
-      return yield* goesOn
+    const mayContinue: Effect.Effect<boolean, LeaseError> = Effect.gen(function* () {
+      yield* running.await
+      if (isEnded) return false
+      if (clock.currentTimeMillisUnsafe() - renewedAt < maxLeaseAge) return true
+      yield* renew(false)
+      return yield* mayContinue
     })
 
     return {
-      goesOn,
-      ended: over.await,
+      mayContinue,
+      ended: ended.await,
       end,
-      watch: Effect.forever(Effect.andThen(Effect.sleep(lookEvery), look(false))),
+      keepRenewing: Effect.forever(Effect.andThen(Effect.sleep(renewInterval), renew(false))),
       finish: Effect.andThen(
-        look(false),
+        renew(false),
         Effect.suspend(() =>
-          isOver ? Effect.void : Effect.asVoid(waitingForStore(store.update(name, { status: "finished" })))
+          isEnded ? Effect.void : Effect.asVoid(retryStore(store.update(name, { status: "finished" })))
         )
       )
     }
-  }
-)
+  })

@@ -1,19 +1,13 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type {
-  BroadcastStore,
-  RecipientStatus,
-  RecipientRecord as Served,
-  Summary,
-  Status
-} from "../../BroadcastStore.ts"
+import type { RecipientRecord, RecipientStatus, Status, Summary } from "../../Broadcast.ts"
 import type { ChatId } from "../../Recipient.ts"
 
 interface Broadcast {
   readonly startedAt: number
   readonly counts: { [K in RecipientStatus]: number }
-  readonly served: Map<ChatId, Served>
-  /** The chats with a record in their order, until one is added. */
+  readonly records: Map<ChatId, RecipientRecord>
+  /** The chats with a record in ascending order, until one is added. */
   sorted: ReadonlyArray<ChatId> | undefined
   status: Status
   total: number | undefined
@@ -21,26 +15,33 @@ interface Broadcast {
   leaseUntil: number
 }
 
-export const makeMemory = (): BroadcastStore["Service"] => {
+interface LeaseRequest {
+  readonly name: string
+  readonly owner: string
+  readonly now: number
+  readonly leaseUntil: number
+  readonly create: boolean
+}
+
+export const makeMemory = () => {
   const broadcasts = new Map<string, Broadcast>()
 
-  const open = (name: string, startedAt: number): Broadcast => {
-    const counts = { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 }
-    const fresh: Broadcast = {
+  const create = (name: string, startedAt: number): Broadcast => {
+    const broadcast: Broadcast = {
       startedAt,
-      counts,
-      served: new Map(),
+      counts: { Sent: 0, Forbidden: 0, NotFound: 0, Failed: 0 },
+      records: new Map(),
       sorted: undefined,
       status: "running",
       total: undefined,
       owner: "",
       leaseUntil: 0
     }
-    broadcasts.set(name, fresh)
-    return fresh
+    broadcasts.set(name, broadcast)
+    return broadcast
   }
 
-  const standingOf = (name: string, { counts, startedAt, status, total }: Broadcast): Summary => ({
+  const summaryOf = (name: string, { counts, startedAt, status, total }: Broadcast): Summary => ({
     name,
     status,
     startedAt,
@@ -49,48 +50,50 @@ export const makeMemory = (): BroadcastStore["Service"] => {
   })
 
   return {
-    acquireLease: ({ create, leaseUntil, name, now, owner }) =>
+    acquireLease: (request: LeaseRequest) =>
       Effect.sync(() => {
-        const broadcast = broadcasts.get(name) ?? (create ? open(name, now) : undefined)
+        const { leaseUntil, name, now, owner } = request
+        const broadcast = broadcasts.get(name) ?? (request.create ? create(name, now) : undefined)
         if (broadcast === undefined) return Option.none()
         if (broadcast.owner !== owner && broadcast.leaseUntil > now) return Option.none()
         broadcast.owner = owner
         broadcast.leaseUntil = leaseUntil
-        return Option.some(standingOf(name, broadcast))
+        return Option.some(summaryOf(name, broadcast))
       }),
-    summary: (name) =>
-      Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => standingOf(name, found))),
-    update: (name, { status, total }) =>
+    summary: (name: string) =>
+      Effect.sync(() => Option.map(Option.fromUndefinedOr(broadcasts.get(name)), (found) => summaryOf(name, found))),
+    update: (name: string, changes: { readonly status?: Status | undefined; readonly total?: number | undefined }) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         if (broadcast === undefined || broadcast.status === "cancelled" || broadcast.status === "finished") return false
-        broadcast.status = status ?? broadcast.status
-        broadcast.total = total ?? broadcast.total
+        broadcast.status = changes.status ?? broadcast.status
+        broadcast.total = changes.total ?? broadcast.total
         return true
       }),
-    pending: (name, chats) =>
+    pending: (name: string, chats: ReadonlyArray<ChatId>) =>
       Effect.sync(() => {
-        const served = broadcasts.get(name)?.served
-        return chats.filter((chat_id) => served?.has(chat_id) !== true)
+        const records = broadcasts.get(name)?.records
+        return chats.filter((chat_id) => records?.has(chat_id) !== true)
       }),
-    addRecords: (name, records) =>
+    addRecords: (name: string, records: ReadonlyArray<RecipientRecord>) =>
       Effect.sync(() => {
         const broadcast = broadcasts.get(name)
         for (const record of records) {
-          if (broadcast === undefined || broadcast.served.has(record.chat_id)) continue
-          broadcast.served.set(record.chat_id, record)
+          if (broadcast === undefined || broadcast.records.has(record.chat_id)) continue
+          broadcast.records.set(record.chat_id, record)
           broadcast.sorted = undefined
           broadcast.counts[record.status]++
         }
       }),
-    records: (name, { after = -Infinity, limit }) =>
+    records: (name: string, page: { readonly after?: ChatId | undefined; readonly limit: number }) =>
       Effect.sync(() => {
+        const { after = -Infinity, limit } = page
         const broadcast = broadcasts.get(name)
         if (broadcast === undefined) return []
-        const sorted = (broadcast.sorted ??= [...broadcast.served.keys()].sort((a, b) => a - b))
+        const sorted = (broadcast.sorted ??= [...broadcast.records.keys()].sort((a, b) => a - b))
         const first = sorted.findIndex((chat_id) => chat_id > after)
-        return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.served.get(chat_id)!)
+        return first < 0 ? [] : sorted.slice(first, first + limit).map((chat_id) => broadcast.records.get(chat_id)!)
       }),
-    remove: (name) => Effect.sync(() => broadcasts.delete(name))
+    remove: (name: string) => Effect.sync(() => broadcasts.delete(name))
   }
 }

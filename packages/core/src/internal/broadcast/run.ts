@@ -6,47 +6,45 @@ import * as Stream from "effect/Stream"
 import type * as ApiError from "../../ApiError.ts"
 import * as Backoff from "../../Backoff.ts"
 import type { BotApi } from "../../BotApi.ts"
-import type { Options, Outcome } from "../../Broadcast.ts"
-import { BroadcastStore, type RecipientRecord as Served } from "../../BroadcastStore.ts"
+import type { Options, Outcome, RecipientRecord, StopError } from "../../Broadcast.ts"
+import { BroadcastStore } from "../../BroadcastStore.ts"
 import type * as Endpoint from "../../Endpoint.ts"
 import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
-import * as Hold from "./lease.ts"
+import * as Lease from "./lease.ts"
 
-/** Recipients are asked for in groups: whether they have been served is one question to the store. */
-const group = 200
+/** Recipients that are looked up in the store at once. */
+const groupSize = 200
 
-/** A group that fills slowly does not keep those in it waiting. */
-const groupWithin = "1 second"
+/** A group that fills slowly is looked up after this time. */
+const groupTimeout = "1 second"
 
-/** A call that waits for longer lets the broadcast look whether it is paused. */
-const patience = "5 seconds"
+/** A call that waits longer for the rate limiter fails, so that the broadcast can check whether it is paused. */
+const maxWait = "5 seconds"
 
-/** How often an outage is told of. */
-const tellEvery = 30_000
+/** How often an outage is logged, in milliseconds. */
+const warningInterval = 30_000
 
 type SendError = Endpoint.Errors<typeof Messages.send>
 
-/** What fails for one recipient alone. Anything else passes by itself, or would fail for everybody. */
+/** Errors of one recipient. All others are temporary, or would occur for every recipient. */
 type RecipientError = ApiError.Forbidden | ApiError.NotFound | ApiError.RequestFailed
 
-export type StopError = Exclude<SendError, ApiError.Forbidden | ApiError.NotFound | ApiError.RateLimited>
-
-type Failure = SendError | Hold.HoldError
+type Failure = SendError | Lease.LeaseError
 
 const isOutage = (error: Failure): boolean =>
   error._tag === "RequestFailed" && error.isRetryable && !error.maybeExecuted
 
-const isOfRecipient = (error: SendError): error is RecipientError =>
+const isRecipientError = (error: SendError): error is RecipientError =>
   error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.maybeExecuted)
 
-const untilItPasses = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
+const outagePauses = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
 
-const untilItIsItsTurn = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
+const limiterPauses = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
 
-const recordOf = (outcome: Outcome, at: number): Served => ({
+const recordOf = (outcome: Outcome, at: number): RecipientRecord => ({
   chat_id: outcome.chat_id,
   status: outcome._tag,
   at,
@@ -70,98 +68,98 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const store = yield* BroadcastStore
   const clock = yield* Clock.Clock
   const policy = yield* RetryPolicy.RetryPolicy
-  const untilItIsReady = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
-  const hold = yield* Hold.make(name)
+  const notReadyPauses = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
+  const lease = yield* Lease.acquire(name)
   const idle = yield* Latch.make(true)
-  const pending = new Set<ChatId>()
-  let active = 0
-  let toldAt = -Infinity
+  const inProgress = new Set<ChatId>()
+  let sending = 0
+  let warnedAt = -Infinity
 
-  // A stream may be ended while a send has just begun: the next run must find its record.
-  yield* Effect.addFinalizer(() => Effect.andThen(hold.end, idle.await))
-  if (total !== undefined) yield* Hold.waitingForStore(store.update(name, { total }))
+  // The stream may end after a request was sent: the next run must find its record.
+  yield* Effect.addFinalizer(() => Effect.andThen(lease.end, idle.await))
+  if (total !== undefined) yield* Lease.retryStore(store.update(name, { total }))
 
   const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
     Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
       RateLimiter.withPriority("broadcast"),
-      RateLimiter.withMaxWait(patience),
-      // These pauses are made where they can be interrupted.
+      RateLimiter.withMaxWait(maxWait),
+      // Requests are not interruptible, so retries and their pauses are outside of them.
       RetryPolicy.override({
         transient: RetryPolicy.none.transient,
         attachmentNotReady: RetryPolicy.none.attachmentNotReady
       }),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
-      Effect.catchIf(isOfRecipient, (error) => Effect.succeed(outcomeOf(chat_id, error))),
+      Effect.catchIf(isRecipientError, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>
-        Hold.waitingForStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
+        Lease.retryStore(store.addRecords(name, [recordOf(outcome, clock.currentTimeMillisUnsafe())]))
       )
     )
 
-  /** Between the platform's answer and its record, only the end of the process may come. */
-  const toTheEnd = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  /** Only the end of the process can separate the response of the platform from its record. */
+  const uninterrupted = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
-      active++
+      sending++
       idle.closeUnsafe()
       return Effect.ensuring(
         self,
         Effect.sync(() => {
-          if (--active === 0) idle.openUnsafe()
+          if (--sending === 0) idle.openUnsafe()
         })
       )
     }).pipe(Effect.uninterruptible)
 
-  const tell = (error: Failure) =>
+  const warnOfOutage = (error: Failure) =>
     Effect.suspend(() => {
       const now = clock.currentTimeMillisUnsafe()
-      if (!isOutage(error) || now - toldAt < tellEvery) return Effect.void
-      toldAt = now
-      return Effect.logWarning(`The broadcast ${name} waits until this passes. ${error.message}`)
+      if (!isOutage(error) || now - warnedAt < warningInterval) return Effect.void
+      warnedAt = now
+      return Effect.logWarning(`The broadcast "${name}" retries until the platform is available. ${error.message}`)
     })
 
   const serve = (chat_id: ChatId) =>
     Effect.suspend(() => {
       const outcomes: Array<Outcome> = []
-      const sendOnce = toTheEnd(
+      const sendOnce = uninterrupted(
         Effect.map(send(chat_id), (outcome) => {
           outcomes.push(outcome)
         })
       )
-      const trying = Effect.flatMap(hold.goesOn, (goesOn) => (goesOn ? sendOnce : Effect.void)).pipe(
-        Effect.tapError(tell),
-        Effect.retry({ schedule: untilItIsItsTurn, while: ({ _tag }) => _tag === "RateLimited" }),
-        Effect.retry({ schedule: untilItPasses, while: isOutage }),
-        Effect.retry({ schedule: untilItIsReady, while: ({ _tag }) => _tag === "AttachmentNotReady" })
+      const retried = Effect.flatMap(lease.mayContinue, (mayContinue) => (mayContinue ? sendOnce : Effect.void)).pipe(
+        Effect.tapError(warnOfOutage),
+        Effect.retry({ schedule: limiterPauses, while: ({ _tag }) => _tag === "RateLimited" }),
+        Effect.retry({ schedule: outagePauses, while: isOutage }),
+        Effect.retry({ schedule: notReadyPauses, while: ({ _tag }) => _tag === "AttachmentNotReady" })
       )
-      const told = Effect.tapError(trying, ({ message }) =>
-        Effect.logError(`The broadcast ${name} stops at the chat ${chat_id}. ${message}`)
+      const logged = Effect.tapError(retried, ({ message }) =>
+        Effect.logError(`The broadcast "${name}" stops at the chat ${chat_id}. ${message}`)
       )
-      return Effect.raceFirst(told, hold.ended).pipe(
+      return Effect.raceFirst(logged, lease.ended).pipe(
         Effect.as(outcomes),
-        Effect.ensuring(Effect.sync(() => pending.delete(chat_id)))
+        Effect.ensuring(Effect.sync(() => inProgress.delete(chat_id)))
       )
     })
 
-  /** Those who have no record and are not on their way to one. */
-  const unserved = (chats: ReadonlyArray<ChatId>) =>
+  /** Returns the recipients that have no result and are not in progress. */
+  const selectPending = (chats: ReadonlyArray<ChatId>) =>
     Effect.suspend(() => {
-      const fresh = [...new Set(chats)].filter((chat_id) => !pending.has(chat_id))
-      return Effect.tap(Hold.waitingForStore(store.pending(name, fresh)), (left) => {
-        for (const chat_id of left) pending.add(chat_id)
+      const candidates = [...new Set(chats)].filter((chat_id) => !inProgress.has(chat_id))
+      return Effect.tap(Lease.retryStore(store.pending(name, candidates)), (pending) => {
+        for (const chat_id of pending) inProgress.add(chat_id)
         return Effect.void
       })
     })
 
   const outcomes = recipients.pipe(
-    Stream.interruptWhen(hold.ended),
-    Stream.groupedWithin(group, groupWithin),
-    Stream.mapEffect(unserved),
+    Stream.interruptWhen(lease.ended),
+    Stream.groupedWithin(groupSize, groupTimeout),
+    Stream.mapEffect(selectPending),
     Stream.flattenIterable,
     Stream.mapEffect(serve, { concurrency, unordered: true }),
     Stream.flattenIterable
-  ) as Stream.Stream<Outcome, E | StopError | Hold.HoldError, R | BotApi>
+  ) as Stream.Stream<Outcome, E | StopError | Lease.LeaseError, R | BotApi>
 
   return outcomes.pipe(
-    Stream.concat(Stream.drain(Stream.fromEffect(hold.finish))),
-    Stream.merge(Stream.drain(Stream.fromEffect(hold.watch)), { haltStrategy: "left" })
+    Stream.concat(Stream.drain(Stream.fromEffect(lease.finish))),
+    Stream.merge(Stream.drain(Stream.fromEffect(lease.keepRenewing)), { haltStrategy: "left" })
   )
 })

@@ -1,19 +1,18 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { KnownChat } from "../../KnownChat.ts"
 import * as ChatRecord from "../../ChatRecord.ts"
-import type { ChatStore, Filter } from "../../ChatStore.ts"
+import type { Filter, KnownChat } from "../../KnownChat.ts"
 import type { ChatId } from "../../Recipient.ts"
 
-interface Kept {
+interface StoredChat {
   readonly record: ChatRecord.ChatRecord
   readonly data: KnownChat["data"]
-  /** When the chat was last seen before the data was written. */
+  /** `last_seen` when the data was written. */
   readonly data_at: number
 }
 
-/** The place of the first id above `after` in ascending `ids`. */
-const placeAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
+/** Returns the index of the first id above `after` in ascending `ids`. */
+const indexAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
   let low = 0
   let high = ids.length
   while (low < high) {
@@ -24,82 +23,83 @@ const placeAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
   return low
 }
 
-const matches = (filter: Filter, { record }: Kept): boolean =>
+const matches = (filter: Filter, { record }: StoredChat): boolean =>
   ChatRecord.isKnown(record) &&
   (filter.type === undefined || record.type === filter.type) &&
   (filter.activeSince === undefined || record.last_seen >= filter.activeSince)
 
-/** Chats in a map; the order of the ids is made when a page asks for it. */
-export const make = (): ChatStore["Service"] => {
-  const chats = new Map<ChatId, Kept>()
-  let order: ReadonlyArray<ChatId> | undefined
+export const makeMemory = () => {
+  const chats = new Map<ChatId, StoredChat>()
+  /** The ids in ascending order, until a chat is added or deleted. */
+  let sorted: ReadonlyArray<ChatId> | undefined
 
-  const keep = ({ record, data, data_at }: Kept) => {
-    if (!chats.has(record.chat_id)) order = undefined
+  const write = ({ record, data, data_at }: StoredChat) => {
+    if (!chats.has(record.chat_id)) sorted = undefined
     chats.set(record.chat_id, { record, data: data_at > record.left_at ? data : {}, data_at })
   }
 
-  const combine = (told: ChatRecord.ChatRecord) => {
-    const kept = chats.get(told.chat_id)
-    keep(
-      kept === undefined
-        ? { record: told, data: {}, data_at: 0 }
-        : { ...kept, record: ChatRecord.combine(kept.record, told) }
+  const combine = (record: ChatRecord.ChatRecord) => {
+    const stored = chats.get(record.chat_id)
+    write(
+      stored === undefined
+        ? { record, data: {}, data_at: 0 }
+        : { ...stored, record: ChatRecord.combine(stored.record, record) }
     )
   }
 
-  const ids = (): ReadonlyArray<ChatId> => (order ??= [...chats.keys()].sort((a, b) => a - b))
+  const sortedIds = (): ReadonlyArray<ChatId> => (sorted ??= [...chats.keys()].sort((a, b) => a - b))
 
-  const known = (chat_id: ChatId): Option.Option<Kept> =>
+  const findKnown = (chat_id: ChatId): Option.Option<StoredChat> =>
     Option.filter(Option.fromUndefinedOr(chats.get(chat_id)), ({ record }) => ChatRecord.isKnown(record))
 
-  const toEntry = ({ record, data }: Kept) => ChatRecord.toKnownChat(record, data)
+  const toKnownChat = ({ record, data }: StoredChat) => ChatRecord.toKnownChat(record, data)
 
   return {
-    upsert: (records) => Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
-    get: (chat_id) => Effect.sync(() => Option.map(known(chat_id), toEntry)),
-    page: (filter, after, limit) =>
+    upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
+      Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
+    get: (chat_id: ChatId) => Effect.sync(() => Option.map(findKnown(chat_id), toKnownChat)),
+    page: (filter: Filter, after: Option.Option<ChatId>, limit: number) =>
       Effect.sync(() => {
-        const all = ids()
+        const ids = sortedIds()
         const page: Array<KnownChat> = []
-        let at = Option.match(after, { onNone: () => 0, onSome: (id) => placeAfter(all, id) })
-        for (; at < all.length && page.length < limit; at++) {
-          const kept = chats.get(all[at]!)!
-          if (matches(filter, kept)) page.push(toEntry(kept))
+        let index = Option.match(after, { onNone: () => 0, onSome: (id) => indexAfter(ids, id) })
+        for (; index < ids.length && page.length < limit; index++) {
+          const stored = chats.get(ids[index]!)!
+          if (matches(filter, stored)) page.push(toKnownChat(stored))
         }
-        return { chats: page, next: at < all.length ? Option.some(all[at - 1]!) : Option.none() }
+        return { chats: page, next: index < ids.length ? Option.some(ids[index - 1]!) : Option.none() }
       }),
-    count: (filter) =>
+    count: (filter: Filter) =>
       Effect.sync(() => {
         let count = 0
-        for (const kept of chats.values()) if (matches(filter, kept)) count++
+        for (const stored of chats.values()) if (matches(filter, stored)) count++
         return count
       }),
-    remove: (chat_id) =>
+    remove: (chat_id: ChatId) =>
       Effect.sync(() => {
-        const kept = known(chat_id)
-        if (Option.isNone(kept)) return false
-        const { last_seen } = kept.value.record
+        const stored = findKnown(chat_id)
+        if (Option.isNone(stored)) return false
+        const { last_seen } = stored.value.record
         combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
         return true
       }),
-    compareAndSetData: (chat_id, expected, next) =>
+    compareAndSetData: (chat_id: ChatId, expected: KnownChat["data"], next: KnownChat["data"]) =>
       Effect.sync(() => {
-        const kept = known(chat_id)
-        if (Option.isNone(kept) || JSON.stringify(kept.value.data) !== JSON.stringify(expected)) return false
-        keep({ ...kept.value, data: next, data_at: kept.value.record.last_seen })
+        const stored = findKnown(chat_id)
+        if (Option.isNone(stored) || JSON.stringify(stored.value.data) !== JSON.stringify(expected)) return false
+        write({ ...stored.value, data: next, data_at: stored.value.record.last_seen })
         return true
       }),
-    cleanup: (before) =>
+    cleanup: (before: number) =>
       Effect.sync(() => {
-        let swept = 0
+        let deleted = 0
         for (const [chat_id, { record }] of chats) {
           if (ChatRecord.isKnown(record) || record.left_at >= before) continue
           chats.delete(chat_id)
-          order = undefined
-          swept++
+          sorted = undefined
+          deleted++
         }
-        return swept
+        return deleted
       })
   }
 }

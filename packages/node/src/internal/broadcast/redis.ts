@@ -1,4 +1,4 @@
-import type { RecipientRecord, RecipientStatus, Status } from "@colloquy/core/BroadcastStore"
+import type { RecipientRecord, RecipientStatus, Status } from "@colloquy/core/Broadcast"
 import type { ChatId } from "@colloquy/core/Recipient"
 import * as Redis from "effect/persistence/Redis"
 import { type BroadcastRow, fromRecord } from "./row.ts"

@@ -1,4 +1,4 @@
-import type { RecipientRecord, Summary } from "@colloquy/core/BroadcastStore"
+import type { RecipientRecord, Summary } from "@colloquy/core/Broadcast"
 import { ChatId, MessageId } from "@colloquy/core/Recipient"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

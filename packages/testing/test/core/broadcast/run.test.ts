@@ -1,4 +1,4 @@
-import { Broadcast, BroadcastStore, type Chat, StoreError } from "@colloquy/core"
+import { Broadcasts, BroadcastStore, type Chat, StoreError } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -9,13 +9,13 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator } from "../src/index.ts"
-import { bot, dialogs, inTime, platform, sent, textsIn } from "./support/broadcast.ts"
+import { Emulator } from "../../../src/index.ts"
+import { bot, dialogs, inTime, platform, sent, textsIn } from "../../support/broadcast.ts"
 
 const message = { text: "News!" }
 
 const newsFor = (chats: ReadonlyArray<Chat.ChatId>) =>
-  Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })
+  Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
 
 const forking = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkChild(self, { startImmediately: true })
 
@@ -25,7 +25,7 @@ const taking = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R
   return [(yield* Clock.currentTimeMillis) - start, result] as const
 })
 
-const recorded = Effect.map(Stream.runCollect(Broadcast.records("news")), (records) => records.length)
+const recorded = Effect.map(Stream.runCollect(Broadcasts.records("news")), (records) => records.length)
 
 const standing = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
   Effect.map(store.summary("news"), Option.getOrThrow)
@@ -56,7 +56,7 @@ const failing = (isAway: (operation: keyof Operations) => boolean) =>
         addRecords: (name, records) => unless("addRecords", store.addRecords(name, records))
       })
     })
-  ).pipe(Layer.provide(BroadcastStore.layerMemory))
+  ).pipe(Layer.provide(BroadcastStore.layerMemory()))
 
 describe("a broadcast in trouble", () => {
   it.effect("sends once to a chat that comes again while the first message is on its way", () =>
@@ -126,9 +126,9 @@ describe("a broadcast in trouble", () => {
       const chats = yield* dialogs(20)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
       const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
-      const fiber = yield* forking(Stream.runCollect(Broadcast.run({ name: "news", recipients, message })))
+      const fiber = yield* forking(Stream.runCollect(Broadcasts.run({ name: "news", recipients, message })))
       yield* TestClock.adjust("2 minutes")
-      yield* Broadcast.cancel("news")
+      yield* Broadcasts.cancel("news")
       const [took, outcomes] = yield* taking(Fiber.join(fiber))
       assert.isAtMost(took, 1100)
       assert.lengthOf(outcomes, 0)
@@ -139,14 +139,14 @@ describe("a broadcast in trouble", () => {
   it.effect("stays over once it is over", () =>
     Effect.gen(function* () {
       const [chat] = yield* dialogs(1)
-      const fiber = yield* forking(Stream.runDrain(Broadcast.run({ name: "news", recipients: Stream.never, message })))
-      yield* Broadcast.cancel("news")
+      const fiber = yield* forking(Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.never, message })))
+      yield* Broadcasts.cancel("news")
       yield* inTime(Fiber.join(fiber))
-      assert.isFalse(yield* Broadcast.resume("news"))
+      assert.isFalse(yield* Broadcasts.resume("news"))
       assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 0)
-      assert.isTrue(yield* Broadcast.remove("news"))
+      assert.isTrue(yield* Broadcasts.remove("news"))
       assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 1)
-      assert.isFalse(yield* Broadcast.pause("news"))
+      assert.isFalse(yield* Broadcasts.pause("news"))
       assert.strictEqual((yield* standing).status, "finished")
     }).pipe(Effect.provide(platform))
   )
@@ -156,11 +156,11 @@ describe("a broadcast in trouble", () => {
       const chats = yield* dialogs(200)
       const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
       yield* TestClock.adjust("2 seconds")
-      yield* Broadcast.remove("news")
+      yield* Broadcasts.remove("news")
       const outcomes = yield* inTime(Fiber.join(fiber))
       assert.isBelow(outcomes.length, 120)
       assert.strictEqual(yield* recorded, 0)
-      assert.isFalse(yield* Broadcast.cancel("news"))
+      assert.isFalse(yield* Broadcasts.cancel("news"))
     }).pipe(Effect.provide(platform))
   )
 
@@ -171,7 +171,7 @@ describe("a broadcast in trouble", () => {
         Stream.fromIterable(chats.slice(0, 40)),
         Stream.fail("the list is away" as const)
       )
-      const error = yield* inTime(Effect.flip(Stream.runDrain(Broadcast.run({ name: "news", recipients, message }))))
+      const error = yield* inTime(Effect.flip(Stream.runDrain(Broadcasts.run({ name: "news", recipients, message }))))
       assert.strictEqual(error, "the list is away")
       assert.strictEqual(yield* recorded, yield* sent)
       assert.strictEqual((yield* standing).status, "running")
@@ -184,7 +184,7 @@ describe("a broadcast in trouble", () => {
     Effect.gen(function* () {
       const chats = yield* dialogs(10)
       const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
-      const fiber = yield* forking(Stream.runDrain(Broadcast.run({ name: "news", recipients, message })))
+      const fiber = yield* forking(Stream.runDrain(Broadcasts.run({ name: "news", recipients, message })))
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual(yield* sent, 10)
       yield* inTime(Fiber.interrupt(fiber))
@@ -293,7 +293,7 @@ describe("a broadcast in trouble", () => {
       yield* Emulator.setFaults([{ endpoint: "Messages.send", chat_id: chats[1], status: 400, code: "odd" }])
       const error = yield* inTime(Effect.flip(Stream.runDrain(newsFor(chats))))
       assert.strictEqual(error._tag, "RequestFailed")
-      assert.include(told.join("\n"), `The broadcast news stops at the chat ${chats[1]}.`)
+      assert.include(told.join("\n"), `The broadcast "news" stops at the chat ${chats[1]}.`)
       assert.strictEqual(yield* recorded, 2)
     }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([logger]))))
   })
@@ -315,7 +315,7 @@ describe("a broadcast in trouble", () => {
   it.effect("is watched from before it begins", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(30)
-      const watching = yield* forking(Stream.runCollect(Broadcast.progress("news")))
+      const watching = yield* forking(Stream.runCollect(Broadcasts.progress("news")))
       yield* TestClock.adjust("5 seconds")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       const progress = yield* inTime(Fiber.join(watching))

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "./support/scene.ts"
+import * as Scene from "../support/scene.ts"
 
 const layer = Layer.mergeAll(LongPolling.layer({ timeout: 1 }), ChatStore.layerMemory()).pipe(
   Layer.provideMerge(Emulator.layerBot())

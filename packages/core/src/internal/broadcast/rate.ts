@@ -1,20 +1,20 @@
 import * as Duration from "effect/Duration"
 
-/** How much was done at a time. */
+/** Number of results at a time. */
 export interface Sample {
   readonly at: number
   readonly done: number
 }
 
-/** The rate is that of the last ten seconds. */
-const span = 10_000
+/** The rate is measured over this time, in milliseconds. */
+const window = 10_000
 
-/** The samples that still count, and how much is done a second since the first of them. */
+/** Returns the samples of the window, and the results per second since the first of them. */
 export const sampleOf = (
   samples: ReadonlyArray<Sample>,
   now: Sample
 ): { readonly kept: ReadonlyArray<Sample>; readonly rate: number } => {
-  const kept = [...samples.filter(({ at }) => now.at - at <= span), now]
+  const kept = [...samples.filter(({ at }) => now.at - at <= window), now]
   const [first] = kept
   const millis = now.at - first.at
   return { kept, rate: millis > 0 ? ((now.done - first.done) * 1000) / millis : 0 }

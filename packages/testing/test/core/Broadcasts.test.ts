@@ -1,4 +1,4 @@
-import { Broadcast, BroadcastStore, ChatStore, Recipient } from "@colloquy/core"
+import { Broadcasts, BroadcastStore, ChatStore, Recipient } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,8 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator } from "../src/index.ts"
-import { dialogs, inTime, platform, sent, textsIn } from "./support/broadcast.ts"
+import { Emulator } from "../../src/index.ts"
+import { dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.ts"
 
 const message = { text: "News!" }
 
@@ -18,7 +18,7 @@ describe("a broadcast", () => {
       const chats = yield* dialogs(90)
       const recipients = Stream.fromIterable([...chats, ...chats.slice(0, 10)])
       const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-      const outcomes = yield* inTime(Stream.runCollect(Broadcast.run({ name: "news", recipients, message })))
+      const outcomes = yield* inTime(Stream.runCollect(Broadcasts.run({ name: "news", recipients, message })))
       const took = (yield* Effect.clockWith((clock) => clock.currentTimeMillis)) - start
       assert.sameMembers(
         outcomes.map(({ chat_id }) => chat_id),
@@ -42,11 +42,11 @@ describe("a broadcast", () => {
       const recipients = [first, refusing, nowhere, second]
       yield* ChatStore.seed(recipients)
       const outcomes = yield* inTime(
-        Broadcast.run({
+        Broadcasts.run({
           name: "news",
           recipients: Stream.fromIterable(recipients),
           message: (chat_id) => ({ text: `Hello, ${chat_id}` })
-        }).pipe(Broadcast.pruneUnreachable, Stream.runCollect)
+        }).pipe(Broadcasts.pruneUnreachable, Stream.runCollect)
       )
       const kinds = new Map(outcomes.map(({ _tag, chat_id }) => [chat_id, _tag]))
       assert.deepStrictEqual(
@@ -55,7 +55,7 @@ describe("a broadcast", () => {
       )
       assert.deepStrictEqual(yield* textsIn(second), [`Hello, ${second}`])
       assert.deepStrictEqual(yield* Effect.forEach(recipients, ChatStore.has), [true, false, false, true])
-      const records = yield* Stream.runCollect(Broadcast.records("news"))
+      const records = yield* Stream.runCollect(Broadcasts.records("news"))
       assert.deepStrictEqual(
         records.map(({ chat_id, status: kind }) => [chat_id, kind]),
         [...kinds].sort(([a], [b]) => a - b)
@@ -66,7 +66,7 @@ describe("a broadcast", () => {
   it.effect("goes on where it was, and nobody gets it twice", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(60)
-      const news = Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })
+      const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
       const first = yield* inTime(Stream.runCollect(Stream.take(news, 25)))
       const then = yield* inTime(Stream.runCollect(news))
       const again = yield* inTime(Stream.runCollect(news))
@@ -81,35 +81,35 @@ describe("a broadcast", () => {
   it.effect("waits while it is paused, goes on when it is resumed, and ends when it is cancelled", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(300)
-      const fiber = yield* Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message }).pipe(
+      const fiber = yield* Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message }).pipe(
         Stream.runCollect,
         Effect.forkChild({ startImmediately: true })
       )
       yield* TestClock.adjust("2 seconds")
-      assert.isTrue(yield* Broadcast.pause("news"))
+      assert.isTrue(yield* Broadcasts.pause("news"))
       yield* TestClock.adjust("3 seconds")
       const paused = yield* sent
       assert.isAbove(paused, 30)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* sent, paused)
-      assert.isTrue(yield* Broadcast.resume("news"))
+      assert.isTrue(yield* Broadcasts.resume("news"))
       yield* TestClock.adjust("3 seconds")
       assert.isAbove(yield* sent, paused)
-      assert.isTrue(yield* Broadcast.cancel("news"))
+      assert.isTrue(yield* Broadcasts.cancel("news"))
       yield* TestClock.adjust("5 seconds")
       const outcomes = yield* Fiber.join(fiber)
       assert.isBelow(outcomes.length, 300)
       assert.strictEqual(yield* sent, outcomes.length)
-      assert.isFalse(yield* Broadcast.pause("another"))
+      assert.isFalse(yield* Broadcasts.pause("another"))
     }).pipe(Effect.provide(platform))
   )
 
   it.effect("shows how far it is, at which rate, and how long it takes still", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(90)
-      const news = Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message, total: 90 })
+      const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message, total: 90 })
       const fiber = yield* Effect.forkChild(Stream.runDrain(news), { startImmediately: true })
-      const progress = yield* inTime(Stream.runCollect(Broadcast.progress("news")))
+      const progress = yield* inTime(Stream.runCollect(Broadcasts.progress("news")))
       yield* Fiber.join(fiber)
       const [last] = progress.slice(-1)
       assert.deepInclude(last, { status: "finished", done: 90, total: 90 })
@@ -126,7 +126,7 @@ describe("a broadcast", () => {
       const chats = yield* dialogs(20)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", probability: 0.7, status: 503, times: 60 }])
       const outcomes = yield* inTime(
-        Stream.runCollect(Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message }))
+        Stream.runCollect(Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message }))
       )
       assert.lengthOf(outcomes, 20)
       assert.isTrue(outcomes.every(({ _tag }) => _tag === "Sent"))
@@ -139,14 +139,14 @@ describe("a broadcast", () => {
       const long = { text: "a".repeat(4001) }
       const error = yield* inTime(
         Effect.flip(
-          Stream.runDrain(Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message: long }))
+          Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message: long }))
         )
       )
       assert.include(error.message, "4000")
-      assert.deepStrictEqual(yield* Stream.runCollect(Broadcast.records("news")), [])
+      assert.deepStrictEqual(yield* Stream.runCollect(Broadcasts.records("news")), [])
       yield* Emulator.revokeToken()
       const unauthorized = yield* inTime(
-        Effect.flip(Stream.runDrain(Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })))
+        Effect.flip(Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })))
       )
       assert.strictEqual(unauthorized._tag, "Unauthorized")
     }).pipe(Effect.provide(platform))
@@ -155,13 +155,13 @@ describe("a broadcast", () => {
   it.effect("is sent by one at a time", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(60)
-      const news = Broadcast.run({ name: "news", recipients: Stream.fromIterable(chats), message })
+      const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
       const fiber = yield* Effect.forkChild(Stream.runDrain(news), { startImmediately: true })
       yield* TestClock.adjust("500 millis")
-      yield* Broadcast.pause("news")
+      yield* Broadcasts.pause("news")
       const busy = yield* inTime(Effect.flip(Stream.runDrain(news)))
       assert.strictEqual(busy._tag, "BroadcastAlreadyRunning")
-      assert.isTrue(yield* Broadcast.resume("news"))
+      assert.isTrue(yield* Broadcasts.resume("news"))
       yield* inTime(Fiber.interrupt(fiber))
       yield* inTime(Stream.runDrain(news))
       assert.strictEqual(yield* sent, 60)

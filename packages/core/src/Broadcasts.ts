@@ -1,0 +1,199 @@
+/**
+ * Sends one message to many chats, within the rate limits and with a lower priority than all other calls.
+ *
+ * API: POST /messages; Limits.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { BotApi } from "./BotApi.ts"
+import type {
+  BroadcastAlreadyRunning,
+  Options,
+  Outcome,
+  Progress,
+  RecipientRecord,
+  Status,
+  StopError,
+  Summary
+} from "./Broadcast.ts"
+import { BroadcastStore } from "./BroadcastStore.ts"
+import * as ChatStore from "./ChatStore.ts"
+import * as broadcastRun from "./internal/broadcast/run.ts"
+import { type Sample, sampleOf, timeLeftOf } from "./internal/broadcast/rate.ts"
+import type { ChatId } from "./Recipient.ts"
+import type { StoreError } from "./StoreError.ts"
+
+/**
+ * Sends a message to many chats, and returns the result of each as a stream. The calls have the priority `broadcast`, so
+ * replies and answers are sent before them, and they keep the limit of 30 requests per second.
+ *
+ * A result is stored before it is emitted. A later run with the same name continues the broadcast, also after a restart:
+ * nobody receives the message twice, unless the process was killed after the platform answered and before the result was
+ * stored. This can affect at most `concurrency` recipients. If the stream is interrupted, requests in flight are awaited
+ * and recorded, but not emitted; {@link records} returns them. Memory does not grow with the number of recipients.
+ *
+ * Temporary failures do not end the stream. It waits for an outage of the platform or the network however long it lasts,
+ * and logs a warning; it waits up to a minute for a store that is unavailable. `transient` and `retryNonIdempotent` of
+ * the retry policy do not apply.
+ *
+ * Fails with
+ * - the errors of `recipients`;
+ * - a `StoreError`;
+ * - {@link BroadcastAlreadyRunning} if another runner still sends it after 20 seconds, which is how long a killed process
+ *   holds its lease, or if another runner takes it over because this one could not renew its lease;
+ * - {@link StopError}, an error that would occur for every recipient.
+ *
+ * **Example** (A broadcast to all dialogs)
+ *
+ * ```ts
+ * import { Broadcasts, ChatStore } from "@colloquy/core"
+ * import { Effect, Stream } from "effect"
+ *
+ * const news = Effect.gen(function* () {
+ *   const total = yield* ChatStore.count({ type: "dialog" })
+ *   const recipients = ChatStore.stream({ type: "dialog" }).pipe(Stream.map(({ chat_id }) => chat_id))
+ *   yield* Broadcasts.run({ name: "news of May", recipients, total, message: { text: "News!" } }).pipe(
+ *     Broadcasts.pruneUnreachable,
+ *     Stream.runDrain
+ *   )
+ * })
+ * ```
+ *
+ * API: POST /messages; Limits.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const run = <E = never, R = never>(
+  options: Options<E, R>
+): Stream.Stream<Outcome, E | StopError | BroadcastAlreadyRunning | StoreError, R | BotApi | BroadcastStore> =>
+  Stream.unwrap(broadcastRun.run(options))
+
+const setStatus = (name: string, status: Status) => BroadcastStore.use((store) => store.update(name, { status }))
+
+/**
+ * Pauses a broadcast within a second, in whichever process it runs. Requests in flight are completed. Returns `true` if
+ * there is a broadcast of this name that is not over.
+ *
+ * @category control
+ * @since 0.1.0
+ */
+export const pause = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "paused")
+
+/**
+ * Resumes a paused broadcast. If no process runs it, it continues with the next run. Returns `true` if there is a
+ * broadcast of this name that is not over.
+ *
+ * @category control
+ * @since 0.1.0
+ */
+export const resume = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "running")
+
+/**
+ * Cancels a broadcast for good, within a second. Requests in flight are completed, and the results are kept. Returns
+ * `true` if there was a broadcast of this name that was not over.
+ *
+ * @category control
+ * @since 0.1.0
+ */
+export const cancel = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "cancelled")
+
+/**
+ * Removes a broadcast with its results, so that a broadcast of the same name starts from the beginning. If it is running,
+ * it ends. Returns `true` if it existed.
+ *
+ * @category control
+ * @since 0.1.0
+ */
+export const remove = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> =>
+  BroadcastStore.use((store) => store.remove(name))
+
+const pageSize = 500
+
+/**
+ * Returns the results so far, in ascending order of the chats.
+ *
+ * @category observing
+ * @since 0.1.0
+ */
+export const records = (name: string): Stream.Stream<RecipientRecord, StoreError, BroadcastStore> =>
+  Stream.unwrap(
+    BroadcastStore.use((store) =>
+      Effect.succeed(
+        Stream.paginate(undefined as ChatId | undefined, (after) =>
+          Effect.map(store.records(name, { after, limit: pageSize }), (page) => {
+            const last = page.at(-1)?.chat_id
+            return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
+          })
+        )
+      )
+    )
+  )
+
+const doneOf = ({ counts }: Summary): number => counts.Sent + counts.Forbidden + counts.NotFound + counts.Failed
+
+const isOver = ({ status }: Summary): boolean => status === "finished" || status === "cancelled"
+
+/**
+ * Emits the progress of a broadcast at an interval until it is finished, cancelled or removed. It can be observed by any
+ * process that shares the store, and before its first run. `NodeProgress.render` of `@colloquy/node` formats it.
+ *
+ * **Example** (Log the progress every 10 seconds)
+ *
+ * ```ts
+ * import { Broadcasts } from "@colloquy/core"
+ * import { Console, Stream } from "effect"
+ *
+ * const watch = Broadcasts.progress("news of May", { every: "10 seconds" }).pipe(
+ *   Stream.runForEach(({ done, total }) => Console.log(`${done} of ${total}`))
+ * )
+ * ```
+ *
+ * @category observing
+ * @since 0.1.0
+ */
+export const progress = (
+  name: string,
+  options: {
+    /** The interval. Default: 1 second. */
+    readonly every?: Duration.Input | undefined
+  } = {}
+): Stream.Stream<Progress, StoreError, BroadcastStore> => {
+  const { every = "1 second" } = options
+  return Stream.paginate([] as ReadonlyArray<Sample>, (samples) =>
+    Effect.gen(function* () {
+      if (samples.length > 0) yield* Effect.sleep(every)
+      const store = yield* BroadcastStore
+      const found = yield* store.summary(name)
+      if (Option.isNone(found)) {
+        if (samples.length > 0) return [[], Option.none()] as const
+        yield* Effect.sleep(every)
+        return [[], Option.some(samples)] as const
+      }
+      const summary = found.value
+      const done = doneOf(summary)
+      const { kept, rate } = sampleOf(samples, { at: yield* Clock.currentTimeMillis, done })
+      const now: Progress = { ...summary, done, rate, timeLeft: timeLeftOf(summary.total, done, rate) }
+      return [[now], isOver(summary) ? Option.none() : Option.some(kept)] as const
+    })
+  )
+}
+
+/**
+ * Removes unreachable chats from the chat store: those whose result is `Forbidden` or `NotFound`, because the user stopped
+ * the bot, the bot was removed from the chat, or the chat does not exist.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const pruneUnreachable = <E, R>(
+  outcomes: Stream.Stream<Outcome, E, R>
+): Stream.Stream<Outcome, E | StoreError, R | ChatStore.ChatStore> =>
+  Stream.tap(outcomes, ({ _tag, chat_id }) =>
+    _tag === "Forbidden" || _tag === "NotFound" ? ChatStore.remove(chat_id) : Effect.void
+  )
