@@ -1,6 +1,9 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
+import { inspect } from "node:util"
 import { Inbox, Webhook, type WebhookRequest } from "../../src/index.ts"
 import { inboxOver as inbox } from "./deliveries.ts"
 
@@ -64,3 +67,12 @@ export const packed = (text: string, format: "gzip" | "deflate") =>
       .arrayBuffer()
       .then((buffer) => new Uint8Array(buffer))
   )
+
+/** A logger that keeps the messages and the causes as texts. */
+export const captureLogs = () => {
+  const logs: Array<string> = []
+  const layer = Logger.layer([
+    Logger.make(({ cause, message }) => void logs.push(inspect(message), Cause.pretty(cause)))
+  ])
+  return { logs, layer }
+}

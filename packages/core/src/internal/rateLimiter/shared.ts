@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (
       if (isUnavailable && now() < retryAt) return Effect.sync(() => acquireUnavailable(buckets))
       return Effect.catch(acquireShared(buckets), (error) => {
         retryAt = now() + reconnectDelay
-        return Effect.as(becomeUnavailable(error), acquireUnavailable(buckets))
+        return Effect.map(becomeUnavailable(error), () => acquireUnavailable(buckets))
       })
     })
 
