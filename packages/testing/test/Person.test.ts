@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { problemOf, updateTypes } from "./support/look.ts"
+import { problemOf, updateTypes } from "./support/inspect.ts"
 import * as Scene from "./support/scene.ts"
 
 const layer = Emulator.layerBot()

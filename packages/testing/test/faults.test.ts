@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { activate, deliveryFault } from "../src/internal/platform/faults.ts"
-import { codeOf } from "./support/look.ts"
+import { codeOf } from "./support/inspect.ts"
 import { raw } from "./support/raw.ts"
 import { midOf, upload } from "./support/scene.ts"
 

@@ -11,7 +11,7 @@ import * as Logger from "effect/Logger"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "./support/fidelity.ts"
-import { codeOf } from "./support/look.ts"
+import { codeOf } from "./support/inspect.ts"
 import { raw } from "./support/raw.ts"
 import * as Scene from "./support/scene.ts"
 

@@ -17,7 +17,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { codeOf } from "../support/look.ts"
+import { codeOf } from "../support/inspect.ts"
 import { png } from "../support/media.ts"
 import {
   addressCount,

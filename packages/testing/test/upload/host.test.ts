@@ -8,7 +8,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { codeOf } from "../support/look.ts"
+import { codeOf } from "../support/inspect.ts"
 import { png } from "../support/media.ts"
 import { upload } from "../support/scene.ts"
 

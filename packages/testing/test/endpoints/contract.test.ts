@@ -4,11 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { handlerOf } from "../src/internal/endpoints/index.ts"
-import * as requestReader from "../src/internal/http/requestReader.ts"
-import * as router from "../src/internal/http/router.ts"
-import { requestFor } from "./support/scene.ts"
-import { successes } from "./support/successes.ts"
+import { handlerOf } from "../../src/internal/endpoints/index.ts"
+import * as requestReader from "../../src/internal/http/requestReader.ts"
+import * as router from "../../src/internal/http/router.ts"
+import { requestFor } from "../support/scene.ts"
+import { successes } from "../support/successes.ts"
 
 const layer = Emulator.layerBot()
 

@@ -2,14 +2,14 @@ import { Member } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { problemOf } from "./support/look.ts"
-import * as Scene from "./support/scene.ts"
+import { problemOf } from "../support/inspect.ts"
+import * as Scene from "../support/scene.ts"
 
 const layer = Emulator.layerBot()
 
 const last = Effect.map(Emulator.updates, (updates) => updates.at(-1)!)
 
-const set = Effect.gen(function* () {
+const setup = Effect.gen(function* () {
   const scene = yield* Scene.make
   const { channel, group, owner, visitor } = scene
   const admin = yield* Emulator.user("Ada")
@@ -20,10 +20,10 @@ const set = Effect.gen(function* () {
   return { ...scene, admin, plain: visitor }
 })
 
-describe("people among each other", () => {
-  it.effect("add another one: the update tells who invited them", () =>
+describe("a person and the members of a chat", () => {
+  it.effect("adds another person: user_added has inviter_id", () =>
     Effect.gen(function* () {
-      const { channel, friend, group, owner, plain } = yield* set
+      const { channel, friend, group, owner, plain } = yield* setup
       for (const [by, chat] of [
         [plain, group],
         [owner, channel]
@@ -43,9 +43,9 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("add nobody who is there, forbids it or is blocked, and nobody to a channel without the right", () =>
+  it.effect("cannot add a member, a private or a blocked person, and needs the right in a channel", () =>
     Effect.gen(function* () {
-      const { admin, channel, friend, group, owner, plain } = yield* set
+      const { admin, channel, friend, group, owner, plain } = yield* setup
       const shy = yield* Emulator.user({ first_name: "Shy", isPrivate: true })
       const { bot } = yield* Emulator.Emulator
       yield* plain.addMember(group, friend)
@@ -70,9 +70,9 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("remove another one with the right to, and block them: the update tells who did it", () =>
+  it.effect("removes and blocks another person with the right: user_removed has admin_id", () =>
     Effect.gen(function* () {
-      const { admin, channel, friend, group, owner, plain } = yield* set
+      const { admin, channel, friend, group, owner, plain } = yield* setup
       for (const chat of [group, channel]) {
         yield* admin.removeMember(chat, plain.user_id)
         assert.deepStrictEqual<object>(yield* last, {
@@ -103,9 +103,9 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("appoint another one, who then may more; no bot is told", () =>
+  it.effect("makes another person an administrator, and no bot receives an update", () =>
     Effect.gen(function* () {
-      const { admin, channel, friend, owner, plain } = yield* set
+      const { admin, channel, friend, owner, plain } = yield* setup
       const before = (yield* Emulator.updates).length
       yield* owner.setAdmin(channel, plain, ["write"])
       yield* plain.send(channel, "A post of mine")
@@ -135,17 +135,17 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("remove somebody else's comment with the right to", () =>
+  it.effect("removes the comment of another person with the right", () =>
     Effect.gen(function* () {
-      const { admin, channel, comment, owner, plain, post } = yield* set
+      const { admin, channel, comment, owner, plain, post } = yield* setup
       yield* owner.setAdmin(channel, plain, ["write", "edit"])
-      const said = yield* owner.comment(post, "Well said")
-      assert.strictEqual(yield* problemOf(plain.removeComment(said)), "the comment is not theirs")
-      assert.strictEqual(yield* problemOf(admin.editComment(said, "Badly said")), "the comment is not theirs")
-      yield* admin.removeComment(said)
+      const sent = yield* owner.comment(post, "Well said")
+      assert.strictEqual(yield* problemOf(plain.removeComment(sent)), "the comment is not theirs")
+      assert.strictEqual(yield* problemOf(admin.editComment(sent, "Badly said")), "the comment is not theirs")
+      yield* admin.removeComment(sent)
       assert.deepInclude(yield* last, {
         update_type: "comment_removed",
-        message_id: said.body.mid,
+        message_id: sent.body.mid,
         user_id: admin.user_id
       })
       yield* admin.removeComment(comment)
@@ -153,9 +153,9 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("make the bot an administrator only with the right to", () =>
+  it.effect("makes the bot an administrator only with the right", () =>
     Effect.gen(function* () {
-      const { admin, channel, group, owner, plain } = yield* set
+      const { admin, channel, group, owner, plain } = yield* setup
       for (const chat of [channel, group]) {
         for (const by of [plain, admin]) {
           assert.strictEqual(yield* problemOf(by.setBotAdmin(chat, ["write"])), "they lack the right add_admins")
@@ -167,22 +167,22 @@ describe("people among each other", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("remove what others said, and the bot, only with the right to", () =>
+  it.effect("removes the messages of others, and the bot, only with the right", () =>
     Effect.gen(function* () {
-      const { admin, group, owner, plain } = yield* set
-      const said = yield* plain.send(group, "Hello")
+      const { admin, group, owner, plain } = yield* setup
+      const sent = yield* plain.send(group, "Hello")
       yield* owner.setAdmin(group, admin, ["write"])
-      assert.strictEqual(yield* problemOf(admin.remove(said)), "the message is not theirs")
+      assert.strictEqual(yield* problemOf(admin.remove(sent)), "the message is not theirs")
       for (const by of [plain, admin]) {
         assert.strictEqual(yield* problemOf(by.removeBot(group)), "they lack the right add_remove_members")
       }
       yield* owner.setAdmin(group, admin, ["delete", "add_remove_members"])
-      yield* admin.remove(said)
+      yield* admin.remove(sent)
       yield* admin.removeBot(group)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("change nothing where they or the bot are in already", () =>
+  it.effect("joins or adds the bot without an update if they are members", () =>
     Effect.gen(function* () {
       const { group, owner, visitor } = yield* Scene.make
       const before = yield* Emulator.updates

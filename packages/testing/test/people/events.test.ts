@@ -11,20 +11,20 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] 
 
 afterEach(() => void vi.useRealTimers())
 
-/** With what is logged meanwhile. */
+/** Runs a test with the lines that it logs. */
 const withLog = <A, E, R>(body: (lines: ReadonlyArray<string>) => Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${String(message)}`))
   return Effect.provide(body(lines), Layer.merge(Emulator.layerBot(), Logger.layer([logger])))
 }
 
-/** Time passes by the clock on the wall. */
+/** Advances the real time. */
 const pass = (milliseconds: number) => Effect.promise(() => vi.advanceTimersByTimeAsync(milliseconds))
 
-const waitFor = <A>(what: Effect.Effect<A>) => Effect.forkChild(what, { startImmediately: true })
+const waitFor = <A>(event: Effect.Effect<A>) => Effect.forkChild(event, { startImmediately: true })
 
-describe("a person who waits", () => {
-  it.effect("says once for what, when it takes long, what the bot called, and what was heard", () =>
+describe("a wait for an event", () => {
+  it.effect("logs once when it is slow, with the last calls of the bot and the last events of the person", () =>
     withLog((lines) =>
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")
@@ -45,19 +45,19 @@ describe("a person who waits", () => {
           `POST /messages?chat_id=${other.chat_id} 200`,
           `POST /messages?chat_id=${chat_id} 403 {"code":"access.denied","message":"No"}`
         ]
-        const told = [
+        const expected = [
           "Warn: Ann has waited for `notification` for 3 s.",
           `The last calls of the bot: ${calls.join(", ")}.`,
           'The last events that Ann saw: Message "Welcome".'
         ]
-        assert.deepStrictEqual(lines, [told.join(" ")])
+        assert.deepStrictEqual(lines, [expected.join(" ")])
         yield* pass(60_000)
         assert.strictEqual(lines.length, 1)
       })
     )
   )
 
-  it.effect("says too that nothing came, and leaves out the polls of a bot", () =>
+  it.effect("logs that there were no calls and events, without the polls of the bot", () =>
     withLog((lines) =>
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")
@@ -71,7 +71,7 @@ describe("a person who waits", () => {
     )
   )
 
-  it.effect("says nothing when the reply comes, when it is there already, or when nobody waits any more", () =>
+  it.effect("logs nothing if the event arrives, was there before, or the wait is interrupted", () =>
     withLog((lines) =>
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")

@@ -16,8 +16,8 @@ const as = ({ token }: Emulator.Bot) =>
     )
   )
 
-describe("several bots on a platform", () => {
-  it.effect("a person faces each of them, and hears them all", () =>
+describe("Emulator.bots", () => {
+  it.effect("lets a person act towards each bot, and see the events of all", () =>
     Effect.gen(function* () {
       const [first, second] = yield* Emulator.bots
       const ann = yield* Emulator.user("Ann")
@@ -44,7 +44,7 @@ describe("several bots on a platform", () => {
     }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
   )
 
-  it.effect("each is added, made an administrator and removed by itself, and is told of it", () =>
+  it.effect("adds, appoints and removes each bot by itself, with its own updates", () =>
     Effect.gen(function* () {
       const [first, second] = yield* Emulator.bots
       const ann = yield* Emulator.user("Ann")
@@ -60,7 +60,7 @@ describe("several bots on a platform", () => {
     }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
   )
 
-  it.effect("an update is delivered to the one that is told", () =>
+  it.effect("delivers an update to the chosen bot", () =>
     Effect.gen(function* () {
       const [first, second] = yield* Emulator.bots
       assert.deepStrictEqual(
@@ -76,13 +76,13 @@ describe("several bots on a platform", () => {
     }).pipe(Effect.provide(Emulator.layerBot({ moreTokens: ["second"] })))
   )
 
-  it.effect("one that is not there is a defect of the test", () =>
+  it.effect("dies with a RangeError for a user who is not a bot", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const nobody = User.UserId.make(5)
-      const facing = Effect.sync(() => ann.with(nobody))
-      const problems = yield* Effect.forEach([Emulator.updatesOf(nobody), facing], (doing) =>
-        Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(doing), (exit) =>
+      const withNobody = Effect.sync(() => ann.with(nobody))
+      const problems = yield* Effect.forEach([Emulator.updatesOf(nobody), withNobody], (effect) =>
+        Effect.map(Effect.exit<unknown, never, Emulator.Emulator>(effect), (exit) =>
           exit._tag === "Failure" ? String(Cause.squash(exit.cause)) : "done"
         )
       )

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Log } from "../src/internal/platform/log.ts"
+import { Log } from "../../src/internal/platform/log.ts"
 
-describe("a log", () => {
-  it("keeps at least its last entries, and their positions", () => {
+describe("Log", () => {
+  it("keeps at least the last entries, and their positions", () => {
     const log = new Log<number>({ entries: 100 })
     for (let entry = 0; entry < 1000; entry++) {
       log.append(entry)
@@ -16,7 +16,7 @@ describe("a log", () => {
     assert.strictEqual(log.end, 1000)
   })
 
-  it("keeps no more than it may weigh, though its last entry always", () => {
+  it("stays within its weight, except for the last entry", () => {
     const log = new Log<string>({ entries: 5, weight: 1000, weigh: ({ length }) => length })
     const kept = () => log.from(0).reduce((weight, { length }) => weight + length, 0)
     for (let entry = 0; entry < 200; entry++) {
