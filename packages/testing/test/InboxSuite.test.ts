@@ -3,7 +3,7 @@ import { InboxSuite } from "@colloquy/testing"
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
-describe("the inbox in memory", () => {
+describe("InboxStore.layerMemory", () => {
   for (const { name, effect } of InboxSuite.cases) {
     it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
   }

@@ -75,6 +75,7 @@ assumes(
   Effect.gen(function* () {
     const received = yield* secrets
     yield* tells(subscribe({ update_types: ["a"] }), false)
+    yield* tells(subscribe({ url: 5 }), false)
     yield* tells(subscribe({ url }), true)
     yield* happen("a")
     yield* happen("from_the_future")

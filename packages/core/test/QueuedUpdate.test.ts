@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import { Json, QueuedUpdate, Update } from "../src/index.ts"
+import { chat_id, message, user } from "./support/fixtures.ts"
+
+const keyOf = (json: object) => QueuedUpdate.defaultPartitionKey(Result.getOrThrow(Update.parse(Json.stringify(json))))
+
+describe("QueuedUpdate.defaultPartitionKey", () => {
+  it("returns the chat of an update", () => {
+    assert.strictEqual(keyOf({ update_type: "bot_started", timestamp: 1, chat_id: 7, user }), "7")
+    assert.strictEqual(keyOf({ update_type: "message_created", timestamp: 1, message: message() }), String(chat_id))
+  })
+
+  it("returns the user of an update without a chat", () => {
+    const callback = { timestamp: 1, callback_id: "a", user }
+    assert.strictEqual(
+      keyOf({ update_type: "message_callback", timestamp: 1, callback, message: null }),
+      `user:${user.user_id}`
+    )
+  })
+
+  it("returns the chat of an update of an unknown type, or an empty key", () => {
+    assert.strictEqual(keyOf({ update_type: "planet_aligned", chat_id: 7 }), "7")
+    assert.strictEqual(keyOf({ update_type: "planet_aligned", message: { recipient: { chat_id: 8 } } }), "8")
+    assert.strictEqual(keyOf({ update_type: "planet_aligned", message: "a comet" }), "")
+    assert.strictEqual(keyOf({ update_type: "planet_aligned" }), "")
+  })
+})
+
+describe("QueuedUpdate.fromStored", () => {
+  it("decodes the text at the first access", () => {
+    const stored = { fingerprint: "a", partitionKey: "b", receivedAt: 1 }
+    assert.isTrue(Result.isFailure(QueuedUpdate.fromStored({ ...stored, text: "not JSON" }).decoded))
+    const { decoded } = QueuedUpdate.fromStored({ ...stored, text: `{"update_type":"planet_aligned"}` })
+    assert.deepStrictEqual(Result.getOrThrow(decoded), {
+      update_type: "unknown",
+      raw: { update_type: "planet_aligned" }
+    })
+  })
+})
+
+describe("QueuedUpdate.fromDecoded", () => {
+  it("keeps the given text, and encodes the update without one", () => {
+    const text = `{ "update_type": "planet_aligned" }`
+    const decoded = Update.parse(text)
+    assert.isTrue(Result.isSuccess(decoded))
+    if (Result.isFailure(decoded)) return
+    assert.strictEqual(QueuedUpdate.fromDecoded(decoded, { receivedAt: 1, text }).text, text)
+    assert.strictEqual(QueuedUpdate.fromDecoded(decoded, { receivedAt: 1 }).text, `{"update_type":"planet_aligned"}`)
+  })
+})

@@ -1,0 +1,36 @@
+import { Inbox, type Update, Updates } from "@colloquy/core"
+import { Fixtures, TestUpdates } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+
+const started = Fixtures.botStarted()
+const created = Fixtures.messageCreated()
+
+const handledTypes = Effect.gen(function* () {
+  const types: Array<string> = []
+  yield* Updates.run((update: Update.Update) => Effect.sync(() => void types.push(update.update_type)))
+  return types
+})
+
+describe("TestUpdates.layer", () => {
+  it.effect("ends `Updates.run` after the last update, and does not deduplicate", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* handledTypes, ["bot_started", "bot_started", "message_created"])
+      assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
+    }).pipe(Effect.provide(TestUpdates.layer([started, started, created], { partitionKey: () => "all" })))
+  )
+
+  it.effect("deduplicates updates with `deduplicationWindow`", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* handledTypes, ["bot_started"])
+    }).pipe(Effect.provide(TestUpdates.layer([started, started], { deduplicationWindow: "1 hour" })))
+  )
+
+  it.effect("emits the updates of a stream with `Updates.stream`", () =>
+    Effect.gen(function* () {
+      const updates = yield* Stream.runCollect(Updates.stream)
+      assert.deepStrictEqual(updates, [started, created])
+    }).pipe(Effect.provide(TestUpdates.layer(Stream.make(started, created))))
+  )
+})
