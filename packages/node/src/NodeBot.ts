@@ -36,7 +36,7 @@ export interface ClientOptions extends NodeBotHttpClient.Options {
  */
 export interface Options extends ClientOptions {
   /** Options of the rate limiter, for a platform with other limits than the documented ones. Default: `RateLimiter.defaults`. */
-  readonly limits?: Partial<RateLimiter.Options> | undefined
+  readonly limits?: RateLimiter.Options | undefined
   /** Options of the inbox. Its file is created when the first update arrives. Default: the file `./colloquy.sqlite`. */
   readonly inbox?: NodeInbox.Options | undefined
 }

@@ -128,7 +128,7 @@ export interface BotOptions extends Options {
    * limiter waits by the clock and a test clock stands still. To test the limits, use `RateLimiter.defaults` and move
    * the clock.
    */
-  readonly clientLimits?: Partial<RateLimiter.Options> | undefined
+  readonly clientLimits?: RateLimiter.Options | undefined
 }
 
 /**

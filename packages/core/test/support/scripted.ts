@@ -65,7 +65,7 @@ const bodyOf = (request: HttpClientRequest.HttpClientRequest): string | undefine
   request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : undefined
 
 export interface Options extends Partial<BotApi.Options> {
-  readonly limits?: Partial<RateLimiter.Options>
+  readonly limits?: RateLimiter.Options
 }
 
 /** A reply, or how it follows from the request. */
