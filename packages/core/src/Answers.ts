@@ -1,5 +1,5 @@
 /**
- * Answer the press of a button.
+ * Answers callbacks: what a user does when they press a button.
  *
  * @since 0.1.0
  */
@@ -14,25 +14,30 @@ import { NewMessageBody } from "./NewMessage.ts"
 import type * as Update from "./Update.ts"
 
 /**
- * What {@link send} takes: the `callback_id` of the update, and a new content for the message, a notification for the
- * person, or both.
+ * The request of {@link send}: a new content of the message, a notification for the user, or both.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SendRequest {
+  /** The `callback_id` of the update. */
   readonly callback_id: string
+  /** The new content of the message that has the button. Default: the message does not change. */
   readonly message?: NewMessageBody | null | undefined
+  /** A text that is shown once to the user. Default: none. */
   readonly notification?: string | null | undefined
+  /** Whether links of the new content are shown without a preview. Default: `false`. */
   readonly disable_link_preview?: boolean | undefined
 }
 
 /**
- * Answers the press of a button: `message` changes the message that holds the button, `notification` is shown once to
- * the person who pressed. The platform takes 2 answers a second in one chat, and 429 is waited out.
+ * Answers a callback: `message` changes the message that has the button, and `notification` is shown once to the user.
  *
- * Errors: `MethodNotAllowed` where it cannot be answered (any more), `Forbidden`, `NotFound`, `AttachmentNotReady`, and
- * `OperationRejected` with the platform's text.
+ * Rate limit: 2 answers per second in one chat. The rate limiter delays the call.
+ *
+ * Fails with `MethodNotAllowed` if the callback cannot be answered any more, with `Forbidden` or `NotFound` if the bot
+ * has no access to the chat or the message, with `AttachmentNotReady` if a file is still being processed after all
+ * retries, and with `OperationRejected` if the platform rejects the answer.
  *
  * **Example**
  *
@@ -78,8 +83,9 @@ export const send: Endpoint.Endpoint<
 }))
 
 /**
- * {@link send} to the press of a button that an update brings: a notification, or a new content for the message that
- * holds the button, or both.
+ * Answers the callback of an update: with a notification, or with the fields of {@link SendRequest}.
+ *
+ * Fails as {@link send} does.
  *
  * **Example**
  *
@@ -88,8 +94,8 @@ export const send: Endpoint.Endpoint<
  *
  * const thank = Handler.on("message_callback", (update) => Answers.answer(update, "Thank you"))
  *
- * const settle = Handler.on("message_callback", (update) =>
- *   Answers.answer(update, { message: { text: "Settled", attachments: [] }, notification: "As you like" })
+ * const close = Handler.on("message_callback", (update) =>
+ *   Answers.answer(update, { message: { text: "Closed", attachments: [] }, notification: "Thank you" })
  * )
  * ```
  *

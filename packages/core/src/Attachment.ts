@@ -1,5 +1,5 @@
 /**
- * What a received message carries besides its text.
+ * Attachments of received messages.
  *
  * API: Resources and their fields, Attachment.
  *
@@ -10,7 +10,7 @@ import { Int64, nullish, openList, openUnion, Raw } from "./internal/client/wire
 import { Buttons } from "./Keyboard.ts"
 
 /**
- * A picture. Its `url` expires (the `expires` parameter says when); ask for the message again to get a new one.
+ * An image. Its `url` expires at the time in its parameter `expires`; request the message again for a new one.
  *
  * @category models
  * @since 0.1.0
@@ -21,7 +21,7 @@ export const ImageAttachment = Schema.Struct({
 })
 
 /**
- * A video. `Videos.get` gives the addresses it can be played from.
+ * A video. `Videos.get` returns the addresses it can be played from. `duration` is in seconds.
  *
  * @category models
  * @since 0.1.0
@@ -36,7 +36,7 @@ export const VideoAttachment = Schema.Struct({
 })
 
 /**
- * A sound or a voice message.
+ * An audio file or a voice message.
  *
  * @category models
  * @since 0.1.0
@@ -48,7 +48,7 @@ export const AudioAttachment = Schema.Struct({
 })
 
 /**
- * A file with its name and its size in bytes.
+ * A file, with its name and its size in bytes.
  *
  * @category models
  * @since 0.1.0
@@ -74,7 +74,7 @@ export const StickerAttachment = Schema.Struct({
 })
 
 /**
- * A contact: its vCard, and whatever else the platform says of it.
+ * A contact: its vCard, and other fields that the platform sends.
  *
  * @category models
  * @since 0.1.0
@@ -89,7 +89,7 @@ export const ContactAttachment = Schema.Struct({
 })
 
 /**
- * The inline keyboard under a message.
+ * The inline keyboard of a message.
  *
  * @category models
  * @since 0.1.0
@@ -101,7 +101,7 @@ export const KeyboardAttachment = Schema.Struct({
 })
 
 /**
- * A shared link with its preview.
+ * A shared link, with its preview.
  *
  * @category models
  * @since 0.1.0
@@ -115,7 +115,7 @@ export const ShareAttachment = Schema.Struct({
 })
 
 /**
- * A place. The coordinates stand beside `type`, in degrees.
+ * A location, in degrees. The coordinates are beside `type`.
  *
  * @category models
  * @since 0.1.0
@@ -139,7 +139,7 @@ const kinds = {
 }
 
 /**
- * Any attachment of a received message. A kind that this version does not know arrives as `{ type: "unknown", raw }`.
+ * Any attachment of a received message. An unknown type is decoded as `{ type: "unknown", raw }`.
  *
  * @assumption receivedAttachments
  * @category models
@@ -154,7 +154,7 @@ export const Attachment = openUnion("type", kinds)
 export type Attachment = typeof Attachment.Type
 
 /**
- * The attachments of a message.
+ * The attachments of a received message.
  *
  * @category models
  * @since 0.1.0

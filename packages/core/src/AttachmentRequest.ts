@@ -1,5 +1,5 @@
 /**
- * What a message to be sent carries besides its text.
+ * Attachments of messages to send.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -13,8 +13,8 @@ import * as Platform from "./Platform.ts"
 const given = (value: unknown): boolean => value !== undefined && value !== null
 
 /**
- * A picture, by exactly one of: `url` (any external address), `token` (of an existing attachment), `photos` (what the
- * upload host answered).
+ * An image, by exactly one of: `url` (an external address), `token` (of an image on the platform), `photos` (the
+ * response of the upload host).
  *
  * @category models
  * @since 0.1.0
@@ -49,7 +49,7 @@ type Attached<Type extends string, Payload> = { readonly type: Type; readonly pa
 
 /**
  * An attachment to send: media by the token of their upload, a sticker by its code, a contact, a keyboard, a shared
- * link, or a place (whose coordinates stand beside `type`).
+ * link, or a location, whose coordinates are beside `type`.
  *
  * @assumption sentAttachments
  * @category models
@@ -79,7 +79,7 @@ const attached = <const Type extends string, Payload extends Schema.Top>(type: T
   Schema.Struct({ type: Schema.Literal(type), payload })
 
 /**
- * An attachment to send.
+ * The schema of an attachment to send.
  *
  * @category models
  * @since 0.1.0
@@ -109,13 +109,13 @@ const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>)
   }
   const odd = others.find(({ type }) => !Platform.attachmentTypesWithImage.includes(type))
   return odd !== undefined && others.some(({ type }) => type === "image")
-    ? `${odd.type} cannot stand beside an image: only video and an inline_keyboard can`
+    ? `${odd.type} cannot be combined with an image: only video and an inline_keyboard can`
     : undefined
 }
 
 /**
- * The attachments of a message: at most 12 in all, at most one `inline_keyboard`; images go together with videos, while
- * `audio`, `file`, `contact` and `sticker` stand alone.
+ * The attachments of a message: at most 12, with at most one `inline_keyboard`. Images can be combined with videos.
+ * `audio`, `file`, `contact` and `sticker` must be the only attachment apart from a keyboard.
  *
  * @category models
  * @since 0.1.0
@@ -123,7 +123,7 @@ const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>)
 export const AttachmentRequests = Schema.Array(AttachmentRequest).check(Schema.makeFilter(combinationIssue))
 
 /**
- * A picture by its external address.
+ * Returns an image by an external address.
  *
  * @category constructors
  * @since 0.1.0
@@ -131,7 +131,7 @@ export const AttachmentRequests = Schema.Array(AttachmentRequest).check(Schema.m
 export const imageFromUrl = (url: string): AttachmentRequest => ({ type: "image", payload: { url } })
 
 /**
- * A picture that stands on the platform already.
+ * Returns an image that is already on the platform, by its token.
  *
  * @category constructors
  * @since 0.1.0
@@ -139,7 +139,7 @@ export const imageFromUrl = (url: string): AttachmentRequest => ({ type: "image"
 export const image = (token: string): AttachmentRequest => ({ type: "image", payload: { token } })
 
 /**
- * A picture just uploaded: the `photos` that the upload host answered.
+ * Returns an uploaded image, by the `photos` in the response of the upload host.
  *
  * @category constructors
  * @since 0.1.0
@@ -150,7 +150,7 @@ export const imageFromPhotos = (photos: { readonly [key: string]: { readonly tok
 })
 
 /**
- * An uploaded video. It goes together with images.
+ * Returns an uploaded video, by its token. It can be combined with images.
  *
  * @category constructors
  * @since 0.1.0
@@ -158,7 +158,7 @@ export const imageFromPhotos = (photos: { readonly [key: string]: { readonly tok
 export const video = (token: string): AttachmentRequest => ({ type: "video", payload: { token } })
 
 /**
- * An uploaded sound. It stands alone.
+ * Returns an uploaded audio file, by its token. It must be the only attachment apart from a keyboard.
  *
  * @category constructors
  * @since 0.1.0
@@ -166,7 +166,7 @@ export const video = (token: string): AttachmentRequest => ({ type: "video", pay
 export const audio = (token: string): AttachmentRequest => ({ type: "audio", payload: { token } })
 
 /**
- * An uploaded file. It stands alone.
+ * Returns an uploaded file, by its token. It must be the only attachment apart from a keyboard.
  *
  * @category constructors
  * @since 0.1.0
@@ -174,7 +174,7 @@ export const audio = (token: string): AttachmentRequest => ({ type: "audio", pay
 export const file = (token: string): AttachmentRequest => ({ type: "file", payload: { token } })
 
 /**
- * A sticker. It stands alone.
+ * Returns a sticker, by its code. It must be the only attachment apart from a keyboard.
  *
  * @category constructors
  * @since 0.1.0
@@ -182,7 +182,7 @@ export const file = (token: string): AttachmentRequest => ({ type: "file", paylo
 export const sticker = (code: string): AttachmentRequest => ({ type: "sticker", payload: { code } })
 
 /**
- * A place, in degrees.
+ * Returns a location, by its latitude and longitude in degrees.
  *
  * @category constructors
  * @since 0.1.0

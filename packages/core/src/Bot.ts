@@ -10,7 +10,7 @@ import { nullish } from "./internal/client/wire.ts"
 import { withPhotoFields } from "./User.ts"
 
 /**
- * A command that the messenger offers to the people who write to the bot.
+ * A command that the messenger offers to users.
  *
  * @category models
  * @since 0.1.0

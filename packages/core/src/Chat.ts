@@ -14,8 +14,13 @@ import { UserId, UserWithPhoto } from "./User.ts"
 export { ChatId, ChatType }
 
 /**
- * What the bot is to a chat: `active` takes part, `removed` was removed, `left` left, `closed` the chat was closed,
- * `suspended` the user stopped the dialog. Any other string comes as it is.
+ * The status of the bot in a chat, or any other string that the platform may add.
+ *
+ * - `active`: the bot is a participant.
+ * - `removed`: the bot was removed.
+ * - `left`: the bot left.
+ * - `closed`: the chat was closed.
+ * - `suspended`: the user stopped the dialog.
  *
  * @assumption suspendedStatus
  * @category models
@@ -30,7 +35,7 @@ export const ChatStatus = openEnum("active", "removed", "left", "closed", "suspe
 export type ChatStatus = typeof ChatStatus.Type
 
 /**
- * A picture by its address.
+ * An image by its address.
  *
  * @category models
  * @since 0.1.0
@@ -45,7 +50,7 @@ export interface Image extends Schema.Schema.Type<typeof Image> {}
 
 /**
  * A group chat, a channel or a dialog. `participants` maps user ids to the time of their last activity in the chat.
- * `pinned_message` comes only when one chat is requested.
+ * Only a request of one chat returns `pinned_message`.
  *
  * @category models
  * @since 0.1.0

@@ -1,8 +1,7 @@
 /**
- * Read and change group chats, channels and dialogs.
+ * Reads and edits group chats, channels and dialogs.
  *
- * There is no list of a bot's chats: the platform no longer has `GET /chats`. A bot knows the chats that it remembers
- * from its updates; remembering them is the business of the chat store.
+ * The API has no list of the chats of a bot. `ChatStore` collects the chats from the updates.
  *
  * @since 0.1.0
  */
@@ -19,9 +18,9 @@ import * as Platform from "./Platform.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
 
 /**
- * A chat, with its pinned message.
+ * Returns a chat with its pinned message.
  *
- * Errors: `NotFound` for an unknown chat, `Forbidden` where the bot has no access.
+ * Fails with `NotFound` if the chat does not exist, and with `Forbidden` if the bot has no access to it.
  *
  * **Example**
  *
@@ -46,28 +45,31 @@ export const get: Endpoint.Endpoint<{ readonly chat_id: ChatId }, Chat, ApiError
   }))
 
 /**
- * What {@link edit} takes; what is left out stays.
+ * The request of {@link edit}. Fields that are missing or null do not change.
  *
  * @category models
  * @since 0.1.0
  */
 export interface EditRequest {
+  /** The id of the chat. */
   readonly chat_id: ChatId
+  /** The avatar of the chat. */
   readonly icon?: PhotoAttachmentRequestPayload | null | undefined
+  /** The title, 1 to 200 characters. */
   readonly title?: string | null | undefined
+  /** The description, up to 16000 characters. An empty string deletes it. */
   readonly description?: string | null | undefined
+  /** The id of a message to pin. {@link unpin} removes it. */
   readonly pin?: MessageId | null | undefined
+  /** Whether members receive a notification. Default: `true`. */
   readonly notify?: boolean | null | undefined
 }
 
 /**
- * Changes a group chat or a channel whose administrator the bot is; gives it as it is then.
+ * Edits a group chat or a channel. Returns the edited chat. The bot must be an administrator of it.
  *
- * `title` has 1 to 200 characters, `description` at most 16000 (an empty one deletes it), `pin` pins a message
- * (removing one is {@link unpin}); `notify: false` spares the members a system notification.
- *
- * Errors: `Forbidden` where the bot is no administrator, `NotFound` for an unknown chat, `AttachmentNotReady` where the
- * icon is still being processed.
+ * Fails with `Forbidden` if the bot is not an administrator, with `NotFound` if the chat does not exist, and with
+ * `AttachmentNotReady` if the icon is still being processed after all retries.
  *
  * **Example**
  *
@@ -102,7 +104,7 @@ export const edit: Endpoint.Endpoint<
 }))
 
 /**
- * What the bot seems to be doing.
+ * An action that the bot shows in a chat.
  *
  * @category models
  * @since 0.1.0
@@ -116,10 +118,11 @@ export const SenderAction = Schema.Literals(Platform.senderActions)
 export type SenderAction = typeof SenderAction.Type
 
 /**
- * Shows the people in a chat what the bot is doing (`typing_on`, `sending_photo`, `sending_video`, `sending_audio`,
+ * Shows an action of the bot in a chat (`typing_on`, `sending_photo`, `sending_video`, `sending_audio`,
  * `sending_file`), or marks the chat as read (`mark_seen`).
  *
- * Errors: `Forbidden`, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot may not write to the chat, with `NotFound` if the chat does not exist, and with
+ * `OperationRejected` if the platform rejects the action.
  *
  * **Example**
  *
@@ -149,9 +152,9 @@ export const sendAction: Endpoint.Endpoint<
 }))
 
 /**
- * The pinned message of a chat, if there is one.
+ * Returns the pinned message of a chat, or `None` if there is none.
  *
- * Errors: `Forbidden` where the bot has no access, `NotFound` for an unknown chat.
+ * Fails with `Forbidden` if the bot has no access to the chat, and with `NotFound` if the chat does not exist.
  *
  * **Example**
  *
@@ -183,9 +186,11 @@ export const getPin: Endpoint.Endpoint<
 }))
 
 /**
- * Pins a message; `notify: false` spares the members a system notification.
+ * Pins a message. `notify` says whether members receive a notification. Default: `true`. The bot must be an
+ * administrator with the right `pin_message`.
  *
- * Errors: `Forbidden` where the bot may not pin, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot has no right to pin, with `NotFound` if the chat or the message does not exist, and
+ * with `OperationRejected` if the platform rejects it.
  *
  * **Example**
  *
@@ -219,9 +224,11 @@ export const pin: Endpoint.Endpoint<
 }))
 
 /**
- * Removes the pinned message from its place; the message itself stays.
+ * Unpins the pinned message of a chat. The message itself is not removed. The bot must be an administrator with the
+ * right `pin_message`.
  *
- * Errors: `Forbidden` where the bot may not, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot has no right to unpin, with `NotFound` if the chat does not exist, and with
+ * `OperationRejected` if the platform rejects it.
  *
  * **Example**
  *

@@ -13,7 +13,7 @@ import { MessageId, Recipient } from "./Recipient.ts"
 import { User } from "./User.ts"
 
 /**
- * What a comment says. `seq` is its position within the post.
+ * The body of a comment. `seq` is its position in the comments on the post.
  *
  * @category models
  * @since 0.1.0
@@ -26,7 +26,7 @@ export const CommentBody = Schema.Struct({
 })
 
 /**
- * A comment on a channel post. It has no attachments and cannot be forwarded; `sender` is absent where it was published
+ * A comment on a channel post. It has no attachments and cannot be forwarded. `sender` is missing if it was published
  * on behalf of the channel.
  *
  * @category models

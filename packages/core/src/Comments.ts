@@ -1,5 +1,5 @@
 /**
- * Comments on channel posts.
+ * Sends, reads, edits and removes comments on channel posts.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**
- * A page of comments, the newest first.
+ * A page of comments, the newest first. `marker` is the marker of the next page, if there is one.
  *
  * @assumption listComments
  * @category models
@@ -34,26 +34,31 @@ export const CommentsPage = Schema.Struct({ messages: Schema.Array(Comment), mar
 export interface CommentsPage extends Schema.Schema.Type<typeof CommentsPage> {}
 
 /**
- * What {@link list} takes. `message_id` is the post. With `comment_ids` just these are given. `after` and `before` are
- * Unix milliseconds: later than, earlier than. `marker` is that of the page before.
+ * The request of {@link list}. Times are in Unix milliseconds.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ListRequest {
+  /** The id of the post. */
   readonly message_id: MessageId
+  /** Return only these comments. Default: all comments. */
   readonly comment_ids?: ReadonlyArray<MessageId> | undefined
+  /** Return only comments later than this time. Default: no limit. */
   readonly after?: number | undefined
+  /** Return only comments earlier than this time. Default: no limit. */
   readonly before?: number | undefined
+  /** Number of comments, 1 to 100. Default: 50. */
   readonly count?: number | undefined
+  /** The `marker` of the previous page. Default: the first page. */
   readonly marker?: bigint | undefined
 }
 
 /**
- * A page of the comments under a post: `count` 1 to 100, 50 unless told. {@link stream} gives them all. The bot must be
- * an administrator of the channel with the right `read_all_messages`.
+ * Returns a page of the comments on a post. {@link stream} returns all of them. The bot must be an administrator of the
+ * channel with the right `read_all_messages`.
  *
- * Errors: `Forbidden` where the right is missing, `NotFound` for an unknown post.
+ * Fails with `Forbidden` if the bot has no right, and with `NotFound` if the post does not exist.
  *
  * **Example**
  *
@@ -89,8 +94,10 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
 )
 
 /**
- * All comments under a post, the newest first, fetched page by page as they are pulled. More than 100 comments of one
- * millisecond cannot be told apart by time: those beyond the hundredth are not given.
+ * Streams all comments on a post that are earlier than `before`, the newest first. The pages are requested as the
+ * stream is pulled. Default of `before`: now. Default of `count`, the size of a page: 100.
+ *
+ * If more than 100 comments have the same millisecond, the stream has only 100 of them.
  *
  * **Example**
  *
@@ -124,9 +131,10 @@ export const stream = (request: {
 }
 
 /**
- * One comment of a post.
+ * Returns one comment on a post.
  *
- * Errors: `NotFound`, `Forbidden`.
+ * Fails with `NotFound` if the comment or the post does not exist, and with `Forbidden` if the bot has no right to read
+ * it.
  *
  * **Example**
  *
@@ -158,25 +166,31 @@ export const get: Endpoint.Endpoint<
 }))
 
 /**
- * What {@link send} takes. `message_id` is the post; `link` the comment replied to.
+ * The request of {@link send}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SendRequest {
+  /** The id of the post. */
   readonly message_id: MessageId
+  /** The text, up to 4000 characters. */
   readonly text: string
+  /** The comment to reply to. Default: none. */
   readonly link?: { readonly type: "reply"; readonly mid: MessageId } | null | undefined
+  /** The markup of the text. Mentions and hyperlinks are not supported. Default: plain text. */
   readonly format?: NewMessage.TextFormat | null | undefined
+  /** Whether links are shown without a preview. Default: `false`. */
   readonly disable_link_preview?: boolean | undefined
 }
 
 /**
- * Comments on a post with a text of at most 4000 characters; gives the comment. Comments must be enabled in the
- * channel; the bot must be its administrator with the rights `read_all_messages` and `write`. Mentions and hyperlinks
- * do not work in comments.
+ * Sends a comment on a post. Returns the comment. Comments must be enabled in the channel, and the bot must be an
+ * administrator of it with the rights `read_all_messages` and `write`. A comment counts towards the limit of 2 messages
+ * per second in the channel.
  *
- * Errors: `Forbidden` where a right is missing or comments are disabled, `NotFound` for an unknown post.
+ * Fails with `Forbidden` if the bot has no right or comments are disabled, and with `NotFound` if the post does not
+ * exist.
  *
  * **Example**
  *
@@ -207,26 +221,31 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
 )
 
 /**
- * What {@link edit} takes.
+ * The request of {@link edit}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface EditRequest {
+  /** The id of the post. */
   readonly message_id: MessageId
+  /** The id of the comment. */
   readonly comment_id: MessageId
+  /** The text, up to 4000 characters. */
   readonly text: string
+  /** The comment to reply to. Default: none. */
   readonly link?: { readonly type: "reply"; readonly mid: MessageId } | null | undefined
+  /** The markup of the text. Mentions and hyperlinks are not supported. Default: plain text. */
   readonly format?: NewMessage.TextFormat | null | undefined
 }
 
 /**
- * Edits a comment of the bot, or one published on behalf of the channel where the bot has the right `edit`. The bot
- * must be a member of the channel. Old comments can be edited even where the channel is archived or comments are
- * disabled.
+ * Edits a comment of the bot, or a comment on behalf of the channel if the bot is an administrator with the right
+ * `edit`. The bot must be a member of the channel. Comments can also be edited in an archived channel and where
+ * comments are disabled.
  *
- * Errors: `CommentsTimeoutExceeded` where it is too old, `Forbidden` for somebody else's comment, `NotFound`, and
- * `OperationRejected` with the platform's text.
+ * Fails with `CommentsTimeoutExceeded` if the comment is more than 26 hours old, with `Forbidden` if the bot may not
+ * edit it, with `NotFound` if it does not exist, and with `OperationRejected` if the platform rejects the edit.
  *
  * **Example**
  *
@@ -264,7 +283,8 @@ export const edit: Endpoint.Endpoint<
 /**
  * Removes a comment.
  *
- * Errors: `Forbidden` where the bot may not, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
+ * `OperationRejected` if the platform rejects the removal.
  *
  * **Example**
  *

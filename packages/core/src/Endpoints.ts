@@ -1,5 +1,5 @@
 /**
- * Every endpoint there is, for whoever interprets them all: the emulator, the documentation, the contract tests.
+ * All endpoints, for programs that interpret every one of them: the emulator, the documentation, contract tests.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * The markup of a text: as the platform sends it with a received text, and as spans of a `Text`.
+ * The markup of received texts.
  *
  * API: Resources and their fields, Attachment and MarkupElement.
  *
@@ -71,8 +71,8 @@ const types = {
 }
 
 /**
- * One element of the markup of a received text. `from` and `length` count UTF-16 code units, like the indices of a
- * JavaScript string. An element of a type that this version does not know is decoded as `{ type: "unknown", raw }`.
+ * An element of markup. `from` and `length` count UTF-16 code units, as the indices of JavaScript strings do. An
+ * unknown type is decoded as `{ type: "unknown", raw }`.
  *
  * API: Resources and their fields, MarkupElement.
  *
@@ -90,7 +90,7 @@ export const MarkupElement = openUnion("type", types)
 export type MarkupElement = typeof MarkupElement.Type
 
 /**
- * The markup of a received text. An element of an unknown type, or without a type, is decoded as `{ type: "unknown", raw }`.
+ * The markup of a text.
  *
  * API: Resources and their fields, MessageBody.
  *

@@ -1,5 +1,5 @@
 /**
- * The bot itself.
+ * Reads the bot itself and sets its commands.
  *
  * @since 0.1.0
  */
@@ -11,9 +11,9 @@ import { nullish, optional } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
 
 /**
- * The bot: its id, its name, its commands. The cheapest way to try a token.
+ * Returns the bot: its id, its name and its commands. Use it to check a token.
  *
- * Errors: `Unauthorized` for a wrong token.
+ * Fails with `Unauthorized` if the token is wrong.
  *
  * **Example**
  *
@@ -37,7 +37,7 @@ export const get: Endpoint.Endpoint<void, BotInfo> = Endpoint.make("Me.get", () 
 }))
 
 /**
- * A command to be shown: a name of 1 to 64 and a description of 1 to 128 characters.
+ * A command to set: a name of 1 to 64 characters and a description of 1 to 128 characters.
  *
  * @category models
  * @since 0.1.0
@@ -54,7 +54,7 @@ export const NewCommand = Schema.Struct({
 export interface NewCommand extends Schema.Schema.Type<typeof NewCommand> {}
 
 /**
- * The commands as they are now.
+ * The commands of the bot.
  *
  * @category models
  * @since 0.1.0
@@ -68,7 +68,8 @@ export const CommandsResult = Schema.Struct({ commands: nullish(Schema.Array(Bot
 export interface CommandsResult extends Schema.Schema.Type<typeof CommandsResult> {}
 
 /**
- * Sets the commands that the messenger offers, at most 32, in place of those before; an empty list removes them all.
+ * Sets the commands that the messenger offers, at most 32. They replace all previous commands; an empty array removes
+ * them. Returns the commands.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * Members of a chat and what they may do.
+ * Members of a chat and their rights.
  *
  * API: Endpoints, Other operations; the administrator rights.
  *
@@ -31,7 +31,7 @@ export const permissions = [
 ] as const
 
 /**
- * A right of an administrator. The platform may add others: they come as they are.
+ * A right of an administrator: a known one, or any other string that the platform may add.
  *
  * @category models
  * @since 0.1.0
@@ -45,7 +45,7 @@ export const Permission = openEnum(...permissions)
 export type Permission = typeof Permission.Type
 
 /**
- * A member of a chat. `permissions` stands for administrators.
+ * A member of a chat. Only administrators have `permissions`.
  *
  * @category models
  * @since 0.1.0
@@ -67,7 +67,7 @@ export const ChatMember = Schema.Struct({
 export interface ChatMember extends Schema.Schema.Type<typeof ChatMember> {}
 
 /**
- * An administrator to appoint: the user, the rights, and the title shown beside the name.
+ * An administrator to appoint: the user, their rights, and the alias that is shown beside their name.
  *
  * @category models
  * @since 0.1.0

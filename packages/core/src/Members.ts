@@ -1,5 +1,5 @@
 /**
- * The members of a chat and its administrators.
+ * Reads and changes the members of a chat and its administrators.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ import { ChatId } from "./Recipient.ts"
 import { UserId } from "./User.ts"
 
 /**
- * A page of members; `marker` leads to the next one.
+ * A page of members. `marker` is the marker of the next page, if there is one.
  *
  * @assumption listMembers
  * @category models
@@ -33,22 +33,27 @@ export const MembersPage = Schema.Struct({ members: Schema.Array(ChatMember), ma
 export interface MembersPage extends Schema.Schema.Type<typeof MembersPage> {}
 
 /**
- * What {@link list} takes. With `user_ids` just these members are given, and the rest is ignored.
+ * The request of {@link list}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ListRequest {
+  /** The id of the chat. */
   readonly chat_id: ChatId
+  /** Return only these members, and ignore the other fields. Default: all members. */
   readonly user_ids?: ReadonlyArray<UserId> | undefined
+  /** The `marker` of the previous page. Default: the first page. */
   readonly marker?: bigint | null | undefined
+  /** Number of members, 1 to 100. Default: 20. */
   readonly count?: number | undefined
 }
 
 /**
- * A page of the members of a chat: `count` 1 to 100, 20 unless told. {@link stream} gives them all.
+ * Returns a page of the members of a chat. {@link stream} returns all of them. In a channel, the bot must be an
+ * administrator.
  *
- * Errors: `Forbidden` where the bot may not see them, `NotFound` for an unknown chat.
+ * Fails with `Forbidden` if the bot may not see the members, and with `NotFound` if the chat does not exist.
  *
  * **Example**
  *
@@ -80,7 +85,8 @@ export const list: Endpoint.Endpoint<ListRequest, MembersPage, ApiError.Forbidde
 )
 
 /**
- * All members of a chat, fetched page by page as they are pulled.
+ * Streams all members of a chat. The pages are requested as the stream is pulled. Default of `count`, the size of a
+ * page: 100.
  *
  * **Example**
  *
@@ -110,11 +116,12 @@ export const stream = (request: {
   )
 
 /**
- * Adds users to a group chat, at most 100 at a time. The bot must be an administrator with the right
- * `add_remove_members`. Nobody can be added to a channel.
+ * Adds users to a group chat, at most 100 per call. The bot must be an administrator with the right
+ * `add_remove_members`. Users cannot be added to a channel.
  *
- * Errors: `AddParticipantFailed` with the users that could not be added and why (the others were added), `Forbidden`
- * where the right is missing, `NotFound` for an unknown chat, `OperationRejected` with the platform's text.
+ * Fails with `AddParticipantFailed` if some users could not be added; the others were added. Fails with `Forbidden` if
+ * the bot has no right, with `NotFound` if the chat does not exist, and with `OperationRejected` if the platform
+ * rejects the call.
  *
  * **Example**
  *
@@ -149,10 +156,11 @@ export const add: Endpoint.Endpoint<
 }))
 
 /**
- * Removes a member from a chat; with `block` for good. The bot must be an administrator with the right
- * `add_remove_members`.
+ * Removes a member from a chat. The bot must be an administrator with the right `add_remove_members`. `block` says
+ * whether the user is also prevented from joining again. Default: `false`.
  *
- * Errors: `Forbidden`, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot has no right, with `NotFound` if the chat or the member does not exist, and with
+ * `OperationRejected` if the platform rejects the call.
  *
  * **Example**
  *
@@ -182,9 +190,9 @@ export const remove: Endpoint.Endpoint<
 }))
 
 /**
- * The bot itself as a member of a chat, with its rights.
+ * Returns the bot as a member of a chat, with its rights.
  *
- * Errors: `Forbidden`, `NotFound`.
+ * Fails with `Forbidden` if the bot is not a member, and with `NotFound` if the chat does not exist.
  *
  * **Example**
  *
@@ -216,9 +224,10 @@ export const getMe: Endpoint.Endpoint<
 }))
 
 /**
- * The bot leaves a chat.
+ * Removes the bot from a chat.
  *
- * Errors: `Forbidden`, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot is not a member, with `NotFound` if the chat does not exist, and with
+ * `OperationRejected` if the platform rejects the call.
  *
  * **Example**
  *
@@ -247,9 +256,9 @@ export const leave: Endpoint.Endpoint<
 }))
 
 /**
- * The administrators of a chat. The bot must be one of them.
+ * Returns the administrators of a chat. The bot must be one of them.
  *
- * Errors: `Forbidden`, `NotFound`.
+ * Fails with `Forbidden` if the bot is not an administrator, and with `NotFound` if the chat does not exist.
  *
  * **Example**
  *
@@ -278,9 +287,11 @@ export const listAdmins: Endpoint.Endpoint<
 }))
 
 /**
- * Appoints administrators with these rights in place of those they had, at most 50.
+ * Makes members administrators with the given rights, which replace the rights they had. A chat has at most 50
+ * administrators. The bot must be an administrator with the right `add_admins`.
  *
- * Errors: `Forbidden` where the bot may not appoint, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot has no right, with `NotFound` if the chat or a member does not exist, and with
+ * `OperationRejected` if the platform rejects the call.
  *
  * **Example**
  *
@@ -314,9 +325,11 @@ export const setAdmins: Endpoint.Endpoint<
 }))
 
 /**
- * Takes an administrator's rights away; they stay a member.
+ * Removes the rights of an administrator, who stays a member. The bot must be an administrator with the right
+ * `add_admins`.
  *
- * Errors: `Forbidden` where the bot may not, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot has no right, with `NotFound` if the chat or the administrator does not exist, and
+ * with `OperationRejected` if the platform rejects the call.
  *
  * **Example**
  *

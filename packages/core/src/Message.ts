@@ -1,5 +1,5 @@
 /**
- * Messages as the platform gives them.
+ * Messages and channel posts.
  *
  * API: Resources and their fields, Message.
  *
@@ -15,8 +15,8 @@ import { User } from "./User.ts"
 export { MessageId, Recipient }
 
 /**
- * What was said: the id `mid`, the position `seq` in the chat (always beyond 2^53, hence a bigint), text, attachments
- * and markup.
+ * The body of a message: its id `mid`, its position `seq` in the chat, its text, attachments and markup. `seq` is
+ * always greater than 2^53, so it is a bigint.
  *
  * @category models
  * @since 0.1.0
@@ -36,7 +36,7 @@ export const MessageBody = Schema.Struct({
 export interface MessageBody extends Schema.Schema.Type<typeof MessageBody> {}
 
 /**
- * How a message points to another.
+ * The type of a link to another message.
  *
  * @category models
  * @since 0.1.0
@@ -44,7 +44,8 @@ export interface MessageBody extends Schema.Schema.Type<typeof MessageBody> {}
 export const MessageLinkType = openEnum("forward", "reply")
 
 /**
- * The message that this one forwards or replies to. `chat_id` says where a forwarded one was first published.
+ * The message that a message forwards or replies to. `chat_id` is the chat in which a forwarded message was first
+ * published.
  *
  * @category models
  * @since 0.1.0
@@ -63,7 +64,7 @@ export const LinkedMessage = Schema.Struct({
 export interface LinkedMessage extends Schema.Schema.Type<typeof LinkedMessage> {}
 
 /**
- * Views of a channel post.
+ * Statistics of a channel post: the number of views.
  *
  * @category models
  * @since 0.1.0
@@ -77,8 +78,8 @@ export const MessageStat = Schema.Struct({ views: Schema.Int })
 export interface MessageStat extends Schema.Schema.Type<typeof MessageStat> {}
 
 /**
- * A message or a channel post. `sender` is absent for posts, `body` may be absent in a pure forward, `stat` and `url`
- * come for channels only.
+ * A message or a channel post. `sender` is missing in posts, and `body` can be missing in a forwarded message. Only
+ * posts have `stat` and `url`.
  *
  * @category models
  * @since 0.1.0

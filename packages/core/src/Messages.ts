@@ -1,5 +1,5 @@
 /**
- * Send, read, edit and remove messages.
+ * Sends, reads, edits and removes messages.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,8 @@ import * as Update from "./Update.ts"
 import { UserId } from "./User.ts"
 
 /**
- * Who gets a message: a chat, or a user's dialog with the bot. Exactly one of the two.
+ * The recipient of a message: a chat, or a user, whose dialog with the bot receives it. Exactly one of the two is
+ * given.
  *
  * @assumption recipient
  * @category models
@@ -34,7 +35,7 @@ export type To =
   | { readonly user_id: UserId; readonly chat_id?: undefined }
 
 /**
- * What {@link send} takes.
+ * The request of {@link send}.
  *
  * @category models
  * @since 0.1.0
@@ -42,14 +43,17 @@ export type To =
 export type SendRequest = To & NewMessage.NewMessageBody & { readonly disable_link_preview?: boolean | undefined }
 
 /**
- * Sends a message to a dialog, a group chat or a channel; gives the message or post that was made.
+ * Sends a message to a dialog, a group chat or a channel. Returns the message or the post.
  *
- * Takes exactly one of `chat_id` and `user_id`; `text` of at most 4000 characters; at most 12 `attachments`; 2 messages
- * a second in one chat. `attachment.not.ready` is waited out by the {@link RetryPolicy} before it fails. Not repeated
- * unless the failure proves that nothing was sent.
+ * - Recipient: exactly one of `chat_id` and `user_id`.
+ * - `text`: at most 4000 characters. `attachments`: at most 12.
+ * - Rate limit: 2 messages per second in one chat. The rate limiter delays the call.
+ * - `disable_link_preview`: whether links are shown without a preview. Default: `false`.
+ * - Retries: while an attached file is being processed, by `RetryPolicy`. Other failures are retried only if nothing
+ *   was sent.
  *
- * Errors: `Forbidden` where the bot may not write or the user stopped it, `NotFound` for an unknown chat or user,
- * `AttachmentNotReady` when the policy's patience ends.
+ * Fails with `Forbidden` if the bot may not write to the chat or the user stopped the dialog, with `NotFound` if the
+ * chat or the user does not exist, and with `AttachmentNotReady` if a file is still being processed after all retries.
  *
  * **Example**
  *
@@ -89,8 +93,11 @@ export const send: Endpoint.Endpoint<
 }))
 
 /**
- * What {@link list} takes: a chat, or the ids of the messages. All times are Unix milliseconds: `from` and `before` are
- * the end, `to` and `after` the beginning; a message at the time itself is among those of `from` and `to`.
+ * The request of {@link list}: a chat, or the ids of the messages. Times are in Unix milliseconds.
+ *
+ * - `from`, `to`: the latest and the earliest time, both inclusive. Default: no limit.
+ * - `before`, `after`: the same times, exclusive. Default: no limit.
+ * - `count`: number of messages, 1 to 100. Default: 50.
  *
  * @assumption listMessages
  *
@@ -109,12 +116,11 @@ export type ListRequest = (
 }
 
 /**
- * The messages of a chat, the posts of a channel, or the messages with the given ids; of a chat the latest come first.
+ * Returns messages of a chat or posts of a channel, the latest first, or the messages with the given ids. Exactly one
+ * of `chat_id` and `message_ids` is given. With `chat_id`, the bot must be an administrator of the chat.
  *
- * Takes exactly one of `chat_id` (the bot must be its administrator) and `message_ids`; `from` reaches back, `to`
- * forward from a time in ms; `count` is 1 to 100, 50 unless told.
- *
- * Errors: `Forbidden` where the bot is no administrator or has no access, `NotFound` for an unknown chat.
+ * Fails with `Forbidden` if the bot is not an administrator or has no access, and with `NotFound` if the chat does not
+ * exist.
  *
  * **Example**
  *
@@ -151,11 +157,11 @@ export const list: Endpoint.Endpoint<
 }))
 
 /**
- * All messages of a chat up to `from` (or all there are), the latest first, fetched page by page as they are pulled.
+ * Streams all messages of a chat up to the time `from`, the latest first. The pages are requested as the stream is
+ * pulled. Default of `from`: now. Default of `count`, the size of a page: 100.
  *
- * The document has no marker here: the next page is asked for up to the time of the oldest message so far, and what
- * stood on the page before is left out. More than 100 messages of one millisecond cannot be told apart by time: those
- * beyond the hundredth are not given.
+ * The API has no marker for this list, so the next page is requested by the time of the oldest message, and messages of
+ * the previous page are dropped. If more than 100 messages have the same millisecond, the stream has only 100 of them.
  *
  * **Example**
  *
@@ -190,9 +196,10 @@ export const stream = (request: {
 }
 
 /**
- * One message or post.
+ * Returns one message or post.
  *
- * Errors: `NotFound` where it does not exist or the bot has no access, `Forbidden` where the bot may not read it.
+ * Fails with `NotFound` if it does not exist or the bot has no access to it, and with `Forbidden` if the bot may not
+ * read it.
  *
  * **Example**
  *
@@ -220,7 +227,7 @@ export const get: Endpoint.Endpoint<
 }))
 
 /**
- * What {@link edit} takes.
+ * The request of {@link edit}.
  *
  * @category models
  * @since 0.1.0
@@ -228,10 +235,12 @@ export const get: Endpoint.Endpoint<
 export type EditRequest = NewMessage.NewMessageBody & { readonly message_id: MessageId }
 
 /**
- * Edits a message of the bot, or a post where it has the right `edit`. `attachments` left out or null stay, an empty
- * array removes them all.
+ * Edits a message of the bot, or a post of a channel where the bot has the right `edit`. If `attachments` is missing or
+ * null, the attachments do not change; an empty array removes them. The limits are those of {@link send}.
  *
- * Errors: `Forbidden`, `NotFound`, `AttachmentNotReady`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot may not edit the message, with `NotFound` if it does not exist, with
+ * `AttachmentNotReady` if a file is still being processed after all retries, and with `OperationRejected` if the
+ * platform rejects the edit.
  *
  * **Example**
  *
@@ -264,7 +273,8 @@ export const edit: Endpoint.Endpoint<
 /**
  * Removes a message.
  *
- * Errors: `Forbidden` where the bot may not, `NotFound`, and `OperationRejected` with the platform's text.
+ * Fails with `Forbidden` if the bot may not remove it, with `NotFound` if it does not exist, and with
+ * `OperationRejected` if the platform rejects the removal.
  *
  * **Example**
  *
@@ -293,42 +303,42 @@ export const remove: Endpoint.Endpoint<
 }))
 
 /**
- * The platform does not say where an update happened, so there is nowhere to reply: the message that it is about is
- * gone, or came without its chat.
+ * A reply is not possible, because the platform does not say in which chat the update happened: the message of the
+ * update is deleted, or came without its chat.
  *
  * @category errors
  * @since 0.1.0
  */
 export class NoChat extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }> {
-  /** The same update would fail again: `Updates.run` does not try it again. */
+  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
   readonly isRetryable = false
 
   override get message() {
     return (
-      `${this.update.update_type}: the platform does not say in which chat. Leave it unanswered, or write to the person ` +
-      "in private: Messages.send takes the user_id that Update.userIdOf gives."
+      `Cannot reply to ${this.update.update_type}: the platform does not say in which chat it happened. Do not reply, or ` +
+      "send a message to the user: Messages.send with the user_id that Update.userIdOf returns."
     )
   }
 }
 
-type OfComments = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
+type CommentUpdate = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
 
-type MayLackChat = OfComments | Update.Of<"message_created" | "message_edited" | "message_callback">
+type MayLackChat = CommentUpdate | Update.Of<"message_created" | "message_edited" | "message_callback">
 
 /**
- * What a reply says: a text, or the parts of a message. A comment takes text, format and a link only.
+ * The content of a reply: a text, or the fields of a message. A comment has only a text, a format and a link.
  *
  * @category models
  * @since 0.1.0
  */
 export type ReplyContent<U extends Update.Update> =
   | string
-  | ([U] extends [OfComments]
+  | ([U] extends [CommentUpdate]
       ? Omit<Comments.SendRequest, "message_id">
       : NewMessage.NewMessageBody & { readonly disable_link_preview?: boolean | undefined })
 
 /**
- * A reply on its way. {@link NoChat} is possible only where the platform may leave out the chat.
+ * The effect of a reply. It can fail with {@link NoChat} only for updates in which the platform may leave out the chat.
  *
  * @category models
  * @since 0.1.0
@@ -350,10 +360,10 @@ const recipientOf = (update: Update.Update): To | undefined => {
 }
 
 /**
- * Sends a message to where an update happened: to its dialog, its group chat or its channel, or, of a comment, under the
- * same post. An update of an unknown kind does not compile. {@link replyTo} quotes the message besides.
+ * Sends a message to the chat of an update. For a comment it sends a comment to the same post. An update of an unknown
+ * type does not compile. {@link replyTo} quotes the message as well.
  *
- * Errors: those of {@link send}; {@link NoChat} where the platform left out the chat.
+ * Fails as {@link send} does, and with {@link NoChat} if the platform left out the chat.
  *
  * **Example**
  *
@@ -364,7 +374,7 @@ const recipientOf = (update: Update.Update): To | undefined => {
  *   Messages.reply(update, Text.message(Text.t`Hello, ${Text.bold(update.user.first_name)}`))
  * )
  *
- * const deaf = Handler.on("message_created", (update) => Messages.reply(update, "Press a button, please"))
+ * const hint = Handler.on("message_created", (update) => Messages.reply(update, "Press a button, please"))
  * ```
  *
  * API: POST /messages; POST /messages/{messageId}/comments.
@@ -381,8 +391,10 @@ export const reply = <U extends Update.Of<Update.UpdateType>>(update: U, content
 }
 
 /**
- * {@link reply}, as a reply to the message or comment of the update, which is shown above it. Where the platform gives no
- * message, it is a plain reply.
+ * Sends a message to the chat of an update, as a reply to the message or the comment of the update. If the platform
+ * left out the message, it is a plain {@link reply}.
+ *
+ * Fails as {@link reply} does.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * A message to be sent.
+ * The content of a message to send.
  *
  * API: Request-side message body (NewMessageBody).
  *
@@ -13,7 +13,7 @@ import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**
- * Text of at most 4000 UTF-16 code units.
+ * A text of at most 4000 UTF-16 code units.
  *
  * @category models
  * @since 0.1.0
@@ -21,7 +21,7 @@ import { MessageId } from "./Recipient.ts"
 export const MessageText = rules.short(Platform.maxTextLength)
 
 /**
- * How the text of a message is marked up.
+ * The markup of a text.
  *
  * @category models
  * @since 0.1.0
@@ -35,7 +35,7 @@ export const TextFormat = Schema.Literals(["markdown", "html"])
 export type TextFormat = typeof TextFormat.Type
 
 /**
- * The message to forward or to reply to. Comments cannot be linked to from messages.
+ * A message to forward or to reply to. A message cannot link to a comment.
  *
  * @category models
  * @since 0.1.0
@@ -49,8 +49,13 @@ export const NewMessageLink = Schema.Struct({ type: Schema.Literals(["forward", 
 export type NewMessageLink = typeof NewMessageLink.Type
 
 /**
- * The parts of a message to be sent. In an edit, `attachments` absent or null changes nothing, and an empty array
- * removes them all. `notify: false` spares the members a push notification; for channels, leave it out.
+ * The fields of a message to send.
+ *
+ * - `text`: at most 4000 characters.
+ * - `attachments`: at most 12. In an edit, missing or null keeps the attachments, and an empty array removes them.
+ * - `link`: a message to forward or to reply to.
+ * - `notify`: whether members receive a push notification. Default: `true`. Leave it out in channels.
+ * - `format`: the markup of the text. Default: plain text.
  *
  * @category models
  * @since 0.1.0
@@ -64,7 +69,7 @@ export const fields = {
 }
 
 /**
- * A message to be sent.
+ * A message to send. {@link fields} has its fields.
  *
  * @category models
  * @since 0.1.0
@@ -78,7 +83,7 @@ export const NewMessageBody = Schema.Struct(fields)
 export interface NewMessageBody extends Schema.Schema.Type<typeof NewMessageBody> {}
 
 /**
- * The parts of a comment to be sent: text, format, and the comment it replies to. Mentions and hyperlinks are not
+ * The fields of a comment to send: the text, its format, and the comment it replies to. Mentions and hyperlinks are not
  * supported in comments.
  *
  * @category models

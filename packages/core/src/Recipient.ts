@@ -1,5 +1,5 @@
 /**
- * Where a message or a comment was sent.
+ * The recipient of a message or a comment.
  *
  * API: Resources and their fields, Message.
  *
@@ -10,8 +10,8 @@ import { nullish, openEnum } from "./internal/client/wire.ts"
 import { UserId } from "./User.ts"
 
 /**
- * The id of a chat: a safe integer, negative for group chats and channels, positive for dialogs. A dialog's `chat_id`
- * is not its user's `user_id`, which is why the two are different types.
+ * The id of a chat: a safe integer, negative for group chats and channels, positive for dialogs. The `chat_id` of a
+ * dialog is not the `user_id` of its user, so they have different types.
  *
  * **Example**
  *
@@ -33,7 +33,7 @@ export const ChatId = Schema.Int.pipe(Schema.brand("ChatId"))
 export type ChatId = typeof ChatId.Type
 
 /**
- * `chat` is a group chat. In calls of the comments group `channel` also denotes a comment to a post.
+ * The type of a chat. `chat` is a group chat. In calls for comments, `channel` also denotes a comment on a post.
  *
  * @category models
  * @since 0.1.0
@@ -47,7 +47,7 @@ export const ChatType = openEnum("chat", "channel", "dialog")
 export type ChatType = typeof ChatType.Type
 
 /**
- * The id of a message, a post or a comment (`mid`). Opaque.
+ * The id of a message, a post or a comment (`mid`). It is opaque.
  *
  * @category ids
  * @since 0.1.0
@@ -61,7 +61,7 @@ export const MessageId = Schema.String.pipe(Schema.brand("MessageId"))
 export type MessageId = typeof MessageId.Type
 
 /**
- * The recipient of a message. `user_id` stands in dialogs, `post_id` in comments.
+ * The recipient of a message. Only dialogs have a `user_id`, and only comments have a `post_id`.
  *
  * @category models
  * @since 0.1.0

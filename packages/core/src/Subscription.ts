@@ -1,5 +1,5 @@
 /**
- * A webhook that the platform delivers events to.
+ * A webhook subscription.
  *
  * API: POST /subscriptions.
  *
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { Millis, nullish } from "./internal/client/wire.ts"
 
 /**
- * `time` is when it was made; without `update_types` all are delivered.
+ * A webhook subscription. `time` is when it was created. If `update_types` is missing, all types are delivered.
  *
  * @assumption listSubscriptions
  * @category models

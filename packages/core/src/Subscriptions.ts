@@ -1,5 +1,5 @@
 /**
- * Where the platform delivers updates by webhook.
+ * Reads and changes the subscriptions of webhooks.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"
 
 /**
- * The webhooks that are subscribed.
+ * Returns the webhooks that are subscribed.
  *
  * **Example**
  *
@@ -65,23 +65,28 @@ export const LoopbackUrl = Schema.String.check(
 )
 
 /**
- * What {@link subscribe} takes. Without `update_types` the platform delivers all.
+ * The request of {@link subscribe}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SubscribeRequest {
+  /** The URL to deliver to. It starts with `https://` and has no port, because the platform delivers to port 443. */
   readonly url: string
+  /** The types of updates to deliver. Default: all. */
   readonly update_types?: ReadonlyArray<string> | undefined
+  /** The secret that each delivery carries: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen. Default: none. */
   readonly secret?: string | undefined
 }
 
 /**
- * Has updates delivered to `url`, or changes how. The address starts with `https://` and names no port (the platform
- * delivers to 443); its certificate is from a trusted authority with the whole chain. `secret` is 5 to 256 of A-Z, a-z,
- * 0-9 and hyphen, and comes back in the header `X-Svc-Bot-Api-Secret`. While subscribed, long polling does not work.
+ * Subscribes a webhook, or changes its subscription. Each delivery carries the secret in the header `X-Svc-Bot-Api-
+ * Secret`. While a webhook is subscribed, `Updates.list` fails with `MethodNotAllowed`.
  *
- * Errors: `OperationRejected` with the platform's text.
+ * The certificate of the host must be issued by a trusted authority and match the host name, and the host must serve
+ * the full chain. Self-signed certificates are not supported.
+ *
+ * Fails with `OperationRejected` if the platform rejects the subscription.
  *
  * **Example**
  *
@@ -117,9 +122,9 @@ export const subscribe: Endpoint.Endpoint<SubscribeRequest, void, ApiError.Opera
 )
 
 /**
- * Stops the delivery to `url`.
+ * Removes the subscription of a webhook.
  *
- * Errors: `OperationRejected` with the platform's text.
+ * Fails with `OperationRejected` if the platform rejects it.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * Events: what the platform tells a bot.
+ * Updates: the events that the platform sends to a bot.
  *
  * API: Events.
  *
@@ -28,7 +28,7 @@ const isChannel = { is_channel: nullish(Schema.Boolean) }
 const removed = { message_id: MessageId, chat_id: ChatId, user_id: nullish(UserId), post_id: nullish(MessageId) }
 
 /**
- * The press of a callback button. `callback_id` is what `Answers.send` takes.
+ * A callback: a user pressed a button. Pass `callback_id` to `Answers.send`.
  *
  * @category models
  * @since 0.1.0
@@ -47,16 +47,16 @@ export const Callback = Schema.Struct({
 export interface Callback extends Schema.Schema.Type<typeof Callback> {}
 
 /**
- * The updates this version knows, by `update_type`.
+ * The types of updates that this version knows, with their schemas.
  *
- * - `message_created`, `message_edited`: `message` (a `message_created` without one has been seen);
- * - `message_callback`: `callback`, and `message` unless it has been deleted;
- * - `message_removed`: who removed which message where;
- * - `comment_created`, `comment_edited`, `comment_removed`: by webhook only; `message.recipient.post_id` is the post;
- * - `bot_added`, `bot_removed`, `user_added`, `user_removed`: membership, `user` did it or had it done;
- * - `bot_started` (with the deep link's `payload`), `bot_stopped`, `dialog_cleared`, `dialog_removed`, `dialog_muted`,
- *   `dialog_unmuted`: what a person did to the dialog;
- * - `chat_title_changed`, `bot_admin_permissions_changed`.
+ * - `message_created`, `message_edited`: `message`, which can be missing.
+ * - `message_callback`: `callback`, and `message` unless it was deleted.
+ * - `message_removed`: which message was removed in which chat, and by whom.
+ * - `comment_created`, `comment_edited`, `comment_removed`: by webhook only. `message.recipient.post_id` is the post.
+ * - `bot_added`, `bot_removed`, `user_added`, `user_removed`: changes of membership, with the `user`.
+ * - `bot_started` (with the `payload` of the deep link), `bot_stopped`, `dialog_cleared`, `dialog_removed`,
+ *   `dialog_muted`, `dialog_unmuted`: what a user did to the dialog.
+ * - `chat_title_changed`, `bot_admin_permissions_changed`: changes of a chat and of the rights of the bot.
  *
  * @assumption updateTypes
  * @category models
@@ -92,8 +92,8 @@ export const cases = {
 }
 
 /**
- * Any update. A kind that this version does not know arrives as `{ update_type: "unknown", raw }`, so a `switch` over
- * `update_type` narrows to the members.
+ * Any update. An unknown type is decoded as `{ update_type: "unknown", raw }`, so a `switch` over `update_type` narrows
+ * the type.
  *
  * **Example**
  *
@@ -124,7 +124,7 @@ export const Update = openUnion("update_type", cases)
 export type Update = typeof Update.Type
 
 /**
- * The name of an update that this version knows.
+ * The type of an update that this version knows.
  *
  * @category models
  * @since 0.1.0
@@ -140,7 +140,7 @@ export type UpdateType = keyof typeof cases
 export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly update_type: Type }>
 
 /**
- * The types of updates that bring what somebody wrote.
+ * The types of updates with a text that somebody wrote.
  *
  * @category models
  * @since 0.1.0
@@ -148,7 +148,7 @@ export type Of<Type extends Update["update_type"]> = Extract<Update, { readonly 
 export type TextType = "message_created" | "message_edited" | "comment_created" | "comment_edited"
 
 /**
- * An update of a known kind that cannot be read. `raw` is its JSON as it came; the other updates of the page are well.
+ * An update of a known type cannot be decoded. `raw` is its JSON. The other updates of the same response are decoded.
  *
  * @category errors
  * @since 0.1.0
@@ -158,7 +158,7 @@ export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
   readonly raw: unknown
 }> {
   override get message() {
-    return `an update cannot be read: ${this.problem}. It is kept in \`raw\`.`
+    return `an update cannot be decoded: ${this.problem}. Its JSON is in \`raw\`.`
   }
 }
 
@@ -181,7 +181,7 @@ const decoderOf = (json: unknown): Decode => {
 /** @internal The JSON value of an update, as on the wire. */
 export const encode: (update: Update) => unknown = Schema.encodeSync(Update)
 
-/** @internal Reads one update of a parsed body. */
+/** @internal Decodes one update of a parsed body. */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
   const read = decoderOf(json)(json)
   return Result.isSuccess(read)
@@ -192,8 +192,8 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
 }
 
 /**
- * Reads an update from its text, as a webhook brings it: positions beyond 2^53 stay exact. What is no JSON, or a known
- * update that is malformed, is a {@link MalformedUpdate} that keeps what came.
+ * Decodes an update from JSON, such as the body of a webhook request, with exact integers. Fails with {@link
+ * MalformedUpdate} if the text is not JSON or a known update is malformed.
  *
  * **Example**
  *
@@ -214,12 +214,12 @@ export const parse = (text: string): Result.Result<Update, MalformedUpdate> => {
   const json = Result.try(() => parseMarked(text))
   return Result.isSuccess(json)
     ? decode(json.success)
-    : Result.fail(new MalformedUpdate({ problem: "it is not JSON, or is cut short", raw: text }))
+    : Result.fail(new MalformedUpdate({ problem: "it is not JSON, or is incomplete", raw: text }))
 }
 
 /**
- * The message or the comment that an update brings: the one that was written or edited, or the one whose button was
- * pressed.
+ * Returns the message or the comment of an update: the one that was created or edited, or the one that has the pressed
+ * button.
  *
  * @category getters
  * @since 0.1.0
@@ -228,8 +228,7 @@ export const messageOf = (update: Update): Message | undefined =>
   "message" in update ? (update.message ?? undefined) : undefined
 
 /**
- * The chat in which an update happened. An update of a known kind has none where the platform leaves it out: with a
- * message that is gone, say.
+ * Returns the chat of an update, or `undefined` if the platform left it out, for example with a deleted message.
  *
  * **Example**
  *
@@ -248,8 +247,8 @@ export const chatOf = (update: Update): ChatId | undefined =>
   "chat_id" in update ? update.chat_id : (messageOf(update)?.recipient.chat_id ?? undefined)
 
 /**
- * What kind of chat an update happened in: `dialog`, `chat` (a group chat) or `channel`, to which comments belong too.
- * The platform does not tell it with every update; then it is undefined.
+ * Returns the type of the chat of an update: `dialog`, `chat` (a group chat) or `channel`, also for comments. Returns
+ * `undefined` if the update does not say it.
  *
  * @assumption dialogIds
  * @category getters
@@ -265,8 +264,8 @@ export const chatTypeOf = (update: Update): ChatType | undefined => {
 }
 
 /**
- * The person an update is about: who wrote, pressed, started, joined, left. A post, a comment on behalf of the channel
- * and a removed message have none.
+ * Returns the user of an update: who wrote, pressed the button, started the bot, joined or left. Returns `undefined`
+ * for a post, a comment on behalf of the channel and a removed message.
  *
  * @category getters
  * @since 0.1.0
@@ -277,7 +276,8 @@ export const userOf = (update: Update): User | undefined => {
 }
 
 /**
- * The id of {@link userOf}, or the id that comes without a person: of who removed a message or changed the bot's rights.
+ * Returns the id of {@link userOf}, or the id that an update has without a user: who removed a message, or who changed
+ * the rights of the bot.
  *
  * @category getters
  * @since 0.1.0
@@ -286,8 +286,8 @@ export const userIdOf = (update: Update): UserId | undefined =>
   userOf(update)?.user_id ?? ("user_id" in update ? (update.user_id ?? undefined) : undefined)
 
 /**
- * What was written: the text of a new or edited message or comment, unless it is empty. The press of a button says
- * nothing, though its message may.
+ * Returns the text of a created or edited message or comment, or `undefined` if it is empty. A callback has no text,
+ * even if its message has one.
  *
  * **Example**
  *

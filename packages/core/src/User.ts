@@ -1,5 +1,5 @@
 /**
- * People and bots.
+ * Users and bots.
  *
  * API: Resources and their fields, User (sender) and UserWithPhoto.
  *
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { Millis, nullish } from "./internal/client/wire.ts"
 
 /**
- * The id of a user or a bot: a safe integer. One beyond 2^53 is refused, never rounded to somebody else's.
+ * The id of a user or a bot: a safe integer. An id beyond 2^53 fails to decode; it is never rounded to another id.
  *
  * **Example**
  *
@@ -41,7 +41,7 @@ const fields = {
 }
 
 /**
- * A user or a bot, as the sender of a message. `name` is deprecated by the platform.
+ * A user or a bot, as the sender of a message. The platform deprecates `name`.
  *
  * @category models
  * @since 0.1.0
@@ -63,7 +63,7 @@ export const withPhotoFields = {
 }
 
 /**
- * A user with description and avatar.
+ * A user with a description and an avatar.
  *
  * @category models
  * @since 0.1.0

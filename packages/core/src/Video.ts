@@ -1,5 +1,5 @@
 /**
- * A video and where it can be played from.
+ * A video and the addresses it can be played from.
  *
  * API: Endpoints, Other operations.
  *
@@ -9,7 +9,8 @@ import * as Schema from "effect/Schema"
 import { nullish } from "./internal/client/wire.ts"
 
 /**
- * `urls` maps a rendition (`mp4_1080` … `mp4_144`, `hls`) to its address.
+ * A video. `urls` has an address for each rendition (`mp4_1080` … `mp4_144`, `hls`). `width` and `height` are in
+ * pixels, `duration` is in seconds.
  *
  * @assumption getVideo
  * @category models

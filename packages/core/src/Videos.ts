@@ -1,5 +1,5 @@
 /**
- * Where a video can be played from.
+ * Reads the addresses of videos.
  *
  * @since 0.1.0
  */
@@ -9,9 +9,9 @@ import * as Endpoint from "./Endpoint.ts"
 import { Video } from "./Video.ts"
 
 /**
- * A video by the token of its attachment: addresses by rendition, size, length.
+ * Returns a video by the token of its attachment: its address in each rendition, its size and its duration.
  *
- * Errors: `NotFound` for an unknown token, `Forbidden`.
+ * Fails with `NotFound` if the token is unknown, and with `Forbidden` if the bot has no access to the video.
  *
  * **Example**
  *
