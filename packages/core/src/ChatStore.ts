@@ -1,8 +1,10 @@
 /**
- * The chats that a bot knows.
+ * Stores the chats that a bot knows.
  *
- * The platform has no list of a bot's chats: a bot knows the chats that it remembered. A `ChatStore` learns them from
- * the updates, forgets those that the bot left, and hands them out again, a page at a time.
+ * The platform has no endpoint that lists the chats of a bot. A `ChatStore` collects them from updates, removes the ones
+ * that the bot left, and returns them in pages.
+ *
+ * `layerMemory` is for tests; `SqlChatStore` and `RedisChatStore` of `@colloquy/node` survive a restart.
  *
  * API: Events, Chats.
  *
@@ -29,8 +31,8 @@ import type { StoreError } from "./StoreError.ts"
 import type { Update } from "./Update.ts"
 
 /**
- * What a store does, each of it at once or not at all, whoever else writes meanwhile. Programs use the functions of this
- * module, which are the same for every store.
+ * The operations of a store, each of which is atomic. Programs use the functions of this module instead.
+ * `ChatStoreSuite` of `@colloquy/testing` tests a store of your own against this contract.
  *
  * @category services
  * @since 0.1.0
@@ -38,41 +40,45 @@ import type { Update } from "./Update.ts"
 export class ChatStore extends Context.Service<
   ChatStore,
   {
-    /** Combines what is told with what is kept, chat by chat as `ChatRecord.combine`, and keeps it before it returns. */
+    /** Combines each record with the stored record of its chat, by `ChatRecord.combine`. Durable when it returns. */
     readonly upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) => Effect.Effect<void, StoreError>
+    /** Returns a chat, or none if it is not known. */
     readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<KnownChat.KnownChat>, StoreError>
-    /** At most `limit` chats whose ids are above `after`. A page may be short, and even empty, with another after it. */
+    /** Returns up to `limit` chats with ids above `after`. A page may be short or empty although another one follows. */
     readonly page: (
       filter: KnownChat.Filter,
       after: Option.Option<ChatId>,
       limit: number
     ) => Effect.Effect<KnownChat.Page, StoreError>
+    /** Returns the number of chats. */
     readonly count: (filter: KnownChat.Filter) => Effect.Effect<number, StoreError>
-    /** As if the bot had left when the chat was last seen. Says whether it was known. */
+    /** Replaces a chat by a tombstone with the time `last_seen`. Returns `true` if the chat was known. */
     readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
-    /** Writes the data of a known chat if it still is what is expected. Says whether it did. */
+    /** Replaces the data of a known chat if it equals `expected`. Returns whether it did. */
     readonly compareAndSetData: (
       chat_id: ChatId,
       expected: KnownChat.KnownChat["data"],
       next: KnownChat.KnownChat["data"]
     ) => Effect.Effect<boolean, StoreError>
-    /** Drops the records of chats that the bot left before a time. Says how many. */
+    /** Deletes the tombstones of chats that the bot left before a time. Returns their number. */
     readonly cleanup: (before: number) => Effect.Effect<number, StoreError>
   }
 >()("@colloquy/core/ChatStore") {}
 
 /**
- * How a store is kept. `tombstoneTimeToLive` is how long it is remembered that the bot left a chat, 7 days by default: an older
- * update that arrives later than that would bring the chat back. The platform delivers updates for 24 hours at most.
+ * Options of every store.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * How long the store remembers that the bot left a chat. An older update that arrives later would bring the chat back.
+   * The platform delivers an update for at most 24 hours. Default: 7 days.
+   */
   readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
-/** In milliseconds. */
 const cleanupInterval = 3_600_000
 
 /**
@@ -100,7 +106,7 @@ export const withCleanup = (store: ChatStore["Service"], options: Options = {}):
   })
 
 /**
- * Remembers chats until the process ends. For tests, and for bots that may forget.
+ * Provides a store in memory, which loses its chats when the process ends.
  *
  * @category layers
  * @since 0.1.0
@@ -112,10 +118,10 @@ export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
   )
 
 /**
- * Learns what updates tell. Updates may come late, swapped and more than once: each fact counts by the `timestamp` of its
- * update. See `ChatRecord.fromUpdate` for what makes a chat known and what makes it forgotten.
+ * Stores the chats of updates. Updates may arrive late, out of order and repeatedly: each fact has the `timestamp` of its
+ * update, and the latest wins. `bot_removed`, `bot_stopped` and `dialog_removed` remove a chat.
  *
- * @category learning
+ * @category storing
  * @since 0.1.0
  */
 export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreError, ChatStore> => {
@@ -124,7 +130,7 @@ export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreErro
 }
 
 /**
- * What {@link track} takes: a stream of updates, or a handler of some or all kinds of updates.
+ * What {@link track} accepts: a stream of updates, or a handler of some or all types of updates.
  *
  * @category models
  * @since 0.1.0
@@ -132,12 +138,12 @@ export const upsert = (updates: Iterable<Update>): Effect.Effect<void, StoreErro
 export type Trackable = Stream.Stream<Update, unknown, unknown> | Handling["handle"]
 
 interface Handling {
-  // A method: a handler of one kind of update is one too.
+  // A method, because a handler of one type of updates is also accepted.
   handle(update: Update): Handler.Return
 }
 
 /**
- * The same with the store's error and requirement.
+ * A tracked stream or handler, with the error and the requirement of the store.
  *
  * @category models
  * @since 0.1.0
@@ -165,8 +171,8 @@ const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
   )
 
 /**
- * Remembers the chats of all updates that come by: around a stream of updates, or around a handler. An update goes on
- * when the store has learnt from it. A stream is learnt from in the chunks that it has, each written at once.
+ * Stores the chats of all updates that pass, around a stream of updates or around a handler. An update is passed on when
+ * its chat is stored. A stream is stored chunk by chunk.
  *
  * **Example** (A stream and a handler)
  *
@@ -182,7 +188,7 @@ const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
  * export const program = Stream.runForEach(Updates.stream, handle).pipe(Effect.provide(ChatStore.layerMemory()))
  * ```
  *
- * @category learning
+ * @category storing
  * @since 0.1.0
  */
 export const track = <T extends Trackable>(tracked: T): Tracked<T> =>
@@ -191,11 +197,10 @@ export const track = <T extends Trackable>(tracked: T): Tracked<T> =>
 const pageSize = 500
 
 /**
- * Remembers chats whose ids are known from elsewhere, and says how many ids there were. Of such a chat nothing but its
- * id is known until an update comes or it is refreshed; it counts as seen now. A chat that the bot is known to have left
- * stays left: an old list does not bring it back.
+ * Stores chats of which only the id is known, for example from another program, and returns the number of ids. They count
+ * as seen now; {@link refresh} and later updates add the rest. A chat that has a tombstone stays removed.
  *
- * **Example** (A list of another program, brought up to date)
+ * **Example** (Take over the chats of another program)
  *
  * ```ts
  * import { ChatStore, Recipient } from "@colloquy/core"
@@ -208,7 +213,7 @@ const pageSize = 500
  * })
  * ```
  *
- * @category learning
+ * @category storing
  * @since 0.1.0
  */
 export const seed = <E = never, R = never>(
@@ -225,11 +230,10 @@ export const seed = <E = never, R = never>(
   })
 
 /**
- * Brings what is known of a chat up to date with `GET /chats/{chatId}`, within the limits like every call, and answers
- * with it. A chat that the platform does not show to the bot, or in which the bot is no more, is forgotten: the answer
- * is none.
+ * Updates a chat from `GET /chats/{chatId}`, within the rate limits, and returns it. Facts of newer updates are kept. If
+ * the bot cannot see the chat or is no longer in it, the chat is removed, and the result is none.
  *
- * **Example** (The titles of all groups, ten requests at a time)
+ * **Example** (The titles of all groups, with ten concurrent requests)
  *
  * ```ts
  * import { ChatStore } from "@colloquy/core"
@@ -242,7 +246,7 @@ export const seed = <E = never, R = never>(
  * )
  * ```
  *
- * @category learning
+ * @category storing
  * @since 0.1.0
  */
 export const refresh: (
@@ -254,21 +258,21 @@ export const refresh: (
 > = Effect.fnUntraced(function* (chat_id) {
   const store = yield* ChatStore
   const before = yield* store.get(chat_id)
-  const told = yield* Chats.get({ chat_id }).pipe(
+  const records = yield* Chats.get({ chat_id }).pipe(
     Effect.map((chat) => [ChatRecord.fromChat(chat)]),
     Effect.catchTag(["Forbidden", "NotFound"], () =>
-      // Gone when it was last seen: what came in since then, while the platform was asked, counts more.
+      // The tombstone has the time `last_seen`, so that updates which arrived during the request win.
       Effect.succeed(
         Option.toArray(before).map(({ last_seen }) => ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
       )
     )
   )
-  yield* store.upsert(told)
+  yield* store.upsert(records)
   return yield* store.get(chat_id)
 })
 
 /**
- * What is known of a chat.
+ * Returns a chat, or none if the bot does not know it.
  *
  * @category reading
  * @since 0.1.0
@@ -277,7 +281,7 @@ export const get = (chat_id: ChatId): Effect.Effect<Option.Option<KnownChat.Know
   ChatStore.use((store) => store.get(chat_id))
 
 /**
- * Whether the bot knows a chat.
+ * Returns whether the bot knows a chat.
  *
  * @category reading
  * @since 0.1.0
@@ -286,7 +290,7 @@ export const has = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatSto
   Effect.map(get(chat_id), Option.isSome)
 
 /**
- * How many chats the bot knows.
+ * Returns the number of chats that the bot knows.
  *
  * @category reading
  * @since 0.1.0
@@ -295,8 +299,8 @@ export const count = (filter: KnownChat.Filter = {}): Effect.Effect<number, Stor
   ChatStore.use((store) => store.count(filter))
 
 /**
- * The chats that the bot knows, in ascending order of their ids, read in pages while they are consumed. A chat that is
- * known all the while comes exactly once; one that is learnt or forgotten meanwhile may come or not.
+ * Emits the chats that the bot knows, in ascending order of their ids. Pages are read when they are needed. A chat that is
+ * known during the whole iteration is emitted exactly once; one that is added or removed meanwhile at most once.
  *
  * **Example** (The dialogs of this month)
  *
@@ -330,9 +334,9 @@ export const stream = (filter: KnownChat.Filter = {}): Stream.Stream<KnownChat.K
 const toJson = Schema.encodeSync(Schema.fromJsonString(KnownChat.KnownChat))
 
 /**
- * The chats that the bot knows as NDJSON: lines of text, each a `KnownChat` as JSON and a line feed. Ids are exact.
+ * Emits the chats that the bot knows as NDJSON: each element is a `KnownChat` as JSON, with exact ids, and a line feed.
  *
- * **Example** (A backup to a file)
+ * **Example** (Write a backup to a file)
  *
  * ```ts
  * import { ChatStore } from "@colloquy/core"
@@ -351,10 +355,10 @@ export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, S
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**
- * Forgets a chat with all that is kept of it, and says whether it was known. What was told up to now does not bring it
- * back; a new update does.
+ * Removes a chat with everything that is stored with it, and returns `true` if it was known. Updates that are older than
+ * `last_seen` do not bring it back, newer ones do.
  *
- * @category learning
+ * @category storing
  * @since 0.1.0
  */
 export const remove = (chat_id: ChatId): Effect.Effect<boolean, StoreError, ChatStore> =>

@@ -54,28 +54,19 @@ const maxFailures = 2
  * **Example** (One statement for many rows)
  *
  * ```ts
- * import { StoreError } from "@colloquy/core"
+ * import type { StoreError } from "@colloquy/core"
  * import * as WriteBatching from "@colloquy/core/WriteBatching"
  * import { Effect } from "effect"
- * import type { SqlClient } from "effect/sql"
  *
- * const makeWriter = (sql: SqlClient.SqlClient) =>
+ * interface Note {
+ *   readonly id: number
+ *   readonly text: string
+ * }
+ *
+ * const makeWriter = (insert: (notes: ReadonlyArray<Note>) => Effect.Effect<void, StoreError.StoreError>) =>
  *   WriteBatching.make({
- *     write: (rows: ReadonlyArray<{ id: number; note: string }>) =>
- *       sql`INSERT INTO notes ${sql.insert(rows)}`.pipe(
- *         Effect.mapBoth({
- *           onSuccess: () => rows.map(() => undefined),
- *           onFailure: (cause) =>
- *             new StoreError.StoreError({
- *               store: "notes",
- *               operation: "insert",
- *               reason: cause.message,
- *               isRetryable: cause.isRetryable,
- *               cause
- *             })
- *         })
- *       ),
- *     maxWeight: 500,
+ *     write: (notes: ReadonlyArray<Note>) => Effect.as(insert(notes), Array<void>(notes.length)),
+ *     weigh: ({ text }) => 1 + text.length / 1000,
  *     splitOn: (error) => !error.isRetryable
  *   })
  * ```
