@@ -20,7 +20,7 @@ describe("fromUpdate", () => {
   const dated = { at: timestamp, value: person }
   const message: Message.Message = Fixtures.message({ sender: user })
   const inGroup = Fixtures.message({ recipient: { chat_id, chat_type: "chat" } })
-  const post = Fixtures.post()
+  const post = Fixtures.channelMessage()
   const member_at = timestamp
   const left_at = timestamp
 

@@ -1,5 +1,6 @@
 /**
- * Valid values for tests. Each one takes what should differ.
+ * Valid values for tests: users, chats, messages, comments and updates. Each function takes the fields that differ from
+ * its defaults.
  *
  * @since 0.1.0
  */
@@ -11,7 +12,7 @@ import type * as Update from "@colloquy/core/Update"
 import { type User, UserId, type UserWithPhoto } from "@colloquy/core/User"
 
 /**
- * When everything in the fixtures happens.
+ * The time of all fixtures, in Unix milliseconds.
  *
  * @category values
  * @since 0.1.0
@@ -19,7 +20,7 @@ import { type User, UserId, type UserWithPhoto } from "@colloquy/core/User"
 export const timestamp = 1_763_713_800_000
 
 /**
- * The person of the fixtures.
+ * The id of the person in the fixtures.
  *
  * @category values
  * @since 0.1.0
@@ -27,7 +28,7 @@ export const timestamp = 1_763_713_800_000
 export const userId: UserId = UserId.make(100_000_001)
 
 /**
- * The bot of the fixtures.
+ * The id of the bot in the fixtures.
  *
  * @category values
  * @since 0.1.0
@@ -35,7 +36,7 @@ export const userId: UserId = UserId.make(100_000_001)
 export const botId: UserId = UserId.make(100_000_000)
 
 /**
- * Their dialog.
+ * The id of the dialog between the person and the bot.
  *
  * @category values
  * @since 0.1.0
@@ -43,7 +44,7 @@ export const botId: UserId = UserId.make(100_000_000)
 export const dialogId: ChatId = ChatId.make(500_000_000_001)
 
 /**
- * A group chat.
+ * The id of the group chat in the fixtures.
  *
  * @category values
  * @since 0.1.0
@@ -51,7 +52,7 @@ export const dialogId: ChatId = ChatId.make(500_000_000_001)
 export const groupId: ChatId = ChatId.make(-70_000_000_000_001)
 
 /**
- * A channel.
+ * The id of the channel in the fixtures.
  *
  * @category values
  * @since 0.1.0
@@ -59,7 +60,7 @@ export const groupId: ChatId = ChatId.make(-70_000_000_000_001)
 export const channelId: ChatId = ChatId.make(-70_000_000_000_002)
 
 /**
- * The position of a message: beyond 2^53, as every position is.
+ * The position of a message. Like every position, it is larger than 2^53.
  *
  * @category values
  * @since 0.1.0
@@ -75,9 +76,9 @@ export const seq: bigint = BigInt(timestamp) * 65536n
 export const messageId: MessageId = MessageId.make(`mid.000000746a528801${seq.toString(16).padStart(16, "0")}`)
 
 /**
- * A person.
+ * Creates a person.
  *
- * **Example**
+ * **Example** (A person with another name)
  *
  * ```ts
  * import { Fixtures } from "@colloquy/testing"
@@ -88,31 +89,31 @@ export const messageId: MessageId = MessageId.make(`mid.000000746a528801${seq.to
  * @category fixtures
  * @since 0.1.0
  */
-export const user = (differing: Partial<UserWithPhoto> = {}): UserWithPhoto => ({
+export const user = (overrides: Partial<UserWithPhoto> = {}): UserWithPhoto => ({
   user_id: userId,
   first_name: "Visitor",
   username: null,
   is_bot: false,
   last_activity_time: timestamp,
-  ...differing
+  ...overrides
 })
 
 /**
- * A bot.
+ * Creates a bot.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const bot = (differing: Partial<UserWithPhoto> = {}): UserWithPhoto =>
-  user({ user_id: botId, first_name: "Bot", username: "bot", is_bot: true, ...differing })
+export const bot = (overrides: Partial<UserWithPhoto> = {}): UserWithPhoto =>
+  user({ user_id: botId, first_name: "Bot", username: "bot", is_bot: true, ...overrides })
 
 /**
- * A group chat.
+ * Creates a group chat.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const chat = (differing: Partial<Chat> = {}): Chat => ({
+export const chat = (overrides: Partial<Chat> = {}): Chat => ({
   chat_id: groupId,
   type: "chat",
   status: "active",
@@ -123,29 +124,32 @@ export const chat = (differing: Partial<Chat> = {}): Chat => ({
   owner_id: userId,
   is_public: false,
   description: null,
-  ...differing
+  ...overrides
 })
 
 /**
- * What differs in a message: its parts, and those of its body beside them.
+ * The fields of a message and of its body that differ from the defaults.
  *
  * @category models
  * @since 0.1.0
  */
-export interface MessageDiffering extends Partial<Message>, Partial<Omit<MessageBody, "mid" | "seq" | "text">> {
+export interface MessageOverrides extends Partial<Message>, Partial<Omit<MessageBody, "mid" | "seq" | "text">> {
+  /** The id of the message. Default: {@link messageId}. */
   readonly mid?: MessageId
+  /** The position of the message. Default: {@link seq}. */
   readonly seq?: bigint
+  /** The text of the message. Default: `Hello`. */
   readonly text?: string | null | undefined
 }
 
 /**
- * A message from a person to the bot in their dialog.
+ * Creates a message from the person to the bot in their dialog.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const message = (differing: MessageDiffering = {}): Message => {
-  const { attachments = null, markup = null, mid = messageId, seq: at = seq, text = "Hello", ...parts } = differing
+export const message = (overrides: MessageOverrides = {}): Message => {
+  const { attachments = null, markup = null, mid = messageId, seq: at = seq, text = "Hello", ...parts } = overrides
   return {
     sender: user(),
     recipient: { chat_id: dialogId, chat_type: "dialog", user_id: botId },
@@ -156,28 +160,28 @@ export const message = (differing: MessageDiffering = {}): Message => {
 }
 
 /**
- * A post in a channel.
+ * Creates a channel post: a message without a sender, with its views.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const post = (differing: MessageDiffering = {}): Message => {
+export const channelMessage = (overrides: MessageOverrides = {}): Message => {
   const { sender: _, ...parts } = message({
     recipient: { chat_id: channelId, chat_type: "channel" },
     stat: { views: 1 },
-    ...differing
+    ...overrides
   })
   return parts
 }
 
 /**
- * A comment on a post.
+ * Creates a comment on a channel post.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const comment = (differing: Partial<Comment> & { readonly text?: string } = {}): Comment => {
-  const { text = "Well said", ...parts } = differing
+export const comment = (overrides: Partial<Comment> & { readonly text?: string } = {}): Comment => {
+  const { text = "Well said", ...parts } = overrides
   return {
     sender: user(),
     recipient: { chat_id: channelId, chat_type: "channel", post_id: messageId },
@@ -188,57 +192,57 @@ export const comment = (differing: Partial<Comment> & { readonly text?: string }
 }
 
 /**
- * A member of a chat.
+ * Creates a member of a chat.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const member = (differing: Partial<ChatMember> = {}): ChatMember => ({
+export const member = (overrides: Partial<ChatMember> = {}): ChatMember => ({
   ...user(),
   last_access_time: timestamp,
   is_owner: false,
   is_admin: false,
   join_time: timestamp,
-  ...differing
+  ...overrides
 })
 
 /**
- * A person's message, as an update.
+ * Creates the update for a message of the person.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const messageCreated = (differing: MessageDiffering = {}): Update.Of<"message_created"> => ({
+export const messageCreated = (overrides: MessageOverrides = {}): Update.Of<"message_created"> => ({
   update_type: "message_created",
   timestamp,
-  message: message(differing)
+  message: message(overrides)
 })
 
 /**
- * A person's press of a button, as an update.
+ * Creates the update for a callback button that the person pressed.
  *
  * @category fixtures
  * @since 0.1.0
  */
 export const messageCallback = (
-  differing: { readonly callback_id?: string; readonly payload?: string; readonly user?: User } = {}
+  overrides: { readonly callback_id?: string; readonly payload?: string; readonly user?: User } = {}
 ): Update.Of<"message_callback"> => ({
   update_type: "message_callback",
   timestamp,
-  callback: { timestamp, callback_id: "callback-1", user: user(), ...differing },
+  callback: { timestamp, callback_id: "callback-1", user: user(), ...overrides },
   message: message()
 })
 
 /**
- * A person's start of the dialog, as an update.
+ * Creates the update for the start of the dialog.
  *
  * @category fixtures
  * @since 0.1.0
  */
-export const botStarted = (differing: Partial<Update.Of<"bot_started">> = {}): Update.Of<"bot_started"> => ({
+export const botStarted = (overrides: Partial<Update.Of<"bot_started">> = {}): Update.Of<"bot_started"> => ({
   update_type: "bot_started",
   timestamp,
   chat_id: dialogId,
   user: user(),
-  ...differing
+  ...overrides
 })

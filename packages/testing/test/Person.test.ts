@@ -12,8 +12,8 @@ import * as Scene from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
 
-describe("a person", () => {
-  it.effect("begins a dialog by writing, again after stopping the bot", () =>
+describe("Person", () => {
+  it.effect("starts the dialog with the first message, and again after stopping the bot", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       assert.strictEqual(yield* problemOf(visitor.dialog), "they have no dialog with the bot: use start")
@@ -32,7 +32,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("forwards, replies and attaches", () =>
+  it.effect("sends forwards, replies and attachments", () =>
     Effect.gen(function* () {
       const { asked, group, message, visitor } = yield* Scene.make
       const place = { type: "location" as const, latitude: 1, longitude: 2 }
@@ -48,7 +48,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("sends a photo of their own, which the bot sends back", () =>
+  it.effect("sends an image, which the bot can send back", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const { body } = yield* ann.send("", {
@@ -62,7 +62,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("sends media with as much as they know of them, and each token works for the bot", () =>
+  it.effect("sends media in short form, and the bot can use each token", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const url = "https://a.test/media"
@@ -107,7 +107,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says and names no more than the platform lets anybody", () =>
+  it.effect("cannot exceed the lengths that the platform allows", () =>
     Effect.gen(function* () {
       const { channel, group, owner, post, visitor } = yield* Scene.make
       const fitting = "a".repeat(4000)
@@ -133,7 +133,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does nothing in a chat that was closed", () =>
+  it.effect("cannot act in a closed chat", () =>
     Effect.gen(function* () {
       const { friend, group, owner, visitor } = yield* Scene.make
       yield* owner.removeBot(group)
@@ -143,7 +143,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is made with what can be, or the test has a defect", () =>
+  it.effect("is created with valid options only, else the test dies", () =>
     Effect.gen(function* () {
       const { group, owner, visitor } = yield* Scene.make
       const defects = [
@@ -179,7 +179,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("hears each thing that the bot says once, and only where they are", () =>
+  it.effect("sees each event once, and only in their chats", () =>
     Effect.gen(function* () {
       const { friend, group, post, visitor } = yield* Scene.make
       const texts = [yield* visitor.reply, yield* visitor.reply, yield* visitor.reply].map(({ body }) => body?.text)
@@ -200,7 +200,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("presses a button by its text, its place or its payload, and never one of several", () =>
+  it.effect("presses a button by its text, position or payload, and fails if several match", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.start()
@@ -230,7 +230,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says by a button what they could say by themselves, and no more", () =>
+  it.effect("needs the same rights for a button that sends a message as for the message", () =>
     Effect.gen(function* () {
       const { asked, channel, group, owner, visitor } = yield* Scene.make
       const keyboard = Keyboard.make([Keyboard.message("Later")])
@@ -247,7 +247,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("may leave out what they have not, also as undefined or null", () =>
+  it.effect("accepts undefined and null for omitted options", () =>
     Effect.gen(function* () {
       // As a caller without exact optional types may.
       const profile = { first_name: "Ann", username: undefined, last_name: undefined } as { first_name: string }
@@ -260,7 +260,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("waits for an edit, a removal, a comment, or whatever fits, each once and beside replies", () =>
+  it.effect("waits for the next event of a kind or one that matches, and returns each once", () =>
     Effect.gen(function* () {
       const { friend, group, message, post, visitor } = yield* Scene.make
       yield* friend.join(group)
@@ -279,7 +279,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("knows that the bot kept silent", () =>
+  it.effect("has no unread events if the bot did not answer", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const { chat_id } = yield* ann.start()
@@ -296,7 +296,7 @@ describe("a person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is told why something cannot be done", () =>
+  it.effect("fails with the reason why an action is not possible", () =>
     Effect.gen(function* () {
       const { asked, channel, friend, group, message, visitor } = yield* Scene.make
       const { chat_id } = group

@@ -60,7 +60,7 @@ describe("a person and the members of a chat", () => {
       ]
       assert.deepStrictEqual(problems, [
         "Ada is in the chat already",
-        "Shy lets nobody add them",
+        "Shy does not allow others to add them",
         "Fred is blocked there",
         "they lack the right add_remove_members",
         "Bot is a bot",

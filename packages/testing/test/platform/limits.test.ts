@@ -71,6 +71,18 @@ describe("Limiter", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("counts the messages to a dialog together, by its user, by its chat and by its messages", () =>
+    Effect.gen(function* () {
+      const visitor = yield* Emulator.user("visitor")
+      const { chat_id } = yield* visitor.start()
+      const { text } = yield* raw("POST", `/messages?user_id=${visitor.user_id}`, { body: '{"text":"a"}' })
+      assert.strictEqual(yield* statusOf("POST", `/messages?chat_id=${chat_id}`, "b"), 200)
+      assert.strictEqual(yield* statusOf("POST", `/messages?user_id=${visitor.user_id}`, "c"), 429)
+      const { mid } = JSON.parse(text).message.body
+      assert.strictEqual(yield* statusOf("PUT", `/messages?message_id=${mid}`, "e"), 429)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("does not count a rejected request, not even for the host", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")

@@ -36,8 +36,8 @@ export const successes: Readonly<Record<string, unknown>> = {
     ],
     markup: [{ type: "strong", from: 0, length: 5 }]
   }),
-  "Messages.list": [Fixtures.message(), Fixtures.post()],
-  "Messages.get": Fixtures.post(),
+  "Messages.list": [Fixtures.message(), Fixtures.channelMessage()],
+  "Messages.get": Fixtures.channelMessage(),
   "Messages.edit": undefined,
   "Messages.remove": undefined,
   "Subscriptions.list": [{ url: "https://bot.example/updates", time: Fixtures.timestamp }],

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
 import { type Handlers, chatOf } from "./call.ts"
 import { readContent } from "./content.ts"
-import { recordEvent } from "../platform/events.ts"
 import { editMessage } from "../platform/messages.ts"
+import { recordEvent } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
 
 export const answers: Handlers<typeof Answers> = {

@@ -5,21 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { PersonEvent } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
-import {
-  type Call,
-  type Handlers,
-  administered,
-  chatOf,
-  chatWithRight,
-  knownChat,
-  requireOpen,
-  requireRight
-} from "./call.ts"
+import { type Call, type Handlers, administered, chatOf, chatWithRight, knownChat, requireOpen, requireRight } from "./call.ts"
 import { readContent } from "./content.ts"
 import { renameChat } from "../platform/chats.ts"
-import { recordEvent } from "../platform/events.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
+import { recordEvent } from "../platform/updates.ts"
 import { toChat, toMessage } from "../platform/views.ts"
 
 const messageIn = ({ state }: Call, chat: ChatState, mid: MessageId) =>
@@ -46,7 +37,7 @@ const announceChange = (
   if (notify !== false) recordEvent(state, chat, { _tag: "Notice", chat_id: chat.chat_id, changed })
 }
 
-/** A dialog lets the bot pin by itself. */
+/** Pinning needs a right in group chats and channels, but not in dialogs. */
 const pinnable = (call: Call, { chat_id }: { readonly chat_id: ChatState["chat_id"] }) =>
   Effect.flatMap(chatOf(call, chat_id), (chat) =>
     chat.type === "dialog" ? Effect.succeed(chat) : chatWithRight(call, chat_id, "pin_message")

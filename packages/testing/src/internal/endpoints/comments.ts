@@ -14,7 +14,7 @@ const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState,
     message.chat.type === "channel" ? Effect.succeed(message) : refusal.messageNotFound(mid)
   )
 
-/** A post whose comments the bot may read. */
+/** Finds a channel post whose comments the bot may read. */
 const readableMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
   Effect.tap(channelMessage(call, mid), ({ chat }) =>
     isAdmin(chat, call.bot.user) ? requireRight(call, chat, "read_all_messages") : refusal.notAdmin()

@@ -22,9 +22,9 @@ import {
   type Handler
 } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "./wire.ts"
+import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
 import type { Call } from "../endpoints/call.ts"
 import { handlerOf } from "../endpoints/index.ts"
-import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { type BotState, type PlatformState, now } from "../platform/state.ts"
 

@@ -54,7 +54,7 @@ export const memberships = (
       const other = yield* userOf(actor, person)
       const { first_name, user_id } = other.profile
       if (chat.members.has(user_id)) return yield* cannot(actor, `${first_name} is in the chat already`)
-      if (other.isPrivate) return yield* cannot(actor, `${first_name} lets nobody add them`)
+      if (other.isPrivate) return yield* cannot(actor, `${first_name} does not allow others to add them`)
       if (chat.blocked.has(user_id) && !hasRight(chat, self, "add_remove_members")) {
         return yield* cannot(actor, `${first_name} is blocked there`)
       }

@@ -1,12 +1,11 @@
 import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
-import { recordEvent } from "./events.ts"
 import { nextPosition } from "./ids.ts"
 import { recordActivity } from "./members.ts"
 import type { Content } from "./messages.ts"
 import { type CommentState, type MessageState, type PlatformState, type UserState, now } from "./state.ts"
-import { notifyBots } from "./updates.ts"
+import { notifyBots, recordEvent } from "./updates.ts"
 import { idOf } from "./users.ts"
 
 /** What a comment contains. */

@@ -7,10 +7,10 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 const updateTypes = Object.keys(cases)
 
-/** How the end of an answer is told is the server's to say. */
+/** Headers that the server sets itself. */
 const framing = new Set(["connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"])
 
-/** What was probably meant: two letters beside it are a slip of the hand. */
+/** The name that was probably meant: at most two letters differ. */
 const nearest = (given: string, names: ReadonlyArray<string>): string | undefined =>
   closestMatch(given, names, { maxDistance: 2 })
 
@@ -23,7 +23,7 @@ const noSuch = (what: string, given: string, names: ReadonlyArray<string>): stri
 export const problemOfMethod = (method: string): string | undefined =>
   methods.includes(method.toUpperCase()) ? undefined : noSuch("method", method, methods)
 
-/** Updates of types that nobody knows yet can be delivered too: only a slip of the hand is refused. */
+/** Unknown types of updates are accepted, except those that look like a misspelled known one. */
 export const problemOfUpdateType = (type: string): string | undefined =>
   updateTypes.includes(type) || nearest(type, updateTypes) === undefined
     ? undefined
@@ -51,10 +51,10 @@ export const problemOfHeaders = (headers: Readonly<Record<string, string>>): str
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase()
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      return `${JSON.stringify(`${given}: ${value}`)} is no header`
+      return `${JSON.stringify(`${given}: ${value}`)} is not a valid header`
     }
-    if (framing.has(name)) return `${given} is the server's to say: use \`truncate\` or \`reset\` to break an answer`
-    if (seen.has(name)) return `${given} is there twice: case makes no difference`
+    if (framing.has(name)) return `${given} is set by the server: use \`truncate\` or \`reset\` to break an answer`
+    if (seen.has(name)) return `${given} is given twice: the case of a header name does not matter`
     seen.add(name)
   }
   return undefined
@@ -76,7 +76,7 @@ const problemOfDelivery = (rule: Given): string | undefined => {
   return other === undefined ? undefined : `\`${other}\` is for requests and \`delivery\` for deliveries: use two rules`
 }
 
-/** Whether the method is not the endpoint's; HEAD is answered as GET is. */
+/** Whether the method differs from the one of the endpoint; HEAD counts as GET. */
 const isOtherMethod = ({ endpoint, method }: Given): boolean => {
   const found = Endpoints.all.find((each) => each.endpoint === endpoint)
   if (found === undefined || method === undefined) return false
@@ -100,7 +100,7 @@ const problemOfRequest = (rule: Given): string | undefined => {
     : "a connection that breaks has no answer"
 }
 
-/** What is wrong between the fields of a rule. */
+/** Returns why the fields of a rule contradict each other, or `undefined`. */
 export const problemOfRule = (rule: Given): string | undefined => {
   if (present(rule, counts).length > 1) return `only one of ${counts.join(", ")}`
   if (rule.seed !== undefined && rule.probability === undefined) return "`seed` needs `probability`"

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
 /**
- * How much of a log is kept: at least so many of its last entries, as long as all that is kept weighs no more than this.
+ * How much a log keeps: at least `entries` of its last entries, as long as their total weight is at most `weight`.
  */
 export interface Bounds<A> {
   readonly entries: number
@@ -15,8 +15,8 @@ export interface Bounds<A> {
 const unbounded: Bounds<unknown> = { entries: Infinity, weight: Infinity, weigh: () => 0 }
 
 /**
- * An append-only log. A reader keeps its own position, so readers are independent of each other and may come late; one
- * that has read to the end waits for the next entry without polling.
+ * An append-only log. Each reader keeps a position, so readers are independent of each other and can start late. A reader
+ * at the end waits for the next entry without polling.
  */
 export class Log<A> {
   #entries: Array<A> = []
@@ -51,12 +51,12 @@ export class Log<A> {
     Deferred.doneUnsafe(arrived, Effect.void)
   }
 
-  /** The entries from a position on. */
+  /** Returns the entries from a position on. */
   from(position: number): ReadonlyArray<A> {
     return this.#entries.slice(Math.max(0, position - this.#dropped))
   }
 
-  /** Forgets the oldest entries for as long as they are `outdated`; positions stay. */
+  /** Removes the oldest entries while they are `outdated`. The positions of the others do not change. */
   forgetWhile(outdated: (entry: A) => boolean): void {
     const kept = this.#entries.findIndex((entry) => !outdated(entry))
     const count = kept < 0 ? this.#entries.length : kept
@@ -69,7 +69,7 @@ export class Log<A> {
     this.#dropped += count
   }
 
-  // Far below the bound, so that it is not for each entry to come. The last one stays, whatever it weighs.
+  // Removes more than necessary, so that not every entry causes a removal. The last entry always stays.
   #lighten(most: number): void {
     let count = 0
     for (let weight = this.#weight; weight > most && count < this.#entries.length - 1; count++) {
@@ -87,7 +87,7 @@ export class Log<A> {
     Deferred.await((this.#arrival ??= Deferred.makeUnsafe()))
   )
 
-  /** The entries from a position on, the ones to come included. */
+  /** Streams the entries from a position on, including those that are appended later. */
   stream(position: number): Stream.Stream<A> {
     const next = (at: number): Effect.Effect<readonly [ReadonlyArray<A>, Option.Option<number>]> =>
       Effect.suspend(() => {

@@ -4,11 +4,10 @@ import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message
 import type { Mutable } from "effect/Types"
 import type { PersonEvent } from "../../Person.ts"
 import { dialogPartner } from "./chats.ts"
-import { recordEvent } from "./events.ts"
 import { nextPosition } from "./ids.ts"
 import { recordActivity } from "./members.ts"
 import { type ChatState, type MessageState, type PlatformState, type UserState, now } from "./state.ts"
-import { notifyBots } from "./updates.ts"
+import { notifyBots, recordEvent } from "./updates.ts"
 import { idOf } from "./users.ts"
 import { toMessage } from "./views.ts"
 

@@ -177,7 +177,7 @@ export interface MediaSettings {
   readonly linkLifetime: number
 }
 
-/** Everything on the platform. The modules beside this one change it, each change in one synchronous step. */
+/** Everything on the platform. The other modules of this folder change it, each change in one synchronous step. */
 export interface PlatformState {
   readonly clock: Clock.Clock
   readonly mediaSettings: MediaSettings

@@ -1,5 +1,6 @@
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
+import type { PersonEvent } from "../../Person.ts"
 import { deliveryFault } from "./faults.ts"
 import { type BotState, type ChatState, type PlatformState, type UserState, now } from "./state.ts"
 import { idOf } from "./users.ts"
@@ -37,4 +38,10 @@ export const notifyBots = (state: PlatformState, chat: ChatState, update: Update
   chat.lastEventAt = now(state)
   const bots = [...state.bots.values()].filter(({ user }) => chat.members.has(idOf(user)))
   for (const bot of bots) if (bot.user !== except) deliverUpdate(state, bot, update)
+}
+
+/** Records what a bot did, for those who are in the chat now; a notification is for one person. */
+export const recordEvent = (state: PlatformState, chat: ChatState, event: PersonEvent): void => {
+  const audience = event._tag === "Notification" ? new Set([event.user_id]) : chat.memberIds
+  state.events.append({ event, audience })
 }

@@ -11,10 +11,10 @@ import { type Body, type Request, respond, type Response } from "../../EmulatorH
 import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize, hostError } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
+import { readImage, serveImage } from "./images.ts"
 import { nextName } from "../platform/ids.ts"
 import { createMedia, processingTime } from "../platform/media.ts"
 import { type PlatformState, type UploadProgress, type UploadSlot, now } from "../platform/state.ts"
-import { readImage, serveImage } from "./images.ts"
 
 /** Creates an upload address, which accepts one file. */
 export const openSlot = (state: PlatformState, type: UploadType): UploadSlot => {

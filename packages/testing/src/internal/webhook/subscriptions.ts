@@ -10,9 +10,9 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
 import { type Refusal, rejected } from "../http/refusal.ts"
-import { type BotState, now, type PlatformState, type SubscriptionState } from "../platform/state.ts"
-import { typeOf } from "../platform/updates.ts"
 import { runIn, type WebhookRuntime } from "./runtime.ts"
+import { type BotState, type PlatformState, type SubscriptionState, now } from "../platform/state.ts"
+import { typeOf } from "../platform/updates.ts"
 
 interface WebhookContext {
   readonly state: PlatformState
