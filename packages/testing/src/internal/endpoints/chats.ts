@@ -5,7 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { PersonEvent } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
-import { type Call, type Handlers, administered, chatOf, chatWithRight, knownChat, requireOpen, requireRight } from "./call.ts"
+import {
+  type Call,
+  type Handlers,
+  administered,
+  chatOf,
+  chatWithRight,
+  knownChat,
+  requireOpen,
+  requireRight
+} from "./call.ts"
 import { readContent } from "./content.ts"
 import { renameChat } from "../platform/chats.ts"
 import { recordActivity } from "../platform/members.ts"

@@ -8,7 +8,16 @@ import { startDialog } from "./dialogs.ts"
 import { dialogPartner, findDialog } from "../platform/chats.ts"
 import { createMedia, toAttachment } from "../platform/media.ts"
 import { hasRight, recordActivity } from "../platform/members.ts"
-import { type Content, contentOf, createMessage, editMessage, emptyContent, isEmpty, linkTo, removeMessage } from "../platform/messages.ts"
+import {
+  type Content,
+  contentOf,
+  createMessage,
+  editMessage,
+  emptyContent,
+  isEmpty,
+  linkTo,
+  removeMessage
+} from "../platform/messages.ts"
 import { type ChatState, type MediaState, type PlatformState, now } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
