@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, type Update, Updates } from "../src/index.ts"
+import { Inbox, InboxStore, type Update, Updates } from "../src/index.ts"
 import { chatOf, inboxOver, source, started, timeOf, within } from "./support/deliveries.ts"
 
 const succeed = () => Effect.void
@@ -119,19 +122,19 @@ describe("Inbox cleanup", () => {
 
 describe("Inbox", () => {
   it.effect("makes an update a dead letter when `partitionKey` throws, and stores the other updates", () => {
-    const key = (update: Update.Update) => {
+    const partitionKey = (update: Update.Update) => {
       if (timeOf(update) === 1) throw new Error("no partition key")
       return chatOf(update)
     }
     return Effect.gen(function* () {
       const inbox = yield* Inbox.Inbox
       yield* inbox.receive([started(1, 1), started(1, 2)])
-      const { deadLetters: dead, queued: waiting } = yield* inbox.stats
-      assert.deepStrictEqual([dead, waiting], [1, 1])
-      const [{ update, error: problem }] = yield* Stream.runCollect(Inbox.deadLetters)
-      assert.include(problem, "no partition key")
+      const { deadLetters, queued } = yield* inbox.stats
+      assert.deepStrictEqual([deadLetters, queued], [1, 1])
+      const [{ error, update }] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.include(error, "no partition key")
       assert.strictEqual(update.partitionKey, "1")
-    }).pipe(Effect.provide(Inbox.layerMemory({ partitionKey: key })))
+    }).pipe(Effect.provide(Inbox.layerMemory({ partitionKey })))
   })
 
   it.effect("accepts updates again after `Updates.run` was restarted", () =>
@@ -171,5 +174,28 @@ describe("Inbox", () => {
       Effect.provide(within(Inbox.layer(), source([started(1, 1)], { stays: true }))),
       Effect.provideService(Metric.MetricRegistry, new Map())
     )
+  )
+})
+
+describe("Inbox.layerConfig", () => {
+  const layer = (BOT_INBOX_CAPACITY: string) =>
+    Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") }).pipe(
+      Layer.provide(InboxStore.layerMemory()),
+      Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { BOT_INBOX_CAPACITY } })))
+    )
+
+  it.effect("reads options from the configuration", () =>
+    Effect.gen(function* () {
+      const { receive } = yield* Inbox.Inbox
+      yield* receive([started(1, 1)])
+      assert.deepStrictEqual(yield* Effect.flip(receive([started(1, 2)])), new Inbox.InboxFull({ capacity: 1 }))
+    }).pipe(Effect.provide(layer("1")))
+  )
+
+  it.effect("fails with the name of a malformed setting", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer("many"))))
+      assert.include(error.message, "BOT_INBOX_CAPACITY")
+    })
   )
 })

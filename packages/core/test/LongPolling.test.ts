@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -206,9 +207,9 @@ describe("LongPolling.layer", () => {
           updates.map((update) => "timestamp" in update && update.timestamp),
           [1, 3]
         )
-        const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
-        assert.match(dead.error, /message\.timestamp/)
-        assert.deepStrictEqual(Json.parse(dead.update.text), malformed)
+        const [deadLetter] = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.match(deadLetter.error, /message\.timestamp/)
+        assert.deepStrictEqual(Json.parse(deadLetter.update.text), malformed)
       }).pipe(Effect.provide(platform.layer))
     })
   )
@@ -278,6 +279,25 @@ describe("LongPolling.layer", () => {
       const error = yield* Updates.stream.pipe(Stream.runDrain, Effect.flip, Effect.provide(platform.layer))
       assert.include(error.message, "`limit` must be a whole number from 1 to 1000")
       assert.lengthOf(platform.journal, 0)
+    })
+  )
+})
+
+describe("LongPolling.layerConfig", () => {
+  it.effect("reads options from the configuration", () =>
+    Effect.gen(function* () {
+      const platform = scripted(...repeat(10, never))
+      const updates = LongPolling.layerConfig({ limit: Config.Int("LIMIT"), marker: Config.succeed(long) }).pipe(
+        Layer.provide(platform.layer({ limits: unlimited })),
+        Layer.provide(Inbox.layerMemory()),
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { LIMIT: "7" } })))
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(Stream.runDrain(Updates.stream), updates), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(platform.journal[0].url, `/updates?limit=7&marker=${long}`)
+      yield* Fiber.interrupt(fiber)
     })
   )
 })

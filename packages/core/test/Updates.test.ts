@@ -113,8 +113,8 @@ describe("Updates.run", () => {
       const platform = scripted(answer(403, { code: "chat.denied" }))
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
       assert.lengthOf(platform.journal, 1)
-      const [dead] = yield* Stream.runCollect(Inbox.deadLetters)
-      assert.include(dead.error, "chat.denied")
+      const [deadLetter] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.include(deadLetter.error, "chat.denied")
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 

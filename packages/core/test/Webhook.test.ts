@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Webhook } from "../src/index.ts"
 import { scripted } from "./support/scripted.ts"
-import { inbox, receiver, secret, started, status, texts, waiting } from "./support/webhooks.ts"
+import { inbox, receiver, secret, started, status, texts, queued } from "./support/webhooks.ts"
 
 const large = "x".repeat(2 ** 20 + 1)
 
@@ -122,7 +122,7 @@ describe("Webhook.toWebHandler", () => {
       const response = yield* ask(request)
       assert.strictEqual(response.status, 500)
       assert.include(yield* Effect.promise(() => response.text()), "before body parsers")
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(receiver()))
   )
 
@@ -132,7 +132,7 @@ describe("Webhook.toWebHandler", () => {
         pull: (controller) => controller.error(new Error("the connection broke"))
       })
       assert.strictEqual((yield* ask(post(body, { duplex: "half" }))).status, 400)
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(receiver()))
   )
 

@@ -90,6 +90,15 @@ describe("NodeInbox", () => {
     })
   )
 
+  it.effect("opens the file of the configuration with `layerConfig`", () =>
+    Effect.gen(function* () {
+      const BOT_INBOX = yield* Files.file
+      const settings = ConfigProvider.layer(ConfigProvider.fromEnv({ env: { BOT_INBOX } }))
+      yield* Effect.provide(receive, Layer.provide(NodeInbox.layerConfig(), settings))
+      assert.isTrue(existsSync(BOT_INBOX))
+    })
+  )
+
   it.effect("reads the name of its file from BOT_INBOX, with ./colloquy.sqlite as default", () =>
     Effect.gen(function* () {
       const read = (env: Record<string, string>) => NodeInbox.filename.parse(ConfigProvider.fromEnv({ env }))

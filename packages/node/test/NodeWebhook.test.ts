@@ -24,7 +24,7 @@ import {
   texts,
   until,
   url,
-  waiting
+  queued
 } from "./support/webhooks.ts"
 
 const server = (options: Partial<Webhook.ReceiverOptions> = {}, over?: Layer.Layer<Inbox.Inbox>) =>
@@ -56,7 +56,7 @@ describe("NodeWebhook.layerServer", () => {
       assert.deepStrictEqual([get.status, get.headers.get("allow")], [405, "POST"])
       const form = yield* post(`${at}/updates`, { headers: { "content-type": "text/plain" } })
       assert.strictEqual(form.status, 415)
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(server()))
   )
 
@@ -110,7 +110,7 @@ describe("NodeWebhook.layerServer", () => {
       yield* write("{")
       assert.include(yield* until(received, (text) => text !== ""), "HTTP/1.1 408")
       yield* until(isClosed, (closed) => closed)
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.scoped, Effect.provide(server({ bodyTimeout: "50 millis" })))
   )
 
@@ -146,7 +146,7 @@ describe("NodeWebhook.layerServer", () => {
         socket.destroy()
         yield* until(isClosed, (closed) => closed)
         yield* Deferred.succeed(release, undefined)
-        yield* until(waiting, (count) => count === 1)
+        yield* until(queued, (count) => count === 1)
       }).pipe(Effect.scoped, Effect.provide(server({}, slow)))
     })
   )
@@ -341,7 +341,7 @@ describe("NodeWebhook.layer", () => {
         })
       )
       assert.strictEqual((yield* post(`${proxy}/bots/one/updates`)).status, 200)
-      assert.strictEqual(yield* waiting, 1)
+      assert.strictEqual(yield* queued, 1)
     }).pipe(Effect.scoped, Effect.provide(server({ url: "https://bot.example/bots/one/updates", path: "/updates" })))
   )
 })

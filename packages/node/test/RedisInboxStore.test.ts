@@ -92,14 +92,15 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.void }))
         )
         assert.deepStrictEqual(handled, [4])
-        const { deadLetters: dead, queued: waiting } = yield* inbox.stats
-        assert.deepStrictEqual({ dead, waiting }, { dead: 3, waiting: 0 })
-        const updates = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.deepStrictEqual(yield* inbox.stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 3 })
+        yield* redis.send("HSET", `{${prefix}:inbox}:failures`, "3", "not a failure")
+        const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
-          updates.map(({ update }) => update.text),
+          deadLetters.map(({ update }) => update.text),
           ["", "not an update", "[1,2,3,4]"]
         )
-        for (const { id } of updates) assert.isTrue(yield* Inbox.drop(id))
+        assert.deepInclude(deadLetters[2], { error: "not a failure", attempts: 0, failedAt: 0 })
+        for (const { id } of deadLetters) assert.isTrue(yield* Inbox.drop(id))
       }).pipe(
         Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)))
       )

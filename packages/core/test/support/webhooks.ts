@@ -49,9 +49,9 @@ export const started = (timestamp: number, name = "Ann") =>
     user: { user_id: 1, first_name: name, is_bot: false }
   })
 
-export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued: waiting }) => waiting))
+export const queued = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued }) => queued))
 
-export const dead = Stream.runCollect(Inbox.deadLetters)
+export const deadLetters = Stream.runCollect(Inbox.deadLetters)
 
 /** The texts of the queued updates, in order. */
 export const texts = Inbox.Inbox.use(({ store }) =>

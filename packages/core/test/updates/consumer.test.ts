@@ -102,18 +102,18 @@ describe("consumer", () => {
         isBroken ? Effect.fail("broken") : Effect.sync(() => void handled.push(timeOf(update)))
       const fiber = yield* Effect.forkChild(Updates.run(handle, noRetry), { startImmediately: true })
       yield* TestClock.adjust("1 second")
-      const dead = yield* Stream.runCollect(Inbox.deadLetters)
+      const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
       assert.deepStrictEqual(
-        dead.map(({ attempts, update }) => [attempts, timeOf(Result.getOrThrow(update.decoded))]),
+        deadLetters.map(({ attempts, update }) => [attempts, timeOf(Result.getOrThrow(update.decoded))]),
         [
           [1, 1],
           [1, 2]
         ]
       )
       isBroken = false
-      assert.isTrue(yield* Inbox.drop(dead[0].id))
-      assert.isTrue(yield* Inbox.replay(dead[1].id))
-      assert.isFalse(yield* Inbox.replay(dead[1].id))
+      assert.isTrue(yield* Inbox.drop(deadLetters[0].id))
+      assert.isTrue(yield* Inbox.replay(deadLetters[1].id))
+      assert.isFalse(yield* Inbox.replay(deadLetters[1].id))
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(handled, [2])
       assert.deepStrictEqual(yield* Stream.runCollect(Inbox.deadLetters), [])

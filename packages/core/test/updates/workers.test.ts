@@ -63,12 +63,12 @@ describe("workers", () => {
         }
         yield* inTime(Updates.run(handle, noRetry))
         assert.deepStrictEqual(handled, [6])
-        const dead = yield* Stream.runCollect(Inbox.deadLetters)
-        assert.lengthOf(dead, 5)
-        for (const problem of ["thrown before", "a defect", "imeout", "nterrupt", "a failure"]) {
+        const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.lengthOf(deadLetters, 5)
+        for (const expected of ["thrown before", "a defect", "imeout", "nterrupt", "a failure"]) {
           assert.isTrue(
-            dead.some((update) => update.error.includes(problem)),
-            `${problem} in ${dead.map((update) => update.error).join("; ")}`
+            deadLetters.some(({ error }) => error.includes(expected)),
+            `${expected} in ${deadLetters.map(({ error }) => error).join("; ")}`
           )
         }
       }).pipe(
@@ -166,8 +166,8 @@ describe("workers.stop", () => {
     Effect.gen(function* () {
       const handle = () => Effect.andThen(Effect.sleep("3 seconds"), Effect.fail("no"))
       assert.isAtMost(yield* shutdownTime(() => ({}), handle), 3000)
-      const { queued: waiting } = yield* (yield* InboxStore.InboxStore).stats
-      assert.strictEqual(waiting, 1)
+      const { queued } = yield* (yield* InboxStore.InboxStore).stats
+      assert.strictEqual(queued, 1)
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as TestClock from "effect/testing/TestClock"
 import { Webhook } from "../../src/index.ts"
-import { captureLogs, type Delivery, deliver, receiver, secret, started, status, waiting } from "../support/webhooks.ts"
+import { captureLogs, type Delivery, deliver, receiver, secret, started, status, queued } from "../support/webhooks.ts"
 
 describe("A delivery", () => {
   const accepted: ReadonlyArray<readonly [string, Delivery]> = [
@@ -20,7 +20,7 @@ describe("A delivery", () => {
   it.effect.each(accepted)("is accepted %s", ([, delivery]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status(delivery), 200)
-      assert.strictEqual(yield* waiting, 1)
+      assert.strictEqual(yield* queued, 1)
     }).pipe(Effect.provide(receiver()))
   )
 
@@ -54,7 +54,7 @@ describe("A delivery", () => {
       assert.strictEqual(answer.status, expected)
       assert.strictEqual(answer.body, "")
       if (headers !== undefined) assert.deepStrictEqual(answer.headers, headers)
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(receiver()))
   )
 
@@ -70,7 +70,7 @@ describe("A delivery", () => {
       for (const given of wrong) {
         assert.deepStrictEqual(yield* deliver({ headers: { "x-svc-bot-api-secret": given }, body }), missing)
       }
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(receiver()))
   )
 

@@ -8,7 +8,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, WebhookRequest } from "../../src/index.ts"
 import {
   captureLogs,
-  dead,
+  deadLetters,
   deliver,
   inbox,
   packed,
@@ -16,7 +16,7 @@ import {
   started,
   status,
   texts,
-  waiting
+  queued
 } from "../support/webhooks.ts"
 
 describe("A delivery", () => {
@@ -31,7 +31,7 @@ describe("A delivery", () => {
   it.effect("is stored once if it is repeated", () =>
     Effect.gen(function* () {
       for (let time = 0; time < 3; time++) assert.strictEqual(yield* status(), 200)
-      assert.strictEqual(yield* waiting, 1)
+      assert.strictEqual(yield* queued, 1)
     }).pipe(Effect.provide(receiver()))
   )
 
@@ -73,7 +73,7 @@ describe("A compressed delivery", () => {
         assert.strictEqual(yield* status({ body, headers: { "content-encoding": "gzip" } }), 200)
       }
       assert.deepStrictEqual(
-        (yield* dead).map(({ update }) => update.text),
+        (yield* deadLetters).map(({ update }) => update.text),
         bodies.map((body) => Base64.encode(body))
       )
     }).pipe(Effect.provide(receiver()))
@@ -92,10 +92,10 @@ describe("An invalid body", () => {
   it.effect.each(bodies)("%s is kept as a dead letter and answered with 200", ([, body, problem]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* status({ body }), 200)
-      const [deadLetter] = yield* dead
+      const [deadLetter] = yield* deadLetters
       assert.strictEqual(deadLetter.update.text, body)
       assert.match(deadLetter.error, problem)
-      assert.strictEqual(yield* waiting, 0)
+      assert.strictEqual(yield* queued, 0)
     }).pipe(Effect.provide(receiver()))
   )
 
@@ -103,7 +103,7 @@ describe("An invalid body", () => {
     Effect.gen(function* () {
       const body = Uint8Array.of(...new TextEncoder().encode(started(1)), 0xff, 0xfe)
       assert.strictEqual(yield* status({ body }), 200)
-      const [deadLetter] = yield* dead
+      const [deadLetter] = yield* deadLetters
       assert.strictEqual(deadLetter.update.text, Base64.encode(body))
       assert.include(deadLetter.error, "UTF-8")
     }).pipe(Effect.provide(receiver()))
@@ -192,11 +192,11 @@ describe("A delivery that the inbox does not store", () => {
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(late)).status, 503)
       yield* TestClock.adjust("5 seconds")
-      assert.strictEqual(yield* waiting, 1)
+      assert.strictEqual(yield* queued, 1)
       const again = yield* Effect.forkChild(deliver())
       yield* TestClock.adjust("20 seconds")
       yield* Fiber.join(again)
-      assert.strictEqual(yield* waiting, 1)
+      assert.strictEqual(yield* queued, 1)
     }).pipe(
       Effect.provide(
         receiver(
@@ -218,10 +218,10 @@ describe("A delivery that the inbox does not store", () => {
         const delivering = yield* Effect.forkChild(deliver(), { startImmediately: true })
         yield* Effect.yieldNow
         yield* Fiber.interrupt(delivering)
-        assert.strictEqual(yield* waiting, 0)
+        assert.strictEqual(yield* queued, 0)
         yield* Deferred.succeed(stored, undefined)
         yield* Effect.yieldNow
-        assert.strictEqual(yield* waiting, 1)
+        assert.strictEqual(yield* queued, 1)
       }).pipe(Effect.provide(layer))
     })
   )

@@ -37,7 +37,7 @@ export const started = (timestamp = 1, name = "Анна 👋") =>
 
 export const headers = { "content-type": "application/json", "x-svc-bot-api-secret": secret }
 
-export const waiting = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued: waiting }) => waiting))
+export const queued = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queued }) => queued))
 
 /** The texts of the queued updates, in order. */
 export const texts = Inbox.Inbox.use(({ store }) =>

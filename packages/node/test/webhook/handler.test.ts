@@ -11,7 +11,7 @@ import fastify, { type FastifyInstance } from "fastify"
 import { Hono } from "hono"
 import { createServer } from "node:http"
 import { gzipSync } from "node:zlib"
-import { listen, post, receiver, secret, started, texts, waiting } from "../support/webhooks.ts"
+import { listen, post, receiver, secret, started, texts, queued } from "../support/webhooks.ts"
 
 /** Sends a delivery, one with a wrong secret, and a compressed one. */
 const deliverTo = Effect.fnUntraced(function* (address: string) {
@@ -30,7 +30,7 @@ const rejectsParsed = Effect.fnUntraced(function* (address: string) {
   assert.include(body, "before body parsers")
   const unauthorized = yield* post(address, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
   assert.deepStrictEqual([unauthorized.status, unauthorized.body], [403, ""])
-  assert.strictEqual(yield* waiting, 0)
+  assert.strictEqual(yield* queued, 0)
 })
 
 const health = Effect.fnUntraced(function* (origin: string) {

@@ -159,7 +159,7 @@ export const claimCases: ReadonlyArray<Case> = [
     yield* Effect.forEach(keys, (key) => enqueue(updatesOf(key, 5)), { concurrency: 4, discard: true })
     const holders = new Map<string, string>()
     const handled: Array<string> = []
-    const work = Effect.fnUntraced(function* (owner: string) {
+    const consume = Effect.fnUntraced(function* (owner: string) {
       for (;;) {
         const partitions = yield* claim(owner, { maxPartitions: 3, maxUpdates: 2 })
         if (partitions.length === 0) return
@@ -173,7 +173,7 @@ export const claimCases: ReadonlyArray<Case> = [
         yield* acknowledgeAll(owner, partitions)
       }
     })
-    yield* Effect.forEach(["one", "two", "three", "four"], work, { concurrency: "unbounded", discard: true })
+    yield* Effect.forEach(["one", "two", "three", "four"], consume, { concurrency: "unbounded", discard: true })
     handled.push(...(yield* drain()))
     strictEqual(handled.length, 100)
     for (const key of keys) {
@@ -187,7 +187,7 @@ export const claimCases: ReadonlyArray<Case> = [
   test("returns updates that are enqueued while other updates of the partition are acknowledged", function* () {
     const handled: Array<string> = []
     const total = 200
-    const work = Effect.fnUntraced(function* (owner: string) {
+    const consume = Effect.fnUntraced(function* (owner: string) {
       while (handled.length < total) {
         const partitions = yield* claim(owner, { maxUpdates: 1 })
         yield* acknowledgeAll(owner, partitions)
@@ -195,12 +195,12 @@ export const claimCases: ReadonlyArray<Case> = [
         yield* Effect.yieldNow
       }
     })
-    const bring = Effect.forEach(
+    const produce = Effect.forEach(
       Array.from({ length: total }, (_, index) => index),
       (index) => enqueue([update(`${index}`, { key: `key ${index % 2}` })]),
       { concurrency: 4, discard: true }
     )
-    yield* Effect.all([bring, work("one"), work("two")], { concurrency: "unbounded", discard: true })
+    yield* Effect.all([produce, consume("one"), consume("two")], { concurrency: "unbounded", discard: true })
     strictEqual(new Set(handled).size, total)
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
   })
