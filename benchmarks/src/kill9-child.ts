@@ -52,6 +52,8 @@ const handle = (update: Update.Update) =>
 
 await Effect.runPromise(
   Updates.run(handle, { concurrency }).pipe(
-    Effect.provide(source.pipe(Layer.provide(Inbox.layer({ leaseDuration: lease })), Layer.provide(stores[store](name).inbox)))
+    Effect.provide(
+      source.pipe(Layer.provide(Inbox.layer({ leaseDuration: lease })), Layer.provide(stores[store](name).inbox))
+    )
   )
 )
