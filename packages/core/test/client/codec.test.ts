@@ -473,14 +473,14 @@ describe("a webhook", () => {
       ]) {
         assert.deepStrictEqual(
           yield* issuesOf(Subscriptions.subscribe({ url: bad })),
-          ["url must start with https:// and be a whole address"],
+          ["url must be a complete https:// URL"],
           bad
         )
       }
       for (const bad of ["https://bot.example:8443/hook", "https://bot.example:443", "https://bot.example:/"]) {
         assert.deepStrictEqual(
           yield* issuesOf(Subscriptions.subscribe({ url: bad })),
-          ["url must not name a port: the platform delivers to 443"],
+          ["url must not contain a port: the platform delivers to port 443"],
           bad
         )
       }

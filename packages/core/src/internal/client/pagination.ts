@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 
-/** The elements of a list whose pages lead on by a marker, fetched as they are pulled. */
+/** Streams the elements of a list whose pages have the marker of the next page. */
 export const byMarker = <Item, E, R>(
   fetch: (
     marker: bigint | undefined
@@ -17,16 +17,16 @@ export const byMarker = <Item, E, R>(
 
 interface Position {
   readonly before: number | undefined
-  /** How many pages in a row held nothing new. */
+  /** Number of pages in a row without a new element. */
   readonly idle: number
-  /** What was given and can come again, with its time. */
+  /** The ids of elements that the next page can repeat, with their times. */
   readonly seen: ReadonlyMap<string, number>
 }
 
 /**
- * The elements of a list that is read backwards in time, latest first. Pages overlap by the millisecond of the oldest
- * element, so that none of the same time is lost (as long as one page holds them); what was given already is left out. It holds whether or not the
- * platform counts in the end of the time that is asked for.
+ * Streams the elements of a list backwards in time, latest first. Pages overlap by the millisecond of the oldest element,
+ * so that no element of that millisecond is lost, and repeated elements are dropped. It does not matter whether the
+ * platform includes the end of the requested time.
  */
 export const byTime = <Item, E, R>(options: {
   readonly count: number
@@ -40,7 +40,7 @@ export const byTime = <Item, E, R>(options: {
 
   const next = ({ before, idle, seen }: Position, length: number, fresh: ReadonlyArray<Item>) => {
     if (fresh.length === 0) {
-      // Full pages of what was given already: the two milliseconds that they can be of are stepped over, no more.
+      // A full page of repeated elements is of one of two milliseconds. Both are skipped, and no more.
       return idle === 2 || length < count || before === undefined || before === 0
         ? Option.none()
         : Option.some({ before: before - 1, idle: idle + 1, seen })

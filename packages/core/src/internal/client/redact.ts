@@ -1,4 +1,4 @@
-/** Takes a secret out of everything that leaves the client as an error. */
+/** Removes a secret from the texts and the causes of errors. */
 export interface Redact {
   readonly text: (text: string) => string
   readonly cause: (cause: unknown) => unknown
@@ -6,7 +6,7 @@ export interface Redact {
 
 const maxDepth = 8
 
-/** A secret as it is, in an address, and in JSON, where a slash may be escaped. */
+/** The secret as it is, percent-encoded, and in JSON, where a slash can be escaped. */
 const spellings = (secret: string): ReadonlyArray<string> => {
   const json = JSON.stringify(secret).slice(1, -1)
   const address = secret.isWellFormed() ? encodeURIComponent(secret) : secret
@@ -19,7 +19,7 @@ export const makeRedact = (secret: string): Redact => {
   const text = (value: string): string =>
     spelled.reduce((clean, spelling) => clean.replaceAll(spelling, "<redacted>"), value)
 
-  // HTTP clients keep the request, and so the header with the secret, in their errors: only names, codes and texts pass.
+  // The errors of HTTP clients have the request with its headers, so only names, codes and messages are copied.
   const copy = (cause: unknown, depth: number): unknown => {
     if (typeof cause !== "object" || cause === null) return text(String(cause))
     const { name, code, message, cause: inner, reason } = cause as Record<string, unknown>

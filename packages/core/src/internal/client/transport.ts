@@ -1,6 +1,6 @@
 import type { TransportKind } from "../../ApiError.ts"
 
-/** What went wrong below HTTP, whether the request can have arrived, and what to do about it. */
+/** A failure below HTTP: its kind, whether the platform may have received the request, and what to do. */
 export interface TransportFailure {
   readonly kind: TransportKind
   readonly isSent: boolean
@@ -10,31 +10,31 @@ export interface TransportFailure {
 }
 
 interface Kind extends Pick<TransportFailure, "kind" | "isSent" | "hint"> {
-  /** The codes of the system, the TLS library and the HTTP client. The first kind that matches counts. */
+  /** Codes of the system, the TLS library and the HTTP client. The first kind that matches is used. */
   readonly codes: RegExp
 }
 
 const connectTimeout: Kind = {
   kind: "ConnectTimeout",
   isSent: false,
-  hint: "The host did not accept the connection in time: check the network, a firewall, or whether a proxy is needed.",
+  hint: "The host did not accept the connection in time: check the network, the firewall, and whether a proxy is needed.",
   codes: /^(EHOST|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)/
 }
 
 const timeout: Kind = {
   kind: "Timeout",
   isSent: true,
-  hint: "No answer came in time: it may have been carried out. Raise the time-out or try again later.",
+  hint: "No response arrived in time, and the request may have been executed. Increase the time-out, or try again later.",
   codes: /^(UND_ERR_(HEADERS|BODY)_TIMEOUT|ETIMEDOUT|TimeoutError)/
 }
 
-const other = { kind: "Other", isSent: true, hint: "See the cause for what the HTTP client said." } as const
+const other = { kind: "Other", isSent: true, hint: "See the cause for the error of the HTTP client." } as const
 
 const kinds: ReadonlyArray<Kind> = [
   {
     kind: "Refused",
     isSent: false,
-    hint: "Nothing listens there: check the base URL and that the host is up.",
+    hint: "Nothing listens at this address: check the base URL, and that the host is up.",
     codes: /^ECONNREFUSED/
   },
   {
@@ -47,20 +47,20 @@ const kinds: ReadonlyArray<Kind> = [
     kind: "Untrusted",
     isSent: false,
     hint:
-      "The certificate's issuer is not among the trusted roots: give its root certificate as the setting BOT_EXTRA_CA " +
-      "(the option extraCa of NodeBotHttpClient.layer), as PEM text or the path of a PEM file.",
+      "The issuer of the certificate is not trusted: set BOT_EXTRA_CA (the option extraCa of NodeBotHttpClient.layer) to " +
+      "its root certificate, as PEM text or as the path of a PEM file.",
     codes: /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_(SIG|UNT|CHAIN)|INVALID_CA)/
   },
   {
     kind: "Untrusted",
     isSent: false,
-    hint: "The host's certificate is out of date or for another name: check the base URL and the clock of this machine.",
+    hint: "The certificate of the host is not valid at this time, or is for another name: check the base URL and the clock of this machine.",
     codes: /^(CERT_|ERR_TLS_CERT)/
   },
   {
     kind: "Untrusted",
     isSent: false,
-    hint: "The host does not speak TLS there: check the scheme and the port of the base URL.",
+    hint: "The host does not use TLS at this address: check the scheme and the port of the base URL.",
     codes: /^ERR_SSL_WRONG_VERSION/
   },
   connectTimeout,
@@ -68,19 +68,19 @@ const kinds: ReadonlyArray<Kind> = [
   {
     kind: "Reset",
     isSent: true,
-    hint: "The connection broke before the whole answer was read: it may have been carried out. Try again.",
+    hint: "The connection broke before the whole response was read, and the request may have been executed. Try again.",
     codes: /^(ECONNRESET|EPIPE|UND_ERR_(SOCKET|RES_))/
   },
   {
     kind: "Proxy",
     isSent: false,
-    hint: "The proxy refused: check the setting BOT_PROXY, its address, user name and password.",
+    hint: "The proxy refused the connection: check the setting BOT_PROXY, its address, user name and password.",
     codes: /^(UND_ERR_PRX|ERR_PROXY)/
   },
   {
     kind: "Invalid",
     isSent: false,
-    hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break in it.",
+    hint: "The request cannot be written as HTTP: check the base URL, and that the token has no line break.",
     codes: /^(UND_ERR_INVALID_ARG|InvalidUrl)/
   }
 ]
@@ -108,14 +108,14 @@ const chain = (cause: unknown, depth = 0): ReadonlyArray<Link> => {
   ]
 }
 
-/** Reads the chain of causes that an HTTP client gave. */
+/** Describes an error of an HTTP client by its chain of causes. */
 export const describe = (cause: unknown): TransportFailure => {
   const links = chain(cause)
   const at = links.findIndex(({ kind }) => kind !== undefined)
   const found = links[at]
-  const said = (link: Link): boolean => link.message !== ""
-  const detail = (at < 0 ? links.findLast(said) : links.slice(at).find(said))?.message ?? String(cause)
-  // The system has one code for a connection that does not come about and for one that falls silent.
+  const hasMessage = (link: Link): boolean => link.message !== ""
+  const detail = (at < 0 ? links.findLast(hasMessage) : links.slice(at).find(hasMessage))?.message ?? String(cause)
+  // The system has one code for a connection that is not established and for one that stalls.
   const isConnecting = found?.kind === timeout && links.some(({ syscall }) => syscall === "connect")
   const { kind, isSent, hint } = isConnecting ? connectTimeout : (found?.kind ?? other)
   return { kind, isSent, hint, code: found?.code, detail: detail.replace(/\s+/g, " ").trim() }

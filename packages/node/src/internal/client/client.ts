@@ -9,14 +9,14 @@ import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { JsonResponse } from "./jsonResponse.ts"
+import { BufferedResponse } from "./bufferedResponse.ts"
 import { release } from "../upload/chunkPool.ts"
 
 /**
- * A call of the API: JSON in and out, small, and traced by its caller. It needs neither streams nor a span of the
- * client, which is half of what a request costs.
+ * Whether a request is an API call: small JSON bodies, and a span of the caller. Such a request needs neither streams nor a
+ * span of the HTTP client, which halves its cost (`npm run bench`, the client on Node).
  */
-const isCall = (request: HttpClientRequest.HttpClientRequest, fiber: Fiber.Fiber<unknown, unknown>): boolean =>
+const isApiCall = (request: HttpClientRequest.HttpClientRequest, fiber: Fiber.Fiber<unknown, unknown>): boolean =>
   request.headers["accept"] === "application/json" &&
   (request.body._tag === "Empty" || request.body._tag === "Uint8Array") &&
   fiber.getRef(HttpClient.TracerDisabledWhen)(request)
@@ -27,13 +27,13 @@ const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): string | Uint8Ar
 const failed = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
   Effect.fail(new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }))
 
-type Answer = Effect.Effect<JsonResponse, HttpClientError.HttpClientError>
+type Received = Effect.Effect<BufferedResponse, HttpClientError.HttpClientError>
 
-/** Reads an answer to its end, and gives it then. */
-const reading = (
+/** Reads a response to its end, and then resumes with it. */
+const readResponse = (
   request: HttpClientRequest.HttpClientRequest,
   url: string,
-  resume: (answer: Answer) => void
+  resume: (received: Received) => void
 ): Dispatcher.DispatchHandler & { readonly abort: (reason: Error) => void } => {
   let controller: Dispatcher.DispatchController | undefined
   let end: Error | undefined
@@ -54,7 +54,7 @@ const reading = (
     },
     onResponseEnd() {
       const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-      resume(Effect.succeed(new JsonResponse(request, url, status, headers, body)))
+      resume(Effect.succeed(new BufferedResponse(request, url, status, headers, body)))
     },
     onResponseError(_, cause) {
       resume(failed(request, cause))
@@ -66,7 +66,7 @@ const reading = (
   }
 }
 
-/** A call that goes on for longer than it may, although something comes all the time. */
+/** A call took longer than its time-out, although data kept arriving. */
 class CallTimeout extends Error {
   override readonly name = "TimeoutError"
   readonly code = "ETIMEDOUT"
@@ -77,14 +77,16 @@ const call = (
   callTimeout: number,
   request: HttpClientRequest.HttpClientRequest,
   url: URL
-): Answer =>
+): Received =>
   Effect.callback((resume) => {
-    const handler = reading(request, url.href, (answer) => {
+    const handler = readResponse(request, url.href, (received) => {
       clearTimeout(timer)
-      resume(answer)
+      resume(received)
     })
     const timer =
-      callTimeout === 0 ? undefined : setTimeout(() => handler.abort(new CallTimeout("It took too long")), callTimeout)
+      callTimeout === 0
+        ? undefined
+        : setTimeout(() => handler.abort(new CallTimeout("The call took longer than callTimeout")), callTimeout)
     const { method, headers } = request
     try {
       const path = url.pathname + url.search
@@ -99,45 +101,45 @@ const call = (
     })
   })
 
-/** Undici asks for more when the socket has let go of what it was given. */
-const lettingGo = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Undici requests the next chunk when the socket has sent the previous one, which can then be reused. */
+const releaseSent = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
     yield piece
     release(piece)
   }
 }
 
-const streaming = (
+const withStreamedBody = (
   request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
   const { body } = request
   return body._tag !== "Stream"
     ? Effect.succeed(request)
     : Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) =>
-        HttpClientRequest.setBody(request, HttpBody.raw(lettingGo(pieces), body))
+        HttpClientRequest.setBody(request, HttpBody.raw(releaseSent(pieces), body))
       )
 }
 
-// Settings of the layer's surroundings hold for its requests; trace headers would tell the platform of our insides.
-const settle = (surroundings: Context.Context<never>) => (client: HttpClient.HttpClient) =>
+// The references of the layer apply to its requests. Trace headers would tell the platform about the program.
+const withContext = (layerContext: Context.Context<never>) => (client: HttpClient.HttpClient) =>
   HttpClient.transformResponse(client, (response) =>
     response.pipe(
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
-      Effect.updateContext((context: Context.Context<never>) => Context.merge(surroundings, context))
+      Effect.updateContext((context: Context.Context<never>) => Context.merge(layerContext, context))
     )
   )
 
-/** A client on a dispatcher: Effect's own, with a shorter way for calls of the API. */
+/** The HTTP client of Effect on a dispatcher, with a faster path for API calls. */
 export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, callTimeout: number) {
   const undici = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
-  const general = settle(yield* Effect.context<never>())(undici)
+  const general = withContext(yield* Effect.context<never>())(undici)
   return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
-        const url = isCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
+        const url = isApiCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
         return Option.isSome(url)
           ? call(dispatcher, callTimeout, request, url.value)
-          : Effect.flatMap(streaming(request), general.execute)
+          : Effect.flatMap(withStreamedBody(request), general.execute)
       })
     ),
     Effect.succeed

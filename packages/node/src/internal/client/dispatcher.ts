@@ -16,25 +16,25 @@ export interface DispatcherSettings {
   readonly bodyTimeout: number
 }
 
-/** The proxy answered `CONNECT` with something other than 200. */
+/** The proxy responded to `CONNECT` with a status other than 200. */
 export class ProxyRefused extends Error {
   override readonly name = "ProxyRefused"
   readonly code = "ERR_PROXY_REFUSED"
   readonly statusCode: number
   constructor(statusCode: number) {
-    super(`The proxy refused to open a tunnel: it answered ${statusCode}`)
+    super(`The proxy refused to open a tunnel: it responded with ${statusCode}`)
     this.statusCode = statusCode
   }
 }
 
-// The client above asks for no time-outs at all on every request; the last word is here.
+// The HTTP client of Effect turns the time-outs off for each request, so they are set here.
 const enforceTimeouts =
   (headersTimeout: number, bodyTimeout: number): Undici.Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) =>
     dispatch({ ...options, headersTimeout, bodyTimeout }, handler)
 
-// A tunnel that does not open is a failure to connect, with one code per cause.
+// A tunnel that the proxy does not open is reported as a failure to connect.
 const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, {
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { type Deadlines, makeDeadlines } from "../client/deadlines.ts"
+import { type Deadlines, makeDeadlines } from "./deadlines.ts"
 
 /** The properties that a framework may have added to a request. */
 interface FrameworkRequest {

@@ -3,9 +3,9 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Chat, Comment, Json, Member, Message, Update } from "../src/index.ts"
-import { parseMarked } from "../src/internal/client/json.ts"
-import { chat, comment, message, seq, user } from "./support/fixtures.ts"
+import { Chat, Comment, Json, Member, Message, Update } from "../../src/index.ts"
+import { parseMarked } from "../../src/internal/client/json.ts"
+import { chat, comment, message, seq, user } from "../support/fixtures.ts"
 
 const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
   const decode = Schema.decodeUnknownResult(schema)

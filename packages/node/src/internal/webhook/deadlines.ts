@@ -1,27 +1,27 @@
-/** What has until then to come to its end. */
+/** A deadline, and what to do when it has passed. */
 export interface Deadline {
   readonly at: number
   readonly expire: () => void
 }
 
 /**
- * Deadlines that are all equally far away when they are set: the first one set is the first to pass. One timer watches
- * over all of them, since a timer for each would cost more than most of what it watches over.
+ * Deadlines of the same length: the first one that is set is the first to pass. One timer is used for all of them, because
+ * a timer for each request takes longer than most requests (`npm run bench`, the webhook).
  */
 export const makeDeadlines = (millis: number) => {
   const pending = new Set<Deadline>()
-  let isWatched = false
+  let hasTimer = false
 
-  const watch = (within: number): void => {
-    isWatched = true
-    setTimeout(look, Math.ceil(within)).unref()
+  const startTimer = (within: number): void => {
+    hasTimer = true
+    setTimeout(expirePassed, Math.ceil(within)).unref()
   }
 
-  const look = (): void => {
-    isWatched = false
+  const expirePassed = (): void => {
+    hasTimer = false
     const now = performance.now()
     for (const deadline of pending) {
-      if (deadline.at > now) return watch(deadline.at - now)
+      if (deadline.at > now) return startTimer(deadline.at - now)
       pending.delete(deadline)
       deadline.expire()
     }
@@ -31,7 +31,7 @@ export const makeDeadlines = (millis: number) => {
     set: (expire: () => void): Deadline => {
       const deadline = { at: performance.now() + millis, expire }
       pending.add(deadline)
-      if (!isWatched) watch(millis)
+      if (!hasTimer) startTimer(millis)
       return deadline
     },
     clear: (deadline: Deadline): void => {

@@ -12,10 +12,10 @@ const decoder = new TextDecoder()
 const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304
 
 /**
- * An answer that has been read to its end. Status, headers and text are at hand; what else an answer can give comes from
- * a web `Response` that is made when it is asked for.
+ * A response that has been read to its end. Its status, headers and text are available; anything else comes from a web
+ * `Response` that is created when it is first needed.
  */
-export class JsonResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+export class BufferedResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
   readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
   readonly request: HttpClientRequest
