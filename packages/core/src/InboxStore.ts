@@ -187,7 +187,7 @@ const compactAfter = 64
 
 const headOf = ({ first, updates }: MemoryPartition): number => updates[first]?.sequence ?? Infinity
 
-const makeMemory = (): InboxStore["Service"] => {
+const makeMemoryUnsafe = (): InboxStore["Service"] => {
   const partitions = new Map<string, MemoryPartition>()
   const ready = makeHeap<MemoryPartition>((a, b) => headOf(a) < headOf(b))
   const deduplication = new Deduplication()
@@ -347,13 +347,21 @@ const makeMemory = (): InboxStore["Service"] => {
 }
 
 /**
+ * Creates a store in the memory of the process. {@link layerMemory} provides it as a service.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeMemory: Effect.Effect<InboxStore["Service"]> = Effect.sync(makeMemoryUnsafe)
+
+/**
  * A store in memory, for tests and for bots that may lose queued updates when the process stops. It remembers at least the
  * latest 50,000 fingerprints.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (): Layer.Layer<InboxStore> => Layer.sync(InboxStore, () => InboxStore.of(makeMemory()))
+export const layerMemory = (): Layer.Layer<InboxStore> => Layer.effect(InboxStore, makeMemory)
 
 /**
  * The operations of a store that can store several batches in one transaction. {@link withWriteBatching} makes an
