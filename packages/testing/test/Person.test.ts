@@ -111,7 +111,7 @@ describe("Person", () => {
     Effect.gen(function* () {
       const { channel, group, owner, post, visitor } = yield* Scene.make
       const fitting = "a".repeat(4000)
-      const said = yield* visitor.send(group, fitting)
+      const sent = yield* visitor.send(group, fitting)
       const comment = yield* visitor.comment(post, fitting)
       const places = Array.from({ length: 13 }, () => ({ type: "location" as const, latitude: 1, longitude: 2 }))
       yield* visitor.send(group, "", { attachments: places.slice(1) })
@@ -119,8 +119,8 @@ describe("Person", () => {
       const expected: ReadonlyArray<readonly [Effect.Effect<unknown, Person.PersonError>, string]> = [
         [visitor.send(group, fitting + "a"), tooLong],
         [visitor.send(fitting + "a"), tooLong],
-        [visitor.edit(said, fitting + "a"), tooLong],
-        [visitor.edit(said, ""), "a message has a text, attachments or a link"],
+        [visitor.edit(sent, fitting + "a"), tooLong],
+        [visitor.edit(sent, ""), "a message has a text, attachments or a link"],
         [visitor.send(group, "", { attachments: places }), "a message has at most 12 attachments"],
         [visitor.comment(post, fitting + "a"), tooLong],
         [visitor.editComment(comment, fitting + "a"), tooLong],
@@ -192,9 +192,9 @@ describe("Person", () => {
       yield* Messages.edit({ message_id: Scene.midOf(message), text: "edited" })
       yield* Messages.remove({ message_id: Scene.midOf(message) })
       yield* Comments.send({ message_id: Scene.midOf(post), text: "a comment" })
-      const heard = yield* Stream.runCollect(Stream.take(Emulator.eventsIn(group), 5))
+      const events = yield* Stream.runCollect(Stream.take(Emulator.eventsIn(group), 5))
       assert.deepStrictEqual(
-        heard.map(({ _tag }) => _tag),
+        events.map(({ _tag }) => _tag),
         ["Message", "Message", "Message", "Edited", "Removed"]
       )
     }).pipe(Effect.provide(layer))

@@ -23,7 +23,7 @@ const callOnce = (endpoint: Endpoint.Any, request: unknown): Call =>
 
 type Answer = readonly [status: number, body: unknown, headers?: Readonly<Record<string, string>>]
 
-/** Calls an endpoint whose answer is given. */
+/** Calls an endpoint that receives a given response. */
 const answeredWith = (endpoint: Endpoint.Any, ...answer: Answer) =>
   Effect.gen(function* () {
     const request = yield* requestFor(endpoint)
@@ -35,7 +35,7 @@ const failureOf = (endpoint: Endpoint.Any, ...answer: Answer) => Effect.flip(ans
 
 const failedUsers = [{ error_code: "add.participant.privacy", user_ids: [7] }]
 
-/** The answers by which an error is recognised, each by itself. */
+/** The responses by which an error is recognized. */
 const answersOf = ({ matcher }: ApiError.ErrorClass<unknown>): ReadonlyArray<Answer> => [
   ...matcher.codes.map((code) => [418, { code, message: "no" }] as const),
   ...[matcher.status, matcher.statusWithoutCode]
@@ -52,12 +52,12 @@ const answersOf = ({ matcher }: ApiError.ErrorClass<unknown>): ReadonlyArray<Ans
 
 const common = [ApiError.Unauthorized, ApiError.RateLimited]
 
-/** Which error an answer is: the first of the endpoint's that claims it. */
+/** Returns the error of a response: the first of the endpoint that matches it. */
 const expected = (endpoint: Endpoint.Any, error: ApiError.ErrorClass<unknown>, status: number, body: unknown) =>
   endpoint.declaration.errors.find(({ matcher }) => matcher.matches?.(body, status) === true) ?? error
 
-describe("all declarations", () => {
-  it("have a name, a method and a path of their own", () => {
+describe("the declarations of all endpoints", () => {
+  it("have distinct names, and distinct methods and paths", () => {
     const names = all.map(({ endpoint }) => endpoint)
     const routes = all.map(({ declaration }) => `${declaration.method} ${declaration.path.replace(/\{\w+\}/g, "{}")}`)
     assert.strictEqual(all.length, 33)
@@ -65,7 +65,7 @@ describe("all declarations", () => {
     assert.strictEqual(new Set(routes).size, all.length)
   })
 
-  it("name in their path exactly the keys of `params`", () => {
+  it("have exactly the keys of `params` in the path", () => {
     for (const { declaration, endpoint } of all) {
       const match = find(declaration.method, declaration.path.replace(/\{\w+\}/g, "1"))
       const params = match._tag === "Found" ? Object.keys(match.params) : undefined
@@ -83,7 +83,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     assert.strictEqual(typeof handlerOf(endpoint), "function")
   })
 
-  it.effect("arrives at the server as the request that was made", () =>
+  it.effect("arrives at the server as the request that was sent", () =>
     Effect.gen(function* () {
       const read = requestReader.make(endpoint.declaration)
       const request = yield* requestFor(endpoint)
@@ -102,7 +102,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("brings back the success that was answered", () =>
+  it.effect("returns the success value of the response", () =>
     Effect.gen(function* () {
       assert.isTrue(name in successes)
       const body = yield* Schema.encodeUnknownEffect(endpoint.declaration.success)(successes[name])
@@ -143,7 +143,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     ["nothing", ""]
   ] as const
 
-  it.effect.each(malformed)("keeps the body of an answer that is %s", ([, body]) =>
+  it.effect.each(malformed)("keeps the body of a response that is %s", ([, body]) =>
     Effect.gen(function* () {
       const failure = yield* failureOf(endpoint, 200, body)
       assert.strictEqual(failure._tag, "RequestFailed")
@@ -152,7 +152,7 @@ describe.each(all.map((endpoint) => [endpoint.endpoint, endpoint] as const))("%s
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps the page of a gateway's error", () =>
+  it.effect("keeps the error page of a gateway", () =>
     Effect.gen(function* () {
       const body = "<html><h1>502 Bad Gateway</h1></html>"
       const failure = yield* failureOf(endpoint, 502, body, { "content-type": "text/html" })

@@ -2,10 +2,10 @@ import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { assumes, says } from "../support/fidelity.ts"
-import { DELETE, denied, GET, PATCH, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
+import { DELETE, denied, GET, PATCH, POST, PUT, failsWith, succeeds, reports } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
-const unauthorized = (call: ReturnType<typeof GET>) => refused(call, 401, "verify.token")
+const unauthorized = (call: ReturnType<typeof GET>) => failsWith(call, 401, "verify.token")
 
 says(
   "Authentication",
@@ -92,8 +92,8 @@ assumes(
   "A token in whose place the bot has another one is 403 deprecated.token",
   Effect.gen(function* () {
     yield* Emulator.revokeToken("emulator-token", "deprecated")
-    yield* refused(GET("/me"), 403, "deprecated.token")
-    yield* refused(POST("/messages", "{"), 403, "deprecated.token")
+    yield* failsWith(GET("/me"), 403, "deprecated.token")
+    yield* failsWith(POST("/messages", "{"), 403, "deprecated.token")
   })
 )
 
@@ -173,7 +173,7 @@ assumes(
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     yield* owner.removeBot(group)
-    yield* tells(DELETE(`/chats/${channel.chat_id}/members/me`), true)
+    yield* reports(DELETE(`/chats/${channel.chat_id}/members/me`), true)
     for (const { chat_id } of [group, channel]) {
       yield* denied(POST(`/messages?chat_id=${chat_id}`, { text: "a" }))
       yield* denied(PATCH(`/chats/${chat_id}`, { title: "a" }))

@@ -5,12 +5,24 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { DELETE, denied, GET, invalid, noMessage, PATCH, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
+import {
+  DELETE,
+  denied,
+  GET,
+  invalid,
+  noMessage,
+  PATCH,
+  POST,
+  PUT,
+  failsWith,
+  succeeds,
+  reports
+} from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 /** What the notices to the members were about. */
-const notices = Effect.map(Emulator.events, (heard) =>
-  heard.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
+const notices = Effect.map(Emulator.events, (events) =>
+  events.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
 )
 
 const statusOf = ({ chat_id }: { readonly chat_id: number }) =>
@@ -175,7 +187,7 @@ says(
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     assert.isTrue((yield* GET(`/chats/${group.chat_id}`)).at("pinned_message") == null)
-    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
     const { at } = yield* GET(`/chats/${group.chat_id}`)
     assert.strictEqual(at("pinned_message.body.mid"), Scene.midOf(message))
   })
@@ -207,7 +219,7 @@ says(
   "left: the bot left the chat",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
-    yield* tells(DELETE(`/chats/${group.chat_id}/members/me`), true)
+    yield* reports(DELETE(`/chats/${group.chat_id}/members/me`), true)
     assert.strictEqual(yield* statusOf(group), "left")
   })
 )
@@ -241,16 +253,16 @@ assumes(
   "A closed chat takes no messages, members, pins or changes: 403; what stands in it can be read",
   Effect.gen(function* () {
     const { channel, friend, group, message, post } = yield* Scene.make
-    for (const [{ chat_id }, said] of [[group, message] as const, [channel, post] as const]) {
+    for (const [{ chat_id }, sent] of [[group, message] as const, [channel, post] as const]) {
       yield* Emulator.closeChat({ chat_id })
       yield* denied(POST(`/messages?chat_id=${chat_id}`, { text: "hi" }))
       yield* denied(PATCH(`/chats/${chat_id}`, { title: "a" }))
-      yield* denied(PUT(`/chats/${chat_id}/pin`, { message_id: Scene.midOf(said) }))
+      yield* denied(PUT(`/chats/${chat_id}/pin`, { message_id: Scene.midOf(sent) }))
       yield* denied(POST(`/chats/${chat_id}/members`, { user_ids: [friend.user_id] }))
       yield* denied(POST(`/chats/${chat_id}/actions`, { action: "typing_on" }))
       yield* succeeds(GET(`/chats/${chat_id}`))
       yield* succeeds(GET(`/messages?chat_id=${chat_id}`))
-      yield* succeeds(GET(`/messages/${Scene.midOf(said)}`))
+      yield* succeeds(GET(`/messages/${Scene.midOf(sent)}`))
     }
   })
 )
@@ -359,7 +371,7 @@ says(
     assert.strictEqual((yield* succeeds(PATCH(path, { pin: null }))).at("pinned_message.body.mid"), mid)
     yield* noMessage(PATCH(path, { pin: Scene.midOf(post) }))
     yield* noMessage(PATCH(path, { pin: "mid.0" }))
-    yield* tells(DELETE(`${path}/pin`), true)
+    yield* reports(DELETE(`${path}/pin`), true)
     assert.isTrue((yield* GET(path)).at("pinned_message") == null)
   })
 )
@@ -387,12 +399,12 @@ assumes(
   "PUT /chats/{chatId}/pin notifies the members unless notify is false",
   Effect.gen(function* () {
     const { dialog, group, message, visitor } = yield* Scene.make
-    const said = yield* visitor.send("hi")
+    const sent = yield* visitor.send("hi")
     const message_id = Scene.midOf(message)
-    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
     assert.deepStrictEqual(yield* notices, [])
-    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id }), true)
-    yield* tells(PUT(`/chats/${dialog.chat_id}/pin`, { message_id: Scene.midOf(said), notify: true }), true)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id }), true)
+    yield* reports(PUT(`/chats/${dialog.chat_id}/pin`, { message_id: Scene.midOf(sent), notify: true }), true)
     assert.deepStrictEqual(yield* notices, [["pin"], ["pin"]])
   })
 )
@@ -448,7 +460,7 @@ assumes(
     const { dialog, group, message } = yield* Scene.make
     const none = yield* succeeds(GET(`/chats/${dialog.chat_id}/pin`))
     assert.isTrue(none.at("message") == null)
-    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
     const { at } = yield* succeeds(GET(`/chats/${group.chat_id}/pin`))
     assert.strictEqual(at("message.body.mid"), Scene.midOf(message))
   })
@@ -462,7 +474,7 @@ assumes(
     const { group, message, post } = yield* Scene.make
     const path = `/chats/${group.chat_id}/pin`
     for (const notify of [true, false, null]) {
-      yield* tells(PUT(path, { message_id: Scene.midOf(message), notify }), true)
+      yield* reports(PUT(path, { message_id: Scene.midOf(message), notify }), true)
     }
     yield* noMessage(PUT(path, { message_id: Scene.midOf(post) }))
     for (const body of [{}, { message_id: 5 }]) yield* invalid(PUT(path, body))
@@ -475,8 +487,8 @@ assumes(
   "DELETE /chats/{chatId}/pin answers {success}, and the chat has no pin",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
-    yield* tells(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
-    yield* tells(DELETE(`/chats/${group.chat_id}/pin`), true)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* reports(DELETE(`/chats/${group.chat_id}/pin`), true)
     assert.isTrue((yield* GET(`/chats/${group.chat_id}/pin`)).at("message") == null)
   })
 )
@@ -489,9 +501,9 @@ assumes(
     const { group, message } = yield* Scene.make
     const other = yield* Messages.send({ chat_id: group.chat_id, text: "b" })
     const path = `/chats/${group.chat_id}/pin`
-    for (const { body } of [message, other]) yield* tells(PUT(path, { message_id: body!.mid }), true)
+    for (const { body } of [message, other]) yield* reports(PUT(path, { message_id: body!.mid }), true)
     assert.strictEqual((yield* GET(path)).at("message.body.mid"), Scene.midOf(other))
-    yield* tells(DELETE(`/messages?message_id=${Scene.midOf(other)}`), true)
+    yield* reports(DELETE(`/messages?message_id=${Scene.midOf(other)}`), true)
     assert.isTrue((yield* GET(path)).at("message") == null)
   })
 )
@@ -503,9 +515,9 @@ assumes(
   Effect.gen(function* () {
     const { dialog } = yield* Scene.make
     const actions = ["typing_on", "sending_photo", "sending_video", "sending_audio", "sending_file", "mark_seen"]
-    for (const action of actions) yield* tells(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
-    const heard = (yield* Emulator.events).flatMap((heard) => (heard._tag === "Action" ? [heard.action] : []))
-    assert.deepStrictEqual<ReadonlyArray<string>>(heard, actions)
+    for (const action of actions) yield* reports(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
+    const shown = (yield* Emulator.events).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
+    assert.deepStrictEqual<ReadonlyArray<string>>(shown, actions)
     for (const body of [{}, { action: "juggling" }]) yield* invalid(POST(`/chats/${dialog.chat_id}/actions`, body))
   })
 )
@@ -595,11 +607,11 @@ says(
     const seen = Effect.map(GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`), ({ at }) =>
       at("members.0.last_activity_time")
     )
-    const said = yield* visitor.send(group, "hello")
+    const sent = yield* visitor.send(group, "hello")
     const doings = [
       visitor.send(group, "hi"),
-      visitor.edit(said, "hello!"),
-      visitor.remove(said),
+      visitor.edit(sent, "hello!"),
+      visitor.remove(sent),
       visitor.rename(group, "Writing club"),
       visitor.press(asked, "Yes"),
       visitor.comment(post, "hi"),
@@ -660,8 +672,8 @@ says(
     const photos = { description: "I read", avatar_url: "https://p.example/s", full_avatar_url: "https://p.example/f" }
     const visitor = yield* Emulator.user({ first_name: "Victor", ...photos })
     const group = yield* Emulator.chat({ owner: visitor, bot: { admin: true } })
-    const said = yield* visitor.send(group, "hi")
-    const { at } = yield* GET(`/messages/${Scene.midOf(said)}`)
+    const sent = yield* visitor.send(group, "hi")
+    const { at } = yield* GET(`/messages/${Scene.midOf(sent)}`)
     for (const key of Object.keys(photos)) assert.isUndefined(at(`sender.${key}`))
     const members = yield* GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`)
     assert.deepInclude(members.at("members.0") as object, photos)
@@ -684,7 +696,7 @@ says(
   "It adds members to a group chat and answers success",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
-    yield* tells(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
+    yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("participants_count"), 4)
     assert.include((yield* friend.send(group, "hi")).body!.text!, "hi")
   })
@@ -701,7 +713,7 @@ says(
     yield* owner.setBotAdmin(group, undefined)
     yield* denied(call)
     yield* owner.setBotAdmin(group, ["add_remove_members"])
-    yield* tells(call, true)
+    yield* reports(call, true)
   })
 )
 
@@ -724,7 +736,7 @@ says(
     const path = `/chats/${group.chat_id}/members`
     const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
     yield* invalid(POST(path, { user_ids: ids(101) }))
-    yield* tells(POST(path, { user_ids: ids(100) }), false)
+    yield* reports(POST(path, { user_ids: ids(100) }), false)
     yield* invalid(POST(path, {}))
   })
 )
@@ -736,7 +748,7 @@ says(
     const { friend, group } = yield* Scene.make
     const shy = yield* Emulator.user({ first_name: "Sid", isPrivate: true })
     const user_ids = [shy.user_id, friend.user_id, 5, 6]
-    const { at } = yield* tells(POST(`/chats/${group.chat_id}/members`, { user_ids }), false)
+    const { at } = yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids }), false)
     assert.sameDeepMembers(at("failed_user_details") as Array<unknown>, [
       { error_code: "add.participant.privacy", user_ids: [shy.user_id] },
       { error_code: "add.participant.not.found", user_ids: [5, 6] }
@@ -751,7 +763,7 @@ assumes(
   "The lists are called failed_user_ids and failed_user_details, and success is false when only some failed",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
-    const { at } = yield* tells(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id, 5] }), false)
+    const { at } = yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id, 5] }), false)
     assert.deepStrictEqual(at("failed_user_ids"), [5])
     assert.deepStrictEqual(at("failed_user_details"), [{ error_code: "add.participant.not.found", user_ids: [5] }])
   })
@@ -814,11 +826,11 @@ assumes(
   Effect.gen(function* () {
     const { friend, group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
-    yield* tells(DELETE(`${path}?user_id=${visitor.user_id}`), true)
+    yield* reports(DELETE(`${path}?user_id=${visitor.user_id}`), true)
     yield* visitor.join(group)
-    yield* tells(DELETE(`${path}?user_id=${visitor.user_id}&block=true`), true)
+    yield* reports(DELETE(`${path}?user_id=${visitor.user_id}&block=true`), true)
     assert.strictEqual((yield* Effect.flip(visitor.join(group))).reason, "they are blocked there")
-    yield* refused(DELETE(`${path}?user_id=${friend.user_id}`), 404, "not.found")
+    yield* failsWith(DELETE(`${path}?user_id=${friend.user_id}`), 404, "not.found")
     yield* invalid(DELETE(path))
   })
 )
@@ -855,7 +867,7 @@ assumes(
   "DELETE /chats/{chatId}/members/me lets the bot leave a group or a channel; a dialog it cannot leave",
   Effect.gen(function* () {
     const { channel, dialog, group } = yield* Scene.make
-    for (const { chat_id } of [group, channel]) yield* tells(DELETE(`/chats/${chat_id}/members/me`), true)
+    for (const { chat_id } of [group, channel]) yield* reports(DELETE(`/chats/${chat_id}/members/me`), true)
     yield* denied(DELETE(`/chats/${dialog.chat_id}/members/me`))
   })
 )
@@ -884,13 +896,13 @@ assumes(
     const appoint = (...permissions: ReadonlyArray<string>) =>
       POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions }] })
     const rights = Effect.map(GET(`${path}?user_ids=${visitor.user_id}`), ({ at }) => at("members.0.permissions"))
-    yield* tells(appoint("write", "edit"), true)
+    yield* reports(appoint("write", "edit"), true)
     assert.deepStrictEqual(yield* rights, ["write", "edit"])
-    yield* tells(appoint("delete"), true)
+    yield* reports(appoint("delete"), true)
     assert.deepStrictEqual(yield* rights, ["delete"])
     const many = Array.from({ length: 51 }, () => ({ user_id: visitor.user_id, permissions: ["write"] }))
     yield* invalid(POST(`${path}/admins`, { admins: many }))
-    yield* refused(POST(`${path}/admins`, { admins: [{ user_id: 5, permissions: [] }] }), 404, "not.found")
+    yield* failsWith(POST(`${path}/admins`, { admins: [{ user_id: 5, permissions: [] }] }), 404, "not.found")
   })
 )
 
@@ -901,9 +913,9 @@ assumes(
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
-    yield* refused(DELETE(`${path}/admins/${visitor.user_id}`), 404, "not.found")
-    yield* tells(POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions: ["write"] }] }), true)
-    yield* tells(DELETE(`${path}/admins/${visitor.user_id}`), true)
+    yield* failsWith(DELETE(`${path}/admins/${visitor.user_id}`), 404, "not.found")
+    yield* reports(POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions: ["write"] }] }), true)
+    yield* reports(DELETE(`${path}/admins/${visitor.user_id}`), true)
     const { at } = yield* GET(`${path}?user_ids=${visitor.user_id}`)
     assert.deepStrictEqual([at("members.0.is_admin"), at("members.0.permissions") ?? null], [false, null])
   })

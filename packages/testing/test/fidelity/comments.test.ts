@@ -3,7 +3,19 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { DELETE, denied, each, GET, invalid, noMessage, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
+import {
+  DELETE,
+  denied,
+  each,
+  GET,
+  invalid,
+  noMessage,
+  POST,
+  PUT,
+  failsWith,
+  succeeds,
+  reports
+} from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const { midOf } = Scene
@@ -290,7 +302,7 @@ says(
   "It edits a comment of the bot and answers success",
   Effect.gen(function* () {
     const { comment, path } = yield* scene
-    yield* tells(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
+    yield* reports(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
     const { at } = yield* GET(`${path}/${comment.body.mid}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["First", "strong"])
   })
@@ -313,12 +325,12 @@ says(
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const ofChannel = (yield* owner.comment(post, "We", { onBehalf: true })).body.mid
     const foreign = (yield* visitor.comment(post, "I")).body.mid
-    yield* tells(edit(path, ofChannel), true)
-    yield* refused(edit(path, foreign), 403, "access.denied")
+    yield* reports(edit(path, ofChannel), true)
+    yield* failsWith(edit(path, foreign), 403, "access.denied")
     for (const rights of [["write", "read_all_messages"] as const, undefined]) {
       yield* owner.setBotAdmin(channel, rights)
-      for (const mid of [ofChannel, foreign]) yield* refused(edit(path, mid), 403, "access.denied")
-      yield* tells(edit(path, comment.body.mid), true)
+      for (const mid of [ofChannel, foreign]) yield* failsWith(edit(path, mid), 403, "access.denied")
+      yield* reports(edit(path, comment.body.mid), true)
     }
   })
 )
@@ -329,9 +341,9 @@ says(
   Effect.gen(function* () {
     const { channel, comment, path } = yield* scene
     yield* Emulator.allowComments(channel, false)
-    yield* tells(edit(path, comment.body.mid), true)
+    yield* reports(edit(path, comment.body.mid), true)
     yield* Emulator.closeChat(channel)
-    yield* tells(edit(path, comment.body.mid, { text: "again" }), true)
+    yield* reports(edit(path, comment.body.mid, { text: "again" }), true)
     yield* denied(POST(path, { text: "new" }))
   })
 )
@@ -347,7 +359,7 @@ says(
     const other = yield* visitor.comment(post, "Really?")
     yield* invalid(edit(path, mid, { text: "a", link: { type: "forward", mid: other.body.mid } }))
     const link = { type: "reply", mid: other.body.mid }
-    yield* tells(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)
+    yield* reports(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)
     const { at } = yield* GET(`${path}/${mid}`)
     assert.deepStrictEqual(
       [at("body.text"), at("body.markup") ?? null, at("link.message.mid")],
@@ -374,9 +386,9 @@ assumes(
   Effect.gen(function* () {
     const { comment, path } = yield* scene
     yield* TestClock.adjust("26 hours")
-    yield* tells(edit(path, comment.body.mid), true)
+    yield* reports(edit(path, comment.body.mid), true)
     yield* TestClock.adjust("1 millis")
-    yield* refused(edit(path, comment.body.mid), 422, "comments.timeout_exceeded")
+    yield* failsWith(edit(path, comment.body.mid), 422, "comments.timeout_exceeded")
   })
 )
 
@@ -389,11 +401,11 @@ assumes(
     const foreign = (yield* visitor.comment(post, "I")).body.mid
     yield* owner.setBotAdmin(channel, ["read_all_messages"])
     const remove = (mid: string) => DELETE(`${path}?comment_id=${mid}`)
-    yield* refused(remove(foreign), 403, "access.denied")
-    yield* tells(remove(comment.body.mid), true)
+    yield* failsWith(remove(foreign), 403, "access.denied")
+    yield* reports(remove(comment.body.mid), true)
     yield* noMessage(remove(comment.body.mid))
     yield* owner.setBotAdmin(channel, ["read_all_messages", "delete"])
-    yield* tells(remove(foreign), true)
+    yield* reports(remove(foreign), true)
     assert.deepStrictEqual((yield* GET(path)).at("messages"), [])
   })
 )

@@ -3,7 +3,7 @@ import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { assumes } from "../support/fidelity.ts"
-import { GET, refused } from "../support/http.ts"
+import { GET, failsWith } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 assumes(
@@ -13,7 +13,7 @@ assumes(
   Effect.gen(function* () {
     for (const status of [500, 502, 503, 504]) {
       yield* Emulator.setFaults([{ path: "/me", status }])
-      yield* refused(GET("/me"), status, status === 503 ? "service.unavailable" : "internal.error")
+      yield* failsWith(GET("/me"), status, status === 503 ? "service.unavailable" : "internal.error")
       for (const body of ["", "<html>Bad gateway</html>"]) {
         yield* Emulator.setFaults([{ path: "/me", status, body }])
         const answer = yield* GET("/me")

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { type Answer, DELETE, each, GET, invalid, POST, refused, succeeds, tells } from "../support/http.ts"
+import { type Answer, DELETE, each, GET, invalid, POST, failsWith, succeeds, reports } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const { midOf } = Scene
@@ -51,12 +51,12 @@ says(
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
     const { group, visitor } = yield* Scene.make
-    const said = yield* visitor.send(group, "hi")
+    const sent = yield* visitor.send(group, "hi")
     const update = yield* last("message_created")
     carries(update, "message")
     assert.deepStrictEqual(
       [update["timestamp"], (update["message"] as { body: Json }).body["mid"]],
-      [5000, midOf(said)]
+      [5000, midOf(sent)]
     )
   })
 )
@@ -143,7 +143,7 @@ says(
     const { asked, visitor } = yield* Scene.make
     yield* visitor.press(asked, "Yes")
     const { callback } = (yield* last("message_callback")) as { callback: Json }
-    yield* tells(POST(`/answers?callback_id=${String(callback["callback_id"])}`, { notification: "a" }), true)
+    yield* reports(POST(`/answers?callback_id=${String(callback["callback_id"])}`, { notification: "a" }), true)
   })
 )
 
@@ -220,11 +220,11 @@ assumes(
   "message_removed carries message_id, chat_id and user_id of who removed it",
   Effect.gen(function* () {
     const { group, owner, visitor } = yield* Scene.make
-    const said = yield* visitor.send(group, "hi")
-    yield* owner.remove(said)
+    const sent = yield* visitor.send(group, "hi")
+    yield* owner.remove(sent)
     const update = yield* last("message_removed")
     carries(update, "message_id", "chat_id", "user_id")
-    assert.deepInclude(update, { message_id: midOf(said), chat_id: group.chat_id, user_id: owner.user_id })
+    assert.deepInclude(update, { message_id: midOf(sent), chat_id: group.chat_id, user_id: owner.user_id })
   })
 )
 
@@ -245,7 +245,7 @@ says(
     const { group, owner } = yield* Scene.make
     yield* owner.removeBot(group)
     const { chat_id } = (yield* last("bot_removed")) as { chat_id: number }
-    yield* refused(POST(`/messages?chat_id=${chat_id}`, { text: "a" }), 403, "chat.denied")
+    yield* failsWith(POST(`/messages?chat_id=${chat_id}`, { text: "a" }), 403, "chat.denied")
   })
 )
 
@@ -278,8 +278,8 @@ assumes(
     const { at } = yield* GET("/me", undefined, second)
     const path = `/chats/${group.chat_id}/members`
     const before = typesIn(yield* poll()).length
-    yield* tells(POST(path, { user_ids: [at("user_id")] }), true)
-    yield* tells(DELETE(`${path}?user_id=${String(at("user_id"))}`), true)
+    yield* reports(POST(path, { user_ids: [at("user_id")] }), true)
+    yield* reports(DELETE(`${path}?user_id=${String(at("user_id"))}`), true)
     assert.deepStrictEqual(typesIn(yield* poll()).slice(before), ["user_added", "user_removed"])
     for (const type of ["user_added", "user_removed"]) assert.strictEqual(user(yield* last(type)), at("user_id"))
     const toSecond = yield* succeeds(GET("/updates?timeout=0&marker=0", undefined, second))
@@ -314,7 +314,7 @@ assumes(
     const left = yield* last("user_removed")
     carries(left, "chat_id", "user", "is_channel")
     assert.strictEqual(user(left), visitor.user_id)
-    yield* tells(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
+    yield* reports(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
     const removed = yield* last("user_removed")
     carries(removed, "chat_id", "user", "is_channel", "admin_id")
     assert.strictEqual(removed["admin_id"], (yield* GET("/me")).at("user_id"))

@@ -14,9 +14,9 @@ import {
   PATCH,
   POST,
   PUT,
-  refused,
+  failsWith,
   succeeds,
-  tells
+  reports
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -60,8 +60,8 @@ says(
   "General conventions",
   "An operation reports its failure with 200, success false and a message",
   Effect.gen(function* () {
-    yield* tells(DELETE("/subscriptions?url=https%3A%2F%2Fb.example"), false)
-    yield* tells(POST("/subscriptions", { url: "http://b.example" }), false)
+    yield* reports(DELETE("/subscriptions?url=https%3A%2F%2Fb.example"), false)
+    yield* reports(POST("/subscriptions", { url: "http://b.example" }), false)
   })
 )
 
@@ -134,7 +134,7 @@ assumes(
     const { chat_id } = group
     const empty = { attachments: null, link: null, format: null, notify: null }
     yield* succeeds(POST(`/messages?chat_id=${chat_id}`, { text: "hi", ...empty }))
-    yield* tells(PUT(`/messages?message_id=${Scene.midOf(asked)}`, { text: "And now?", ...empty }), true)
+    yield* reports(PUT(`/messages?message_id=${Scene.midOf(asked)}`, { text: "And now?", ...empty }), true)
     const { at } = yield* GET(`/messages/${Scene.midOf(asked)}`)
     assert.strictEqual(at("body.attachments.0.type"), "inline_keyboard")
     const nothing = { title: null, description: null, icon: null, pin: null, notify: null }
@@ -196,12 +196,12 @@ assumes(
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
     const answers = [
-      yield* refused(GET("/me", undefined, { token: "wrong" }), 401, "verify.token"),
+      yield* failsWith(GET("/me", undefined, { token: "wrong" }), 401, "verify.token"),
       yield* invalid(POST(`/messages?chat_id=${group.chat_id}`, {})),
       yield* denied(PATCH(`/chats/${(yield* friend.start()).chat_id}`, { title: "Us" })),
-      yield* refused(GET("/chats/-1"), 404, "chat.not.found"),
-      yield* refused(GET("/messages/mid.0"), 404, "message.not.found"),
-      yield* refused(PATCH("/messages"), 405, "method.not.allowed")
+      yield* failsWith(GET("/chats/-1"), 404, "chat.not.found"),
+      yield* failsWith(GET("/messages/mid.0"), 404, "message.not.found"),
+      yield* failsWith(PATCH("/messages"), 405, "method.not.allowed")
     ]
     for (const { text } of answers) assert.hasAllKeys(JSON.parse(text), ["code", "message"])
   })
@@ -232,7 +232,7 @@ assumes(
       POST("/chats/-1/members/admins", { admins: [] }),
       DELETE("/chats/-1/members/admins/1")
     ]
-    for (const call of calls) yield* refused(call, 404, "chat.not.found")
+    for (const call of calls) yield* failsWith(call, 404, "chat.not.found")
   })
 )
 
@@ -265,7 +265,7 @@ says(
   "404 is the answer where the resource is not found: paths that the API does not have",
   Effect.gen(function* () {
     for (const path of ["/nothing", "/chats/1/2/3", "/messages/a/b/c/d", "/"])
-      yield* refused(GET(path), 404, "not.found")
+      yield* failsWith(GET(path), 404, "not.found")
   })
 )
 
@@ -274,7 +274,7 @@ assumes(
   "Errors",
   "A method that a path does not have is 405 with the header Allow",
   Effect.gen(function* () {
-    const { headers } = yield* refused(PATCH("/messages"), 405, "method.not.allowed")
+    const { headers } = yield* failsWith(PATCH("/messages"), 405, "method.not.allowed")
     assert.strictEqual(headers["allow"], "POST, GET, HEAD, PUT, DELETE, OPTIONS")
   })
 )
@@ -301,7 +301,7 @@ assumes(
     yield* Emulator.intercept(() =>
       Effect.succeed(EmulatorHttp.respond(500, { code: "internal.error", message: "Something went wrong" }))
     )
-    yield* refused(GET("/me"), 500, "internal.error")
+    yield* failsWith(GET("/me"), 500, "internal.error")
   })
 )
 
@@ -310,8 +310,8 @@ says(
   "It is no longer supported: there is no list of a bot's chats",
   Effect.gen(function* () {
     yield* Scene.make
-    yield* refused(GET("/chats"), 404, "not.found")
-    yield* refused(GET("/chats?count=10"), 404, "not.found")
+    yield* failsWith(GET("/chats"), 404, "not.found")
+    yield* failsWith(GET("/chats?count=10"), 404, "not.found")
   })
 )
 
@@ -337,7 +337,7 @@ says(
   "Versioning",
   "A token in the query parameters is no longer supported",
   Effect.gen(function* () {
-    yield* refused(GET("/me?access_token=emulator-token", undefined, { token: null }), 401, "verify.token")
+    yield* failsWith(GET("/me?access_token=emulator-token", undefined, { token: null }), 401, "verify.token")
     yield* succeeds(GET("/me?access_token=wrong"))
   })
 )

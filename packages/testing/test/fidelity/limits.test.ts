@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { each, GET, invalid, PATCH, POST, PUT, refused, succeeds } from "../support/http.ts"
+import { each, GET, invalid, PATCH, POST, PUT, failsWith, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const limited = Effect.provide(Emulator.layerBot({ limits: EmulatorOptions.platformLimits }))
@@ -13,7 +13,7 @@ const { messages: _, ...atHost } = EmulatorOptions.platformLimits
 const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }), () => effect)
 
-const tooMany = (call: ReturnType<typeof GET>) => refused(call, 429, "too.many.requests")
+const tooMany = (call: ReturnType<typeof GET>) => failsWith(call, 429, "too.many.requests")
 
 says(
   "Limits",

@@ -150,7 +150,7 @@ const picture = Effect.gen(function* () {
 
 const toLink = "body.attachments.0.payload.url"
 
-const look = (url: string) => Effect.map(HttpClient.get(url), ({ status }) => status)
+const valueAt = (url: string) => Effect.map(HttpClient.get(url), ({ status }) => status)
 
 says(
   "Message",
@@ -162,9 +162,9 @@ says(
     assert.deepStrictEqual(new Uint8Array(yield* response.arrayBuffer), png(20, 10))
     const expires = Number(new URL(link).searchParams.get("expires"))
     yield* TestClock.adjust(expires - (yield* Clock.currentTimeMillis) - 1)
-    assert.strictEqual(yield* look(link), 200)
+    assert.strictEqual(yield* valueAt(link), 200)
     yield* TestClock.adjust(1)
-    assert.notStrictEqual(yield* look(link), 200)
+    assert.notStrictEqual(yield* valueAt(link), 200)
   })
 )
 
@@ -174,8 +174,8 @@ says(
   Effect.gen(function* () {
     const { link, path } = yield* picture
     yield* TestClock.adjust("1 day")
-    assert.strictEqual(yield* look(link), 410)
-    assert.strictEqual(yield* look(String((yield* succeeds(GET(path))).at(toLink))), 200)
+    assert.strictEqual(yield* valueAt(link), 410)
+    assert.strictEqual(yield* valueAt(String((yield* succeeds(GET(path))).at(toLink))), 200)
   })
 )
 
@@ -186,10 +186,10 @@ assumes(
   Effect.gen(function* () {
     const { link } = yield* picture
     assert.strictEqual(new URL(link).searchParams.get("expires"), String((yield* Clock.currentTimeMillis) + 86_400_000))
-    assert.strictEqual(yield* look(link.replace(/\?.*/, "")), 403)
-    assert.strictEqual(yield* look(link.replace(/\d+\?/, "1?")), 404)
+    assert.strictEqual(yield* valueAt(link.replace(/\?.*/, "")), 403)
+    assert.strictEqual(yield* valueAt(link.replace(/\d+\?/, "1?")), 404)
     yield* TestClock.adjust("1 day")
-    assert.strictEqual(yield* look(link), 410)
+    assert.strictEqual(yield* valueAt(link), 410)
   })
 )
 
@@ -205,7 +205,7 @@ const video = (content: Content) =>
     return { path: `/videos/${address.token}`, attached: (key: string) => at(`message.body.attachments.0.${key}`) }
   })
 
-const lookOf = (look: (key: string) => unknown) => [look("width"), look("height"), look("duration")]
+const lookOf = (valueAt: (key: string) => unknown) => [valueAt("width"), valueAt("height"), valueAt("duration")]
 
 assumes(
   "A",

@@ -4,7 +4,19 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { DELETE, denied, each, GET, invalid, noMessage, POST, PUT, refused, succeeds, tells } from "../support/http.ts"
+import {
+  DELETE,
+  denied,
+  each,
+  GET,
+  invalid,
+  noMessage,
+  POST,
+  PUT,
+  failsWith,
+  succeeds,
+  reports
+} from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const { midOf } = Scene
@@ -48,7 +60,7 @@ assumes(
   "A user with whom the bot has no dialog is 404 chat.not.found",
   Effect.gen(function* () {
     const { friend } = yield* Scene.make
-    yield* refused(POST(`/messages?user_id=${friend.user_id}`, { text: "hi" }), 404, "chat.not.found")
+    yield* failsWith(POST(`/messages?user_id=${friend.user_id}`, { text: "hi" }), 404, "chat.not.found")
   })
 )
 
@@ -118,9 +130,9 @@ says(
     for (const { body } of [message, post]) {
       assert.hasAllKeys(yield* recipient(body!.mid), ["chat_id", "chat_type"])
     }
-    const said = yield* visitor.send("hi")
+    const sent = yield* visitor.send("hi")
     const bot = (yield* GET("/me")).at("user_id")
-    assert.deepInclude(yield* recipient(midOf(said)), { user_id: bot })
+    assert.deepInclude(yield* recipient(midOf(sent)), { user_id: bot })
   })
 )
 
@@ -175,8 +187,8 @@ says(
   "A reply links to the message with its sender and without chat_id",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
-    const said = yield* visitor.send(group, "hi")
-    const link = { type: "reply", mid: midOf(said) }
+    const sent = yield* visitor.send(group, "hi")
+    const link = { type: "reply", mid: midOf(sent) }
     const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "ho", link }))
     assert.deepStrictEqual(
       [
@@ -185,7 +197,7 @@ says(
         at("message.link.message.mid"),
         at("message.body.text")
       ],
-      ["reply", visitor.user_id, midOf(said), "ho"]
+      ["reply", visitor.user_id, midOf(sent), "ho"]
     )
     assert.isUndefined(at("message.link.chat_id"))
   })
@@ -346,11 +358,11 @@ says(
     const { asked } = yield* Scene.make
     const path = `/messages?message_id=${midOf(asked)}`
     const attached = Effect.map(GET(`/messages/${midOf(asked)}`), ({ at }) => at("body.attachments.0.type") ?? null)
-    yield* tells(PUT(path, { text: "b" }), true)
+    yield* reports(PUT(path, { text: "b" }), true)
     assert.strictEqual(yield* attached, "inline_keyboard")
-    yield* tells(PUT(path, { text: "c", attachments: null }), true)
+    yield* reports(PUT(path, { text: "c", attachments: null }), true)
     assert.strictEqual(yield* attached, "inline_keyboard")
-    yield* tells(PUT(path, { attachments: [] }), true)
+    yield* reports(PUT(path, { attachments: [] }), true)
     assert.isNull(yield* attached)
     assert.strictEqual((yield* GET(`/messages/${midOf(asked)}`)).at("body.text"), "c")
   })
@@ -390,8 +402,8 @@ says(
     for (const notify of [{}, { notify: true }, { notify: false }]) {
       yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "hi", ...notify }))
     }
-    const pushed = (yield* Emulator.events).flatMap((heard) =>
-      heard._tag === "Message" && heard.message.body?.text === "hi" ? [heard.notify] : []
+    const pushed = (yield* Emulator.events).flatMap((event) =>
+      event._tag === "Message" && event.message.body?.text === "hi" ? [event.notify] : []
     )
     assert.deepStrictEqual(pushed, [true, true, false])
   })
@@ -877,7 +889,7 @@ assumes(
   "PUT /messages changes a message by message_id and answers {success}",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
-    yield* tells(PUT(`/messages?message_id=${midOf(message)}`, { text: "**b**", format: "markdown" }), true)
+    yield* reports(PUT(`/messages?message_id=${midOf(message)}`, { text: "**b**", format: "markdown" }), true)
     const { at } = yield* GET(`/messages/${midOf(message)}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["b", "strong"])
     yield* noMessage(PUT("/messages?message_id=mid.0", { text: "a" }))
@@ -892,7 +904,7 @@ assumes(
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     const path = `/messages?message_id=${midOf(message)}`
-    yield* tells(DELETE(path), true)
+    yield* reports(DELETE(path), true)
     yield* noMessage(DELETE(path))
     yield* noMessage(GET(`/messages/${midOf(message)}`))
   })
@@ -909,11 +921,12 @@ assumes(
     const edit = (mid: string) => PUT(`/messages?message_id=${mid}`, { text: "edited" })
     const remove = (mid: string) => DELETE(`/messages?message_id=${mid}`)
     for (const chat of [group, channel]) yield* owner.setBotAdmin(chat, ["write"])
-    for (const call of [edit(spam), edit(news), remove(spam), remove(news)]) yield* refused(call, 403, "access.denied")
+    for (const call of [edit(spam), edit(news), remove(spam), remove(news)])
+      yield* failsWith(call, 403, "access.denied")
     for (const chat of [group, channel]) yield* owner.setBotAdmin(chat, ["edit", "delete"])
-    yield* refused(edit(spam), 403, "access.denied")
-    yield* tells(edit(news), true)
-    for (const mid of [spam, news]) yield* tells(remove(mid), true)
+    yield* failsWith(edit(spam), 403, "access.denied")
+    yield* reports(edit(news), true)
+    for (const mid of [spam, news]) yield* reports(remove(mid), true)
   })
 )
 
@@ -923,7 +936,7 @@ says(
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
-    yield* tells(POST(`/answers?callback_id=${callback_id}`, { message: { text: "Yes!", attachments: [] } }), true)
+    yield* reports(POST(`/answers?callback_id=${callback_id}`, { message: { text: "Yes!", attachments: [] } }), true)
     const { at } = yield* GET(`/messages/${midOf(asked)}`)
     assert.deepStrictEqual([at("body.text"), at("body.attachments") ?? null], ["Yes!", null])
   })
@@ -947,7 +960,7 @@ assumes(
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
     const body = { message: null, notification: "Thank you" }
-    yield* tells(POST(`/answers?callback_id=${callback_id}&disable_link_preview=true`, body), true)
+    yield* reports(POST(`/answers?callback_id=${callback_id}&disable_link_preview=true`, body), true)
     assert.strictEqual(yield* visitor.notification, "Thank you")
     assert.strictEqual((yield* GET(`/messages/${midOf(asked)}`)).at("body.text"), "Shall we?")
   })
@@ -963,7 +976,7 @@ assumes(
     for (const body of [{}, { message: null, notification: null }]) {
       yield* invalid(POST(`/answers?callback_id=${callback_id}`, body))
     }
-    yield* refused(POST("/answers?callback_id=none", { notification: "a" }), 404, "not.found")
+    yield* failsWith(POST("/answers?callback_id=none", { notification: "a" }), 404, "not.found")
   })
 )
 
@@ -975,10 +988,10 @@ assumes(
     const { asked, visitor } = yield* Scene.make
     const first = yield* visitor.press(asked, "Yes")
     const second = yield* visitor.press(asked, "Yes")
-    yield* tells(POST(`/answers?callback_id=${first}`, { notification: "a" }), true)
-    yield* refused(POST(`/answers?callback_id=${first}`, { notification: "b" }), 405, "method.not.allowed")
-    yield* tells(DELETE(`/messages?message_id=${midOf(asked)}`), true)
-    yield* refused(POST(`/answers?callback_id=${second}`, { message: { text: "a" } }), 405, "method.not.allowed")
+    yield* reports(POST(`/answers?callback_id=${first}`, { notification: "a" }), true)
+    yield* failsWith(POST(`/answers?callback_id=${first}`, { notification: "b" }), 405, "method.not.allowed")
+    yield* reports(DELETE(`/messages?message_id=${midOf(asked)}`), true)
+    yield* failsWith(POST(`/answers?callback_id=${second}`, { message: { text: "a" } }), 405, "method.not.allowed")
   })
 )
 
@@ -992,7 +1005,7 @@ says(
       yield* invalid(POST(path, { message }))
     }
     const more = [Keyboard.make([Keyboard.callback("More", "more")])]
-    yield* tells(POST(path, { message: { text: "*b*", format: "markdown", attachments: more } }), true)
+    yield* reports(POST(path, { message: { text: "*b*", format: "markdown", attachments: more } }), true)
     const { at } = yield* GET(`/messages/${midOf(asked)}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["b", "emphasized"])
   })

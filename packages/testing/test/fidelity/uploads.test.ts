@@ -5,7 +5,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { GET, invalid, POST, refused, succeeds } from "../support/http.ts"
+import { GET, invalid, POST, failsWith, succeeds } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
 const names = { image: "a.png", file: "a.txt", video: "a.mp4", audio: "a.mp3" }
@@ -108,7 +108,7 @@ says(
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* uploaded("file")
-    const { at } = yield* refused(attach(group.chat_id, "file", token), 400, "attachment.not.ready")
+    const { at } = yield* failsWith(attach(group.chat_id, "file", token), 400, "attachment.not.ready")
     assert.include(String(at("message")), "errors.process.attachment.file.not.processed")
     yield* TestClock.adjust("1 minute")
     yield* succeeds(attach(group.chat_id, "file", token))
@@ -122,7 +122,7 @@ assumes(
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* uploaded("video")
-    const { at } = yield* refused(attach(group.chat_id, "video", token), 400, "attachment.not.ready")
+    const { at } = yield* failsWith(attach(group.chat_id, "video", token), 400, "attachment.not.ready")
     assert.strictEqual(at("message"), "Key: errors.process.attachment.video.not.processed")
   })
 )
@@ -134,7 +134,7 @@ says(
     const { group } = yield* Scene.make
     const { at } = yield* opened("video")
     yield* TestClock.adjust("1 hour")
-    yield* refused(attach(group.chat_id, "video", String(at("token"))), 400, "attachment.not.ready")
+    yield* failsWith(attach(group.chat_id, "video", String(at("token"))), 400, "attachment.not.ready")
   })
 )
 
@@ -144,13 +144,13 @@ assumes(
   "GET /videos/{token} answers token and urls of a video that is processed",
   Effect.gen(function* () {
     const token = yield* uploaded("video")
-    yield* refused(GET(`/videos/${token}`), 404, "not.found")
+    yield* failsWith(GET(`/videos/${token}`), 404, "not.found")
     yield* TestClock.adjust("1 minute")
     const { at } = yield* succeeds(GET(`/videos/${token}`))
     assert.strictEqual(at("token"), token)
     assert.isString(at("urls.mp4_720"))
     assert.isString(at("urls.hls"))
-    yield* refused(GET("/videos/none"), 404, "not.found")
+    yield* failsWith(GET("/videos/none"), 404, "not.found")
   })
 )
 

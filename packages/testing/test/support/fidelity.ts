@@ -10,18 +10,18 @@ type Test<E> = Effect.Effect<unknown, E, BotApi | Emulator.Emulator | HttpClient
 
 const bot = Emulator.layerBot()
 
-const check = <E>(section: Section, what: string, test: Test<E>) =>
-  it.effect(`${section}: ${what}`, () => Effect.provide(test, bot))
+const check = <E>(section: Section, statement: string, test: Test<E>) =>
+  it.effect(`${section}: ${statement}`, () => Effect.provide(test, bot))
 
 /**
- * A test of what the API document says in a section. `npm run docs` lists section and sentence in `docs/fidelity.md`, so
- * both are literals. A test that needs another emulator provides its own layer.
+ * Tests a statement of the API document in a section. `npm run docs` lists section and sentence in `docs/fidelity.md`, so
+ * both must be literals. A test that needs another emulator provides its layer.
  */
 export const says = <E>(section: Section, sentence: string, test: Test<E>): void => check(section, sentence, test)
 
-/** How sure a belief is. A: several independent sources, or seen in real traffic; B: one good source; C: a weak one. */
+/** How sure an assumption is. A: several independent sources, or real traffic; B: one good source; C: one weak source. */
 export type Grade = "A" | "B" | "C"
 
-/** A test of what is believed where the section of the API document is silent. It is listed with its grade. */
+/** Tests an assumption about what a section of the API document does not state. It is listed with its grade. */
 export const assumes = <E>(grade: Grade, section: Section, fact: string, test: Test<E>): void =>
   check(section, `${fact} (assumption ${grade})`, test)

@@ -9,11 +9,11 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  /** What stands in the body at a path of keys, such as `messages.0.body.text`. */
+  /** Returns the value at a path of keys in the body, such as `messages.0.body.text`. */
   readonly at: (path: string) => unknown
 }
 
-const look = (value: unknown, path: string): unknown =>
+const valueAt = (value: unknown, path: string): unknown =>
   path
     .split(".")
     .reduce<unknown>(
@@ -38,11 +38,11 @@ const http =
       }),
       ({ headers, status, text }) => {
         const json = parse(text)
-        return { status, headers, text, at: (path) => look(json, path) }
+        return { status, headers, text, at: (path) => valueAt(json, path) }
       }
     )
 
-/** A request as any client would make it: a body that is a text goes out as it is. */
+/** Sends a request as any client does. A body that is a string is sent as it is. */
 export const GET = http("GET")
 export const POST = http("POST")
 export const PUT = http("PUT")
@@ -53,32 +53,32 @@ export const OPTIONS = http("OPTIONS")
 
 type Call<E, R> = Effect.Effect<Answer, E, R>
 
-const seeing = <E, R>(call: Call<E, R>, look: (answer: Answer) => void): Call<E, R> =>
-  Effect.tap(call, (answer) => Effect.sync(() => look(answer)))
+const checking = <E, R>(call: Call<E, R>, valueAt: (answer: Answer) => void): Call<E, R> =>
+  Effect.tap(call, (answer) => Effect.sync(() => valueAt(answer)))
 
-/** The answer has this status and code in the platform's shape. */
-export const refused = <E, R>(call: Call<E, R>, status: number, code: string): Call<E, R> =>
-  seeing(call, (answer) => {
+/** The response is an error with this status and code. */
+export const failsWith = <E, R>(call: Call<E, R>, status: number, code: string): Call<E, R> =>
+  checking(call, (answer) => {
     assert.deepStrictEqual([answer.status, answer.at("code"), typeof answer.at("message")], [status, code, "string"])
   })
 
-/** The request is bad, and the body says why. */
-export const invalid = <E, R>(call: Call<E, R>): Call<E, R> => refused(call, 400, "proto.payload")
+/** The request is rejected as invalid. */
+export const invalid = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 400, "proto.payload")
 
-export const denied = <E, R>(call: Call<E, R>): Call<E, R> => refused(call, 403, "chat.denied")
+export const denied = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 403, "chat.denied")
 
-export const noMessage = <E, R>(call: Call<E, R>): Call<E, R> => refused(call, 404, "message.not.found")
+export const noMessage = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 404, "message.not.found")
 
 export const succeeds = <E, R>(call: Call<E, R>): Call<E, R> =>
-  seeing(call, ({ status, text }) => assert.strictEqual(status, 200, text))
+  checking(call, ({ status, text }) => assert.strictEqual(status, 200, text))
 
-/** 200, and `success` with a text where it is false. */
-export const tells = <E, R>(call: Call<E, R>, success: boolean): Call<E, R> =>
-  seeing(call, (answer) => {
+/** The status is 200, and the body has `success`, with a message if it is false. */
+export const reports = <E, R>(call: Call<E, R>, success: boolean): Call<E, R> =>
+  checking(call, (answer) => {
     assert.deepStrictEqual([answer.status, answer.at("success")], [200, success], answer.text)
     if (!success) assert.isString(answer.at("message"))
   })
 
-/** What stands at a path in each element of a list in a body. */
+/** Returns the value at a path in each element of a list in the body. */
 export const each = (answer: Answer, list: string, path: string): ReadonlyArray<unknown> =>
-  (answer.at(list) as ReadonlyArray<unknown>).map((element) => look(element, path))
+  (answer.at(list) as ReadonlyArray<unknown>).map((element) => valueAt(element, path))

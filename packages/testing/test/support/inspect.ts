@@ -1,16 +1,16 @@
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 
-/** The types of the updates so far. */
+/** Returns the types of the updates so far. */
 export const updateTypes = Effect.map(Emulator.updates, (updates) => updates.map(({ update_type }) => update_type))
 
-/** The error that an effect fails with, and the platform's code in it. */
+/** Returns the tag of the error of an effect, and the code of the platform in it. */
 export const codeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => {
     const { _tag, code } = error as { readonly _tag: string; readonly code?: string }
     return code === undefined ? _tag : `${_tag} ${code}`
   })
 
-/** Why a person cannot do something. */
+/** Returns the reason of a `PersonError`. */
 export const problemOf = <A, R>(effect: Effect.Effect<A, { readonly reason: string }, R>) =>
   Effect.map(Effect.flip(effect), ({ reason }) => reason)

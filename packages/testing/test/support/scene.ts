@@ -27,7 +27,7 @@ export const upload = (address: Upload.UploadAddress, name: string, content: str
   )
 }
 
-/** Uploads a picture and waits until it can be sent; gives its token. */
+/** Uploads an image, waits until it is processed, and returns its token. */
 export const uploadImage = Effect.gen(function* () {
   const { text } = yield* upload(yield* Uploads.create({ type: "image" }), "a.png", "a picture")
   yield* TestClock.adjust("1 minute")
@@ -35,7 +35,7 @@ export const uploadImage = Effect.gen(function* () {
   return Object.values(photos)[0].token
 })
 
-/** Uploads a video and waits until it can be sent; gives its token. */
+/** Uploads a video, waits until it is processed, and returns its token. */
 export const uploadVideo = Effect.gen(function* () {
   const address = yield* Uploads.create({ type: "video" })
   yield* upload(address, "video.mp4", "a video")
@@ -43,7 +43,7 @@ export const uploadVideo = Effect.gen(function* () {
   return address.token!
 })
 
-/** A platform with people, a dialog, a group chat and a channel in which the bot may do everything. */
+/** Creates people, a dialog, a group chat and a channel in which the bot has all rights, with some messages. */
 export const make = Effect.gen(function* () {
   const owner = yield* Emulator.user("Olga")
   const visitor = yield* Emulator.user("Victor")
@@ -61,7 +61,7 @@ export const make = Effect.gen(function* () {
 
 type Scene = Effect.Success<typeof make>
 
-/** A request to each endpoint that the scene can answer. */
+/** A valid request to each endpoint. */
 const requests = (
   { asked, channel, comment, dialog, friend, group, message, post, visitor }: Scene,
   callback_id: string,
@@ -125,7 +125,7 @@ const requests = (
 
 const oldWebhook = "https://bot.example/old?a=b&c=d"
 
-/** Sets a scene in which a request to the endpoint can be answered, and gives that request. */
+/** Creates a scene, and returns a request to the endpoint that succeeds in it. */
 export const requestFor = ({ endpoint }: Endpoint.Any) =>
   Effect.gen(function* () {
     const scene = yield* make

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 
 const page = { members: [Fixtures.member({ is_admin: true, permissions: ["write"], alias: "Editor" })], marker: 20n }
 
-/** What each endpoint gives, as a sample. */
+/** A sample of the success value of each endpoint. */
 export const successes: Readonly<Record<string, unknown>> = {
   "Answers.send": undefined,
   "Chats.get": Fixtures.chat({ pinned_message: Fixtures.message() }),
