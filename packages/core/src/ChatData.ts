@@ -1,5 +1,5 @@
 /**
- * What the program itself keeps with a chat: its settings, the step of a conversation, a counter.
+ * Data of the program that is stored with a chat: its settings, the step of a conversation, a counter.
  *
  * @since 0.1.0
  */
@@ -14,20 +14,21 @@ import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /**
- * Data is kept with a known chat, and the bot does not know this one: it left the chat, or never heard of it.
+ * Data can only be stored with a known chat, and the bot does not know this one: it left the chat, or no update of the
+ * chat was stored.
  *
  * @category errors
  * @since 0.1.0
  */
 export class UnknownChat extends Data.TaggedError("UnknownChat")<{ readonly chat_id: ChatId; readonly name: string }> {
   override get message() {
-    return `ChatData ${this.name}: the chat ${this.chat_id} is not known. Let ChatStore.track see its updates, or import its id.`
+    return `ChatData "${this.name}": the chat ${this.chat_id} is not known. Use ChatStore.track for its updates, or ChatStore.seed for its id.`
   }
 }
 
 /**
- * A value does not fit the schema: one to be kept, or one that was kept before the schema changed, which `set` and
- * `remove` can still mend. `raw` is the value.
+ * A value does not match the schema: a new one, or one that was stored before the schema changed. `set` and `remove` still
+ * work for the latter.
  *
  * @category errors
  * @since 0.1.0
@@ -35,44 +36,50 @@ export class UnknownChat extends Data.TaggedError("UnknownChat")<{ readonly chat
 export class InvalidChatData extends Data.TaggedError("InvalidChatData")<{
   readonly chat_id: ChatId
   readonly name: string
+  /** What does not match. */
   readonly problem: string
+  /** The value. */
   readonly raw: unknown
 }> {
   override get message() {
-    return `ChatData ${this.name} of the chat ${this.chat_id} does not fit its schema: ${this.problem}. A schema that changed must read old values too.`
+    return `ChatData "${this.name}" of the chat ${this.chat_id} does not match its schema: ${this.problem}. A schema that changed must accept old values too.`
   }
 }
 
 /**
- * Data of one kind. It is removed when the bot leaves the chat.
- *
- * - `get`: none where nothing was set, or the chat is not known. `from` reads it from an entry that is at hand.
- * - `set`, `remove`: whatever is there.
- * - `update`: from what is there to what `f` says, and nobody's write in between is lost: `f` may be called again. Answers
- *   with what was written.
+ * Data of one kind, identified by its name. It is removed when the bot leaves the chat.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ChatData<A> {
+  /** The name, which distinguishes the data from other data of the same chat. */
   readonly name: string
-  readonly from: (entry: KnownChat) => Effect.Effect<Option.Option<A>, InvalidChatData>
+  /** Decodes the data of a chat that was already read. Returns none if nothing is stored. */
+  readonly from: (chat: KnownChat) => Effect.Effect<Option.Option<A>, InvalidChatData>
+  /** Reads the data. Returns none if nothing is stored, or if the chat is not known. */
   readonly get: (chat_id: ChatId) => Effect.Effect<Option.Option<A>, StoreError | InvalidChatData, ChatStore>
+  /** Replaces the data. */
   readonly set: (
     chat_id: ChatId,
     value: A
   ) => Effect.Effect<void, StoreError | InvalidChatData | UnknownChat, ChatStore>
+  /**
+   * Replaces the data by the result of `f`, and returns it. The update is atomic: `f` is called again if the data was
+   * changed in the meantime.
+   */
   readonly update: (
     chat_id: ChatId,
     f: (current: Option.Option<A>) => A
   ) => Effect.Effect<A, StoreError | InvalidChatData | UnknownChat, ChatStore>
+  /** Removes the data, if there is any. */
   readonly remove: (chat_id: ChatId) => Effect.Effect<void, StoreError, ChatStore>
 }
 
 /**
- * Data under a name, which tells it apart from other data of the same chat, in the shape of a schema.
+ * Defines data with a name and a schema.
  *
- * **Example** (The language that a chat chose)
+ * **Example** (The preferences of a chat)
  *
  * ```ts
  * import { ChatData, type Recipient } from "@colloquy/core"
@@ -108,18 +115,18 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
       : decode(raw).pipe(Effect.asSome, Effect.mapError(invalid(chat_id, raw)))
   }
 
-  /** Writes what `next` makes of the entry, again where somebody else wrote meanwhile. */
+  /** Writes the data that `next` makes from the chat, and starts again if the data was changed in the meantime. */
   const write = <B, E>(
     chat_id: ChatId,
-    next: (entry: KnownChat) => Effect.Effect<readonly [B, KnownChat["data"]], E>
+    next: (chat: KnownChat) => Effect.Effect<readonly [B, KnownChat["data"]], E>
   ): Effect.Effect<B, E | StoreError | UnknownChat, ChatStore> =>
     Effect.gen(function* () {
       const store = yield* ChatStore
       while (true) {
-        const entry = yield* store.get(chat_id)
-        if (Option.isNone(entry)) return yield* new UnknownChat({ chat_id, name })
-        const [answer, data] = yield* next(entry.value)
-        if (yield* store.compareAndSetData(chat_id, entry.value.data, data)) return answer
+        const chat = yield* store.get(chat_id)
+        if (Option.isNone(chat)) return yield* new UnknownChat({ chat_id, name })
+        const [result, data] = yield* next(chat.value)
+        if (yield* store.compareAndSetData(chat_id, chat.value.data, data)) return result
       }
     })
 
@@ -137,9 +144,9 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
         ChatStore.use((store) => store.get(chat_id)),
         Option.match({ onNone: () => Effect.succeedNone, onSome: from })
       ),
-    set: (chat_id, value) => Effect.asVoid(write(chat_id, (entry) => withValue(entry, value))),
+    set: (chat_id, value) => Effect.asVoid(write(chat_id, (chat) => withValue(chat, value))),
     update: (chat_id, f) =>
-      write(chat_id, (entry) => Effect.flatMap(from(entry), (current) => withValue(entry, f(current)))),
+      write(chat_id, (chat) => Effect.flatMap(from(chat), (current) => withValue(chat, f(current)))),
     remove: (chat_id) =>
       write(chat_id, ({ data: { [name]: _, ...data } }) => Effect.succeed([undefined, data] as const)).pipe(
         Effect.catchTag("UnknownChat", () => Effect.void)

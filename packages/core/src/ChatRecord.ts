@@ -1,12 +1,10 @@
 /**
- * What a store keeps of a chat, so that updates may come late, swapped and more than once.
+ * The record of a chat in a `ChatStore`. For authors of stores.
  *
- * An update becomes the record of what it alone tells; two records of one chat combine into one. The order in which
- * records are combined makes no difference, nor does combining one twice: each fact carries the time of its update, and
- * the latest counts. A chat that was left keeps a record without contents, so that an older update does not bring it
- * back.
- *
- * Only who writes a store of their own needs this module.
+ * Updates may arrive late, out of order and repeatedly. Therefore every update becomes a record of the facts that it
+ * contains, with their time, and a store combines the records of a chat. Combining is associative and idempotent, and its
+ * order does not matter: of each fact, the latest one wins. A chat that the bot left keeps a record without facts, a
+ * tombstone, so that an older update does not bring it back.
  *
  * API: Events.
  *
@@ -21,7 +19,7 @@ import type { Update } from "./Update.ts"
 import type { User } from "./User.ts"
 
 /**
- * A fact and when it was told, in milliseconds.
+ * A fact and the time of its update, in Unix milliseconds.
  *
  * @category models
  * @since 0.1.0
@@ -32,11 +30,8 @@ export interface Dated<A> {
 }
 
 /**
- * The record of a chat. Times are milliseconds of the platform's clock.
- *
- * - `member_at` is when the bot was last seen to be in the chat: 0 where updates only showed that the chat exists.
- * - `left_at` is when the bot last left it: -1 where it did not. It is in the chat while `member_at > left_at`.
- * - `title`, `user` and `rights` are none where nothing was told since the bot last left.
+ * The record of a chat. Times are Unix milliseconds of the platform's clock. The bot is in the chat while
+ * `member_at > left_at`.
  *
  * @category models
  * @since 0.1.0
@@ -44,19 +39,26 @@ export interface Dated<A> {
 export interface ChatRecord {
   readonly chat_id: ChatId
   readonly type: ChatType | undefined
+  /** Time of the first update. */
   readonly first_seen: number
+  /** Time of the last update. */
   readonly last_seen: number
+  /** Time of the last update that proves that the bot is in the chat, or 0 if there was none. */
   readonly member_at: number
+  /** When the bot last left the chat, or -1 if it did not. */
   readonly left_at: number
+  /** The title, or `undefined` if no update contained it since the bot last left. */
   readonly title: Dated<string | null> | undefined
+  /** The user of a dialog, or `undefined` if no update contained it since the bot last left. */
   readonly user: Dated<User> | undefined
+  /** The permissions of the bot, or `undefined` if no update contained them since the bot last left. */
   readonly rights: Dated<Rights> | undefined
 }
 
 type Facts = Partial<Pick<ChatRecord, "type" | "member_at" | "left_at" | "title" | "user" | "rights">>
 
 /**
- * A record of facts that were all told at one time.
+ * Creates a record of facts that have the same time.
  *
  * @category constructors
  * @since 0.1.0
@@ -77,7 +79,7 @@ export const make = (chat_id: ChatId, at: number, facts: Facts = {}): ChatRecord
 const typeOf = (is_channel: boolean | null | undefined): ChatType | undefined =>
   is_channel == null ? undefined : is_channel ? "channel" : "chat"
 
-// Without the times of their activity, which would be out of date at once.
+// Without the times of activity, which would be outdated at once.
 const profile = ({ user_id, first_name, last_name, username, is_bot }: User): User => ({
   user_id,
   first_name,
@@ -139,15 +141,15 @@ const read = (update: Update): ChatRecord | undefined => {
 }
 
 /**
- * What an update tells about its chat; none where it names no chat.
+ * Returns the facts of an update, or none if it has no chat.
  *
- * - The bot left by `bot_removed`, `bot_stopped` and `dialog_removed`.
- * - It is in the chat by all others, except those that a person can also cause in a dialog that they stopped: an edited
- *   or removed message, a dialog cleared, muted or unmuted. These tell of a chat, but do not bring it back.
+ * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
+ * - All other updates mean that it is in the chat, except those that a user can also cause in a stopped dialog: an edited
+ *   or removed message, and a dialog that is cleared, muted or unmuted. These do not bring back a chat that was left.
  *
  * @assumption updatesOfStoppedDialogs
  *
- * **Example**
+ * **Example** (Whether an update means that the bot left the chat)
  *
  * ```ts
  * import type { Update } from "@colloquy/core"
@@ -164,7 +166,8 @@ const read = (update: Update): ChatRecord | undefined => {
 export const fromUpdate = (update: Update): Option.Option<ChatRecord> => Option.fromUndefinedOr(read(update))
 
 /**
- * What `GET /chats/{chatId}` tells. It is as old as the chat's last event, so an update that came after it counts more.
+ * Returns the facts of a response of `GET /chats/{chatId}`. They have the time of the last event of the chat, so that newer
+ * updates win.
  *
  * @assumption chatStatus
  *
@@ -187,8 +190,8 @@ const later = <A>(a: Dated<A> | undefined, b: Dated<A> | undefined, after: numbe
 }
 
 /**
- * What both records of one chat tell together. Facts that were told before the bot left are not kept. Of two facts of
- * the same millisecond the second counts, and leaving counts more than being there.
+ * Combines two records of one chat. Facts from before the bot left are dropped. Of two facts with the same time, the
+ * second one wins, and leaving wins over joining.
  *
  * @category combining
  * @since 0.1.0
@@ -209,8 +212,8 @@ export const combine = (first: ChatRecord, second: ChatRecord): ChatRecord => {
 }
 
 /**
- * One record for each chat, in the order of their ids: what a store writes at once, without two writers waiting for
- * each other in different orders.
+ * Combines records into one for each chat, in ascending order of the ids. Stores write them in this order, so that
+ * concurrent transactions do not deadlock.
  *
  * @category combining
  * @since 0.1.0
@@ -219,14 +222,14 @@ export const combineAll = (records: Iterable<ChatRecord>): ReadonlyArray<ChatRec
   const chats = new Map<ChatId, ChatRecord>()
   for (const record of records) {
     const known = chats.get(record.chat_id)
-    // A record combined with itself sheds what was told before the bot left.
+    // Combined with itself, a record loses the facts from before the bot left.
     chats.set(record.chat_id, combine(known ?? record, record))
   }
   return [...chats.values()].sort((a, b) => a.chat_id - b.chat_id)
 }
 
 /**
- * Whether the bot is in the chat.
+ * Returns whether the bot is in the chat.
  *
  * @category guards
  * @since 0.1.0
@@ -234,7 +237,7 @@ export const combineAll = (records: Iterable<ChatRecord>): ReadonlyArray<ChatRec
 export const isKnown = (record: Pick<ChatRecord, "member_at" | "left_at">): boolean => record.member_at > record.left_at
 
 /**
- * What the program sees of the record, with the data that it keeps with the chat.
+ * Returns the chat of a record, with the data of the program.
  *
  * @category conversions
  * @since 0.1.0
