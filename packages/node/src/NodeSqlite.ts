@@ -1,8 +1,9 @@
 /**
- * SQLite in one file, on Node's own `node:sqlite`: the `SqlClient` of an embedded store.
+ * Provides a `SqlClient` on a SQLite file, with `node:sqlite` of Node.
  *
  * @since 0.1.0
  */
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,14 +20,6 @@ import { failure } from "./internal/sqlite/failure.ts"
 /**
  * What {@link layer} accepts.
  *
- * - `filename`: the path of the file, whose folder is made when it is missing, or `:memory:` for a database that lives
- *   as long as the layer.
- * - `synchronous`: `FULL` by default, so that what is committed survives the loss of power. With `NORMAL` it survives
- *   the end of the process, and the last commits may be gone after the loss of power. `EXTRA` and `OFF` as SQLite says.
- * - `busyTimeout`: how long a statement waits while another connection writes, 5 seconds by default.
- * - `foreignKeys`: whether foreign keys are enforced, true by default.
- * - `cachedStatements`: how many prepared statements are kept, 128 by default.
- *
  * **Example** (Options for a file that another process also writes)
  *
  * ```ts
@@ -39,10 +32,22 @@ import { failure } from "./internal/sqlite/failure.ts"
  * @since 0.1.0
  */
 export interface Options {
+  /**
+   * The path of the file. The folder is created if it does not exist. `:memory:` is a database that exists as long as the
+   * layer.
+   */
   readonly filename: string
+  /**
+   * When SQLite waits for the disk. With `FULL`, a commit survives a power failure. With `NORMAL`, it survives the end of
+   * the process, but the last commits may be lost in a power failure. See the documentation of SQLite for `EXTRA` and
+   * `OFF`. Default: `"FULL"`.
+   */
   readonly synchronous?: "FULL" | "NORMAL" | "EXTRA" | "OFF" | undefined
+  /** How long a statement waits while another connection writes. Default: 5 seconds. */
   readonly busyTimeout?: Duration.Input | undefined
+  /** Whether foreign keys are enforced. Default: `true`. */
   readonly foreignKeys?: boolean | undefined
+  /** Maximum number of prepared statements that are cached. Default: 128. */
   readonly cachedStatements?: number | undefined
 }
 
@@ -58,7 +63,7 @@ const closed = (filename: string) =>
   new SqlError({
     reason: new ConnectionError({
       cause: new Error("closed"),
-      message: `${filename} was closed with the layer that opened it. Provide the layer to all that uses it.`,
+      message: `The database ${filename} is closed, because the layer that opened it was closed. Provide the layer to everything that uses it.`,
       operation: "open"
     })
   })
@@ -74,7 +79,7 @@ const openScoped = (settings: Database.Settings) =>
     (database) => Connection.make(settings, database)
   )
 
-const make = Effect.fnUntraced(function* (settings: Database.Settings) {
+const makeClient = Effect.fnUntraced(function* (settings: Database.Settings) {
   const semaphore = yield* Semaphore.make(1)
   const scope = yield* Effect.scope
   let ended = false
@@ -94,11 +99,11 @@ const make = Effect.fnUntraced(function* (settings: Database.Settings) {
   })
   return yield* SqlClient.make({
     ...acquirers,
-    // Only streams lease: on a connection of its own, a stream does not keep the others waiting while it is read.
+    // Only streams use the acquirer. With a separate connection, a stream does not block other statements.
     acquirer: Database.inMemory(settings.filename) ? acquirers.acquirer : whileOpen(() => openScoped(settings)),
     driver: "node:sqlite",
     compiler: Statement.makeCompilerSqlite(),
-    // Takes the lock for writing at once: a transaction that reads first and writes later could be refused by then.
+    // Takes the write lock at once. Otherwise a transaction that reads first could fail when it writes.
     beginTransaction: "BEGIN IMMEDIATE",
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     prepareTransactionControls: true,
@@ -109,13 +114,11 @@ const make = Effect.fnUntraced(function* (settings: Database.Settings) {
   })
 })
 
-const layerOf = (options: Options) => Layer.effect(SqlClient.SqlClient, make(toSettings(options)))
+const layerOf = (options: Options) => Layer.effect(SqlClient.SqlClient, makeClient(toSettings(options)))
 
 /**
- * Provides a `SqlClient` that opens its file at first use. Until then nothing is touched, and the layer itself does not
- * fail: a file that cannot be opened is the `SqlError` of each statement, and the next statement tries again.
- *
- * Otherwise like {@link layer}.
+ * Like {@link layer}, but the file is opened by the first statement. The layer itself does not fail: if the file cannot be
+ * opened, the statement fails with a `SqlError`, and the next statement tries again.
  *
  * **Example** (A bot that may never need its file)
  *
@@ -136,24 +139,33 @@ const layerOf = (options: Options) => Layer.effect(SqlClient.SqlClient, make(toS
 export const layerLazy = (options: Options): Layer.Layer<SqlClient.SqlClient> =>
   Layer.provide(layerOf(options), Reactivity.layer)
 
-const opened = Layer.effectDiscard(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`.withoutTransform))
+/**
+ * Creates a `SqlClient` that is closed with the scope. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  options: Options
+): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope | Reactivity.Reactivity> =>
+  Effect.tap(makeClient(toSettings(options)), (sql) => sql`SELECT 1`.withoutTransform)
 
 /**
- * Provides a `SqlClient` on a SQLite file, opened when the layer is built and closed with it. Fails with a `SqlError`
- * that says what to do when the file cannot be opened.
+ * Provides a `SqlClient` on a SQLite file, which is opened when the layer is built and closed with it. Fails with a
+ * `SqlError` if the file cannot be opened; its message says what to do.
  *
- * - The file is in WAL mode: readers and one writer do not wait for each other, in this process and in others.
- * - A transaction takes the lock for writing when it begins. One that only reads can begin by `BEGIN`, given as
- *   `SqlClient.BeginTransaction`. Transactions nest by savepoints.
- * - Fibers take turns at one connection. A stream of rows outside a transaction has a connection of its own, so what is
- *   done for each row may use the client. With `:memory:` there is one connection, which the stream keeps until it ends.
- * - Waiting for the lock of another connection leaves the event loop free.
- * - An integer is read as a `number` where that is exact and as a `bigint` beyond 2^53; both are bound exactly, as are
- *   booleans, as 1 and 0. A `Uint8Array` is a blob. Other objects, dates too, are refused.
- * - A text holds one statement: SQLite would drop a second one in silence, so it is refused.
+ * - The file is in WAL mode: readers and one writer do not block each other, in this process and in others.
+ * - A transaction takes the write lock when it begins. For a transaction that only reads, provide
+ *   `SqlClient.BeginTransaction` with `BEGIN`. Nested transactions are savepoints.
+ * - Fibers share one connection. A stream of rows outside a transaction has a separate connection, so that the program can
+ *   use the client while it consumes the stream. With `:memory:` there is only one connection, and the stream holds it.
+ * - Waiting for the lock of another connection does not block the event loop.
+ * - An integer is read as a `number` if it is safe, and as a `bigint` otherwise. Both can be bound, and booleans as 1 and 0.
+ *   A `Uint8Array` is a blob. Other objects, such as dates, are rejected.
+ * - A text with several statements is rejected, because SQLite would ignore all but the first.
  *
- * `node:sqlite` is loaded at the first opening. Node 22 prints that the module is experimental, unless it is started
- * with `--disable-warning=ExperimentalWarning`; Node 24 prints nothing.
+ * `node:sqlite` is loaded when the first file is opened. Node 22 then prints that it is experimental, unless it runs with
+ * `--disable-warning=ExperimentalWarning`; Node 24 prints nothing.
  *
  * **Example** (A table in a file)
  *
@@ -174,4 +186,15 @@ const opened = Layer.effectDiscard(Effect.flatMap(SqlClient.SqlClient, (sql) => 
  * @since 0.1.0
  */
 export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError> =>
-  Layer.provideMerge(opened, layerLazy(options))
+  Layer.provide(Layer.effect(SqlClient.SqlClient, make(options)), Reactivity.layer)
+
+/**
+ * Like {@link layer}, with options from the configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options>
+): Layer.Layer<SqlClient.SqlClient, SqlError | Config.ConfigError> =>
+  Layer.provide(Layer.effect(SqlClient.SqlClient, Effect.flatMap(Config.unwrap(options), make)), Reactivity.layer)

@@ -49,7 +49,7 @@ describe("NodeInbox", () => {
       const folder = yield* Files.folder
       const error = yield* opening(folder)
       assert.strictEqual(error._tag, "StoreError")
-      assert.include(error.message, `Check that it is a file in a folder where the process may write`)
+      assert.include(error.message, `Check that the path is a file in a folder to which the process can write`)
     })
   )
 
@@ -57,7 +57,7 @@ describe("NodeInbox", () => {
     Effect.gen(function* () {
       const filename = yield* Files.file
       writeFileSync(filename, "not a database ".repeat(100))
-      assert.include((yield* opening(filename)).message, `${filename} is damaged, or is no SQLite file`)
+      assert.include((yield* opening(filename)).message, `${filename} is corrupt, or not a SQLite file`)
     })
   )
 

@@ -16,7 +16,7 @@ import * as Values from "./values.ts"
 type Row = Record<string, unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** A connection that knows whether a transaction is open, as `SqlClient.makeSqliteAcquirers` asks. */
+/** A connection with its database, of which `SqlClient.makeSqliteAcquirers` needs to know whether a transaction is open. */
 export interface SqliteConnection extends Connection {
   readonly database: DatabaseSync
 }
@@ -26,8 +26,8 @@ const rowsPerChunk = 256
 const untilFree = Backoff.make({ first: "1 millis", cap: "25 millis", factor: 1.5 })
 
 /**
- * Waits for a lock of another connection without holding up the event loop, as SQLite's own wait would: the holder may
- * be in this process. It waits in real time, since what it waits for does not run in virtual time.
+ * Waits for a lock of another connection. The wait of SQLite itself would block the event loop, although the other
+ * connection may be in this process. It waits in real time, because the lock is not released in virtual time.
  */
 export const whenFree =
   (busyTimeout: Duration.Duration) =>
@@ -67,7 +67,7 @@ const take = (iterator: Iterator<Row>): Array<Row> => {
   return chunk
 }
 
-/** The connection of an open database. Its streams prepare statements of their own: a cached one may run meanwhile. */
+/** The connection of an open database. Streams do not use cached statements, which may run again during the stream. */
 export const make = (settings: Database.Settings, database: DatabaseSync): SqliteConnection => {
   const cached = Database.makeCache(database, settings.cachedStatements)
   const uncached = (sql: string) => Database.prepare(database, sql)

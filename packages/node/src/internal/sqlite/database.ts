@@ -13,10 +13,10 @@ export interface Settings {
 
 export const inMemory = (filename: string) => filename === ":memory:" || filename === ""
 
-// Loaded at the first opening: importing the module makes Node 22 print its warning of an experimental feature.
+// An import of the module would make Node 22 print its warning of an experimental feature at once.
 const driver = () => process.getBuiltinModule("node:sqlite")
 
-/** Opens the file and sets the connection up; throws what the driver throws. */
+/** Opens the file and configures the connection. Throws the errors of the driver. */
 export const open = (settings: Settings): DatabaseSync => {
   if (!inMemory(settings.filename)) mkdirSync(dirname(settings.filename), { recursive: true })
   const database = new (driver().DatabaseSync)(settings.filename, {
@@ -34,18 +34,20 @@ export const open = (settings: Settings): DatabaseSync => {
 
 const insignificant = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/
 
-/** SQLite prepares the first statement of a text and would drop the others in silence. */
+/** SQLite would prepare the first statement of a text and ignore the others. */
 export const prepare = (database: DatabaseSync, sql: string): StatementSync => {
   const statement = database.prepare(sql)
   const rest = sql.slice(statement.sourceSQL.length)
   if (!insignificant.test(rest)) {
-    throw new SyntaxError(`One statement at a time: SQLite would not run what follows the first, ${rest.trim()}`)
+    throw new SyntaxError(
+      `The text contains more than one statement. SQLite would ignore everything after the first one: ${rest.trim()}. Execute the statements one by one.`
+    )
   }
   statement.setReadBigInts(true)
   return statement
 }
 
-/** Keeps the statements used last, so that the same text is prepared once. */
+/** Caches the most recently used statements, so that the same text is prepared once. */
 export const makeCache = (database: DatabaseSync, capacity: number): ((sql: string) => StatementSync) => {
   const statements = new Map<string, StatementSync>()
   return (sql) => {

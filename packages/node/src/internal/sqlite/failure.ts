@@ -17,7 +17,7 @@ const errno = (code: number) => (code === primaryKey || code === rowId ? unique 
 
 const busyAfterRead = 517
 
-/** Waiting helps: another connection holds the lock. A transaction whose view is out of date would wait for ever. */
+/** Whether another connection holds the lock. A transaction whose snapshot is outdated would wait forever. */
 export const isBusy = (error: SqlError): boolean => {
   const cause = error.reason.cause
   return isNative(cause) && (cause.errcode & 0xff) === 5 && cause.errcode !== busyAfterRead
@@ -26,16 +26,16 @@ export const isBusy = (error: SqlError): boolean => {
 const advice = (filename: string, cause: Native): string => {
   switch (cause.errcode & 0xff) {
     case 5:
-      return `${cause.message}: another connection held ${filename} for longer than busyTimeout. Keep transactions short, or wait longer.`
+      return `${cause.message}: another connection locked ${filename} for longer than busyTimeout. Shorten the transactions, or increase busyTimeout.`
     case 8:
-      return `${cause.message}: ${filename} may be read only. Give the process the right to write the file and its folder.`
+      return `${cause.message}: ${filename} is read-only. Give the process write access to the file and its folder.`
     case 13:
-      return `${cause.message}: there is no room left for ${filename}.`
+      return `${cause.message}: no disk space is left for ${filename}.`
     case 14:
-      return `${cause.message}: ${filename}. Check that it is a file in a folder where the process may write.`
+      return `${cause.message}: ${filename}. Check that the path is a file in a folder to which the process can write.`
     case 11:
     case 26:
-      return `${cause.message}: ${filename} is damaged, or is no SQLite file. Restore it from a copy.`
+      return `${cause.message}: ${filename} is corrupt, or not a SQLite file. Restore it from a backup.`
     default:
       return cause.message
   }
@@ -50,7 +50,7 @@ const reasonOf = (filename: string, operation: string, cause: unknown): SqlError
   }
   const message = cause instanceof Error ? cause.message : String(cause)
   if (operation === "open") {
-    return new ConnectionError({ cause, message: `Cannot make the folder of ${filename}: ${message}`, operation })
+    return new ConnectionError({ cause, message: `The folder of ${filename} cannot be created: ${message}`, operation })
   }
   return cause instanceof SyntaxError
     ? new SqlSyntaxError({ cause, message, operation })
