@@ -16,7 +16,6 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as assert from "node:assert/strict"
 import * as Fixtures from "./Fixtures.ts"
-import { permutations } from "./internal/updates/permutations.ts"
 import * as TestBotApi from "./TestBotApi.ts"
 
 /**
@@ -29,6 +28,13 @@ export interface Case {
   readonly name: string
   readonly effect: Effect.Effect<void, unknown, ChatStore.ChatStore>
 }
+
+const permutations = <A>(values: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  values.length < 2
+    ? [values]
+    : values.flatMap((value, at) =>
+        permutations([...values.slice(0, at), ...values.slice(at + 1)]).map((rest) => [value, ...rest])
+      )
 
 const at = (seconds: number) => Fixtures.timestamp + seconds * 1000
 

@@ -165,7 +165,7 @@ describe("consumer", () => {
         const arrives = Effect.orDie(inbox.receive([started(1, 1)]))
         const source = arrives.pipe(
           Effect.andThen(Effect.sleep("1 second")),
-          Effect.andThen(Effect.die("cannot go on"))
+          Effect.andThen(Effect.die("cannot continue"))
         )
         const handle = () =>
           Effect.andThen(
@@ -178,7 +178,7 @@ describe("consumer", () => {
           inTime
         )
         assert.deepStrictEqual(log, ["handled"])
-        assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("cannot go on"))
+        assert.isTrue(exit._tag === "Failure" && Cause.pretty(exit.cause).includes("cannot continue"))
       }).pipe(Effect.provide(Inbox.layerMemory()))
   )
 
