@@ -11,7 +11,7 @@ const transport = (kind: ApiError.Transport["kind"], isSent: boolean) =>
 
 const status = (status: number) => failed(new ApiError.UnexpectedStatus({ status, body: "" }))
 
-describe("a message says what happened, at which endpoint, and what to do", () => {
+describe("ApiError: the message says what happened, at which endpoint, and what to do", () => {
   const messages: ReadonlyArray<readonly [ApiError.ApiError, string]> = [
     [
       new ApiError.Unauthorized({ endpoint: "Me.get", status: 401, code: "verify.token", body: "" }),
@@ -109,7 +109,7 @@ describe("a message says what happened, at which endpoint, and what to do", () =
   })
 })
 
-describe("isRetryable and maybeExecuted", () => {
+describe("RequestFailed: isRetryable and maybeExecuted", () => {
   const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, carriedOut: boolean]> =
     [
       ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],

@@ -101,14 +101,14 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 /** The endpoints whose outcome is not the pinned one. */
 type Different = { [K in keyof Pinned]: Same<Pinned[K], Outcomes[K]> extends true ? never : K }[keyof Pinned]
 
-describe("the types of endpoints", () => {
-  it("pin what each gives and what can go wrong, exactly, and none is left out", () => {
+describe("Endpoint: types", () => {
+  it("state the success and the errors of every endpoint", () => {
     expectTypeOf<Different>().toEqualTypeOf<never>()
     expectTypeOf<keyof Exported>().toEqualTypeOf<keyof Pinned>()
     assert.lengthOf(Endpoints.all, 33)
   })
 
-  it("hold the common errors at every endpoint", () => {
+  it("have the common errors at every endpoint", () => {
     expectTypeOf<Endpoint.Errors<typeof Me.get>>().toEqualTypeOf<ApiError.Common>()
     expectTypeOf<Endpoint.Errors<typeof Messages.get>>().toEqualTypeOf<ApiError.Common | Forbidden | NotFound>()
     type Uncommon = {
@@ -117,23 +117,23 @@ describe("the types of endpoints", () => {
     expectTypeOf<Uncommon[keyof Exported]>().toEqualTypeOf<never>()
   })
 
-  it("tell an error that an endpoint cannot have from those it can", () => {
+  it("exclude errors that an endpoint cannot have", () => {
     expectTypeOf<Endpoint.Errors<typeof Messages.send>>().not.toEqualTypeOf<Endpoint.Errors<typeof Messages.get>>()
     expectTypeOf<Extract<Endpoint.Errors<typeof Messages.get>, NotReady>>().toEqualTypeOf<never>()
   })
 
-  it("need nothing but BotApi", () => {
+  it("require only BotApi", () => {
     expectTypeOf(Me.get).returns.toEqualTypeOf<Effect.Effect<Bot.BotInfo, ApiError.Common, BotApi.BotApi>>()
     expectTypeOf<Endpoint.Request<typeof Me.get>>().toEqualTypeOf<void>()
   })
 })
 
-describe("the types of requests", () => {
+describe("Endpoint: types of requests", () => {
   const chat_id = Chat.ChatId.make(1)
   const user_id = User.UserId.make(1)
   const message_id = Message.MessageId.make("m")
 
-  it("take exactly one recipient", () => {
+  it("require exactly one recipient", () => {
     const ok: ReadonlyArray<Messages.SendRequest> = [
       { chat_id },
       { user_id },
@@ -151,7 +151,7 @@ describe("the types of requests", () => {
     assert.lengthOf([neither, both, list, lists], 4)
   })
 
-  it("take no id of another kind, and no plain number or string", () => {
+  it("reject ids of another type, plain numbers and plain strings", () => {
     expectTypeOf<User.UserId>().not.toExtend<Chat.ChatId>()
     expectTypeOf<Chat.ChatId>().not.toExtend<User.UserId>()
     expectTypeOf<number>().not.toExtend<Chat.ChatId>()
@@ -161,14 +161,14 @@ describe("the types of requests", () => {
     assert.isDefined(wrong)
   })
 
-  it("take no field that the endpoint does not know", () => {
+  it("reject unknown fields", () => {
     // @ts-expect-error chatId
     const wrong: Endpoint.Request<typeof Chats.get> = { chat_id, chatId: 1 }
     assert.isDefined(wrong)
   })
 })
 
-describe("the types of what is received", () => {
+describe("Endpoint: types of responses", () => {
   it("narrow an update by update_type", () => {
     expectTypeOf<Update.Of<"bot_started">["user"]>().toEqualTypeOf<User.User>()
     expectTypeOf<Update.Of<"message_callback">["callback"]>().toEqualTypeOf<Update.Callback>()
@@ -195,7 +195,7 @@ describe("the types of what is received", () => {
     expectTypeOf<Extract<Keyboard.Button, { type: "unknown" }>["raw"]>().toEqualTypeOf<unknown>()
   })
 
-  it("have positions as bigints and ids as numbers of their own kind", () => {
+  it("have bigints as positions and branded numbers as ids", () => {
     expectTypeOf<Message.MessageBody["seq"]>().toEqualTypeOf<bigint>()
     expectTypeOf<Message.MessageBody["mid"]>().toEqualTypeOf<Message.MessageId>()
     expectTypeOf<Chat.Chat["chat_id"]>().toEqualTypeOf<Chat.ChatId>()

@@ -8,21 +8,21 @@ import * as Update from "../src/Update.ts"
 
 const long = 116328127605864690n
 
-describe("parse", () => {
-  it("keeps every digit of an integer beyond 2^53", () => {
+describe("Json.parse", () => {
+  it("keeps all digits of an integer beyond 2^53", () => {
     assert.deepStrictEqual(Json.parse('{"seq":116328127605864690}'), { seq: long })
     assert.deepStrictEqual(Json.parse('{"a":9007199254740993,"b":1}'), { a: 9007199254740993n, b: 1 })
     assert.deepStrictEqual(Json.parse('{"a":123456789012345678901234567890}'), { a: 123456789012345678901234567890n })
   })
 
-  it("keeps it in arrays, in nested objects and at the top", () => {
+  it("keeps them in arrays, in nested objects and at the top", () => {
     assert.deepStrictEqual(Json.parse("[116328127605864690,1,[116328127605864691]]"), [long, 1, [long + 1n]])
     assert.deepStrictEqual(Json.parse('{"a":{"b":[{"seq":116328127605864690}]}}'), { a: { b: [{ seq: long }] } })
     assert.strictEqual(Json.parse("116328127605864690"), long)
     assert.strictEqual(Json.parse("  -116328127605864690 "), -long)
   })
 
-  it("keeps it at every offset in the text", () => {
+  it("keeps them at every offset of the text", () => {
     for (let padding = 0; padding < 40; padding++) {
       const pad = "p".repeat(padding)
       assert.deepStrictEqual(Json.parse(`{"${pad}x":116328127605864690,"z":[${long}]}`), {
@@ -32,7 +32,7 @@ describe("parse", () => {
     }
   })
 
-  it("keeps it negative, and with white space before and after the colon", () => {
+  it("keeps them in negative numbers, and with white space around the colon", () => {
     assert.deepStrictEqual(Json.parse('{"a":-116328127605864690}'), { a: -long })
     for (const space of [" ", "\n", "\t", "\r\n  "]) {
       assert.deepStrictEqual(Json.parse(`{"a"${space}:116328127605864690}`), { a: long })
@@ -42,7 +42,7 @@ describe("parse", () => {
     }
   })
 
-  it("leaves digits inside strings alone", () => {
+  it("does not change digits inside strings", () => {
     const texts = [
       "116328127605864690",
       "-116328127605864690",
@@ -64,13 +64,13 @@ describe("parse", () => {
     }
   })
 
-  it("reads a long integer after a name that ends with anything", () => {
+  it("keeps an integer after any name of a member", () => {
     for (const name of ["a", "", "\\", '"', ":", '":', "é", "1", "116328127605864690", ",", "[", " ", "\u0080", "_"]) {
       assert.deepStrictEqual(Json.parse(Json.stringify({ [name]: long, z: 1 })), { [name]: long, z: 1 })
     }
   })
 
-  it("leaves decimals and exponents to the double", () => {
+  it("returns a number for decimals and exponents", () => {
     assert.deepStrictEqual(Json.parse('{"a":1234567890123456.5,"b":[0.12345678901234567]}'), {
       a: 1234567890123456.5,
       b: [0.12345678901234567]
@@ -82,7 +82,7 @@ describe("parse", () => {
     })
   })
 
-  it("gives numbers up to 2^53 as numbers", () => {
+  it("returns a number for integers below 2^53", () => {
     assert.deepStrictEqual(Json.parse('{"a":9007199254740991,"b":-9007199254740991,"c":1234567890123456,"d":[17]}'), {
       a: 9007199254740991,
       b: -9007199254740991,
@@ -91,33 +91,33 @@ describe("parse", () => {
     })
   })
 
-  it("gives 2^53 itself as a bigint, because a double cannot tell it from its neighbour", () => {
+  it("returns a bigint for 2^53, because a double cannot distinguish it from its neighbour", () => {
     assert.deepStrictEqual(Json.parse('{"a":9007199254740992,"b":[-9007199254740992]}'), {
       a: 2n ** 53n,
       b: [-(2n ** 53n)]
     })
   })
 
-  it("throws what JSON.parse throws", () => {
+  it("throws the error of JSON.parse", () => {
     for (const text of ["", "{", '{"a":116328127605864690', '{"a":0116328127605864690}', "<html>", '{"a":--1}']) {
       assert.throws(() => Json.parse(text), SyntaxError)
     }
   })
 
-  it("keeps a member that is called __proto__", () => {
+  it("keeps a member with the name __proto__", () => {
     const parsed = Json.parse('{"__proto__":{"seq":116328127605864690}}')
     assert.deepStrictEqual(Object.entries(parsed as object), [["__proto__", { seq: long }]])
   })
 })
 
-describe("a hostile text", () => {
+describe("Json.parse: hostile texts", () => {
   // Quadratic time would not come to an end before the test runner gives up.
   it.each(["0", "1", "-0", "[0", '"', ":1", ",0"])("made of %s is read in one pass", (unit) => {
     const text = unit.repeat(2_000_000 / unit.length)
     assert.strictEqual(Json.parse(JSON.stringify({ text }))?.["text" as never], text)
   })
 
-  it("that is nested deeper than anybody's comes to an end", () => {
+  it("parses very deep nesting without overflowing the stack", () => {
     const depth = 100_000
     const update = `{"update_type":"eclipse","timestamp":1,"deep":${"[".repeat(depth)}${"]".repeat(depth)}}`
     const read = Update.parse(update)
@@ -125,8 +125,8 @@ describe("a hostile text", () => {
   })
 })
 
-describe("stringify", () => {
-  it("writes a bigint as the integer it is, wherever it stands", () => {
+describe("Json.stringify", () => {
+  it("writes a bigint as an integer, at any position", () => {
     assert.strictEqual(Json.stringify({ seq: long, list: [-long, 1n] }), `{"seq":${long},"list":[-${long},1]}`)
     assert.strictEqual(Json.stringify(long), String(long))
   })
@@ -197,16 +197,16 @@ const tree = Arbitrary.map(
   })
 )
 
-describe("parse after stringify", () => {
+describe("Json.parse after Json.stringify", () => {
   it.effect.prop(
-    "gives the same JSON, whatever bigints and strings it holds",
+    "returns the same value for any bigints and strings",
     { value: tree },
     ({ value }) => Effect.sync(() => assert.deepStrictEqual(Json.parse(Json.stringify(value)), value)),
     { arbitrary: { runs: 1000 } }
   )
 
   it.effect.prop(
-    "gives the same JSON when it is written with white space",
+    "returns the same value for JSON with white space",
     { value: tree },
     ({ value }) =>
       Effect.sync(() => {
@@ -222,8 +222,8 @@ describe("parse after stringify", () => {
   )
 })
 
-describe("strings that look like marked integers", () => {
-  it("stay strings", () => {
+describe("Json.parse: strings that look like marked integers", () => {
+  it("are returned as strings", () => {
     for (const first of ["\u0000", "\u0001", "\u001f", "\u007f", "\u0080", "\ufeff", "\ud800"]) {
       const value = { text: `${first}116328127605864690`, short: `${first}1`, seq: long }
       assert.deepStrictEqual(Json.parse(Json.stringify(value)), value, JSON.stringify(first))

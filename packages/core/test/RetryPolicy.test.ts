@@ -60,8 +60,8 @@ const tagOf = (exit: Exit.Exit<unknown, ApiError.ApiError>): string => {
   return error._tag === "Some" ? error.value._tag : "defect"
 }
 
-describe("transient failures", () => {
-  it.effect("are tried six times in all, after 200 ms that double", () =>
+describe("RetryPolicy: transient failures", () => {
+  it.effect("are attempted six times, with delays from 200 ms that double", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(get, repeat(6, answer(500, {})))
       assert.deepStrictEqual(times, [0, 200, 600, 1400, 3000, 6200])
@@ -69,7 +69,7 @@ describe("transient failures", () => {
     })
   )
 
-  it.effect("end with the first success", () =>
+  it.effect("are not retried after a success", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(get, [reset, answer(502, {}), ok(chat())])
       assert.deepStrictEqual(times, [0, 200, 600])
@@ -77,7 +77,7 @@ describe("transient failures", () => {
     })
   )
 
-  it.effect("vary by a fifth at random", () =>
+  it.effect("have delays that vary by 20% at random", () =>
     Effect.gen(function* () {
       const extreme = (draw: number) =>
         Effect.gen(function* () {
@@ -98,7 +98,7 @@ describe("transient failures", () => {
     })
   )
 
-  it.effect("that no repetition helps are not repeated", () =>
+  it.effect("are not retried if a retry cannot help", () =>
     Effect.gen(function* () {
       for (const reply of [
         answer(400, {}),
@@ -112,7 +112,7 @@ describe("transient failures", () => {
     })
   )
 
-  it.effect("of a time-out are repeated where the call may be repeated", () =>
+  it.effect("of a time-out are retried if the call is idempotent", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* timesOf(get, [never, ok(chat())]), [0, 60_200])
       assert.deepStrictEqual(yield* timesOf(send, [never]), [7_200_000])
@@ -120,7 +120,7 @@ describe("transient failures", () => {
   )
 })
 
-describe("a POST", () => {
+describe("RetryPolicy: a POST", () => {
   const uncertain: ReadonlyArray<readonly [string, Reply]> = [
     ["a reset", reset],
     ["a time-out of the headers", lost(nodeError("UND_ERR_HEADERS_TIMEOUT"))],
@@ -152,7 +152,7 @@ describe("a POST", () => {
     ["a connection that timed out", lost(nodeError("UND_ERR_CONNECT_TIMEOUT"))],
     ["503", answer(503, {})],
     ["408", answer(408, {})],
-    ["429", tooMany()],
+    ["RetryPolicy: 429 responses", tooMany()],
     ["a file not ready", notReady]
   ]
 
@@ -164,7 +164,7 @@ describe("a POST", () => {
     })
   )
 
-  it.effect("is the only method that is not repeated: PUT, PATCH and DELETE may be", () =>
+  it.effect("is the only method that is not retried after it may have been executed", () =>
     Effect.gen(function* () {
       assert.lengthOf(yield* timesOf(Chats.edit({ chat_id, title: "a" }), [reset, ok(chat())]), 2)
       assert.lengthOf(yield* timesOf(Chats.unpin({ chat_id }), [reset, ok({ success: true })]), 2)
@@ -173,8 +173,8 @@ describe("a POST", () => {
   )
 })
 
-describe("the policy", () => {
-  it.effect("can be changed for one call, and the rest stays as it was", () =>
+describe("RetryPolicy: the current policy", () => {
+  it.effect("can be changed for one call, without changing its other properties", () =>
     Effect.gen(function* () {
       const quick = RetryPolicy.override({ transient: Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 1 })) })
       const two = Effect.andThen(Effect.exit(get.pipe(quick)), get)
@@ -191,7 +191,7 @@ describe("the policy", () => {
     })
   )
 
-  it.effect("none waits for no 429 either", () =>
+  it.effect("does not wait for a 429 if it is RetryPolicy.none", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(get.pipe(RetryPolicy.override(RetryPolicy.none)), [tooMany(1)])
       assert.deepStrictEqual([times, tagOf(exit)], [[0], "RateLimited"])
@@ -200,7 +200,7 @@ describe("the policy", () => {
 })
 
 describe("429", () => {
-  it.effect("without Retry-After is waited out with growing pauses, six times", () =>
+  it.effect("are retried six times with growing delays", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, repeat(7, tooMany()))
       assert.deepStrictEqual(times, [0, 1000, 3000, 7000, 15_000, 31_000, 61_000])
@@ -208,7 +208,7 @@ describe("429", () => {
     })
   )
 
-  it.effect("with Retry-After is waited out at least that long", () =>
+  it.effect("are retried after Retry-After at the earliest", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* timesOf(send, [tooMany(10), tooMany(1), sent]), [0, 10_000, 12_000])
       const after = (yield* timesOf(send, [tooMany(300), sent])).map((at) => at - 7_200_000)
@@ -216,7 +216,7 @@ describe("429", () => {
     })
   )
 
-  it.effect("whose Retry-After is beyond the policy's longest pause fails at once with it", () =>
+  it.effect("fail at once if Retry-After is longer than maxDelay", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, [tooMany(301)])
       assert.deepStrictEqual(times, [0])
@@ -233,7 +233,7 @@ describe("429", () => {
     })
   )
 
-  it.effect("pauses all callers, once", () =>
+  it.effect("pause all callers once", () =>
     Effect.gen(function* () {
       const bySort = ({ method }: Entry) => (method === "POST" ? sent : ok(chat()))
       const platform = scripted(tooMany(20), bySort, bySort)
@@ -254,7 +254,7 @@ describe("429", () => {
     })
   )
 
-  it.effect("of two callers at once costs each of them one pause", () =>
+  it.effect("of two callers at the same time delay each of them once", () =>
     Effect.gen(function* () {
       const platform = scripted(slow(100, tooMany(20)), slow(100, tooMany(20)), ok(chat()), ok(chat()))
       const fiber = yield* Effect.all([get, get], { concurrency: "unbounded" }).pipe(
@@ -271,7 +271,7 @@ describe("429", () => {
     })
   )
 
-  it.effect("is the only failure that pauses other callers", () =>
+  it.effect("are the only failures that delay other callers", () =>
     Effect.gen(function* () {
       for (const reply of [answer(403, {}), notReady, answer(400, {}), lost(nodeError("CERT_HAS_EXPIRED"))]) {
         const platform = scripted(reply, ok(chat()))
@@ -294,7 +294,7 @@ describe("429", () => {
   )
 })
 
-describe("429 that is not waited out by its caller", () => {
+describe("RetryPolicy: 429 responses that are not retried", () => {
   const callers: ReadonlyArray<readonly [string, number, RetryPolicy.Policy, number]> = [
     ["by no policy", 20, RetryPolicy.none, 20_000],
     ["beyond the longest pause", 301, RetryPolicy.defaults, 300_000]
@@ -319,10 +319,10 @@ describe("429 that is not waited out by its caller", () => {
   )
 })
 
-describe("503 with Retry-After", () => {
+describe("RetryPolicy: 503 responses with Retry-After", () => {
   const busy = (retryAfter: number) => answer(503, {}, { "retry-after": String(retryAfter) })
 
-  it.effect("is waited out at least that long, by this caller alone", () =>
+  it.effect("delay only their caller, at least for Retry-After", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* timesOf(send, [busy(7), busy(0), sent]), [0, 7000, 7400])
       const two = Effect.all([get, Effect.delay(send, "1 second")], { concurrency: "unbounded" })
@@ -336,7 +336,7 @@ describe("503 with Retry-After", () => {
     })
   )
 
-  it.effect("beyond the policy's longest pause fails at once with it", () =>
+  it.effect("fail at once if Retry-After is longer than maxDelay", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(get, [busy(301)])
       assert.deepStrictEqual([times, tagOf(exit)], [[0], "RequestFailed"])
@@ -344,8 +344,8 @@ describe("503 with Retry-After", () => {
   )
 })
 
-describe("a file that is being processed", () => {
-  it.effect("is waited for with pauses that grow to 30 seconds", () =>
+describe("RetryPolicy: attachments that are being processed", () => {
+  it.effect("are retried with delays that grow up to 30 seconds", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, [...repeat(20, notReady), sent])
       assert.strictEqual(tagOf(exit), "success")
@@ -356,7 +356,7 @@ describe("a file that is being processed", () => {
     })
   )
 
-  it.effect("is given up after an hour", () =>
+  it.effect("fail after one hour", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, repeat(1000, notReady))
       assert.strictEqual(tagOf(exit), "AttachmentNotReady")
@@ -366,7 +366,7 @@ describe("a file that is being processed", () => {
     })
   )
 
-  it.effect("is waited for through failures of another kind", () =>
+  it.effect("are retried through other failures", () =>
     Effect.gen(function* () {
       const script = [notReady, answer(503, {}), tooMany(), refused, notReady, sent]
       const { times, exit } = yield* run(send, script)
@@ -376,8 +376,8 @@ describe("a file that is being processed", () => {
   )
 })
 
-describe("a retry", () => {
-  it.effect("takes its own place in the limiter", () =>
+describe("RetryPolicy: a retry", () => {
+  it.effect("waits for a permit of the rate limiter", () =>
     Effect.gen(function* () {
       const { times } = yield* run(get, [answer(500, {}), answer(500, {}), ok(chat())], {
         ...unlimited,
@@ -387,7 +387,7 @@ describe("a retry", () => {
     })
   )
 
-  it.effect("does not come after an interruption", () =>
+  it.effect("is not made after an interruption", () =>
     Effect.gen(function* () {
       const platform = scripted(...repeat(6, answer(500, {})))
       const fiber = yield* get.pipe(

@@ -25,8 +25,8 @@ const problemsOf = (env: Readonly<Record<string, string>>) =>
 const tokenProblem = "BOT_TOKEN must be the bare token, without blanks and without `Bearer`"
 const urlProblem = "BOT_BASE_URL must be an https:// address without query (http:// only for localhost and 127.0.0.1)"
 
-describe("the settings", () => {
-  it.effect("that are missing are reported by name, all at once", () =>
+describe("Settings", () => {
+  it.effect("reports all missing settings by name", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* problemsOf({}), ["BOT_TOKEN is missing", "BOT_BASE_URL is missing"])
       const error = yield* Settings.all(Settings.bot).pipe(Effect.flip, given({}))
@@ -37,7 +37,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("that are malformed are reported by name, together with the missing ones", () =>
+  it.effect("reports malformed settings together with missing ones", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* problemsOf({ BOT_TOKEN: "Bearer x", BOT_BASE_URL: "api.example" }), [
         tokenProblem,
@@ -54,7 +54,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("take an https:// address, and http:// on this machine only", () =>
+  it.effect("accepts an https:// URL, and http:// only for a loopback address", () =>
     Effect.gen(function* () {
       const addresses = [
         "https://api.example",
@@ -85,7 +85,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("name the webhook's secret header as the document does unless told", () =>
+  it.effect("has the documented header of the webhook secret as default", () =>
     Effect.gen(function* () {
       const header = Settings.all({ header: Settings.secretHeader })
       assert.strictEqual((yield* header.pipe(given({}))).header, "X-Svc-Bot-Api-Secret")
@@ -97,7 +97,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("of a program are reported together with the bot's", () =>
+  it.effect("reports settings of a program together with those of the bot", () =>
     Effect.gen(function* () {
       const settings = Settings.all({ token: Settings.token, size: Config.Int("SIZE"), name: Config.String("NAME") })
       const error = yield* settings.pipe(Effect.flip, given({ SIZE: "big" }))
@@ -110,7 +110,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("never print the token, neither the right one nor a malformed one", () =>
+  it.effect("never prints the token, whether it is valid or malformed", () =>
     Effect.gen(function* () {
       const settings = yield* Settings.all(Settings.bot).pipe(given(good))
       const malformed = yield* Settings.all(Settings.bot).pipe(Effect.flip, given({ BOT_TOKEN: "Bearer s3cret.Token" }))
@@ -127,7 +127,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("make the client", () =>
+  it.effect("configures the client", () =>
     Effect.gen(function* () {
       const platform = scripted(ok(bot))
       const layer = BotApi.layerConfig().pipe(

@@ -40,15 +40,15 @@ const kinds: Readonly<Record<Update.Update["update_type"], readonly [object, ...
   unknown: [{ chat_id, user }, undefined, undefined, undefined, undefined]
 }
 
-describe("what an update is about", () => {
-  it.each(Object.entries(kinds))("is told of %s", (type, [fields, ...expected]) => {
+describe("Update: chatOf, chatTypeOf, userOf, userIdOf and textOf", () => {
+  it.each(Object.entries(kinds))("are known for %s", (type, [fields, ...expected]) => {
     const update = read(type === "unknown" ? "comet_seen" : type, fields)
     assert.strictEqual(update.update_type, type)
     const told = [Update.chatOf, Update.chatTypeOf, Update.userIdOf, Update.textOf].map((of) => of(update))
     assert.deepStrictEqual<ReadonlyArray<unknown>>(told, expected)
   })
 
-  it("is not told where the platform leaves it out", () => {
+  it("are undefined if the platform leaves them out", () => {
     for (const message of [null, undefined]) {
       const gone = read("message_created", { message })
       const told = [Update.messageOf, Update.chatOf, Update.chatTypeOf, Update.userOf, Update.textOf].map((of) =>
@@ -61,7 +61,7 @@ describe("what an update is about", () => {
     assert.strictEqual(Update.userOf(pressed)?.first_name, "Ann")
   })
 
-  it("has no text where it is empty, null or absent, and no text of what is forwarded", () => {
+  it("return no text if it is empty, null or missing, and not the text of a forwarded message", () => {
     const link = { type: "forward", message: { mid, seq: 1, text: "theirs" } }
     const bodies = [{ mid, seq: 1, text: "" }, { mid, seq: 1, text: null }, { mid, seq: 1 }, null, undefined]
     for (const body of bodies) {

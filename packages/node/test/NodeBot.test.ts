@@ -26,7 +26,7 @@ const withSettings = (env: Record<string, string>) =>
 const build = (env: Record<string, string>) => Effect.flip(Effect.scoped(Layer.build(withSettings(env))))
 
 describe("NodeBot", () => {
-  it.live("is a bot by its token and host", () =>
+  it.live("layer provides a bot with a token and a host", () =>
     Effect.gen(function* () {
       const baseUrl = yield* Servers.serve(me)
       const { first_name } = yield* Effect.provide(Me.get(), NodeBot.layer({ token: "the-token", baseUrl }))
@@ -34,7 +34,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.live("is a bot by its settings", () =>
+  it.live("layerConfig provides a bot with the settings of the environment", () =>
     Effect.gen(function* () {
       const BOT_BASE_URL = yield* Servers.serve(me)
       const settings = withSettings({ BOT_TOKEN: "the-token", BOT_BASE_URL })
@@ -42,7 +42,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.live("is a client alone for limits of the program's own, by the same settings", () =>
+  it.live("layerClientConfig provides a client for another rate limiter", () =>
     Effect.gen(function* () {
       const env = { BOT_TOKEN: "the-token", BOT_BASE_URL: yield* Servers.serve(me) }
       const once = RateLimiter.layerMemory({ host: { count: 1, window: "1 hour" }, maxWait: 0 })
@@ -60,7 +60,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.live("makes no file for its inbox when it only sends, and the one of BOT_INBOX when updates come", () =>
+  it.live("creates the file of BOT_INBOX when updates arrive, and no file if the bot only sends", () =>
     Effect.gen(function* () {
       const BOT_BASE_URL = yield* Servers.serve(me)
       const BOT_INBOX = yield* Files.file
@@ -74,7 +74,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.effect("reports all settings that are missing or malformed, its own and those of the client", () =>
+  it.effect("layerConfig reports all settings that are missing or malformed", () =>
     Effect.gen(function* () {
       const error = yield* build({
         BOT_BASE_URL: "http://api.example",
@@ -90,7 +90,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.effect("refuses a token or an address that cannot be right, given as options", () =>
+  it.effect("layer rejects an invalid token or address", () =>
     Effect.gen(function* () {
       const refused = (token: string, baseUrl: string) =>
         Effect.map(Effect.flip(Effect.scoped(Layer.build(NodeBot.layer({ token, baseUrl })))), ({ message }) => message)
@@ -109,7 +109,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.effect("names the setting of a root that cannot be used", () =>
+  it.effect("names BOT_EXTRA_CA if the root certificate cannot be used", () =>
     Effect.gen(function* () {
       const error = yield* build({
         BOT_TOKEN: "the-token",
@@ -120,7 +120,7 @@ describe("NodeBot", () => {
     })
   )
 
-  it.live("is refused by a host whose root it does not know, with the setting that would fix it", () =>
+  it.live("names BOT_EXTRA_CA if the certificate of the host is not trusted", () =>
     Effect.gen(function* () {
       const root = yield* Certificates.makeRoot("National Root")
       const intermediate = yield* Certificates.makeIntermediate("National Intermediate", root)

@@ -104,8 +104,8 @@ const upload = Effect.fnUntraced(function* (url: string, path: string) {
 })
 
 layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
-  describe("the extra root", () => {
-    it.effect("opens a server that is refused without it", () =>
+  describe("extraCa", () => {
+    it.effect("makes a server trusted that is not trusted without it", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -114,7 +114,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("is given as a path, as a text on one line, or as several of either", () =>
+    it.effect("is a path, a text on one line, or several of either", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -127,7 +127,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("completes the chain of a server that forgets its intermediate", () =>
+    it.effect("completes the chain of a server that does not send its intermediate certificate", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [])
@@ -136,7 +136,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("is trusted besides the usual roots, not instead of them", () =>
+    it.effect("is trusted in addition to the default root certificates", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const usual = yield* Certificates.makeRoot("Usual Root")
@@ -155,7 +155,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("is unknown to every other client of the process", () =>
+    it.effect("does not affect other clients of the process", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -189,7 +189,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("serves uploads as it serves calls", () =>
+    it.effect("applies to uploads as well as to calls", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const uploads: Array<{ readonly type: string; readonly body: Buffer }> = []
@@ -207,8 +207,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     )
   })
 
-  describe("an extra root that cannot be used", () => {
-    it.effect("a file that is not there is named", () =>
+  describe("ExtraCaError", () => {
+    it.effect("names a file that does not exist", () =>
       Effect.gen(function* () {
         const error = yield* extraCaError({ extraCa: "/nowhere/root.pem" })
         assert.strictEqual(error.problem, "Unreadable")
@@ -220,7 +220,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a folder is no file", () =>
+    it.effect("rejects a folder", () =>
       Effect.gen(function* () {
         const error = yield* extraCaError({ extraCa: tmpdir() })
         assert.strictEqual(error.problem, "Unreadable")
@@ -228,7 +228,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a binary file is told apart, with the way to convert it", () =>
+    it.effect("says how to convert a binary file", () =>
       Effect.gen(function* () {
         const { root } = yield* Chain
         const path = yield* temporaryFile(new Uint8Array(root.certificate.rawData), "root.der")
@@ -238,7 +238,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a private key is refused and not repeated, framed or bare", () =>
+    it.effect("rejects a private key without repeating it", () =>
       Effect.gen(function* () {
         const { leaf } = yield* Chain
         const bare = leaf.key.replace(/-----[A-Z ]+-----/g, "").trim()
@@ -251,7 +251,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("damaged and cut certificates are counted", () =>
+    it.effect("says which certificate is damaged or incomplete", () =>
       Effect.gen(function* () {
         const { root } = yield* Chain
         const cut = root.pem.slice(0, root.pem.length / 2)
@@ -269,7 +269,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("an expired root is named with the day it ended", () =>
+    it.effect("names an expired root certificate and its date", () =>
       Effect.gen(function* () {
         const old = yield* Certificates.makeRoot("Old Root", Certificates.expired)
         const error = yield* extraCaError({ extraCa: old.pem })
@@ -279,7 +279,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("an intermediate alone leads nowhere", () =>
+    it.effect("rejects an intermediate certificate without its root", () =>
       Effect.gen(function* () {
         const { intermediate } = yield* Chain
         const error = yield* extraCaError({ extraCa: intermediate.pem })
@@ -289,8 +289,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     )
   })
 
-  describe("a request that fails carries the code in its chain of causes", () => {
-    it.effect("an unknown root that the server sends along", () =>
+  describe("a failed request has a code in its chain of causes", () => {
+    it.effect("for an unknown root certificate that the server sends", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem, root.pem])
@@ -298,7 +298,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a chain without its intermediate", () =>
+    it.effect("for a chain without its intermediate certificate", () =>
       Effect.gen(function* () {
         const { root, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [])
@@ -309,14 +309,14 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a certificate that signed itself", () =>
+    it.effect("for a self-signed certificate", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serveTls(yield* Certificates.makeSelfSigned(), [])
         assert.deepStrictEqual(yield* failure(url), ["TransportError", "1 DEPTH_ZERO_SELF_SIGNED_CERT"])
       })
     )
 
-    it.effect("an expired and a not yet valid certificate", () =>
+    it.effect("for an expired and a not yet valid certificate", () =>
       Effect.gen(function* () {
         const { root } = yield* Chain
         const day = 24 * 60 * 60 * 1000
@@ -329,7 +329,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a certificate for another host", () =>
+    it.effect("for a certificate of another host", () =>
       Effect.gen(function* () {
         const { root } = yield* Chain
         const leaf = yield* Certificates.makeLeaf(root, [{ type: "dns", value: "elsewhere.example" }])
@@ -341,7 +341,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a refused connection", () =>
+    it.effect("for a refused connection", () =>
       Effect.gen(function* () {
         const port = yield* Servers.closedPort
         assert.deepStrictEqual(yield* failure(`http://127.0.0.1:${port}`), ["TransportError", "1 ECONNREFUSED"])
@@ -349,7 +349,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a server that speaks no TLS", () =>
+    it.effect("for a server without TLS", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((_, response) => void response.end("ok"))
         assert.deepStrictEqual(yield* failure(url.replace("http:", "https:")), [
@@ -359,7 +359,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a name that nobody knows", () =>
+    it.effect("for an unknown host name", () =>
       Effect.gen(function* () {
         const [tag, code] = yield* failure("https://nothing.invalid")
         assert.strictEqual(tag, "TransportError")
@@ -367,7 +367,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a handshake that does not come to an end", () =>
+    it.effect("for a TLS handshake that does not finish", () =>
       Effect.gen(function* () {
         const port = yield* Servers.serveSockets("silent")
         assert.deepStrictEqual(yield* failure(`https://localhost:${port}`, { connectTimeout: "20 millis" }), [
@@ -377,7 +377,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("an answer that does not begin", () =>
+    it.effect("for a response that does not start", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve(() => {})
         assert.deepStrictEqual(yield* failure(url, { headersTimeout: "20 millis" }), [
@@ -387,7 +387,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("an answer that stops half-way", () =>
+    it.effect("for a response that stalls", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((_, response) => void response.writeHead(200).write("half"))
         assert.deepStrictEqual(yield* failure(url, { bodyTimeout: "20 millis" }), [
@@ -397,7 +397,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a connection that ends or breaks half-way", () =>
+    it.effect("for a connection that ends or breaks", () =>
       Effect.gen(function* () {
         const ends = yield* Servers.serve((_, response) => {
           response.writeHead(200, { "content-length": "100" }).write("half", () => response.socket?.end())
@@ -414,7 +414,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
   })
 
   describe("the time-outs", () => {
-    it.effect("a body that keeps coming is not cut, however long it takes in all", () =>
+    it.effect("do not end a response that keeps arriving", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((_, response) => {
           response.writeHead(200)
@@ -432,7 +432,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a stalled upload ends with the headers time-out", () =>
+    it.effect("end a stalled upload after headersTimeout", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((request) => void request.pause())
         const path = yield* temporaryFile(Buffer.alloc(16 * 1024 * 1024), "video.bin")
@@ -445,7 +445,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("a time-out of zero or below is refused by name, and Infinity is no limit", () =>
+    it.effect("must be longer than zero, and can be Infinity", () =>
       Effect.gen(function* () {
         for (const setting of ["connectTimeout", "headersTimeout", "bodyTimeout"] as const) {
           const error = yield* settingsError({ [setting]: "0 seconds" })
@@ -459,7 +459,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
   })
 
   describe("the proxy", () => {
-    it.effect("takes calls and uploads to https through a tunnel, with the extra root", () =>
+    it.effect("tunnels calls and uploads to https, with the extra root certificate", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const uploads: Array<{ readonly type: string; readonly body: Buffer }> = []
@@ -483,7 +483,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("takes plain http through a tunnel too", () =>
+    it.effect("tunnels plain http", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((request, response) => void response.end(JSON.stringify(request.headers)))
         const proxy = yield* Servers.serveProxy("bot:secret")
@@ -495,7 +495,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("does not hide a server that is not trusted", () =>
+    it.effect("does not make an untrusted server trusted", () =>
       Effect.gen(function* () {
         const { intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -508,7 +508,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("tells a refused password, an unreachable server and an absent proxy apart", () =>
+    it.effect("has different codes for a refused password, an unreachable server and a missing proxy", () =>
       Effect.gen(function* () {
         const closed = yield* Servers.closedPort
         const locked = yield* Servers.serveProxy("bot:right")
@@ -538,7 +538,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("may speak TLS itself, under the same extra root", () =>
+    it.effect("can use TLS, with the same extra root certificate", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -563,7 +563,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("keeps the code of a certificate for another host", () =>
+    it.effect("keeps the code for a certificate of another host", () =>
       Effect.gen(function* () {
         const { root } = yield* Chain
         const leaf = yield* Certificates.makeLeaf(root, [{ type: "dns", value: "elsewhere.example" }])
@@ -574,7 +574,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("that hangs up is told apart from a server that does", () =>
+    it.effect("has a different code than the server if it closes the connection", () =>
       Effect.gen(function* () {
         const port = yield* Servers.serveSockets("hangs up")
         assert.deepStrictEqual(yield* failure("https://nothing.invalid", { proxy: `http://127.0.0.1:${port}` }), [
@@ -585,7 +585,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("that never opens the tunnel is a connect time-out", () =>
+    it.effect("fails with a connect time-out if it does not open the tunnel", () =>
       Effect.gen(function* () {
         const port = yield* Servers.serveSockets("silent")
         const options = { proxy: `http://127.0.0.1:${port}`, connectTimeout: "20 millis" } as const
@@ -596,7 +596,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("with an address that is none is refused without repeating it", () =>
+    it.effect("must have a valid address, which is not repeated in the error", () =>
       Effect.gen(function* () {
         for (const proxy of ["proxy:3128", "socks5://bot:hidden@host:1080", "http://bot:hidden@", "bot:hidden"]) {
           const error = yield* settingsError({ proxy })
@@ -610,7 +610,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
   })
 
   describe("the headers", () => {
-    it.effect("carry no trace of the program's spans", () =>
+    it.effect("have no trace headers", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((request, response) => void response.end(Object.keys(request.headers).join()))
         const traced = Effect.withSpan(get(url), "outer")
@@ -628,8 +628,8 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
     )
   })
 
-  describe("the configuration", () => {
-    it.effect("sets the root and the proxy by environment variables", () =>
+  describe("layerConfig", () => {
+    it.effect("reads the root certificate and the proxy from environment variables", () =>
       Effect.gen(function* () {
         const { root, intermediate, leaf } = yield* Chain
         const url = yield* Servers.serveTls(leaf, [intermediate.pem])
@@ -647,7 +647,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("needs nothing, and takes a blank variable for an absent one", () =>
+    it.effect("requires no variable, and ignores blank ones", () =>
       Effect.gen(function* () {
         const url = yield* Servers.serve((_, response) => void response.end("ok"))
         for (const environment of [{}, { BOT_EXTRA_CA: "", BOT_PROXY: " " }]) {
@@ -656,7 +656,7 @@ layer(Chain.layer, { excludeTestServices: true })("NodeBotHttpClient", (it) => {
       })
     )
 
-    it.effect("reports each variable by its name", () =>
+    it.effect("reports each invalid variable by name", () =>
       Effect.gen(function* () {
         const build = (environment: Record<string, string>) =>
           Effect.flip(Effect.scoped(Layer.build(withConfig(environment))))

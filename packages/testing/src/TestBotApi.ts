@@ -1,6 +1,6 @@
 /**
- * A bot's client made of functions: decoded values, no wire. The cheapest way to test a program that calls a few
- * endpoints; `Emulator` is the platform itself.
+ * A client whose endpoints are functions of the test. It has no HTTP and no JSON, so it is the fastest way to test a
+ * program that calls a few endpoints. `Emulator` emulates the whole platform.
  *
  * @since 0.1.0
  */
@@ -11,29 +11,31 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * How one endpoint answers in a test. {@link on} makes it.
+ * The function of one endpoint. {@link on} creates it.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Handler {
+  /** The endpoint. */
   readonly endpoint: Endpoint.Any
-  readonly answer: (request: never) => Effect.Effect<unknown, ApiError.ApiError>
+  /** Executes a request. */
+  readonly execute: (request: never) => Effect.Effect<unknown, ApiError.ApiError>
 }
 
 /**
- * Answers an endpoint with what `answer` gives: its success, or one of its errors.
+ * Executes an endpoint with a function, which returns a success or fails with an error of the endpoint.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const on = <Request, Success, E extends ApiError.Declared = never>(
   endpoint: Endpoint.Endpoint<Request, Success, E>,
-  answer: (request: Request) => Effect.Effect<Success, E | ApiError.Common>
-): Handler => ({ endpoint, answer })
+  execute: (request: Request) => Effect.Effect<Success, E | ApiError.Common>
+): Handler => ({ endpoint, execute })
 
 /**
- * A client that answers the given endpoints. A call of any other one is a defect that names it.
+ * Provides a client that executes the given endpoints. A call of another endpoint dies with an error that names it.
  *
  * **Example**
  *
@@ -53,11 +55,11 @@ export const on = <Request, Success, E extends ApiError.Declared = never>(
 export const layer = (...handlers: ReadonlyArray<Handler>): Layer.Layer<BotApi> => {
   const byEndpoint = new Map<unknown, Handler>(handlers.map((handler) => [handler.endpoint, handler]))
   const missing = (name: string) =>
-    new Error(`The test gives no answer to ${name}: add TestBotApi.on(${name}, (request) => …) to its TestBotApi.layer`)
+    new Error(`TestBotApi has no function for ${name}: add TestBotApi.on(${name}, (request) => …) to TestBotApi.layer`)
   const execute = (endpoint: Endpoint.Any, request: unknown) =>
     Effect.suspend(() => {
       const handler = byEndpoint.get(endpoint)
-      return handler === undefined ? Effect.die(missing(endpoint.endpoint)) : handler.answer(request as never)
+      return handler === undefined ? Effect.die(missing(endpoint.endpoint)) : handler.execute(request as never)
     })
   return Layer.succeed(BotApi, { execute: execute as BotApi["Service"]["execute"] })
 }

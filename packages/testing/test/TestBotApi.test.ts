@@ -9,14 +9,14 @@ const bot = TestBotApi.layer(
 )
 
 describe("TestBotApi", () => {
-  it.effect("answers with what the test gives", () =>
+  it.effect("executes an endpoint with the function of the test", () =>
     Effect.gen(function* () {
       const message = yield* Messages.send({ chat_id: Chat.ChatId.make(5), text: "hi" })
       assert.strictEqual(message.body?.text, "said: hi")
     }).pipe(Effect.provide(bot))
   )
 
-  it.effect("names the endpoint that has no answer, and says what to add", () =>
+  it.effect("names an endpoint without a function, and says what to add", () =>
     Effect.gen(function* () {
       const cause = yield* Effect.flip(Effect.sandbox(Me.get()))
       assert.include(String(Cause.squash(cause)), "add TestBotApi.on(Me.get, (request) => …)")

@@ -46,7 +46,7 @@ const editComment = Comments.edit({ message_id: mid, comment_id: mid, text: "a" 
 
 const failure = (code: string, text = "because") => ({ code, message: text })
 
-describe("an answer is recognised", () => {
+describe("classify: matching errors", () => {
   const codes: ReadonlyArray<readonly [code: string, call: Call, tag: string]> = [
     ["verify.token", send, "Unauthorized"],
     ["chat.denied", send, "Forbidden"],
@@ -58,7 +58,7 @@ describe("an answer is recognised", () => {
     ["not.found", send, "NotFound"],
     ["too.many.requests", send, "RateLimited"],
     ["comments.timeout_exceeded", editComment, "CommentsTimeoutExceeded"],
-    ["add.participant.privacy", add, "AddParticipantFailed"],
+    ["add.participant.privacy", add, "classify: AddParticipantFailed"],
     ["add.participant.not.found", add, "AddParticipantFailed"]
   ]
 
@@ -94,7 +94,7 @@ describe("an answer is recognised", () => {
     })
   )
 
-  it.effect("by the code before the body as a whole, and by that before the status", () =>
+  it.effect("prefers the code in the body to the rest of the body, and that to the status", () =>
     Effect.gen(function* () {
       const failed = { success: false, failed_user_ids: [1] }
       assert.strictEqual(yield* tagOf(add, answer(404, { ...failed, code: "chat.denied" })), "Forbidden")
@@ -105,13 +105,13 @@ describe("an answer is recognised", () => {
     })
   )
 
-  it.effect("by a code that is new rather than by a status that many things have", () =>
+  it.effect("does not match a status if the body has an unknown code", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* tagOf(editComment, answer(422, failure("comments.disabled"))), "UnexpectedStatus")
     })
   )
 
-  it.effect("as no more than the endpoint declares", () =>
+  it.effect("matches only the errors that the endpoint declares", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* tagOf(Me.get(), answer(403, failure("chat.denied"))), "UnexpectedStatus")
       assert.strictEqual(yield* tagOf(send, answer(405, failure("x"))), "UnexpectedStatus")
@@ -119,7 +119,7 @@ describe("an answer is recognised", () => {
     })
   )
 
-  it.effect("with everything that the platform said", () =>
+  it.effect("keeps the status, the code, the text and the body of the response", () =>
     Effect.gen(function* () {
       const body = '{"code":"chat.denied","message":"error.dialog.suspended","extra":1}'
       const error = yield* errorOf(send, text(403, body))
@@ -140,7 +140,7 @@ describe("an answer is recognised", () => {
   )
 })
 
-describe("success: false", () => {
+describe("classify: responses with `success: false`", () => {
   const done: ReadonlyArray<readonly [string, Call]> = [
     ["Messages.edit", edit],
     ["Messages.remove", Messages.remove({ message_id: mid })],
@@ -178,7 +178,7 @@ describe("success: false", () => {
     })
   )
 
-  it.effect("is not what an answer without `success` says", () =>
+  it.effect("accepts a response without `success`", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* tagOf(edit, ok({})), "InvalidResponse")
       assert.strictEqual(yield* tagOf(edit, ok({ success: "false" })), "InvalidResponse")
@@ -192,7 +192,7 @@ describe("AddParticipantFailed", () => {
     return error._tag === "AddParticipantFailed" ? error : assert.fail(error.message)
   })
 
-  it.effect("carries the failed users by their reason, and reasons it does not know", () =>
+  it.effect("has the failed users by their reason, including unknown reasons", () =>
     Effect.gen(function* () {
       const error = yield* failedOf({
         success: false,
@@ -220,7 +220,7 @@ describe("AddParticipantFailed", () => {
     })
   )
 
-  it.effect("carries users without a reason, and reasons without the list", () =>
+  it.effect("has users without a reason, and reasons without the list of users", () =>
     Effect.gen(function* () {
       const bare = yield* failedOf({ success: false, failed_user_ids: [7], failed_user_details: null })
       assert.deepStrictEqual([bare.failed_user_ids, bare.failed_user_details], [[User.UserId.make(7)], []])
@@ -229,7 +229,7 @@ describe("AddParticipantFailed", () => {
     })
   )
 
-  it.effect("is recognised even when the answer claims success", () =>
+  it.effect("matches a response with `success: true` and failed users", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* failedOf({ success: true, failed_user_ids: [7] })).failed_user_ids, [
         User.UserId.make(7)
@@ -238,7 +238,7 @@ describe("AddParticipantFailed", () => {
     })
   )
 
-  it.effect("leaves out what is malformed and keeps the rest and the body", () =>
+  it.effect("skips malformed parts, and keeps the rest and the body", () =>
     Effect.gen(function* () {
       const error = yield* failedOf({
         success: false,
@@ -259,8 +259,8 @@ describe("AddParticipantFailed", () => {
   )
 })
 
-describe("an unexpected answer", () => {
-  it.effect("keeps status, code, text and body", () =>
+describe("classify: other responses", () => {
+  it.effect("keeps the status, the code, the text and the body of an unexpected status", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* reasonOf(send, answer(400, failure("proto.payload", "bad"))), {
         _tag: "UnexpectedStatus",
@@ -279,7 +279,7 @@ describe("an unexpected answer", () => {
     })
   )
 
-  it.effect("that says success but cannot be read says how, and keeps the body", () =>
+  it.effect("fails with InvalidResponse, which keeps the body, if a success cannot be read", () =>
     Effect.gen(function* () {
       const empty = yield* reasonOf(send, text(200, ""))
       assert.deepInclude(empty, { _tag: "InvalidResponse", status: 200, problem: "the body is empty", body: "" })
@@ -293,7 +293,7 @@ describe("an unexpected answer", () => {
     })
   )
 
-  it.effect("with a malformed part names the part and keeps the raw body", () =>
+  it.effect("names the malformed part of a response, and keeps the body", () =>
     Effect.gen(function* () {
       const reply = ok({ message: message({ timestamp: "late" }) })
       const reason = yield* reasonOf(send, reply)
@@ -304,7 +304,7 @@ describe("an unexpected answer", () => {
     })
   )
 
-  it.effect("with an id beyond 2^53 fails, rather than name somebody else's chat", () =>
+  it.effect("rejects an id beyond 2^53 instead of rounding it to another id", () =>
     Effect.gen(function* () {
       const recipient = { chat_id: 9007199254740993n, chat_type: "chat" }
       const reason = yield* reasonOf(send, ok({ message: message({ recipient }) }))
@@ -313,7 +313,7 @@ describe("an unexpected answer", () => {
     })
   )
 
-  it.effect("of a 2xx that is not 200 counts as a success", () =>
+  it.effect("accepts every 2xx status as a success", () =>
     Effect.gen(function* () {
       const platform = scripted(answer(201, { message: message() }))
       assert.strictEqual((yield* send.pipe(Effect.provide(platform.layer()))).body?.mid, mid)
@@ -321,7 +321,7 @@ describe("an unexpected answer", () => {
   )
 })
 
-describe("Retry-After", () => {
+describe("classify: Retry-After", () => {
   const now = Date.parse("2026-01-01T00:00:00Z")
 
   const pauseOf = Effect.fnUntraced(function* (header: string, status = 429) {
@@ -336,7 +336,7 @@ describe("Retry-After", () => {
     return pause === undefined ? undefined : Duration.toMillis(pause)
   })
 
-  it.effect("is read in seconds and as a date", () =>
+  it.effect("reads seconds and dates", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* pauseOf("7"), 7000)
       assert.strictEqual(yield* pauseOf(" 0 "), 0)
@@ -347,7 +347,7 @@ describe("Retry-After", () => {
     })
   )
 
-  it.effect("that makes no sense is as if it were not there", () =>
+  it.effect("ignores an invalid value", () =>
     Effect.gen(function* () {
       for (const garbage of ["", "soon", "-5x", "NaN", "Infinity", "1e999"]) {
         assert.isUndefined(yield* pauseOf(garbage), garbage)

@@ -53,8 +53,8 @@ const send = (body: object) => Messages.send(untyped({ chat_id, ...body }))
 
 const sendsText = (length: number) => send({ text: "a".repeat(length) })
 
-describe("text", () => {
-  it.effect("of a message may have 4000 characters and no more", () =>
+describe("codec: texts", () => {
+  it.effect("limits the text of a message to 4000 characters", () =>
     Effect.gen(function* () {
       assert.strictEqual(((yield* sent(sendsText(4000), created)).body as { text: string }).text.length, 4000)
       assert.deepStrictEqual(yield* issuesOf(sendsText(4001)), ["text must be at most 4000 characters"])
@@ -64,7 +64,7 @@ describe("text", () => {
     })
   )
 
-  it.effect("of a comment may have 4000 characters and no more", () =>
+  it.effect("limits the text of a comment to 4000 characters", () =>
     Effect.gen(function* () {
       const call = (length: number) => Comments.send({ message_id: mid, text: "a".repeat(length) })
       yield* sent(call(4000), comment())
@@ -77,7 +77,7 @@ describe("text", () => {
     })
   )
 
-  it.effect("of the message in an answer is checked and named with its whole path", () =>
+  it.effect("names the full path of an invalid text inside an answer", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(Answers.send({ callback_id: "c", message: { text: "a".repeat(4001) } })), [
         "message.text must be at most 4000 characters"
@@ -86,10 +86,10 @@ describe("text", () => {
   )
 })
 
-describe("a chat", () => {
+describe("codec: editing a chat", () => {
   const title = (length: number) => Chats.edit({ chat_id, title: "a".repeat(length) })
 
-  it.effect("has a title of 1 to 200 characters", () =>
+  it.effect("limits the title to 1 to 200 characters", () =>
     Effect.gen(function* () {
       yield* sent(title(1), chat())
       yield* sent(title(200), chat())
@@ -98,7 +98,7 @@ describe("a chat", () => {
     })
   )
 
-  it.effect("has a description of up to 16000 characters, and the empty one is sent to delete it", () =>
+  it.effect("limits the description to 16000 characters, and sends an empty one", () =>
     Effect.gen(function* () {
       const description = (length: number) => Chats.edit({ chat_id, description: "a".repeat(length) })
       yield* sent(description(16000), chat())
@@ -107,7 +107,7 @@ describe("a chat", () => {
     })
   )
 
-  it.effect("has an icon by exactly one of url, token and photos", () =>
+  it.effect("requires exactly one of url, token and photos for the icon", () =>
     Effect.gen(function* () {
       const icon = (icon: AttachmentRequest.PhotoAttachmentRequestPayload) => Chats.edit({ chat_id, icon })
       assert.deepStrictEqual((yield* sent(icon({ token: "t", url: null }), chat())).body, {
@@ -128,8 +128,8 @@ const attach = (...attachments: ReadonlyArray<AttachmentRequest.AttachmentReques
 
 const times = <A>(count: number, item: A): ReadonlyArray<A> => Array.from({ length: count }, () => item)
 
-describe("attachments", () => {
-  it.effect("are at most 12 in all", () =>
+describe("codec: attachments", () => {
+  it.effect("limits a message to 12 attachments", () =>
     Effect.gen(function* () {
       yield* sent(attach(...times(12, image)), created)
       yield* sent(attach(...times(11, image), keyboard), created)
@@ -142,7 +142,7 @@ describe("attachments", () => {
     })
   )
 
-  it.effect("hold at most one keyboard", () =>
+  it.effect("limits a message to one keyboard", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(attach(keyboard, image, keyboard)), [
         "attachments must hold at most one inline_keyboard, holds 2"
@@ -150,7 +150,7 @@ describe("attachments", () => {
     })
   )
 
-  it.effect("may be images with videos and a keyboard", () =>
+  it.effect("allows images with videos and a keyboard", () =>
     Effect.gen(function* () {
       const { body } = yield* sent(attach(image, video, image, keyboard), created)
       assert.deepStrictEqual(
@@ -178,7 +178,7 @@ describe("attachments", () => {
     })
   )
 
-  it.effect("null changes nothing, and the empty list, which removes them all, is sent", () =>
+  it.effect("sends null, and the empty array that removes all attachments", () =>
     Effect.gen(function* () {
       const edit = (attachments: null | []) => Messages.edit({ message_id: mid, attachments })
       assert.deepStrictEqual((yield* sent(edit([]))).body, { attachments: [] })
@@ -189,7 +189,7 @@ describe("attachments", () => {
 
   const picture = (payload: object) => attach(untyped({ type: "image", payload }))
 
-  it.effect("name an image by exactly one of url, token and photos", () =>
+  it.effect("requires exactly one of url, token and photos for an image", () =>
     Effect.gen(function* () {
       const one = "attachments[0].payload must have exactly one of url, token and photos, has"
       for (const payload of [
@@ -210,7 +210,7 @@ describe("attachments", () => {
     })
   )
 
-  it.effect("of a kind that nobody knows, or without what the kind needs, are refused by name", () =>
+  it.effect("rejects an unknown type, and a type without its required fields", () =>
     Effect.gen(function* () {
       const kinds = "image, video, audio, file, sticker, contact, inline_keyboard, share, location"
       const bad = [{ type: "hologram" }, 5, { type: "video", payload: {} }, { type: "location", latitude: 1 }]
@@ -230,8 +230,8 @@ const row = (count: number) => times(count, Keyboard.callback("a"))
 
 const at = "attachments[0].payload.buttons"
 
-describe("a keyboard", () => {
-  it.effect("has at most 210 buttons in at most 30 rows", () =>
+describe("codec: keyboards", () => {
+  it.effect("limits a keyboard to 210 buttons in 30 rows", () =>
     Effect.gen(function* () {
       yield* sent(buttons(...times(30, row(7))), created)
       assert.deepStrictEqual(yield* issuesOf(buttons(...times(31, row(1)))), [
@@ -244,7 +244,7 @@ describe("a keyboard", () => {
     })
   )
 
-  it.effect("has rows of 1 to 7 buttons", () =>
+  it.effect("limits a row to 1 to 7 buttons", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(buttons(row(7), row(8), [])), [
         `${at}[1] must hold at most 7 buttons, holds 8`,
@@ -299,7 +299,7 @@ describe("a keyboard", () => {
     })
   )
 
-  it.effect("sends every kind of button as the wire has it, and a kind from elsewhere as it came", () =>
+  it.effect("encodes every type of button, and sends an unknown one unchanged", () =>
     Effect.gen(function* () {
       const raw = { type: "teleport", text: "a", where: 116328127605864690n }
       const { body } = yield* sent(
@@ -335,7 +335,7 @@ describe("a keyboard", () => {
     })
   )
 
-  it("is laid out in rows by grid", () => {
+  it("is split into rows by Keyboard.grid", () => {
     const rows = (columns: number, count: number) =>
       Keyboard.grid(columns, row(count)).payload.buttons.map(({ length }) => length)
     assert.deepStrictEqual(rows(3, 7), [3, 3, 1])
@@ -344,10 +344,10 @@ describe("a keyboard", () => {
   })
 })
 
-describe("lists and counts", () => {
+describe("codec: lists and counts", () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => User.UserId.make(index + 1))
 
-  it.effect("user_ids to add are 1 to 100", () =>
+  it.effect("limits the users to add to 1 to 100", () =>
     Effect.gen(function* () {
       const add = (count: number) => Members.add({ chat_id, user_ids: ids(count) })
       yield* sent(add(1))
@@ -380,7 +380,7 @@ describe("lists and counts", () => {
     })
   )
 
-  it.effect("polling waits 0 to 90 seconds", () =>
+  it.effect("limits the timeout of GET /updates to 0 to 90 seconds", () =>
     Effect.gen(function* () {
       const wait = (timeout: number) => Updates.list({ timeout })
       assert.strictEqual((yield* sent(wait(0), { updates: [] })).url, "/updates?timeout=0")
@@ -389,7 +389,7 @@ describe("lists and counts", () => {
     })
   )
 
-  it.effect("administrators are at most 50, and the empty list is sent", () =>
+  it.effect("limits the administrators to 50, and sends an empty array", () =>
     Effect.gen(function* () {
       const admins = (count: number) =>
         Members.setAdmins({ chat_id, admins: ids(count).map((user_id) => ({ user_id, permissions: ["write"] })) })
@@ -399,7 +399,7 @@ describe("lists and counts", () => {
     })
   )
 
-  it.effect("commands are at most 32 with names of 1 to 64 and descriptions of 1 to 128", () =>
+  it.effect("limits the commands to 32, with names of 1 to 64 and descriptions of 1 to 128 characters", () =>
     Effect.gen(function* () {
       const set = (...commands: ReadonlyArray<Me.NewCommand>) => Me.setCommands({ commands })
       yield* sent(set(...times(32, { name: "a".repeat(64), description: "a".repeat(128) })), {})
@@ -421,7 +421,7 @@ describe("lists and counts", () => {
     })
   )
 
-  it.effect("lists go comma separated, each element encoded", () =>
+  it.effect("separates the elements of a query list with commas, each percent-encoded", () =>
     Effect.gen(function* () {
       const message_ids = ["a", "b&c", "d,e"].map((id) => Message.MessageId.make(id))
       assert.strictEqual(
@@ -442,12 +442,12 @@ describe("lists and counts", () => {
   )
 })
 
-describe("a webhook", () => {
+describe("codec: webhooks", () => {
   const url = "https://bot.example/hook"
   const secret = (secret: string) => Subscriptions.subscribe({ url, secret })
   const problem = "secret must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen"
 
-  it.effect("has a secret of 5 to 256 characters of its alphabet", () =>
+  it.effect("limits the secret to 5 to 256 characters of its alphabet", () =>
     Effect.gen(function* () {
       for (const good of ["AZaz0", "a-b-9", "a".repeat(256)]) {
         assert.deepStrictEqual((yield* sent(secret(good))).body, { url, secret: good })
@@ -458,7 +458,7 @@ describe("a webhook", () => {
     })
   )
 
-  it.effect("is at an https:// address without a port", () =>
+  it.effect("requires an https:// URL without a port", () =>
     Effect.gen(function* () {
       for (const good of [url, "https://bot.example", "https://bot.example/a:80/b?x=y:1"]) {
         assert.deepStrictEqual((yield* sent(Subscriptions.subscribe({ url: good }))).body, { url: good })
@@ -488,8 +488,8 @@ describe("a webhook", () => {
   )
 })
 
-describe("an answer", () => {
-  it.effect("needs a callback_id that is not blank", () =>
+describe("codec: answers", () => {
+  it.effect("requires a callback_id that is not blank", () =>
     Effect.gen(function* () {
       for (const callback_id of ["", " ", "\n\t"]) {
         assert.deepStrictEqual(yield* issuesOf(Answers.send({ callback_id })), [
@@ -502,8 +502,8 @@ describe("an answer", () => {
   )
 })
 
-describe("the recipient", () => {
-  it.effect("is exactly one of chat_id and user_id", () =>
+describe("codec: recipients", () => {
+  it.effect("requires exactly one of chat_id and user_id", () =>
     Effect.gen(function* () {
       const problem = "chat_id, user_id must be exactly one of these,"
       assert.deepStrictEqual(yield* issuesOf(Messages.send(untyped({ text: "a" }))), [`${problem} none is given`])
@@ -518,7 +518,7 @@ describe("the recipient", () => {
     })
   )
 
-  it.effect("of a list is exactly one of chat_id and message_ids", () =>
+  it.effect("requires exactly one of chat_id and message_ids", () =>
     Effect.gen(function* () {
       const problem = "chat_id, message_ids must be exactly one of these,"
       assert.deepStrictEqual(yield* issuesOf(Messages.list(untyped({}))), [`${problem} none is given`])
@@ -529,7 +529,7 @@ describe("the recipient", () => {
     })
   )
 
-  it.effect("is refused where its id is beyond 2^53, rather than rounded", () =>
+  it.effect("rejects an id beyond 2^53 instead of rounding it", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(send({ chat_id: 2 ** 53, text: "a" })), ["chat_id must be an integer"])
       assert.deepStrictEqual(yield* issuesOf(send({ chat_id: 1.5, text: "a" })), ["chat_id must be an integer"])
@@ -538,10 +538,10 @@ describe("the recipient", () => {
   )
 })
 
-describe("a path value", () => {
+describe("codec: paths", () => {
   const get = (message_id: string) => Messages.get({ message_id: Message.MessageId.make(message_id) })
 
-  it.effect("is encoded, so that it cannot reach another endpoint", () =>
+  it.effect("percent-encodes a value, so that it cannot address another endpoint", () =>
     Effect.gen(function* () {
       const encoded: ReadonlyArray<readonly [string, string]> = [
         ["a/b", "a%2Fb"],
@@ -560,7 +560,7 @@ describe("a path value", () => {
     })
   )
 
-  it.effect("that is empty, a dot or two dots is refused", () =>
+  it.effect("rejects an empty value, a dot and two dots", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(get("")), ["message_id must not be empty"])
       assert.deepStrictEqual(yield* issuesOf(get(".")), ['message_id must not be "."'])
@@ -569,7 +569,7 @@ describe("a path value", () => {
     })
   )
 
-  it.effect("or a query value with a lone surrogate is rejected, because it cannot be percent-encoded", () =>
+  it.effect("rejects a value with a lone surrogate, in the query as well", () =>
     Effect.gen(function* () {
       const problem = "must not have a lone surrogate"
       assert.deepStrictEqual(yield* issuesOf(get("a\ud800")), [`message_id ${problem}`])
@@ -580,7 +580,7 @@ describe("a path value", () => {
     })
   )
 
-  it.effect("stands where the declaration has it when there are several", () =>
+  it.effect("puts several values in the order of the path", () =>
     Effect.gen(function* () {
       assert.strictEqual(
         (yield* sent(Members.removeAdmin({ chat_id, user_id }))).url,
@@ -595,8 +595,8 @@ describe("a path value", () => {
   )
 })
 
-describe("values", () => {
-  it.effect("that are falsy are sent", () =>
+describe("codec: values", () => {
+  it.effect("sends falsy values", () =>
     Effect.gen(function* () {
       const { url, body } = yield* sent(
         Messages.send({ chat_id, text: "", notify: false, disable_link_preview: false }),
@@ -618,7 +618,7 @@ describe("values", () => {
     })
   )
 
-  it.effect("that are undefined are left out, and null stands in a body but not in a query", () =>
+  it.effect("omits undefined, and omits null in the query but not in the body", () =>
     Effect.gen(function* () {
       const { url, body } = yield* sent(
         Messages.send({ chat_id, user_id: undefined, text: null, link: null, format: undefined, attachments: null }),
@@ -630,7 +630,7 @@ describe("values", () => {
     })
   )
 
-  it.effect("go where the declaration has them, as JSON with the token as the whole Authorization header", () =>
+  it.effect("puts the values where the declaration says, with the token as the Authorization header", () =>
     Effect.gen(function* () {
       const entry = yield* sent(Comments.edit({ message_id: mid, comment_id: Message.MessageId.make("c"), text: "t" }))
       assert.strictEqual(entry.method, "PUT")
@@ -642,14 +642,14 @@ describe("values", () => {
     })
   )
 
-  it.effect("of a call without a body make none", () =>
+  it.effect("sends no body for a call without one", () =>
     Effect.gen(function* () {
       const { method, url, body } = yield* sent(Uploads.create({ type: "image" }), { url: "https://up.example" })
       assert.deepStrictEqual({ method, url, body }, { method: "POST", url: "/uploads?type=image", body: undefined })
     })
   )
 
-  it.effect("that are no part of the request are refused by name, however deep", () =>
+  it.effect("names unknown fields, at any depth", () =>
     Effect.gen(function* () {
       const request = { chat_id, text: "a", chatId: 1, link: { type: "reply", mid, extra: 1 } }
       assert.deepStrictEqual([...(yield* issuesOf(Messages.send(untyped(request))))].sort(), [
@@ -667,8 +667,8 @@ describe("values", () => {
   )
 })
 
-describe("the issues of a request", () => {
-  it.effect("are all named at once", () =>
+describe("codec: the issues of a request", () => {
+  it.effect("are reported all at once", () =>
     Effect.gen(function* () {
       const request = {
         chat_id: "1",
@@ -694,7 +694,7 @@ describe("the issues of a request", () => {
     })
   )
 
-  it.effect("say in words which type was meant", () =>
+  it.effect("describe the expected type", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* issuesOf(Uploads.create(untyped({ type: "photo" }))), [
         "type must be one of image, video, audio, file"
@@ -713,7 +713,7 @@ describe("the issues of a request", () => {
     })
   )
 
-  it.effect("read as one sentence in the message", () =>
+  it.effect("are on one line of the error message", () =>
     Effect.gen(function* () {
       const error = yield* Messages.send(untyped({ chat_id, text: 1, x: 1 })).pipe(
         Effect.flip,

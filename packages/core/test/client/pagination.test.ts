@@ -18,7 +18,7 @@ const path = `/messages?chat_id=${chat_id}`
 describe("Messages.stream", () => {
   const midsOf = Stream.map((message: { readonly body?: { readonly mid: string } | null }) => message.body?.mid)
 
-  it.effect("fetches a page when it is pulled, and none before", () =>
+  it.effect("requests a page only when it is pulled", () =>
     Effect.gen(function* () {
       const platform = scripted(messages(["e", 5], ["d", 4]), messages(["d", 4], ["c", 3]))
       const taken = (count: number) =>
@@ -32,7 +32,7 @@ describe("Messages.stream", () => {
     })
   )
 
-  it.effect("gives what stands in two pages once, and ends with a page of nothing new", () =>
+  it.effect("drops messages that two pages have, and ends after a page without new messages", () =>
     Effect.gen(function* () {
       const platform = scripted(messages(["e", 5], ["d", 4]), messages(["d", 4], ["c", 3]), messages(["c", 3]))
       const mids = yield* Messages.stream({ chat_id, count: 2 }).pipe(
@@ -45,7 +45,7 @@ describe("Messages.stream", () => {
     })
   )
 
-  it.effect("asks for 100 at a time unless told, from where it is told", () =>
+  it.effect("requests pages of 100 by default, from the given time", () =>
     Effect.gen(function* () {
       const platform = scripted(messages())
       yield* Messages.stream({ chat_id, from: 9 }).pipe(Stream.runDrain, Effect.provide(platform.layer()))
@@ -53,7 +53,7 @@ describe("Messages.stream", () => {
     })
   )
 
-  it.effect("fails with the error of the page, after what came before it", () =>
+  it.effect("emits the messages before a failed page, and then fails with its error", () =>
     Effect.gen(function* () {
       const platform = scripted(messages(["e", 5]), answer(403, {}))
       const seen: Array<unknown> = []
@@ -69,7 +69,7 @@ describe("Messages.stream", () => {
 })
 
 describe("Comments.stream", () => {
-  it.effect("reads backwards by the time of the last comment", () =>
+  it.effect("requests the next page by the time of the last comment", () =>
     Effect.gen(function* () {
       const comments = (...items: ReadonlyArray<readonly [string, number]>) =>
         ok({ messages: items.map(([mid, timestamp]) => comment({ timestamp, body: { mid, seq: 1 } })) })
@@ -96,8 +96,8 @@ describe("Comments.stream", () => {
   )
 })
 
-describe("reading backwards", () => {
-  it.effect("comes to an end where the platform gives the same page again and again", () =>
+describe("byTime: repeated pages", () => {
+  it.effect("ends if the platform returns the same page repeatedly", () =>
     Effect.gen(function* () {
       let pages = 0
       const items = yield* page
@@ -138,7 +138,7 @@ describe("Members.stream", () => {
 
   const from = `/chats/${chat_id}/members?`
 
-  it.effect("follows the marker until there is none", () =>
+  it.effect("requests pages until there is no marker", () =>
     Effect.gen(function* () {
       for (const last of [members([4]), members([4], null), members([4], 116328127605864690n)]) {
         const platform = scripted(members([1, 2], 7n), members([3], 116328127605864690n), last)
@@ -152,14 +152,14 @@ describe("Members.stream", () => {
     })
   )
 
-  it.effect("ends with an empty page, whatever its marker", () =>
+  it.effect("ends with an empty page, even if it has a marker", () =>
     Effect.gen(function* () {
       const platform = scripted(members([1], 7n), members([], 8n))
       assert.deepStrictEqual(yield* collect(platform), [1])
     })
   )
 
-  it.effect("fetches no page that nobody pulls", () =>
+  it.effect("requests no page that is not pulled", () =>
     Effect.gen(function* () {
       const platform = scripted(members([1, 2], 7n))
       yield* Members.stream({ chat_id, count: 2 }).pipe(
@@ -182,7 +182,7 @@ describe("byTime", () => {
   }
 
   it.effect.prop(
-    "gives everything once, latest first, where fewer than a page share a time, whether its end counts in or not",
+    "emits each element once, latest first, whether or not the platform includes the end of the time",
     inputs,
     ({ times, count, inclusive }) =>
       Effect.gen(function* () {

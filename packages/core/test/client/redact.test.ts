@@ -136,8 +136,8 @@ const failures: ReadonlyArray<readonly [string, Call, Reply]> = [
   ["a time-out", send, never]
 ]
 
-describe("the token", () => {
-  it.effect.each(failures)("stands in no error, log and span of %s", ([what, call, reply]) =>
+describe("redact: the token", () => {
+  it.effect.each(failures)("is in no error, log and span of %s", ([what, call, reply]) =>
     Effect.gen(function* () {
       const { cause, error, logs, spans } = yield* failureOf(call, reply)
       assert.instanceOf(error, Error)
@@ -146,7 +146,7 @@ describe("the token", () => {
     })
   )
 
-  it.effect("stands in no error of a request that is against the rules", () =>
+  it.effect("is in no error of an invalid request", () =>
     Effect.gen(function* () {
       const request = { chat_id, text: token.repeat(200), [`x-${token.length}`]: token }
       const { cause, error, logs, spans } = yield* failureOf(Messages.send(request as never), never)
@@ -155,7 +155,7 @@ describe("the token", () => {
     })
   )
 
-  it.effect("stands in no span of a success, and the span tells the endpoint and the status", () =>
+  it.effect("is in no span of a success, which has the endpoint and the status", () =>
     Effect.gen(function* () {
       const { layer, spans, logs } = watched()
       const platform = scripted(ok({ message: message() }))
@@ -169,7 +169,7 @@ describe("the token", () => {
     })
   )
 
-  it.effect("stands in no log of polling that goes on", () =>
+  it.effect("is in no log of long polling", () =>
     Effect.gen(function* () {
       const { layer, logs } = watched()
       const platform = scripted(lost(nodeError("ECONNREFUSED", echo)), answer(502, { message: echo }), answer(405, {}))
@@ -192,7 +192,7 @@ describe("the token", () => {
     })
   )
 
-  it.effect("stands nowhere on the client that holds it", () =>
+  it.effect("is not readable from the client", () =>
     Effect.gen(function* () {
       const platform = scripted()
       const layer = platform.layer()

@@ -51,9 +51,9 @@ const transportOf = Effect.fnUntraced(function* (reply: Reply) {
   return error._tag === "RequestFailed" && error.reason._tag === "Transport" ? error.reason : assert.fail(error.message)
 })
 
-describe("a failure below HTTP", () => {
+describe("transport: failures below HTTP", () => {
   it.effect.each(table)(
-    "with the code %s says its kind, whether it was sent, and what to do",
+    "code %s has a kind, says whether the request was sent, and what to do",
     ([code, kind, isSent, hint]) =>
       Effect.gen(function* () {
         const transport = yield* transportOf(lost(nodeError(code, `connect ${code} 127.0.0.1:1`)))
@@ -63,7 +63,7 @@ describe("a failure below HTTP", () => {
       })
   )
 
-  it.effect("while the answer was read counts as sent", () =>
+  it.effect("a failure while the response is read counts as sent", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* transportOf(brokenOff(nodeError("UND_ERR_SOCKET", "other side closed"))), {
         kind: "Reset",
@@ -73,7 +73,7 @@ describe("a failure below HTTP", () => {
     })
   )
 
-  it.effect("that nobody knows counts as sent, and says what the HTTP client said", () =>
+  it.effect("an unknown failure counts as sent, and has the text of the HTTP client", () =>
     Effect.gen(function* () {
       const transport = yield* transportOf(lost(nodeError("E_NEW", "the sky fell")))
       assert.deepInclude(transport, { kind: "Other", isSent: true, detail: "the sky fell" })
@@ -81,7 +81,7 @@ describe("a failure below HTTP", () => {
     })
   )
 
-  it("to connect in time was never sent, whatever the system calls it", () => {
+  it("a connection that times out counts as not sent, whatever its code", () => {
     const attempts = [1, 2].map((n) =>
       Object.assign(new Error(`connect ETIMEDOUT 10.0.0.${n}`), { code: "ETIMEDOUT", syscall: "connect" })
     )
@@ -93,7 +93,7 @@ describe("a failure below HTTP", () => {
     )
   })
 
-  it("is found among several attempts, through odd chains, and in what is no error", () => {
+  it("the cause is found among several attempts, in unusual chains and in values that are not errors", () => {
     const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED" })
     assert.strictEqual(describeFailure(new AggregateError([new Error("x"), refused])).kind, "Refused")
     assert.strictEqual(describeFailure({ reason: { cause: { cause: refused } } }).kind, "Refused")
@@ -106,7 +106,7 @@ describe("a failure below HTTP", () => {
   })
 })
 
-describe("the time-out", () => {
+describe("interpreter: the time-out", () => {
   const run = Effect.fnUntraced(function* (call: Effect.Effect<unknown, ApiError.ApiError, never>) {
     return yield* call.pipe(
       Effect.flip,
@@ -115,7 +115,7 @@ describe("the time-out", () => {
     )
   })
 
-  it.effect("ends an attempt after a minute, and it counts as sent", () =>
+  it.effect("ends an attempt after 1 minute, which counts as sent", () =>
     Effect.gen(function* () {
       const platform = scripted(never)
       const fiber = yield* run(Chats.get({ chat_id }).pipe(Effect.provide(platform.layer())))
@@ -132,7 +132,7 @@ describe("the time-out", () => {
     })
   )
 
-  it.effect("is what the options say, with the time of a long poll on top", () =>
+  it.effect("is taken from the options, plus the duration of a long poll", () =>
     Effect.gen(function* () {
       const ends: ReadonlyArray<readonly [Updates.ListRequest, number]> = [
         [{ timeout: 0 }, 5000],
@@ -151,7 +151,7 @@ describe("the time-out", () => {
     })
   )
 
-  it.effect("does not touch an answer that comes in time", () =>
+  it.effect("does not affect a response that arrives in time", () =>
     Effect.gen(function* () {
       const platform = scripted(ok(chat()))
       assert.strictEqual((yield* Chats.get({ chat_id }).pipe(Effect.provide(platform.layer()))).title, "Team")

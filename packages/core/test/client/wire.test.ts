@@ -34,16 +34,16 @@ const body = (changes: object) => message({ body: { mid: "m", seq, ...changes } 
 const keyboard = (button: object) =>
   body({ attachments: [{ type: "inline_keyboard", payload: { buttons: [[button]] } }] })
 
-describe("a kind that nobody knows", () => {
+describe("wire: unknown types", () => {
   const raw = { id: long, list: [long, { deep: -long }], text: `:${long}`, none: null, type: "from_the_future" }
 
-  it("of update arrives with its raw JSON, exact integers in it, and is sent as it came", () => {
+  it("decodes an unknown update with its raw JSON and exact integers, and encodes it unchanged", () => {
     const future = { ...raw, update_type: "from_the_future", timestamp: 1 }
     assert.deepStrictEqual(updates.read(future), { update_type: "unknown", raw: future })
     assert.deepStrictEqual(updates.write(updates.read(future)), future)
   })
 
-  it("of attachment arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+  it("decodes an unknown attachment beside known ones, and encodes it unchanged", () => {
     const image = { type: "image", payload: { photo_id: 5, token: "t", url: "u" } }
     const json = body({ attachments: [image, raw, { type: "location", latitude: 1.5, longitude: -2 }] })
     const attachments = messages.read(json).body?.attachments
@@ -55,7 +55,7 @@ describe("a kind that nobody knows", () => {
     assert.deepStrictEqual(messages.write(messages.read(json)), json)
   })
 
-  it("of button arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+  it("decodes an unknown button beside known ones, and encodes it unchanged", () => {
     const json = keyboard(raw)
     const attachment = messages.read(json).body?.attachments?.[0]
     assert.deepStrictEqual(attachment?.type === "inline_keyboard" && attachment.payload.buttons, [
@@ -64,7 +64,7 @@ describe("a kind that nobody knows", () => {
     assert.deepStrictEqual(messages.write(messages.read(json)), json)
   })
 
-  it("of markup arrives with its raw JSON, beside known ones, and is sent as it came", () => {
+  it("decodes unknown markup beside known markup, and encodes it unchanged", () => {
     const json = body({ markup: [{ type: "strong", from: 0, length: 1 }, raw] })
     assert.deepStrictEqual(messages.read(json).body?.markup, [
       { type: "strong", from: 0, length: 1 },
@@ -73,7 +73,7 @@ describe("a kind that nobody knows", () => {
     assert.deepStrictEqual(messages.write(messages.read(json)), json)
   })
 
-  it("of enumeration comes as it is", () => {
+  it("decodes an unknown value of an enumeration unchanged", () => {
     const json = chat({ type: "hologram", status: "frozen" })
     assert.deepStrictEqual(chats.read(json), json as never)
     assert.deepStrictEqual(members.read({ ...user, permissions: ["write", "levitate"] }).permissions, [
@@ -82,7 +82,7 @@ describe("a kind that nobody knows", () => {
     ])
   })
 
-  it("named like a member of every object is still unknown", () => {
+  it("decodes a type that is named like a member of every object as unknown", () => {
     for (const type of ["toString", "__proto__", "constructor", "unknown", ""]) {
       const foreign = Object.fromEntries([
         ["type", type],
@@ -93,7 +93,7 @@ describe("a kind that nobody knows", () => {
     }
   })
 
-  it("is an element of a list that says no kind", () => {
+  it("decodes an element without a type as unknown", () => {
     const raw = { payload: {}, seq: long }
     const read = messages.read(body({ attachments: [raw, { type: null }] }))
     assert.deepStrictEqual(read.body?.attachments, [
@@ -103,7 +103,7 @@ describe("a kind that nobody knows", () => {
     assert.deepStrictEqual(messages.write(read), body({ attachments: [raw, { type: null }] }))
   })
 
-  it("is no update without one, and nothing but an object", () => {
+  it("rejects an update without a type, and a value that is not an object", () => {
     assert.isDefined(messages.problem(body({ attachments: ["image"] })))
     assert.isDefined(updates.problem({ timestamp: 1 }))
     assert.isDefined(updates.problem({ update_type: 5, timestamp: 1 }))
@@ -111,7 +111,7 @@ describe("a kind that nobody knows", () => {
   })
 })
 
-describe("a known kind that is malformed", () => {
+describe("wire: malformed values", () => {
   const malformed: ReadonlyArray<readonly [string, (json: never) => string | undefined, unknown]> = [
     ["update", updates.problem, { update_type: "bot_started", timestamp: "now", chat_id: 1, user }],
     ["update without what it needs", updates.problem, { update_type: "bot_started", timestamp: 1, chat_id: 1 }],
@@ -135,8 +135,8 @@ describe("a known kind that is malformed", () => {
   })
 })
 
-describe("a message_created without message", () => {
-  it("is read all the same", () => {
+describe("wire: message_created without a message", () => {
+  it("is decoded", () => {
     assert.deepStrictEqual(updates.read({ update_type: "message_created", timestamp: 1 }), {
       update_type: "message_created",
       timestamp: 1
@@ -144,7 +144,7 @@ describe("a message_created without message", () => {
   })
 })
 
-describe("null and absent", () => {
+describe("wire: null and missing fields", () => {
   const bare: ReadonlyArray<readonly [string, (json: never) => unknown, object, ReadonlyArray<string>]> = [
     [
       "Message",
@@ -207,8 +207,8 @@ describe("null and absent", () => {
   })
 })
 
-describe("what is beyond the schema", () => {
-  it("is passed over, at the top and deep inside", () => {
+describe("wire: fields that the schema does not have", () => {
+  it("are ignored at any depth", () => {
     const json = message({ novelty: 1, recipient: { chat_id: 1, chat_type: "chat", novelty: { a: 1 } } })
     assert.deepStrictEqual(
       messages.read(json),
@@ -216,7 +216,7 @@ describe("what is beyond the schema", () => {
     )
   })
 
-  it("of a contact is kept, exact integers in it", () => {
+  it("are kept in a contact, with exact integers", () => {
     const payload = { vcf_info: "VCARD", user: { user_id: 1, seq: long }, id: long }
     const json = body({ attachments: [{ type: "contact", payload }] })
     assert.deepStrictEqual(messages.read(json).body?.attachments, [{ type: "contact", payload }])
@@ -224,8 +224,8 @@ describe("what is beyond the schema", () => {
   })
 })
 
-describe("a position", () => {
-  it("is exact in both directions, whether or not a double can hold it", () => {
+describe("wire: the position of a message", () => {
+  it("is exact in both directions, even if a double cannot hold it", () => {
     for (const position of [seq, 5n, 0n, -seq, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]) {
       const read = messages.read(body({ seq: position }))
       assert.strictEqual(read.body?.seq, position)
@@ -234,8 +234,8 @@ describe("a position", () => {
   })
 })
 
-describe("an integer that a double cannot hold", () => {
-  it("is no text and no id", () => {
+describe("wire: integers that a double cannot hold", () => {
+  it("are rejected where a text or an id is expected", () => {
     const read = (json: string) => Update.parse(json)
     const created = (members: string) =>
       `{"update_type":"message_created","timestamp":1,"message":{"recipient":{"chat_id":1,"chat_type":"dialog"},"timestamp":1,"body":{${members}}}}`
@@ -271,7 +271,7 @@ const onTheWire = (value: unknown): unknown => {
   return Object.fromEntries(members.map(([key, member]) => [key, onTheWire(member)]))
 }
 
-describe("encode and decode", () => {
+describe("wire: round trips", () => {
   const schemas: ReadonlyArray<readonly [string, Schema.Codec<unknown, unknown>]> = [
     ...Object.entries({
       Message: Message.Message,
@@ -289,7 +289,7 @@ describe("encode and decode", () => {
       name.startsWith("Update") ? (Update.Update as unknown as Schema.Codec<unknown, unknown>) : schema
     )
     it.effect.prop(
-      `give back any ${name} through the text on the wire`,
+      `restore any ${name} from its JSON`,
       { value: Arbitrary.map(Arbitrary.schema(schema), onTheWire) },
       ({ value }) => Effect.sync(() => assert.deepStrictEqual(read(write(value)), value)),
       { arbitrary: { runs: 60, size: 20 } }

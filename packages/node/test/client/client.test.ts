@@ -32,8 +32,8 @@ const execute = (url: string) =>
     Effect.provide(NodeBotHttpClient.layer())
   )
 
-describe("a call of the API", () => {
-  it.live("sends the body and reads an answer that is split inside a character", () =>
+describe("the HTTP client: an API call", () => {
+  it.live("sends the body, and reads a response that is split inside a character", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
       const answer = Buffer.from(
@@ -57,7 +57,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("that is interrupted closes its connection", () =>
+  it.live("closes its connection if it is interrupted", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const closed = yield* Deferred.make<void>()
@@ -72,7 +72,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("that is interrupted while it waits for a connection never reaches the host", () =>
+  it.live("does not reach the host if it is interrupted while it waits for a connection", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const paths: Array<string> = []
@@ -95,7 +95,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("fails with what happened below HTTP", () =>
+  it.live("fails with the failure below HTTP", () =>
     Effect.gen(function* () {
       const port = yield* Servers.closedPort
       assert.deepStrictEqual(yield* lost(`http://127.0.0.1:${port}`), { kind: "Refused", isSent: false })
@@ -110,7 +110,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("comes to an end, however it trickles", () =>
+  it.live("ends after callTimeout, even if data keeps arriving", () =>
     Effect.gen(function* () {
       const trickling = yield* Servers.serve((_, response) => {
         const timer = setInterval(() => response.write(" "), 20)
@@ -120,7 +120,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("goes through the proxy", () =>
+  it.live("is sent through the proxy", () =>
     Effect.gen(function* () {
       const baseUrl = yield* Servers.serve(
         (_, response) => void response.end(`{"user_id":1,"first_name":"Echo","is_bot":true}`)
@@ -131,7 +131,7 @@ describe("a call of the API", () => {
     })
   )
 
-  it.live("gives an answer that has all that an answer has", () =>
+  it.live("returns a response with all its properties", () =>
     Effect.gen(function* () {
       const url = yield* Servers.serve((request, response) => {
         if (request.url === "/empty") return void response.writeHead(204).end()
