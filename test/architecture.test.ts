@@ -1,0 +1,59 @@
+import { assert, describe, it } from "vitest"
+import { files } from "../scripts/internal/workspace.ts"
+
+const domains = [
+  "broadcast",
+  "chats",
+  "client",
+  "command",
+  "control",
+  "endpoints",
+  "handlers",
+  "http",
+  "openapi",
+  "people",
+  "platform",
+  "rateLimiter",
+  "stores",
+  "text",
+  "updates",
+  "upload",
+  "webhook"
+]
+
+describe("the layout of the code", () => {
+  const internal = files("packages/*/src/internal/**/*.ts").map(({ path }) => path)
+
+  it("keeps every internal file in the folder of a domain", () => {
+    assert.deepStrictEqual(
+      internal.filter((path) => !domains.includes(path.split("/")[4]) || path.split("/").length < 6),
+      []
+    )
+  })
+
+  it("gives every test the folder or the name of what it tests", () => {
+    const modules = new Set(
+      files("packages/*/src/**/*.ts").map(({ path }) => path.replace(/^packages\/\w+\/src\/(?:internal\/)?|\.ts$/g, ""))
+    )
+    const folders = new Set([...domains, "fidelity", "support", "fixtures"])
+    const stray = files("packages/*/test/**/*.test.ts")
+      .map(({ path }) => path)
+      .filter((path) => {
+        const name = path.replace(/^packages\/\w+\/test\/|(?:\.\w+)?\.test\.ts$/g, "").replace(/^core\//, "")
+        return !modules.has(name) && !folders.has(name.split("/")[0])
+      })
+    assert.deepStrictEqual(stray, [])
+  })
+
+  it("names only existing files in the page of the architecture", () => {
+    const [page] = files("docs/architecture.md")
+    const paths = [...page.text.matchAll(/`((?:packages|scripts|examples|benchmarks|docs)\/[\w./]+\.(?:ts|md))`/g)].map(
+      ([, path]) => path
+    )
+    const existing = new Set(files("{packages,scripts,examples,benchmarks,docs}/**/*.{ts,md}").map(({ path }) => path))
+    assert.deepStrictEqual(
+      paths.filter((path) => !existing.has(path)),
+      []
+    )
+  })
+})
