@@ -1,0 +1,16 @@
+import { assert, describe, it } from "vitest"
+import { files } from "../scripts/internal/workspace.ts"
+
+const namesIn = (text: string): ReadonlyArray<string> => [...text.matchAll(/\bBOT_[A-Z_]*[A-Z]/g)].map(([name]) => name)
+
+const sorted = (names: Iterable<string>): ReadonlyArray<string> => [...new Set(names)].sort()
+
+describe("docs/settings.md", () => {
+  it("lists every setting that the packages read, and no other", () => {
+    const [page] = files("docs/settings.md")
+    const read = files("packages/{core,node}/src/**/*.ts").flatMap(({ text }) =>
+      namesIn(text.replaceAll(/^\s*\/?\*.*$/gm, ""))
+    )
+    assert.deepStrictEqual(sorted(namesIn(page.text.replaceAll("`BOT_*`", ""))), sorted(read))
+  })
+})
