@@ -191,7 +191,7 @@ describe("errors", () => {
       const error = yield* Effect.flip(open({ filename: folder }))
       assert.strictEqual(error.reason._tag, "ConnectionError")
       assert.include(error.message, folder)
-      assert.include(error.message, "Check that it is a file")
+      assert.include(error.message, "Check that the path is a file")
     })
   )
 

@@ -10,11 +10,11 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { temporaryFolder } from "./support/databases.ts"
+import { temporaryFolder } from "../support/databases.ts"
 
-const program = fileURLToPath(new URL("support/broadcaster.ts", import.meta.url))
+const program = fileURLToPath(new URL("../support/broadcaster.ts", import.meta.url))
 
-/** Runs the broadcast, and kills it after so many outcomes. Gives how it ended. */
+/** Runs the broadcast in a process, which is killed after a number of outcomes. Returns the signal or the exit code. */
 const sending = (args: ReadonlyArray<string>, killAfter: number) =>
   Effect.promise(async () => {
     const child = spawn(process.execPath, ["--conditions=source", program, ...args], {
@@ -31,8 +31,8 @@ const sending = (args: ReadonlyArray<string>, killAfter: number) =>
 
 const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token: "token" })))
 
-/** What passes by itself within 20 seconds. */
-const giveUpTheKilled = (filename: string) =>
+/** Releases the lease of a killed process, which would expire after 20 seconds. */
+const releaseLease = (filename: string) =>
   Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
     store.acquireLease({ name: "news", owner: "killed", now: Number.MAX_SAFE_INTEGER, leaseUntil: 0, create: false })
   ).pipe(Effect.provide(SqlBroadcastStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))))
@@ -40,9 +40,9 @@ const giveUpTheKilled = (filename: string) =>
 const kills = 4
 const concurrency = 16
 
-describe("a broadcast whose process is killed", () => {
+describe("a broadcast in SQLite whose process is killed", () => {
   it.live(
-    "reaches everybody, and each time those on their way are all that may get it twice",
+    "reaches every recipient, and only requests in flight can be sent twice after each kill",
     () =>
       Effect.gen(function* () {
         const filename = join(yield* temporaryFolder, "bot.sqlite")
@@ -58,7 +58,7 @@ describe("a broadcast whose process is killed", () => {
         const args = [filename, url, JSON.stringify(chats)]
         for (let kill = 0; kill < kills; kill++) {
           assert.strictEqual(yield* sending(args, yield* Random.nextIntBetween(1, 80)), "SIGKILL")
-          assert.isTrue(Option.isSome(yield* giveUpTheKilled(filename)))
+          assert.isTrue(Option.isSome(yield* releaseLease(filename)))
         }
         assert.strictEqual(yield* sending(args, Infinity), 0)
         const counts = yield* Effect.forEach(chats, (chat_id) =>
