@@ -315,7 +315,7 @@ describe("Person", () => {
         "the message is not theirs",
         "the message is not theirs",
         "they lack the right write",
-        "comments are for the posts of channels",
+        "only channel posts have comments",
         `they are not in chat ${chat_id}`
       ])
       const error = yield* Effect.flip(friend.leave(group))

@@ -3,13 +3,13 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import type { PersonError, Person } from "../../Person.ts"
 import type { Listener } from "../../EmulatorHttp.ts"
+import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
-import * as users from "../platform/users.ts"
 import { makePerson } from "../people/person.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import type { BotState, ChatState, UserState } from "../platform/state.ts"
+import * as users from "../platform/users.ts"
 
 /** A call of the control API. */
 export interface ControlCall extends EmulatorContext {

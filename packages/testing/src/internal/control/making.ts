@@ -4,13 +4,13 @@ import { UserId, type UserWithPhoto } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import type { PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
-import { userOf, botOf, personOf } from "./call.ts"
-import type * as declarations from "./declarations.ts"
 import { createDialog, createGroup, findDialog } from "../platform/chats.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { addUser } from "../platform/users.ts"
 import { defined, problemOfChat, problemOfUser } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
+import { botOf, personOf, userOf } from "./call.ts"
+import type * as declarations from "./declarations.ts"
 
 export const makeUser = (
   { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,

@@ -1,11 +1,11 @@
 import type * as Answers from "@colloquy/core/Answers"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
-import { type Handlers, chatOf } from "./call.ts"
-import { readContent } from "./content.ts"
 import { editMessage } from "../platform/messages.ts"
 import { recordEvent } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
+import { chatOf, type Handlers } from "./call.ts"
+import { readContent } from "./content.ts"
 
 export const answers: Handlers<typeof Answers> = {
   send: Effect.fnUntraced(function* ({ callback_id, message, notification }, call) {

@@ -5,22 +5,22 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { PersonEvent } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
-import {
-  type Call,
-  type Handlers,
-  administered,
-  chatOf,
-  chatWithRight,
-  knownChat,
-  requireOpen,
-  requireRight
-} from "./call.ts"
-import { readContent } from "./content.ts"
 import { renameChat } from "../platform/chats.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
 import { recordEvent } from "../platform/updates.ts"
 import { toChat, toMessage } from "../platform/views.ts"
+import {
+  administered,
+  type Call,
+  chatOf,
+  chatWithRight,
+  type Handlers,
+  knownChat,
+  requireOpen,
+  requireRight
+} from "./call.ts"
+import { readContent } from "./content.ts"
 
 const messageIn = ({ state }: Call, chat: ChatState, mid: MessageId) =>
   Effect.suspend(() => {

@@ -1,13 +1,13 @@
-import type { MessageId } from "@colloquy/core/Message"
 import type * as Comments from "@colloquy/core/Comments"
+import type { MessageId } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
-import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
-import { parseText } from "./content.ts"
 import { createComment, editComment, removeComment } from "../platform/comments.ts"
 import { hasRight, isAdmin } from "../platform/members.ts"
 import { type CommentState, type MessageState, now } from "../platform/state.ts"
+import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
+import { parseText } from "./content.ts"
 
 const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
   Effect.flatMap(visibleMessage(call, mid), (message) =>

@@ -8,12 +8,12 @@ import type { UploadType } from "@colloquy/core/Upload"
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
+import { createMedia, isReady, toAttachment } from "../platform/media.ts"
+import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
+import { type ChatState, type MessageState, now, type PlatformState } from "../platform/state.ts"
 import { parseHtml } from "../text/html.ts"
 import { parseMarkdown } from "../text/markdown.ts"
 import { type Call, visibleMessage } from "./call.ts"
-import { createMedia, isReady, toAttachment } from "../platform/media.ts"
-import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
-import { type ChatState, type MessageState, type PlatformState, now } from "../platform/state.ts"
 
 /** Parses the markup of a text. */
 export const parseText = (

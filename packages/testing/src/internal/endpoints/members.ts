@@ -5,11 +5,11 @@ import * as Platform from "@colloquy/core/Platform"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
-import { type Call, type Handlers, administered, chatOf, chatWithRight } from "./call.ts"
 import { addMember, isAdmin, removeMember, setAdminRights } from "../platform/members.ts"
 import type { ChatState, MemberState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { toMember } from "../platform/views.ts"
+import { administered, type Call, chatOf, chatWithRight, type Handlers } from "./call.ts"
 
 const memberOf = (chat: ChatState, user_id: UserId): Effect.Effect<MemberState, refusal.Refusal> =>
   Effect.suspend(() => {

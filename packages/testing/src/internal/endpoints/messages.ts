@@ -2,13 +2,13 @@ import type * as Messages from "@colloquy/core/Messages"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
-import { type Call, type Handlers, chatOf, requireOpen, visibleMessage } from "./call.ts"
-import { readContent } from "./content.ts"
 import { findDialog } from "../platform/chats.ts"
 import { hasRight, isAdmin } from "../platform/members.ts"
 import { createMessage, editMessage, removeMessage } from "../platform/messages.ts"
 import type { ChatState, MessageState } from "../platform/state.ts"
 import { toMessage } from "../platform/views.ts"
+import { type Call, chatOf, type Handlers, requireOpen, visibleMessage } from "./call.ts"
+import { readContent } from "./content.ts"
 
 const destination = (call: Call, { chat_id, user_id }: Messages.To): Effect.Effect<ChatState, refusal.Refusal> => {
   if (chat_id !== undefined) return chatOf(call, chat_id)

@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { methodNotAllowed } from "../http/refusal.ts"
-import type { Call, Handlers } from "./call.ts"
 import { withFreshUpdate } from "../platform/media.ts"
 import type { BotState, StoredUpdate } from "../platform/state.ts"
 import { forgetExpired, typeOf } from "../platform/updates.ts"
+import type { Call, Handlers } from "./call.ts"
 
 const matches =
   (types: ReadonlyArray<string> | undefined) =>

@@ -1,8 +1,8 @@
 import type * as Videos from "@colloquy/core/Videos"
 import * as Effect from "effect/Effect"
 import { notFound } from "../http/refusal.ts"
-import type { Handlers } from "./call.ts"
 import { isReady, urlOf, videoInfoOf } from "../platform/media.ts"
+import type { Handlers } from "./call.ts"
 
 const renditions = ["mp4_1080", "mp4_720", "mp4_480", "hls"]
 

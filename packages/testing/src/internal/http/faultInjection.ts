@@ -2,11 +2,11 @@ import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
+import { applies } from "../platform/faults.ts"
+import type { FaultState, PlatformState } from "../platform/state.ts"
 import { targetsOf } from "./requestTarget.ts"
 import { atDoor } from "./shape.ts"
 import { asHead, mayHaveBody } from "./wire.ts"
-import { applies } from "../platform/faults.ts"
-import type { FaultState, PlatformState } from "../platform/state.ts"
 
 /** The endpoint that matched a request, and the parameters of its path. */
 export interface MatchedEndpoint {

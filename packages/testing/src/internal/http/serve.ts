@@ -2,31 +2,31 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Endpoints from "@colloquy/core/Endpoints"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Exit from "effect/Exit"
+import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { readText } from "./requestBody.ts"
-import * as refusal from "./refusal.ts"
-import * as requestReader from "./requestReader.ts"
-import * as router from "./router.ts"
-import { toResponse } from "./shape.ts"
-import { targetOf } from "./requestTarget.ts"
-import { serveUploadHost } from "../upload/host.ts"
 import {
-  type Exchange,
   type ConnectionLost,
+  type Exchange,
+  type Handler,
   type Request,
   respond,
-  type Response,
-  type Handler
+  type Response
 } from "../../EmulatorHttp.ts"
-import { allow, asHead } from "./wire.ts"
-import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
 import type { Call } from "../endpoints/call.ts"
 import { handlerOf } from "../endpoints/index.ts"
 import type { EmulatorContext } from "../platform/context.ts"
-import { type BotState, type PlatformState, now } from "../platform/state.ts"
+import { type BotState, now, type PlatformState } from "../platform/state.ts"
+import { serveUploadHost } from "../upload/host.ts"
+import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
+import * as refusal from "./refusal.ts"
+import { readText } from "./requestBody.ts"
+import * as requestReader from "./requestReader.ts"
+import { targetOf } from "./requestTarget.ts"
+import * as router from "./router.ts"
+import { toResponse } from "./shape.ts"
+import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 

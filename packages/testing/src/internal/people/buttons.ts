@@ -2,14 +2,14 @@ import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
-import { type Action, type Actor, cannot, localeOf } from "./access.ts"
-import { sendIn } from "./messages.ts"
 import { nextName } from "../platform/ids.ts"
 import { recordActivity } from "../platform/members.ts"
-import { type MessageState, type UserState, now } from "../platform/state.ts"
+import { type MessageState, now, type UserState } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { toMessage } from "../platform/views.ts"
+import { type Action, type Actor, cannot, localeOf } from "./access.ts"
+import { sendIn } from "./messages.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<Button>>
 
@@ -67,7 +67,7 @@ const pressCallback = (actor: Actor, message: MessageState, payload: string | nu
   return Effect.succeed(callback_id)
 }
 
-export const press =
+export const pressButton =
   (actor: Actor, ref: ButtonRef) =>
   (message: MessageState): Action<string | undefined> =>
     Effect.flatMap(pick(actor, rowsOf(message), ref), (button): Action<string | undefined> => {

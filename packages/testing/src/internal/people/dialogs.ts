@@ -2,12 +2,12 @@ import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
-import { type Action, type Actor, cannot, localeOf } from "./access.ts"
 import { createDialog, findDialog } from "../platform/chats.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
 import { toChat } from "../platform/views.ts"
+import { type Action, type Actor, cannot, localeOf } from "./access.ts"
 
 type DialogUpdate = Extract<
   Update["update_type"],
@@ -41,7 +41,7 @@ const toDialog = (actor: Actor, update_type: DialogUpdate, change: (chat: ChatSt
     notifyBot(state, chat, bot, { ...update, ...change(chat) })
   })
 
-export const dialogs = (
+export const dialogActions = (
   actor: Actor
 ): Pick<Person, "dialog" | "start" | "stop" | "clearDialog" | "removeDialog" | "muteDialog" | "unmuteDialog"> => ({
   dialog: Effect.map(dialogOf(actor), (chat) => toChat(actor.state, chat, actor.bot)),

@@ -1,12 +1,12 @@
 import type { Permission } from "@colloquy/core/Member"
 import * as Effect from "effect/Effect"
 import type { Person, UserRef } from "../../Person.ts"
-import { type Action, type Actor, administered, cannot, chatOf, joinedChat, openChat, userIdOf } from "./access.ts"
 import { renameChat } from "../platform/chats.ts"
 import { addMember, hasRight, removeMember, setAdminRights } from "../platform/members.ts"
 import type { ChatState, MemberState, UserState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { problemOfRights, problemOfTitle } from "../platform/validation.ts"
+import { type Action, type Actor, administered, cannot, chatOf, joinedChat, openChat, userIdOf } from "./access.ts"
 
 const userOf = (actor: Actor, ref: UserRef): Action<UserState> =>
   Effect.suspend((): Action<UserState> => {
@@ -29,7 +29,7 @@ const requireRights = (actor: Actor, permissions: ReadonlyArray<Permission> | un
   return problem === undefined ? Effect.void : cannot(actor, problem)
 }
 
-export const memberships = (
+export const memberActions = (
   actor: Actor
 ): Pick<
   Person,

@@ -3,8 +3,6 @@ import type { Message } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import type { ChatRef, Person, PersonAttachment, PersonMedia, SendOptions } from "../../Person.ts"
-import { type Action, type Actor, cannot, messageOf, openChat } from "./access.ts"
-import { startDialog } from "./dialogs.ts"
 import { dialogPartner, findDialog } from "../platform/chats.ts"
 import { createMedia, toAttachment } from "../platform/media.ts"
 import { hasRight, recordActivity } from "../platform/members.ts"
@@ -18,10 +16,12 @@ import {
   linkTo,
   removeMessage
 } from "../platform/messages.ts"
-import { type ChatState, type MediaState, type PlatformState, now } from "../platform/state.ts"
+import { type ChatState, type MediaState, now, type PlatformState } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
+import { type Action, type Actor, cannot, messageOf, openChat } from "./access.ts"
+import { startDialog } from "./dialogs.ts"
 
 export const checkText = (actor: Actor, text: string): Action =>
   text.length > Platform.maxTextLength
@@ -116,7 +116,7 @@ export const sendIn = (actor: Actor, ref: ChatRef, text: string, options?: SendO
         )
   )
 
-export const messaging = (actor: Actor): Pick<Person, "send" | "edit" | "remove" | "view"> => ({
+export const messageActions = (actor: Actor): Pick<Person, "send" | "edit" | "remove" | "view"> => ({
   send: ((...args: [string, SendOptions?] | Parameters<Person["send"]>) => {
     const [first, second, third] = args
     return typeof first === "string"

@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect"
 import type { Person, UserRef } from "../../Person.ts"
-import { shownMessage, userIdOf } from "./access.ts"
-import { press } from "./buttons.ts"
-import { commenting } from "./comments.ts"
-import { dialogs } from "./dialogs.ts"
-import { makeEventReader } from "./events.ts"
-import { memberships } from "./members.ts"
-import { messaging } from "./messages.ts"
 import type { BotState, PlatformState, UserState } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
+import { shownMessage, userIdOf } from "./access.ts"
+import { pressButton } from "./buttons.ts"
+import { commentActions } from "./comments.ts"
+import { dialogActions } from "./dialogs.ts"
+import { makeEventReader } from "./events.ts"
+import { memberActions } from "./members.ts"
+import { messageActions } from "./messages.ts"
 
 const findBot = (state: PlatformState, ref: UserRef): BotState => {
   const bot = botOf(state, userIdOf(ref))
@@ -28,11 +28,11 @@ export const makePerson = (
     user: self.profile,
     user_id: idOf(self),
     with: (other) => makePerson(state, findBot(state, other), self, events),
-    ...dialogs(actor),
-    ...messaging(actor),
-    press: (ref, button) => Effect.flatMap(shownMessage(actor, ref), press(actor, button)),
-    ...memberships(actor),
-    ...commenting(actor),
+    ...dialogActions(actor),
+    ...messageActions(actor),
+    press: (ref, button) => Effect.flatMap(shownMessage(actor, ref), pressButton(actor, button)),
+    ...memberActions(actor),
+    ...commentActions(actor),
     ...events
   }
 }

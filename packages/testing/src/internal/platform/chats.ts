@@ -3,7 +3,7 @@ import type { ChatOptions } from "../../EmulatorOptions.ts"
 import type { Person } from "../../Person.ts"
 import { nextChatId, nextName } from "./ids.ts"
 import { addMember, allRights, insertMember, recordActivity, setAdminRights } from "./members.ts"
-import { type BotState, type ChatState, type PlatformState, type UserState, now } from "./state.ts"
+import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBots } from "./updates.ts"
 import { addUser, idOf } from "./users.ts"
 

@@ -4,7 +4,7 @@ import type { Update } from "@colloquy/core/Update"
 import { nextPosition } from "./ids.ts"
 import { recordActivity } from "./members.ts"
 import type { Content } from "./messages.ts"
-import { type CommentState, type MessageState, type PlatformState, type UserState, now } from "./state.ts"
+import { type CommentState, type MessageState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBots, recordEvent } from "./updates.ts"
 import { idOf } from "./users.ts"
 

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import type { Interceptor } from "../../EmulatorHttp.ts"
 import type { WebhookRuntime } from "../webhook/runtime.ts"
 import { unsubscribe } from "../webhook/subscriptions.ts"
-import * as platform from "./state.ts"
 import type { Limiter } from "./limits.ts"
+import * as platform from "./state.ts"
 
 /** The state of the platform, and what acts on it. */
 export interface EmulatorContext {

@@ -1,7 +1,7 @@
 import { ChatId } from "@colloquy/core/Chat"
 import { MessageId } from "@colloquy/core/Message"
 import { UserId } from "@colloquy/core/User"
-import { type ChatState, type PlatformState, now } from "./state.ts"
+import { type ChatState, now, type PlatformState } from "./state.ts"
 
 const firstUser = 100_000_001
 const firstDialog = 500_000_000_001

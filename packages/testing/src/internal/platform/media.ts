@@ -4,7 +4,7 @@ import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { UploadType } from "@colloquy/core/Upload"
 import { nextName, nextPhotoId } from "./ids.ts"
-import { type MediaSettings, type MediaState, type PlatformState, now } from "./state.ts"
+import { type MediaSettings, type MediaState, now, type PlatformState } from "./state.ts"
 
 const origin = "https://media.emulator.test"
 

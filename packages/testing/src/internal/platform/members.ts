@@ -1,5 +1,5 @@
 import { type Permission, permissions } from "@colloquy/core/Member"
-import { type ChatState, type MemberState, type PlatformState, type UserState, now } from "./state.ts"
+import { type ChatState, type MemberState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBot, notifyBots } from "./updates.ts"
 import { botOf, idOf } from "./users.ts"
 

@@ -2,7 +2,7 @@ import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { PersonEvent } from "../../Person.ts"
 import { deliveryFault } from "./faults.ts"
-import { type BotState, type ChatState, type PlatformState, type UserState, now } from "./state.ts"
+import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { idOf } from "./users.ts"
 
 /** Returns the `update_type` of an update, as it is on the wire. */

@@ -1,7 +1,7 @@
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import { nextUserId } from "./ids.ts"
 import { Log } from "./log.ts"
-import { type BotState, type Location, type PlatformState, type UserState, now } from "./state.ts"
+import { type BotState, type Location, now, type PlatformState, type UserState } from "./state.ts"
 import { withoutUndefined } from "./validation.ts"
 
 export const idOf = ({ profile }: UserState): UserId => profile.user_id

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Refusal } from "../http/refusal.ts"
-import { hostError } from "./limits.ts"
 import type { Image } from "../platform/images.ts"
-import { type PlatformState, now } from "../platform/state.ts"
+import { now, type PlatformState } from "../platform/state.ts"
+import { hostError } from "./limits.ts"
 
 // Loaded with the first image, because it slows down the start.
 const loadImageSize = () => import("image-size")
