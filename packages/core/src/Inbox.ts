@@ -69,8 +69,8 @@ export interface Options {
 }
 
 /**
- * The inbox holds `capacity` queued updates and accepts no more. Nothing of the batch was stored, so the source has to
- * deliver it again: a webhook answers 503, and long polling retries.
+ * The updates would exceed the `capacity` of the inbox. None of them was stored, so the source has to deliver them again: a
+ * webhook answers 503, and long polling retries.
  *
  * @category errors
  * @since 0.1.0
@@ -80,13 +80,16 @@ export class InboxFull extends Data.TaggedError("InboxFull")<{
   readonly capacity: number
 }> {
   override get message() {
-    return `The inbox is full: it holds ${this.capacity} queued updates. Handlers are slower than updates arrive, or fail and are retried. Increase \`capacity\` or the concurrency of \`Updates.run\`.`
+    return (
+      `The inbox is full: its capacity is ${this.capacity} queued updates. Handlers are slower than updates arrive, or ` +
+      "fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Updates.run`."
+    )
   }
 }
 
 /**
- * The inbox accepts no updates because the program is shutting down. Nothing of the batch was stored, so the source has
- * to deliver it again after the restart.
+ * The inbox accepts no updates because the program is shutting down. None of the updates was stored, so the source has to
+ * deliver them again after the restart.
  *
  * @category errors
  * @since 0.1.0
