@@ -2,7 +2,6 @@ import * as Effect from "effect/Effect"
 import { Agent as HttpAgent, type ClientRequest, type RequestOptions, request as httpRequest } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
 import { checkServerIdentity, createSecureContext, getCACertificates } from "node:tls"
-import type { Destination } from "../../NodeWebhookSender.ts"
 import { DeliveryError, type FailureReason, type Request, type Response } from "../../WebhookSender.ts"
 
 const unreachable = new Set([
@@ -47,7 +46,10 @@ const message = (open: Open, { body, headers, url }: Request): Effect.Effect<Res
   })
 
 /** TLS sessions are not reused, so that the certificate is checked for every connection. */
-export const makeSend = (extraCa: ReadonlyArray<string>, { host, port }: Destination) => {
+export const makeSend = (
+  extraCa: ReadonlyArray<string>,
+  { host, port }: { readonly host?: string | undefined; readonly port?: number | undefined }
+) => {
   let agent: HttpsAgent | undefined
   // The agent is created on first use: reading the certificates of Node takes longer than the start of the emulator.
   const secure = () =>
