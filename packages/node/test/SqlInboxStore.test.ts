@@ -36,7 +36,7 @@ describe("SqlInboxStore with SQLite", () => {
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
-  it.effect("creates its tables with `tablePrefix`", () =>
+  it.effect("creates its tables with names that begin with `prefix`", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`
