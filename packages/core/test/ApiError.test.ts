@@ -110,7 +110,7 @@ describe("ApiError: the message says what happened, at which endpoint, and what 
 })
 
 describe("RequestFailed: isRetryable and maybeExecuted", () => {
-  const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, carriedOut: boolean]> =
+  const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, maybeExecuted: boolean]> =
     [
       ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],
       [
@@ -138,7 +138,7 @@ describe("RequestFailed: isRetryable and maybeExecuted", () => {
       ["504", status(504), true, true]
     ]
 
-  it.each(table)("of %s", (_, error, retryable, carriedOut) => {
-    assert.deepStrictEqual([error.isRetryable, error.maybeExecuted], [retryable, carriedOut])
+  it.each(table)("of %s", (_, error, retryable, maybeExecuted) => {
+    assert.deepStrictEqual([error.isRetryable, error.maybeExecuted], [retryable, maybeExecuted])
   })
 })

@@ -130,7 +130,7 @@ describe("RetryPolicy: a POST", () => {
     ["504", answer(504, {})]
   ]
 
-  it.effect.each(uncertain)("is not repeated after %s, because it may have been carried out", ([, reply]) =>
+  it.effect.each(uncertain)("is not retried after %s, because it may have been executed", ([, reply]) =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, [reply])
       assert.lengthOf(times, 1)
@@ -139,7 +139,7 @@ describe("RetryPolicy: a POST", () => {
     })
   )
 
-  it.effect.each(uncertain)("is repeated after %s where the caller asks for it", ([, reply]) =>
+  it.effect.each(uncertain)("is retried after %s with retryNonIdempotent", ([, reply]) =>
     Effect.gen(function* () {
       const insistent = send.pipe(RetryPolicy.override({ retryNonIdempotent: true }))
       assert.lengthOf(yield* timesOf(insistent, [reply, sent]), 2)
@@ -152,11 +152,11 @@ describe("RetryPolicy: a POST", () => {
     ["a connection that timed out", lost(nodeError("UND_ERR_CONNECT_TIMEOUT"))],
     ["503", answer(503, {})],
     ["408", answer(408, {})],
-    ["RetryPolicy: 429 responses", tooMany()],
+    ["429", tooMany()],
     ["a file not ready", notReady]
   ]
 
-  it.effect.each(certain)("is repeated after %s, because it was not carried out", ([, reply]) =>
+  it.effect.each(certain)("is retried after %s, because it was not executed", ([, reply]) =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, [reply, sent])
       assert.lengthOf(times, 2)
@@ -199,7 +199,7 @@ describe("RetryPolicy: the current policy", () => {
   )
 })
 
-describe("429", () => {
+describe("RetryPolicy: 429 responses", () => {
   it.effect("are retried six times with growing delays", () =>
     Effect.gen(function* () {
       const { times, exit } = yield* run(send, repeat(7, tooMany()))
@@ -300,7 +300,7 @@ describe("RetryPolicy: 429 responses that are not retried", () => {
     ["beyond the longest pause", 301, RetryPolicy.defaults, 300_000]
   ]
 
-  it.effect.each(callers)("%s pauses the others all the same", ([_, seconds, policy, until]) =>
+  it.effect.each(callers)("%s delays other callers", ([_, seconds, policy, until]) =>
     Effect.gen(function* () {
       const platform = scripted(tooMany(seconds), ok(chat()))
       const fiber = yield* Effect.exit(send).pipe(

@@ -58,11 +58,11 @@ describe("classify: matching errors", () => {
     ["not.found", send, "NotFound"],
     ["too.many.requests", send, "RateLimited"],
     ["comments.timeout_exceeded", editComment, "CommentsTimeoutExceeded"],
-    ["add.participant.privacy", add, "classify: AddParticipantFailed"],
+    ["add.participant.privacy", add, "AddParticipantFailed"],
     ["add.participant.not.found", add, "AddParticipantFailed"]
   ]
 
-  it.effect.each(codes)("by the code %s whatever the status", ([code, call, tag]) =>
+  it.effect.each(codes)("matches the code %s at any status", ([code, call, tag]) =>
     Effect.gen(function* () {
       for (const status of [200, 400, 401, 403, 404, 405, 418, 422, 429, 500, 503]) {
         assert.strictEqual(yield* tagOf(call, answer(status, failure(code))), tag, String(status))
@@ -80,7 +80,7 @@ describe("classify: matching errors", () => {
     [429, send, "RateLimited"]
   ]
 
-  it.effect.each(statuses)("by the status %i where the code says nothing", ([status, call, tag]) =>
+  it.effect.each(statuses)("matches the status %i if the code is unknown or missing", ([status, call, tag]) =>
     Effect.gen(function* () {
       for (const reply of [
         ...(status === 422 ? [] : [answer(status, failure("something.new"))]),
@@ -151,7 +151,7 @@ describe("classify: responses with `success: false`", () => {
     ["Members.add", add]
   ]
 
-  it.effect.each(done)("of %s is OperationRejected with the platform's text", ([endpoint, call]) =>
+  it.effect.each(done)("%s fails with OperationRejected, which has the text of the platform", ([endpoint, call]) =>
     Effect.gen(function* () {
       assert.deepInclude(yield* errorOf(call, ok({ success: false, message: "no such thing" })), {
         _tag: "OperationRejected",
@@ -170,7 +170,7 @@ describe("classify: responses with `success: false`", () => {
     ["Subscriptions.list", Subscriptions.list()]
   ]
 
-  it.effect.each(others)("is no success of %s either, whose document does not speak of it", ([, call]) =>
+  it.effect.each(others)("%s, which does not declare OperationRejected, fails with UnexpectedStatus", ([, call]) =>
     Effect.gen(function* () {
       const reason = yield* reasonOf(call, ok({ success: false, message: "no such thing" }))
       assert.deepInclude(reason, { _tag: "UnexpectedStatus", status: 200, detail: "no such thing" })
@@ -186,7 +186,7 @@ describe("classify: responses with `success: false`", () => {
   )
 })
 
-describe("AddParticipantFailed", () => {
+describe("classify: AddParticipantFailed", () => {
   const failedOf = Effect.fnUntraced(function* (body: object, status = 200) {
     const error = yield* errorOf(add, answer(status, body))
     return error._tag === "AddParticipantFailed" ? error : assert.fail(error.message)

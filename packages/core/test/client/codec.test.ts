@@ -167,7 +167,7 @@ describe("codec: attachments", () => {
     contact: { type: "contact", payload: { name: "Ann" } }
   } satisfies Record<string, AttachmentRequest.AttachmentRequest>
 
-  it.effect.each(Object.entries(sole))("%s stands alone or with a keyboard", ([type, attachment]) =>
+  it.effect.each(Object.entries(sole))("allows %s alone or with a keyboard", ([type, attachment]) =>
     Effect.gen(function* () {
       yield* sent(attach(attachment), created)
       yield* sent(attach(attachment, keyboard), created)
@@ -260,7 +260,7 @@ describe("codec: keyboards", () => {
     request_contact: Keyboard.requestContact("a")
   }
 
-  it.effect.each(Object.entries(wide))("has at most 3 buttons in a row with %s", ([, button]) =>
+  it.effect.each(Object.entries(wide))("limits a row with %s to 3 buttons", ([, button]) =>
     Effect.gen(function* () {
       yield* sent(buttons([...row(2), button]), created)
       assert.deepStrictEqual(yield* issuesOf(buttons([...row(3), button])), [
@@ -288,7 +288,7 @@ describe("codec: keyboards", () => {
     ["link url", (n) => Keyboard.link("a", a(n)), 1, 2048, "url must be 1 to 2048 characters"]
   ]
 
-  it.effect.each(limits)("keeps the limit of %s", ([, make, min, max, issue]) =>
+  it.effect.each(limits)("limits %s", ([, make, min, max, issue]) =>
     Effect.gen(function* () {
       yield* sent(buttons([make(min)]), created)
       yield* sent(buttons([make(max)]), created)
@@ -364,7 +364,7 @@ describe("codec: lists and counts", () => {
     ["Updates.list", (limit) => Updates.list({ limit }), { updates: [] }, 1000, "limit"]
   ]
 
-  it.effect.each(counted)("%s counts from 1 to its limit", ([, call, body, max, field]) =>
+  it.effect.each(counted)("limits the count of %s", ([, call, body, max, field]) =>
     Effect.gen(function* () {
       assert.include((yield* sent(call(1), body)).url, `${field}=1`)
       assert.include((yield* sent(call(max), body)).url, `${field}=${max}`)

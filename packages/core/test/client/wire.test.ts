@@ -130,7 +130,7 @@ describe("wire: malformed values", () => {
     ["list", messages.problem, body({ attachments: {} })]
   ]
 
-  it.each(malformed)("fails: %s", (_, problem, json) => {
+  it.each(malformed)("rejects %s", (_, problem, json) => {
     assert.isString(problem(json as never))
   })
 })
@@ -197,7 +197,7 @@ describe("wire: null and missing fields", () => {
   const without = (inner: Json, key: string): Json =>
     Object.fromEntries(Object.entries(inner).filter(([name]) => name !== key))
 
-  it.each(bare)("are both accepted for every such field of %s", (_, read, json, fields) => {
+  it.each(bare)("are both accepted for each optional field of %s", (_, read, json, fields) => {
     for (const field of fields) {
       const path = field.split(".")
       const absent = change(json, path, without)
