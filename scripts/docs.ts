@@ -1,5 +1,6 @@
 /** Writes the generated pages of `docs` from the sources and tests. `--check` fails if a page is out of date. */
-import { ApiError, type Endpoint, Endpoints, Platform } from "@colloquy/core"
+import { ApiError, type Endpoint, Platform } from "@colloquy/core"
+import * as Endpoints from "@colloquy/core/Endpoints"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"

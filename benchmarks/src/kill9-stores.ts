@@ -1,4 +1,4 @@
-import type { InboxStore } from "@colloquy/core"
+import type * as InboxStore from "@colloquy/core/InboxStore"
 import { NodeSqlite, RedisInboxStore, SqlInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { PgClient } from "@effect/sql-pg"

@@ -47,7 +47,7 @@ const ofContent = (update: Update): string => `${update.update_type}:#${hash(enc
  * **Example** (The fingerprint of a callback)
  *
  * ```ts
- * import { Fingerprint } from "@colloquy/core"
+ * import * as Fingerprint from "@colloquy/core/Fingerprint"
  * import { Fixtures } from "@colloquy/testing"
  *
  * Fingerprint.of(Fixtures.messageCallback()) // => "message_callback:callback-1"

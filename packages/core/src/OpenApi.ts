@@ -71,7 +71,7 @@ const pathParameterName = (path: string, key: string): string =>
  * **Example** (Generating the document of the whole API)
  *
  * ```ts
- * import { Endpoints } from "@colloquy/core"
+ * import * as Endpoints from "@colloquy/core/Endpoints"
  * import * as OpenApi from "@colloquy/core/OpenApi"
  *
  * OpenApi.fromEndpoints(Endpoints.all).openapi // => "3.1.0"

@@ -110,33 +110,34 @@ describe("ApiError: the message says what happened, at which endpoint, and what 
 })
 
 describe("RequestFailed: isRetryable and maybeExecuted", () => {
-  const table: ReadonlyArray<readonly [what: string, ApiError.RequestFailed, retryable: boolean, maybeExecuted: boolean]> =
+  const table: ReadonlyArray<
+    readonly [what: string, ApiError.RequestFailed, retryable: boolean, maybeExecuted: boolean]
+  > = [
+    ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],
     [
-      ["an invalid request", failed(new ApiError.InvalidRequest({ issues: [] })), false, false],
-      [
-        "an answer that cannot be read",
-        failed(new ApiError.InvalidResponse({ status: 200, problem: "", body: "" })),
-        false,
-        true
-      ],
-      ["refused", transport("Refused", false), true, false],
-      ["unresolved", transport("Unresolved", false), true, false],
-      ["untrusted", transport("Untrusted", false), false, false],
-      ["connect time-out", transport("ConnectTimeout", false), true, false],
-      ["time-out", transport("Timeout", true), true, true],
-      ["reset", transport("Reset", true), true, true],
-      ["proxy", transport("Proxy", false), false, false],
-      ["something else", transport("Other", true), true, true],
-      ["200", status(200), false, false],
-      ["302", status(302), false, false],
-      ["400", status(400), false, false],
-      ["408", status(408), true, false],
-      ["418", status(418), false, false],
-      ["500", status(500), true, true],
-      ["502", status(502), true, true],
-      ["503", status(503), true, false],
-      ["504", status(504), true, true]
-    ]
+      "an answer that cannot be read",
+      failed(new ApiError.InvalidResponse({ status: 200, problem: "", body: "" })),
+      false,
+      true
+    ],
+    ["refused", transport("Refused", false), true, false],
+    ["unresolved", transport("Unresolved", false), true, false],
+    ["untrusted", transport("Untrusted", false), false, false],
+    ["connect time-out", transport("ConnectTimeout", false), true, false],
+    ["time-out", transport("Timeout", true), true, true],
+    ["reset", transport("Reset", true), true, true],
+    ["proxy", transport("Proxy", false), false, false],
+    ["something else", transport("Other", true), true, true],
+    ["200", status(200), false, false],
+    ["302", status(302), false, false],
+    ["400", status(400), false, false],
+    ["408", status(408), true, false],
+    ["418", status(418), false, false],
+    ["500", status(500), true, true],
+    ["502", status(502), true, true],
+    ["503", status(503), true, false],
+    ["504", status(504), true, true]
+  ]
 
   it.each(table)("of %s", (_, error, retryable, maybeExecuted) => {
     assert.deepStrictEqual([error.isRetryable, error.maybeExecuted], [retryable, maybeExecuted])

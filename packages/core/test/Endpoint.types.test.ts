@@ -12,7 +12,6 @@ import {
   type Comment,
   Comments,
   type Endpoint,
-  Endpoints,
   type Keyboard,
   Me,
   type Member,
@@ -29,6 +28,7 @@ import {
   type Video,
   Videos
 } from "../src/index.ts"
+import * as Endpoints from "../src/Endpoints.ts"
 
 type Forbidden = ApiError.Forbidden
 type NotFound = ApiError.NotFound

@@ -11,7 +11,6 @@ import {
   ChatData,
   Command,
   DeepLink,
-  Endpoints,
   ErrorSchema,
   Inbox,
   Messages,
@@ -24,6 +23,7 @@ import {
   User,
   Webhook
 } from "../src/index.ts"
+import * as Endpoints from "../src/Endpoints.ts"
 import * as StoreError from "../src/StoreError.ts"
 import * as WebhookRequest from "../src/WebhookRequest.ts"
 

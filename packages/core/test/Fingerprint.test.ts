@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
-import { Fingerprint, Json, Update } from "../src/index.ts"
+import { Json, Update } from "../src/index.ts"
+import * as Fingerprint from "../src/Fingerprint.ts"
 import { comment, message, user } from "./support/fixtures.ts"
 
 const of = (json: object): string => Fingerprint.of(Result.getOrThrow(Update.parse(Json.stringify(json))))

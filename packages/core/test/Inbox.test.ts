@@ -7,7 +7,8 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, type Update, Updates } from "../src/index.ts"
+import { Inbox, type Update, Updates } from "../src/index.ts"
+import * as InboxStore from "../src/InboxStore.ts"
 import { chatOf, inboxOver, source, started, timeOf, within } from "./support/deliveries.ts"
 
 const succeed = () => Effect.void

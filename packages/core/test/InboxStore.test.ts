@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
-import { InboxStore, QueuedUpdate, StoreError } from "../src/index.ts"
+import { QueuedUpdate, StoreError } from "../src/index.ts"
+import * as InboxStore from "../src/InboxStore.ts"
 
 const update = (fingerprint: string) =>
   QueuedUpdate.fromStored({ fingerprint, partitionKey: "chat", receivedAt: 0, text: `"${fingerprint}"` })

@@ -1,4 +1,4 @@
-import { BroadcastStore } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { RedisBroadcastStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 import { RateLimiter } from "@colloquy/core"
 import { RedisRateLimiterStore } from "@colloquy/node"
-import { RateLimiterSuite } from "@colloquy/testing"
+import * as RateLimiterSuite from "@colloquy/testing/RateLimiterSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Config from "effect/Config"

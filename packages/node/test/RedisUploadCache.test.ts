@@ -1,6 +1,6 @@
 import { UploadCache } from "@colloquy/core"
 import { RedisUploadCache } from "@colloquy/node"
-import { UploadCacheSuite } from "@colloquy/testing"
+import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

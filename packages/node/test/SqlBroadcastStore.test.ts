@@ -1,4 +1,4 @@
-import { BroadcastStore } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { ChatId } from "@colloquy/core/Chat"
 import { NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import * as PgClient from "@effect/sql-pg/PgClient"

@@ -1,6 +1,6 @@
 import { UploadCache } from "@colloquy/core"
 import { NodeSqlite, SqlUploadCache } from "@colloquy/node"
-import { UploadCacheSuite } from "@colloquy/testing"
+import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

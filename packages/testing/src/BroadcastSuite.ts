@@ -283,8 +283,8 @@ const sending: ReadonlyArray<Case> = [
  * **Example** (With vitest)
  *
  * ```ts
- * import { BroadcastStore } from "@colloquy/core"
- * import { BroadcastSuite } from "@colloquy/testing"
+ * import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+ * import * as BroadcastSuite from "@colloquy/testing/BroadcastSuite"
  * import * as Effect from "effect/Effect"
  *
  * export const run = (it: (name: string, test: () => Promise<void>) => void) => {

@@ -567,7 +567,7 @@ const using: ReadonlyArray<Case> = [
  *
  * ```ts
  * import { ChatStore } from "@colloquy/core"
- * import { ChatStoreSuite } from "@colloquy/testing"
+ * import * as ChatStoreSuite from "@colloquy/testing/ChatStoreSuite"
  * import * as Effect from "effect/Effect"
  *
  * export const run = (it: (name: string, test: () => Promise<void>) => void) => {

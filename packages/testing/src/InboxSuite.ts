@@ -30,7 +30,7 @@ export interface Case {
  *
  * ```ts
  * import * as InboxStore from "@colloquy/core/InboxStore"
- * import { InboxSuite } from "@colloquy/testing"
+ * import * as InboxSuite from "@colloquy/testing/InboxSuite"
  * import { Effect } from "effect"
  *
  * // With vitest: it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))

@@ -93,7 +93,7 @@ const expectWithin = (limit: number, times: ReadonlyArray<number>, what: string)
  *
  * ```ts
  * import { RateLimiter } from "@colloquy/core"
- * import { RateLimiterSuite } from "@colloquy/testing"
+ * import * as RateLimiterSuite from "@colloquy/testing/RateLimiterSuite"
  * import { describe, it } from "@effect/vitest"
  * import { Effect } from "effect"
  *

@@ -34,7 +34,7 @@ const second = JSON.stringify({ type: "file", payload: { token: 'Ünïcode "quot
  *
  * ```ts
  * import { UploadCache } from "@colloquy/core"
- * import { UploadCacheSuite } from "@colloquy/testing"
+ * import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
  * import { it } from "@effect/vitest"
  * import { Effect } from "effect"
  *

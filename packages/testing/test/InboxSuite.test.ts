@@ -1,5 +1,5 @@
-import { InboxStore } from "@colloquy/core"
-import { InboxSuite } from "@colloquy/testing"
+import * as InboxStore from "@colloquy/core/InboxStore"
+import * as InboxSuite from "@colloquy/testing/InboxSuite"
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 

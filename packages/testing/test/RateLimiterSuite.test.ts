@@ -1,5 +1,5 @@
 import { RateLimiter } from "@colloquy/core"
-import { RateLimiterSuite } from "@colloquy/testing"
+import * as RateLimiterSuite from "@colloquy/testing/RateLimiterSuite"
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 

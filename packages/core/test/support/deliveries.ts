@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, Update, Updates } from "../../src/index.ts"
+import { Inbox, Update, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
 
 const received = (json: object): Inbox.Received => {
   const text = JSON.stringify(json)

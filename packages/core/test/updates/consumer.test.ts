@@ -8,7 +8,8 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, type Update, Updates } from "../../src/index.ts"
+import { Inbox, type Update, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }

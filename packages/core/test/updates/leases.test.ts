@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
+import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
 import { inTime, source, started, storeOver, timeOf } from "../support/deliveries.ts"
 
 describe("leases", () => {

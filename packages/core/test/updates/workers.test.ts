@@ -7,7 +7,8 @@ import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, InboxStore, StoreError, type Update, Updates } from "../../src/index.ts"
+import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }

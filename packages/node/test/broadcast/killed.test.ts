@@ -1,4 +1,4 @@
-import { BroadcastStore } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { NodeSqlite, SqlBroadcastStore } from "@colloquy/node"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
-import { BroadcastStore } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { ChatId } from "@colloquy/core/Chat"
-import { BroadcastSuite } from "@colloquy/testing"
+import * as BroadcastSuite from "@colloquy/testing/BroadcastSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

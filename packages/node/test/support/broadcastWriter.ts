@@ -1,5 +1,5 @@
 /** A process that records `count` recipients, three at a time, each also in the batch before: `node broadcastWriter.ts STORE PLACE COUNT`. */
-import { BroadcastStore } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { ChatId } from "@colloquy/core/Chat"
 import * as Effect from "effect/Effect"
 import { stores } from "./broadcastStores.ts"

@@ -1,6 +1,7 @@
 import { ChatStore } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
-import { ChatStoreSuite, Fixtures } from "@colloquy/testing"
+import { Fixtures } from "@colloquy/testing"
+import * as ChatStoreSuite from "@colloquy/testing/ChatStoreSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,5 @@
-import { InboxStore, QueuedUpdate } from "@colloquy/core"
+import { QueuedUpdate } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 

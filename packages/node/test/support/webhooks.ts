@@ -1,4 +1,5 @@
-import { Inbox, InboxStore, Webhook } from "@colloquy/core"
+import { Inbox, Webhook } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"

@@ -1,5 +1,5 @@
-import { BroadcastStore } from "@colloquy/core"
-import { BroadcastSuite } from "@colloquy/testing"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
+import * as BroadcastSuite from "@colloquy/testing/BroadcastSuite"
 import { describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 

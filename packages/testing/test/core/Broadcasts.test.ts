@@ -1,4 +1,5 @@
-import { Broadcasts, BroadcastStore, ChatStore, Recipient } from "@colloquy/core"
+import { Broadcasts, ChatStore, Recipient } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,6 @@
 import { ChatStore, LongPolling, Members, Updates } from "@colloquy/core"
-import { ChatStoreSuite, Emulator } from "@colloquy/testing"
+import { Emulator } from "@colloquy/testing"
+import * as ChatStoreSuite from "@colloquy/testing/ChatStoreSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,5 @@
-import { Endpoints, Message, Update } from "@colloquy/core"
+import { Message, Update } from "@colloquy/core"
+import * as Endpoints from "@colloquy/core/Endpoints"
 import * as OpenApi from "@colloquy/core/OpenApi"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 import { UploadCache } from "@colloquy/core"
-import { UploadCacheSuite } from "@colloquy/testing"
+import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

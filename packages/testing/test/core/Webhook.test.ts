@@ -1,13 +1,5 @@
-import {
-  type ApiError,
-  Inbox,
-  InboxStore,
-  StoreError,
-  Subscriptions,
-  type Update,
-  Updates,
-  Webhook
-} from "@colloquy/core"
+import { type ApiError, Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
 import { Emulator, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { inspect } from "node:util"

@@ -1,4 +1,5 @@
-import { ApiError, type BotApi, type Endpoint, Endpoints, Json, RetryPolicy } from "@colloquy/core"
+import { ApiError, type BotApi, type Endpoint, Json, RetryPolicy } from "@colloquy/core"
+import * as Endpoints from "@colloquy/core/Endpoints"
 import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

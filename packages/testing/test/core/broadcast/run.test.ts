@@ -1,4 +1,5 @@
-import { Broadcasts, BroadcastStore, type Chat, StoreError } from "@colloquy/core"
+import { Broadcasts, type Chat, StoreError } from "@colloquy/core"
+import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
