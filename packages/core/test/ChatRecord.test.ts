@@ -14,7 +14,7 @@ const person = { user_id: user.user_id, first_name: user.first_name, username: "
 
 const read = (update: Update.Update) => Option.getOrUndefined(ChatRecord.fromUpdate(update))
 
-describe("fromUpdate", () => {
+describe("ChatRecord.fromUpdate", () => {
   const inChat = { timestamp, chat_id, user }
   const inDialog = { timestamp, chat_id: dialogId, user }
   const dated = { at: timestamp, value: person }
@@ -155,13 +155,13 @@ describe("fromUpdate", () => {
     assert.isUndefined(read(update))
   })
 
-  it("does not take a bot for the person of a dialog", () => {
+  it("does not use a bot as the user of a dialog", () => {
     const ofBot = Fixtures.messageCreated({ sender: Fixtures.bot() })
     assert.deepInclude(read(ofBot), { type: "dialog", user: undefined })
   })
 })
 
-describe("fromChat", () => {
+describe("ChatRecord.fromChat", () => {
   it.each(["active", "a status to come"])("takes the bot to be in a chat whose status is %s", (status) => {
     assert.isTrue(ChatRecord.isKnown(ChatRecord.fromChat(Fixtures.chat({ status }))))
   })
@@ -170,7 +170,7 @@ describe("fromChat", () => {
     assert.isFalse(ChatRecord.isKnown(ChatRecord.fromChat(Fixtures.chat({ status }))))
   })
 
-  it("reads the person of a dialog, and is as old as the last event", () => {
+  it("reads the user of a dialog, with the time of the last event", () => {
     const chat = Fixtures.chat({ type: "dialog", title: null, dialog_with_user: user, last_event_time: 5 })
     assert.deepInclude(ChatRecord.fromChat(chat), {
       type: "dialog",
@@ -182,13 +182,13 @@ describe("fromChat", () => {
   })
 })
 
-describe("combine", () => {
+describe("ChatRecord.combine", () => {
   const Step = Schema.Struct({
     at: Schema.Literals([0, 1, 2, 3, 4, 5, 6, 7]),
     kind: Schema.Literals(["member", "gone", "title", "user", "rights", "seen"])
   })
 
-  // A fact is a function of its kind and time: what happened at one moment is told alike by every update of it.
+  // A fact is determined by its kind and its time, because all updates of one moment agree.
   const recordOf = ({ at, kind }: typeof Step.Type): ChatRecord.ChatRecord => {
     switch (kind) {
       case "member":
@@ -237,7 +237,7 @@ describe("combine", () => {
       })
   )
 
-  it("takes leaving for later than anything else of the same millisecond", () => {
+  it("lets leaving win over other facts of the same millisecond", () => {
     const there = ChatRecord.make(chat_id, 5, { member_at: 5, title: { at: 5, value: "Reading club" } })
     const gone = ChatRecord.make(chat_id, 5, { left_at: 5 })
     for (const record of [ChatRecord.combine(there, gone), ChatRecord.combine(gone, there)]) {
@@ -246,7 +246,7 @@ describe("combine", () => {
     }
   })
 
-  it("keeps one record for each chat, in the order of their ids", () => {
+  it("returns one record for each chat, in ascending order of the ids", () => {
     const ids = [5, -3, 9_007_199_254_740_991, -3, 0].map(
       (id) => Fixtures.chat({ chat_id: id as typeof chat_id }).chat_id
     )

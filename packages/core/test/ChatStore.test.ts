@@ -23,7 +23,7 @@ const broken = new StoreError.StoreError({
 })
 
 describe("ChatStore", () => {
-  it.effect("remembers for the time that was set that a chat was left", () =>
+  it.effect("remembers that the bot left a chat for tombstoneTimeToLive", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(timestamp)
       yield* Effect.gen(function* () {
@@ -38,17 +38,17 @@ describe("ChatStore", () => {
     })
   )
 
-  it.effect("goes on when a sweep fails, and says so", () =>
+  it.effect("logs a failed cleanup and goes on", () =>
     Effect.gen(function* () {
       const logged: Array<unknown> = []
-      let sweeps = 0
+      let cleanups = 0
       const Store = Layer.effect(
         ChatStore.ChatStore,
         Effect.gen(function* () {
           const store = yield* ChatStore.ChatStore
           return yield* ChatStore.withCleanup({
             ...store,
-            cleanup: () => Effect.suspend(() => (++sweeps === 1 ? Effect.fail(broken) : Effect.succeed(0)))
+            cleanup: () => Effect.suspend(() => (++cleanups === 1 ? Effect.fail(broken) : Effect.succeed(0)))
           })
         })
       ).pipe(Layer.provide(ChatStore.layerMemory()))
@@ -59,14 +59,14 @@ describe("ChatStore", () => {
           yield* TestClock.adjust("1 hour")
         }
       }).pipe(Effect.provide(Layer.merge(Store, Logger.layer([Logger.make(({ message }) => logged.push(message))]))))
-      assert.strictEqual(sweeps, 4)
+      assert.strictEqual(cleanups, 4)
       assert.lengthOf(logged, 1)
       assert.include(String(logged[0]), broken.message)
       assert.include(broken.message, "the disk is full")
     })
   )
 
-  it.effect("does not let an update go on that it could not learn from", () =>
+  it.effect("does not pass on an update that could not be stored", () =>
     Effect.gen(function* () {
       const Store = Layer.effect(
         ChatStore.ChatStore,
@@ -82,12 +82,12 @@ describe("ChatStore", () => {
   )
 })
 
-describe("track", () => {
+describe("ChatStore.track", () => {
   class Refused extends Data.TaggedError("Refused")<{}> {}
 
   class Shop extends Context.Service<Shop, { readonly isOpen: boolean }>()("test/Shop") {}
 
-  it("keeps the kinds of updates, the errors and the requirements of what it goes around", () => {
+  it("keeps the update types, the errors and the requirements of the handler or stream", () => {
     const greet = (_: Update.Of<"bot_started">): Effect.Effect<number, Refused, Shop> => Effect.succeed(1)
     expectTypeOf(ChatStore.track(greet)).toEqualTypeOf<
       (

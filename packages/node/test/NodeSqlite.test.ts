@@ -47,7 +47,7 @@ const ids = (sql: SqlClient.SqlClient) =>
 const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO notes (id) VALUES (${id})`
 
 describe("values", () => {
-  it.effect("come back as they were bound", () =>
+  it.effect("are read as they were bound", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:" })
       const bytes = new Uint8Array([0, 255, 1])
@@ -60,7 +60,7 @@ describe("values", () => {
     })
   )
 
-  it.effect("are whole numbers in the database when they are whole", () =>
+  it.effect("are stored as integers if they are integers", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:" })
       yield* sql`CREATE TABLE kinds (text TEXT, any)`
@@ -70,7 +70,7 @@ describe("values", () => {
     })
   )
 
-  it.effect("are exact beyond 2^53, as bigint, and numbers within", () =>
+  it.effect("are read as exact bigints beyond 2^53, and as numbers otherwise", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:" })
       const edge = [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n, BigInt(Number.MAX_SAFE_INTEGER), 1n]
@@ -90,7 +90,7 @@ describe("values", () => {
     })
   )
 
-  it.effect("that no column can hold are refused", () =>
+  it.effect("are rejected if no column can store them", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:" })
       const tooLarge = yield* Effect.flip(sql`SELECT ${2n ** 64n} AS value`)
@@ -102,7 +102,7 @@ describe("values", () => {
 })
 
 describe("statements", () => {
-  it.effect("answer with rows, with arrays, and raw with what was changed", () =>
+  it.effect("return rows, arrays, or the raw result", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(2)
       const select = sql`SELECT id, text FROM notes ORDER BY id`
@@ -124,7 +124,7 @@ describe("statements", () => {
     })
   )
 
-  it.effect("see a table that changed after they were prepared", () =>
+  it.effect("see changes of a table after they were prepared", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(1)
       const select = sql`SELECT * FROM notes`
@@ -137,7 +137,7 @@ describe("statements", () => {
     })
   )
 
-  it.effect("are prepared anew when more are used than are kept", () =>
+  it.effect("are prepared again if the cache is too small", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:", cachedStatements: 2 })
       for (let round = 0; round < 2; round++) {
@@ -149,7 +149,7 @@ describe("statements", () => {
     })
   )
 
-  it.effect("come one at a time: what SQLite would drop is refused", () =>
+  it.effect("are rejected if a text contains more than one", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes()
       const refused = yield* Effect.flip(sql`INSERT INTO notes (id) VALUES (1); INSERT INTO notes (id) VALUES (2)`)
@@ -164,7 +164,7 @@ describe("statements", () => {
 })
 
 describe("errors", () => {
-  it.effect("tell wrong SQL, a key that is taken and a broken constraint apart", () =>
+  it.effect("distinguish invalid SQL, a duplicate key and a violated constraint", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(1)
       yield* sql`CREATE TABLE replies (note INTEGER REFERENCES notes (id), name TEXT UNIQUE CHECK (name <> ''))`
@@ -185,7 +185,7 @@ describe("errors", () => {
     })
   )
 
-  it.effect("name the file that cannot be opened and say what to check", () =>
+  it.effect("name a file that cannot be opened, and say what to check", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const error = yield* Effect.flip(open({ filename: folder }))
@@ -195,7 +195,7 @@ describe("errors", () => {
     })
   )
 
-  it.effect("say that a file is no database", () =>
+  it.effect("say that a file is not a database", () =>
     Effect.gen(function* () {
       const filename = yield* temporaryFile
       yield* Effect.promise(() => writeFile(filename, "not a database, but a long enough text ".repeat(100)))
@@ -206,7 +206,7 @@ describe("errors", () => {
 })
 
 describe("the file", () => {
-  it.effect("is made with its folder when the layer is built, or at first use when lazy", () =>
+  it.effect("is created with its folder when the layer is built, or by the first statement if lazy", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const filename = join(folder, "a", "b", "bot.sqlite")
@@ -220,7 +220,7 @@ describe("the file", () => {
     })
   )
 
-  it.effect("that could not be opened lazily is tried again by the next statement", () =>
+  it.effect("is opened again by the next statement if it could not be opened lazily", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const blocked = join(folder, "data")
@@ -233,7 +233,7 @@ describe("the file", () => {
     })
   )
 
-  it.effect("is in WAL mode, durable at each commit, with foreign keys enforced, unless told otherwise", () =>
+  it.effect("is in WAL mode, durable at each commit, and enforces foreign keys by default", () =>
     Effect.gen(function* () {
       const pragmas = (sql: SqlClient.SqlClient) =>
         Effect.forEach(["journal_mode", "synchronous", "foreign_keys"], (name) =>
@@ -246,7 +246,7 @@ describe("the file", () => {
     })
   )
 
-  it.effect("is closed with the layer, and a client that outlived it says so", () =>
+  it.effect("is closed with the layer, after which statements fail with that reason", () =>
     Effect.gen(function* () {
       const filename = yield* temporaryFile
       const scope = yield* Scope.make()
@@ -264,7 +264,7 @@ describe("the file", () => {
 })
 
 describe("transactions", () => {
-  it.effect("are undone as a whole by a failure, a defect or an interruption", () =>
+  it.effect("are rolled back by a failure, a defect or an interruption", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes()
       const endings = [Effect.fail("no"), Effect.die("no"), Effect.interrupt]
@@ -278,7 +278,7 @@ describe("transactions", () => {
     })
   )
 
-  it.effect("nest: an inner failure undoes the inner part", () =>
+  it.effect("roll back only the inner part if a nested one fails", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes()
       yield* sql.withTransaction(
@@ -292,7 +292,7 @@ describe("transactions", () => {
     })
   )
 
-  it.effect("end when the commit is refused, and the next one works", () =>
+  it.effect("end if the commit fails, and the next one succeeds", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(1)
       yield* sql`CREATE TABLE replies (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)`
@@ -303,7 +303,7 @@ describe("transactions", () => {
     })
   )
 
-  it.effect("keep the statements of other fibers out", () =>
+  it.effect("exclude the statements of other fibers", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes()
       const inside = yield* Deferred.make<void>()
@@ -329,7 +329,7 @@ describe("transactions", () => {
     })
   )
 
-  it.effect("lose nothing when a hundred fibers read and write in them", () =>
+  it.effect("lose no update of a hundred concurrent fibers", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes()
       const next = sql.withTransaction(
@@ -352,7 +352,7 @@ describe("transactions", () => {
 })
 
 describe("streams", () => {
-  it.effect("bring every row, and the client can be used for each", () =>
+  it.effect("emit every row, and allow other statements meanwhile", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(1000)
       const seen = yield* sql<{ id: number }>`SELECT id FROM notes ORDER BY id`.stream.pipe(
@@ -367,7 +367,7 @@ describe("streams", () => {
     })
   )
 
-  it.effect("of a transaction see what it wrote, and can be left early", () =>
+  it.effect("see the writes of their transaction, and can be ended early", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(1000)
       const first = yield* sql.withTransaction(
@@ -386,7 +386,7 @@ describe("streams", () => {
     })
   )
 
-  it.effect("of a database in memory share its one connection", () =>
+  it.effect("share the only connection of a database in memory", () =>
     Effect.gen(function* () {
       const sql = yield* open({ filename: ":memory:" })
       yield* sql`CREATE TABLE notes (id INTEGER)`
@@ -409,7 +409,7 @@ describe("streams", () => {
 })
 
 describe("two connections", () => {
-  it.effect("wait for each other without holding up the event loop", () =>
+  it.effect("wait for each other without blocking the event loop", () =>
     Effect.gen(function* () {
       const { filename, sql } = yield* notes()
       const other = yield* open({ filename })
@@ -436,7 +436,7 @@ describe("two connections", () => {
     })
   )
 
-  it.effect("give up after the time that was set, and say so", () =>
+  it.effect("fail with that reason after busyTimeout", () =>
     Effect.gen(function* () {
       const { filename, sql } = yield* notes()
       const other = yield* open({ filename, busyTimeout: "20 millis" })
@@ -448,7 +448,7 @@ describe("two connections", () => {
     })
   )
 
-  it.effect("of two processes lose nothing of each other", () =>
+  it.effect("of two processes lose no writes", () =>
     Effect.gen(function* () {
       const { filename, sql } = yield* notes()
       yield* sql`CREATE TABLE total (value INTEGER)`
@@ -478,7 +478,7 @@ describe("migrations", () => {
     })
   })
 
-  it.effect("run once, also when several connections begin them at once", () =>
+  it.effect("run once if several connections start them concurrently", () =>
     Effect.gen(function* () {
       const filename = yield* temporaryFile
       const clients = yield* Effect.all(Array.from({ length: 4 }, () => open({ filename })))

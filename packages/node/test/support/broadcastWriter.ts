@@ -1,4 +1,4 @@
-/** A process that records `count` recipients, three at a time, each also in the batch before: `node broadcastWriter.ts STORE PLACE COUNT`. */
+/** A process that adds records of `count` recipients, three at a time, each of them in two batches: `node broadcastWriter.ts STORE PLACE COUNT`. */
 import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import { ChatId } from "@colloquy/core/Chat"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,6 @@
 /**
- * A process that learns of 20 chats what every second update tells, from the first or the second on, and counts itself
- * in each: `node chatWriter.ts STORE PLACE 0|1 UPDATES`.
+ * A process that upserts every second update of 20 chats, from the first or the second one, and increments a counter in
+ * the data of each chat: `node chatWriter.ts STORE PLACE 0|1 UPDATES`.
  */
 import { ChatData, ChatStore } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"

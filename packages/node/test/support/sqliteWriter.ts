@@ -1,4 +1,4 @@
-/** A process that adds `count` rows of its own to a file: `node sqliteWriter.ts FILE NAME COUNT`. */
+/** A process that adds `count` rows with its name to a file: `node sqliteWriter.ts FILE NAME COUNT`. */
 import { NodeSqlite } from "@colloquy/node"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"

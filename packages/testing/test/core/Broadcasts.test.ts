@@ -13,8 +13,8 @@ import { dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.t
 
 const message = { text: "News!" }
 
-describe("a broadcast", () => {
-  it.effect("reaches everybody once, at the pace that the platform allows", () =>
+describe("Broadcasts", () => {
+  it.effect("sends the message to every recipient once, within the rate limit", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(90)
       const recipients = Stream.fromIterable([...chats, ...chats.slice(0, 10)])
@@ -32,7 +32,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("tells what became of each, and takes those who refuse out of the chat store", () =>
+  it.effect("returns the result of each recipient, and prunes unreachable chats from the chat store", () =>
     Effect.gen(function* () {
       const [first, second] = yield* dialogs(2)
       const gone = yield* Emulator.user("Bob")
@@ -64,7 +64,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(Layer.merge(platform, ChatStore.layerMemory())))
   )
 
-  it.effect("goes on where it was, and nobody gets it twice", () =>
+  it.effect("continues in the next run, and sends nothing twice", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(60)
       const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
@@ -79,7 +79,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("waits while it is paused, goes on when it is resumed, and ends when it is cancelled", () =>
+  it.effect("waits while it is paused, continues when it is resumed, and ends when it is cancelled", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(300)
       const fiber = yield* Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message }).pipe(
@@ -105,7 +105,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("shows how far it is, at which rate, and how long it takes still", () =>
+  it.effect("reports the progress, the rate and the time left", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(90)
       const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message, total: 90 })
@@ -122,7 +122,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("waits out an outage, in which nobody is counted as failed", () =>
+  it.effect("retries during an outage, and counts no recipient as failed", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", probability: 0.7, status: 503, times: 60 }])
@@ -134,7 +134,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("ends with what would fail for everybody, and nobody has a record of it", () =>
+  it.effect("fails with an error that would occur for every recipient, without a record of it", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(5)
       const long = { text: "a".repeat(4001) }
@@ -153,7 +153,7 @@ describe("a broadcast", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("is sent by one at a time", () =>
+  it.effect("allows one runner at a time", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(60)
       const news = Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
@@ -167,8 +167,8 @@ describe("a broadcast", () => {
       yield* inTime(Stream.runDrain(news))
       assert.strictEqual(yield* sent, 60)
       const store = yield* BroadcastStore.BroadcastStore
-      const standing = yield* store.summary("news")
-      assert.strictEqual(Option.getOrThrow(standing).status, "finished")
+      const summary = yield* store.summary("news")
+      assert.strictEqual(Option.getOrThrow(summary).status, "finished")
     }).pipe(Effect.provide(platform))
   )
 })

@@ -9,7 +9,7 @@ export const bot = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, c
 
 export const platform = Layer.merge(bot, BroadcastStore.layerMemory())
 
-/** Dialogs with so many people. */
+/** Creates dialogs with different users. */
 export const dialogs = (count: number) =>
   Effect.forEach(Array.from({ length: count }), (_, index) =>
     Effect.gen(function* () {
@@ -19,7 +19,7 @@ export const dialogs = (count: number) =>
     })
   )
 
-/** Runs a program while time goes on. */
+/** Runs a program while the test clock advances. */
 export const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(program, Effect.forever(TestClock.adjust("100 millis")))
 

@@ -18,9 +18,9 @@ const message = { text: "News!" }
 const newsFor = (chats: ReadonlyArray<Chat.ChatId>) =>
   Broadcasts.run({ name: "news", recipients: Stream.fromIterable(chats), message })
 
-const forking = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkChild(self, { startImmediately: true })
+const fork = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.forkChild(self, { startImmediately: true })
 
-const taking = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R>) {
+const measure = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R>) {
   const start = yield* Clock.currentTimeMillis
   const result = yield* inTime(self)
   return [(yield* Clock.currentTimeMillis) - start, result] as const
@@ -28,11 +28,11 @@ const taking = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect<A, E, R
 
 const recorded = Effect.map(Stream.runCollect(Broadcasts.records("news")), (records) => records.length)
 
-const standing = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
+const summary = Effect.flatMap(BroadcastStore.BroadcastStore, (store) =>
   Effect.map(store.summary("news"), Option.getOrThrow)
 )
 
-const away = new StoreError.StoreError({
+const unavailable = new StoreError.StoreError({
   store: "broadcasts",
   operation: "any",
   reason: "connection lost",
@@ -41,26 +41,27 @@ const away = new StoreError.StoreError({
 
 type Operations = BroadcastStore.BroadcastStore["Service"]
 
-/** A store in memory whose operations can be taken away: those that `isAway` names fail. */
-const failing = (isAway: (operation: keyof Operations) => boolean) =>
+/** A store in memory, in which the operations that `isUnavailable` selects fail. */
+const failing = (isUnavailable: (operation: keyof Operations) => boolean) =>
   Layer.effect(
     BroadcastStore.BroadcastStore,
     Effect.map(BroadcastStore.BroadcastStore, (store) => {
-      const unless = <A>(
+      const orFail = <A>(
         operation: keyof Operations,
         self: Effect.Effect<A, StoreError.StoreError>
-      ): Effect.Effect<A, StoreError.StoreError> => Effect.suspend(() => (isAway(operation) ? Effect.fail(away) : self))
+      ): Effect.Effect<A, StoreError.StoreError> =>
+        Effect.suspend(() => (isUnavailable(operation) ? Effect.fail(unavailable) : self))
       return BroadcastStore.BroadcastStore.of({
         ...store,
-        acquireLease: (claim) => unless("acquireLease", store.acquireLease(claim)),
-        pending: (name, chats) => unless("pending", store.pending(name, chats)),
-        addRecords: (name, records) => unless("addRecords", store.addRecords(name, records))
+        acquireLease: (request) => orFail("acquireLease", store.acquireLease(request)),
+        pending: (name, chats) => orFail("pending", store.pending(name, chats)),
+        addRecords: (name, records) => orFail("addRecords", store.addRecords(name, records))
       })
     })
   ).pipe(Layer.provide(BroadcastStore.layerMemory()))
 
-describe("a broadcast in trouble", () => {
-  it.effect("sends once to a chat that comes again while the first message is on its way", () =>
+describe("run", () => {
+  it.effect("sends one message to a chat that is repeated while its request is in flight", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(210)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 400 }])
@@ -69,22 +70,22 @@ describe("a broadcast in trouble", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("keeps the pace of the platform when its answers take 200 ms", () =>
+  it.effect("sends at the full rate if a request takes 200 ms", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(300)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 200 }])
-      const [took] = yield* taking(Stream.runDrain(newsFor(chats)))
+      const [took] = yield* measure(Stream.runDrain(newsFor(chats)))
       // The margin of the limits, and the last answer.
       assert.isAtMost(took, 1.025 * 10_000 + 500)
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("does not wait for an answer that never comes longer than any call, and sends no second time", () =>
+  it.effect("times out a request without a response like any call, and does not send it again", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
       const [silent] = chats
       yield* Emulator.setFaults([{ endpoint: "Messages.send", chat_id: silent, delay: 3_600_000 }])
-      const [took, outcomes] = yield* taking(Stream.runCollect(newsFor(chats)))
+      const [took, outcomes] = yield* measure(Stream.runCollect(newsFor(chats)))
       assert.isAtMost(took, 70_000)
       assert.deepStrictEqual(
         outcomes.filter(({ _tag }) => _tag === "Failed").map(({ chat_id }) => chat_id),
@@ -94,11 +95,11 @@ describe("a broadcast in trouble", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("records what was on its way when it is interrupted, and goes on with the others", () =>
+  it.effect("records the requests in flight when it is interrupted, and continues with the others", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(40)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 5000 }])
-      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("1 second")
       yield* inTime(Fiber.interrupt(fiber))
       assert.strictEqual(yield* sent, 16)
@@ -108,39 +109,39 @@ describe("a broadcast in trouble", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("is interrupted at once while it waits out an outage", () =>
+  it.effect("is interrupted at once during an outage", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(40)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
-      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("2 minutes")
-      const [took] = yield* taking(Fiber.interrupt(fiber))
+      const [took] = yield* measure(Fiber.interrupt(fiber))
       assert.isAtMost(took, 1000)
       yield* Emulator.setFaults([])
       yield* inTime(Stream.runDrain(newsFor(chats)))
-      assert.strictEqual((yield* standing).counts.Sent, 40)
+      assert.strictEqual((yield* summary).counts.Sent, 40)
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("is cancelled within a second while it waits out an outage, and while no recipient comes", () =>
+  it.effect("is cancelled within a second during an outage, and while it waits for recipients", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(20)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
       const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
-      const fiber = yield* forking(Stream.runCollect(Broadcasts.run({ name: "news", recipients, message })))
+      const fiber = yield* fork(Stream.runCollect(Broadcasts.run({ name: "news", recipients, message })))
       yield* TestClock.adjust("2 minutes")
       yield* Broadcasts.cancel("news")
-      const [took, outcomes] = yield* taking(Fiber.join(fiber))
+      const [took, outcomes] = yield* measure(Fiber.join(fiber))
       assert.isAtMost(took, 1100)
       assert.lengthOf(outcomes, 0)
-      assert.strictEqual((yield* standing).status, "cancelled")
+      assert.strictEqual((yield* summary).status, "cancelled")
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("stays over once it is over", () =>
+  it.effect("sends nothing once it is over", () =>
     Effect.gen(function* () {
       const [chat] = yield* dialogs(1)
-      const fiber = yield* forking(Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.never, message })))
+      const fiber = yield* fork(Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.never, message })))
       yield* Broadcasts.cancel("news")
       yield* inTime(Fiber.join(fiber))
       assert.isFalse(yield* Broadcasts.resume("news"))
@@ -148,14 +149,14 @@ describe("a broadcast in trouble", () => {
       assert.isTrue(yield* Broadcasts.remove("news"))
       assert.lengthOf(yield* inTime(Stream.runCollect(newsFor([chat]))), 1)
       assert.isFalse(yield* Broadcasts.pause("news"))
-      assert.strictEqual((yield* standing).status, "finished")
+      assert.strictEqual((yield* summary).status, "finished")
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("ends where it is forgotten, and leaves no trace", () =>
+  it.effect("ends when it is removed, and leaves no records", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(200)
-      const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
+      const fiber = yield* fork(Stream.runCollect(newsFor(chats)))
       yield* TestClock.adjust("2 seconds")
       yield* Broadcasts.remove("news")
       const outcomes = yield* inTime(Fiber.join(fiber))
@@ -165,43 +166,43 @@ describe("a broadcast in trouble", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("fails with what its recipients fail with, and goes on where it was", () =>
+  it.effect("fails with the error of its recipients, and continues in the next run", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(60)
       const recipients = Stream.concat(
         Stream.fromIterable(chats.slice(0, 40)),
-        Stream.fail("the list is away" as const)
+        Stream.fail("the list is unavailable" as const)
       )
       const error = yield* inTime(Effect.flip(Stream.runDrain(Broadcasts.run({ name: "news", recipients, message }))))
-      assert.strictEqual(error, "the list is away")
+      assert.strictEqual(error, "the list is unavailable")
       assert.strictEqual(yield* recorded, yield* sent)
-      assert.strictEqual((yield* standing).status, "running")
+      assert.strictEqual((yield* summary).status, "running")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("begins with the recipients that are there, while others are slow to come", () =>
+  it.effect("starts with the first recipients while later ones are slow", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(10)
       const recipients = Stream.concat(Stream.fromIterable(chats), Stream.never)
-      const fiber = yield* forking(Stream.runDrain(Broadcasts.run({ name: "news", recipients, message })))
+      const fiber = yield* fork(Stream.runDrain(Broadcasts.run({ name: "news", recipients, message })))
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual(yield* sent, 10)
       yield* inTime(Fiber.interrupt(fiber))
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("stops within a second when another runner has it, and both together reach everybody once", () =>
+  it.effect("stops within a second when another runner has the lease, and both send to every recipient once", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(150)
       const store = yield* BroadcastStore.BroadcastStore
-      const fiber = yield* forking(Effect.flip(Stream.runDrain(newsFor(chats))))
+      const fiber = yield* fork(Effect.flip(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("1500 millis")
       const now = (yield* Clock.currentTimeMillis) + 120_000
       const taken = yield* store.acquireLease({ name: "news", owner: "other", now, leaseUntil: now, create: false })
       assert.isTrue(Option.isSome(taken))
-      const [took, error] = yield* taking(Fiber.join(fiber))
+      const [took, error] = yield* measure(Fiber.join(fiber))
       assert.strictEqual(error._tag, "BroadcastAlreadyRunning")
       // What is on its way arrives first.
       assert.isAtMost(took, 1500)
@@ -211,18 +212,18 @@ describe("a broadcast in trouble", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("sends nothing when its lease could be another's by now, until it knows", () => {
-    let isAway = false
+  it.effect("renews a lease that may have expired before it sends", () => {
+    let isUnavailable = false
     return Effect.gen(function* () {
       const chats = yield* dialogs(2000)
-      const fiber = yield* forking(Effect.result(Stream.runDrain(newsFor(chats))))
+      const fiber = yield* fork(Effect.result(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("2 seconds")
-      isAway = true
+      isUnavailable = true
       yield* TestClock.adjust("11 seconds")
       const soFar = yield* sent
       yield* TestClock.adjust("20 seconds")
       assert.strictEqual(yield* sent, soFar)
-      isAway = false
+      isUnavailable = false
       yield* TestClock.adjust("10 seconds")
       assert.isAbove(yield* sent, soFar)
       yield* inTime(Fiber.interrupt(fiber))
@@ -230,22 +231,22 @@ describe("a broadcast in trouble", () => {
       Effect.provide(
         Layer.merge(
           bot,
-          failing((operation) => isAway && operation === "acquireLease")
+          failing((operation) => isUnavailable && operation === "acquireLease")
         )
       )
     )
   })
 
-  it.effect("waits for a store that is away, and nobody gets it twice", () => {
-    let isAway = false
+  it.effect("retries while the store is unavailable, and sends nothing twice", () => {
+    let isUnavailable = false
     return Effect.gen(function* () {
       const chats = yield* dialogs(400)
-      const fiber = yield* forking(Stream.runCollect(newsFor(chats)))
+      const fiber = yield* fork(Stream.runCollect(newsFor(chats)))
       yield* TestClock.adjust("2 seconds")
-      isAway = true
+      isUnavailable = true
       yield* TestClock.adjust("20 seconds")
       const soFar = yield* sent
-      isAway = false
+      isUnavailable = false
       const outcomes = yield* inTime(Fiber.join(fiber))
       assert.isAtMost(soFar, 80)
       assert.lengthOf(outcomes, 400)
@@ -254,23 +255,23 @@ describe("a broadcast in trouble", () => {
       Effect.provide(
         Layer.merge(
           bot,
-          failing(() => isAway)
+          failing(() => isUnavailable)
         )
       )
     )
   })
 
-  it.effect("gives up on a store that stays away, and those on their way are all that may get it twice", () => {
-    let isAway = false
+  it.effect("fails if the store stays unavailable, and only requests in flight can be sent twice", () => {
+    let isUnavailable = false
     return Effect.gen(function* () {
       const chats = yield* dialogs(100)
-      const fiber = yield* forking(Effect.flip(Stream.runDrain(newsFor(chats))))
+      const fiber = yield* fork(Effect.flip(Stream.runDrain(newsFor(chats))))
       yield* TestClock.adjust("1500 millis")
-      isAway = true
-      const [took, error] = yield* taking(Fiber.join(fiber))
+      isUnavailable = true
+      const [took, error] = yield* measure(Fiber.join(fiber))
       assert.strictEqual(error._tag, "StoreError")
       assert.isAtMost(took, Duration.toMillis("75 seconds"))
-      isAway = false
+      isUnavailable = false
       yield* TestClock.adjust("1 minute")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       const texts = yield* Effect.forEach(chats, textsIn)
@@ -280,43 +281,43 @@ describe("a broadcast in trouble", () => {
       Effect.provide(
         Layer.merge(
           bot,
-          failing(() => isAway)
+          failing(() => isUnavailable)
         )
       )
     )
   })
 
-  it.effect("says at which chat it ends when one alone is refused without a known reason", () => {
-    const told: Array<string> = []
-    const logger = Logger.make(({ message }) => void told.push(String(message)))
+  it.effect("logs the chat at which it stops if the platform rejects one for an unknown reason", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push(String(message)))
     return Effect.gen(function* () {
       const chats = yield* dialogs(3)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", chat_id: chats[1], status: 400, code: "odd" }])
       const error = yield* inTime(Effect.flip(Stream.runDrain(newsFor(chats))))
       assert.strictEqual(error._tag, "RequestFailed")
-      assert.include(told.join("\n"), `The broadcast "news" stops at the chat ${chats[1]}.`)
+      assert.include(logged.join("\n"), `The broadcast "news" stops at the chat ${chats[1]}.`)
       assert.strictEqual(yield* recorded, 2)
     }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([logger]))))
   })
 
-  it.effect("tells of an outage twice a minute, however many requests meet it", () => {
-    const told: Array<string> = []
-    const logger = Logger.make(({ message }) => void told.push(String(message)))
+  it.effect("logs an outage twice a minute, however many requests fail", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => void logged.push(String(message)))
     return Effect.gen(function* () {
       const chats = yield* dialogs(40)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 503 }])
-      const fiber = yield* forking(Stream.runDrain(newsFor(chats)))
+      const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("2 minutes")
       yield* inTime(Fiber.interrupt(fiber))
-      assert.isAtLeast(told.length, 3)
-      assert.isAtMost(told.length, 5)
+      assert.isAtLeast(logged.length, 3)
+      assert.isAtMost(logged.length, 5)
     }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([logger]))))
   })
 
-  it.effect("is watched from before it begins", () =>
+  it.effect("can be observed before it starts", () =>
     Effect.gen(function* () {
       const chats = yield* dialogs(30)
-      const watching = yield* forking(Stream.runCollect(Broadcasts.progress("news")))
+      const watching = yield* fork(Stream.runCollect(Broadcasts.progress("news")))
       yield* TestClock.adjust("5 seconds")
       yield* inTime(Stream.runDrain(newsFor(chats)))
       const progress = yield* inTime(Fiber.join(watching))
