@@ -6,7 +6,9 @@
 import * as json from "./internal/client/json.ts"
 
 /**
- * Parses JSON as `JSON.parse` does, but returns a bigint for each integer that a double cannot hold. Throws a `SyntaxError`.
+ * Parses JSON as `JSON.parse` does, but returns a bigint for each integer that a double cannot hold.
+ *
+ * Throws a `SyntaxError` if the text is not JSON, or if it is nested deeper than `Platform.maxJsonDepth`.
  *
  * **Example**
  *
@@ -16,6 +18,7 @@ import * as json from "./internal/client/json.ts"
  * Json.parse(`{"seq":116328127605864690}`) // => { seq: 116328127605864690n }
  * ```
  *
+ * @assumption jsonDepth
  * @category parsing
  * @since 0.1.0
  */

@@ -318,6 +318,19 @@ export const maxAppPayloadLength = 512
 export const maxButtonUrlLength = 2048
 
 /**
+ * Maximum depth of the objects and lists in JSON that the client reads: responses, updates and stored updates. The deepest
+ * documented message has 10 levels. A part that is deeper is not decoded, because functions that call themselves for each
+ * level would exceed the stack.
+ *
+ * API: General conventions.
+ *
+ * @assumption jsonDepth
+ * @category requests
+ * @since 0.1.0
+ */
+export const maxJsonDepth = 256
+
+/**
  * Number of updates that one call of GET /updates returns.
  *
  * API: Endpoints, Other operations (GET /updates).
@@ -948,6 +961,7 @@ export const assumptions = {
     grade: "B",
     fact: "The bot is in a chat whose status is `active`, and not in one whose status is `removed`, `left`, `closed` or `suspended`. `last_event_time` is not earlier than the last change of the title and of the bot's membership."
   },
+  jsonDepth: { grade: "C", fact: "JSON of the platform is nested at most 256 levels deep." },
   listUpdates: {
     grade: "A",
     fact: "GET /updates returns {updates, marker?}. A marker that is passed commits everything before it."

@@ -13,7 +13,7 @@ import { memberOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
-import { parseMarked, restoreIntegers } from "./internal/client/json.ts"
+import { parseMarked, restore, restoreText } from "./internal/client/json.ts"
 import { User, UserId } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
@@ -187,7 +187,10 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
   return Result.isSuccess(read)
     ? Result.succeed(read.success)
     : Result.fail(
-        new MalformedUpdate({ problem: FieldIssue.formatSchemaIssue(read.failure.issue), raw: restoreIntegers(json) })
+        new MalformedUpdate({
+          problem: FieldIssue.formatSchemaIssue(read.failure.issue),
+          raw: Result.getOrElse(restore(json), () => restoreText(json))
+        })
       )
 }
 

@@ -11,7 +11,18 @@ import * as TestClock from "effect/testing/TestClock"
 import { Inbox, Json, LongPolling, StoreError, Updates } from "../src/index.ts"
 import * as InboxStore from "../src/InboxStore.ts"
 import { message, user } from "./support/fixtures.ts"
-import { answer, lost, nodeError, ok, never, type Reply, repeat, scripted, unlimited } from "./support/scripted.ts"
+import {
+  answer,
+  lost,
+  nodeError,
+  ok,
+  never,
+  type Reply,
+  repeat,
+  scripted,
+  text,
+  unlimited
+} from "./support/scripted.ts"
 
 const started = (timestamp: number) => ({ update_type: "bot_started", timestamp, chat_id: 1, user })
 
@@ -195,6 +206,20 @@ describe("LongPolling.layer", () => {
         )
       )
       assert.match(platform.logs.join(), /Warn Long polling is for development/)
+    })
+  )
+
+  it.effect.each([6000, 100_000])("makes an update nested %i deep a dead letter, and emits the next update", (levels) =>
+    Effect.gen(function* () {
+      const deep = `{"update_type":"comet_seen","deep":${"[".repeat(levels)}${"]".repeat(levels)}}`
+      const platform = polling([text(200, `{"updates":[${deep},${Json.stringify(started(2))}],"marker":1}`)])
+      yield* Effect.gen(function* () {
+        const updates = yield* Updates.stream.pipe(Stream.take(1), Stream.runCollect)
+        assert.deepStrictEqual(updates, [{ ...started(2), user }] as never)
+        const [{ error, update }] = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.strictEqual(update.text, deep)
+        assert.include(error, "is nested deeper than 256 levels")
+      }).pipe(Effect.provide(platform.layer))
     })
   )
 

@@ -97,6 +97,15 @@ describe("Payload.on", () => {
     })
   )
 
+  it.effect("fails with MalformedPayload if the value is nested too deep for its schema to decode", () =>
+    Effect.gen(function* () {
+      const tree = Payload.make("tree", Schema.Json)
+      const handler = tree.on(() => Effect.void)
+      const payload = `tree:${"[".repeat(20_000)}${"]".repeat(20_000)}`
+      assert.instanceOf(yield* Effect.flip(Handler.run(handler, callback(payload))), Payload.MalformedPayload)
+    })
+  )
+
   it.effect("fails with MalformedPayload, and does not try the next handler, if the value cannot be decoded", () =>
     Effect.gen(function* () {
       for (const [payload, problem] of [

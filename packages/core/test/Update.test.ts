@@ -69,3 +69,35 @@ describe("Update: chatOf, chatTypeOf, userOf, userIdOf and textOf", () => {
     }
   })
 })
+
+describe("an update that is nested deep", () => {
+  const lists = (levels: number, inside = "") => `${"[".repeat(levels)}${inside}${"]".repeat(levels)}`
+
+  const seq = "116328127605864690"
+
+  it.each([lists(6000), lists(100_000), lists(6000, seq), `[1,${seq},${lists(6000, `"\\"a\u0080]"`)}]`])(
+    "is malformed and keeps its JSON where it is of an unknown type (%#)",
+    (deep) => {
+      const text = `{"update_type":"comet_seen","seq":${seq},"deep":${deep}}`
+      const parsed = Update.parse(text)
+      if (Result.isSuccess(parsed)) return assert.fail("it was decoded")
+      assert.strictEqual(parsed.failure.problem, "`raw` is nested deeper than 256 levels")
+      assert.strictEqual(parsed.failure.raw, text)
+    }
+  )
+
+  it("is malformed and keeps its JSON where another part is malformed", () => {
+    const text = `{"update_type":"bot_started","deep":${lists(6000, seq)}}`
+    const parsed = Update.parse(text)
+    if (Result.isSuccess(parsed)) return assert.fail("it was decoded")
+    assert.include(parsed.failure.problem, "`timestamp` is missing")
+    assert.strictEqual(parsed.failure.raw, text)
+  })
+
+  it("is decoded where the deep part is an unknown field of a known type", () => {
+    assert.strictEqual(read("bot_started", { chat_id, user, deep: 0 }).update_type, "bot_started")
+    const text = Json.stringify({ update_type: "bot_started", timestamp: 1, chat_id, user, deep: 0 })
+    const update = Result.getOrThrow(Update.parse(text.replace('"deep":0', `"deep":${lists(6000)}`)))
+    assert.strictEqual(Update.chatOf(update), chat_id)
+  })
+})

@@ -8,6 +8,7 @@ import {
   type BotApi,
   Chats,
   Comments,
+  Json,
   Me,
   Members,
   Messages,
@@ -301,6 +302,20 @@ describe("classify: other responses", () => {
       if (reason._tag !== "InvalidResponse" || reply._tag !== "Answer") return assert.fail()
       assert.include(reason.problem, "message.timestamp")
       assert.strictEqual(reason.body, reply.body)
+    })
+  )
+
+  it.effect("fails for a part that is nested too deep and keeps the body, unless the part is not decoded", () =>
+    Effect.gen(function* () {
+      const deep = `${"[".repeat(6000)}116328127605864690${"]".repeat(6000)}`
+      const respond = (part: string) =>
+        Json.stringify({ message: message({ [part]: 0 }) }).replace(`"${part}":0`, `"${part}":${deep}`)
+      const reason = yield* reasonOf(send, text(200, respond("link")))
+      assert.deepInclude(reason, { _tag: "InvalidResponse", status: 200, body: respond("link") })
+      const failed = yield* reasonOf(send, text(500, deep))
+      assert.deepInclude(failed, { _tag: "UnexpectedStatus", body: deep })
+      const platform = scripted(text(200, respond("later")))
+      assert.strictEqual((yield* send.pipe(Effect.provide(platform.layer()))).body?.mid, mid)
     })
   )
 

@@ -48,6 +48,20 @@ describe("A delivery", () => {
   )
 })
 
+describe("A delivery nested deep", () => {
+  it.effect.each([6000, 100_000])("is kept as a dead letter at %i levels, and the next one is queued", (levels) =>
+    Effect.gen(function* () {
+      const body = `{"update_type":"comet_seen","deep":${"[".repeat(levels)}${"]".repeat(levels)}}`
+      assert.strictEqual(yield* status({ body }), 200)
+      assert.strictEqual(yield* status({ body: started(1) }), 200)
+      assert.deepStrictEqual(yield* texts, [started(1)])
+      const [{ error, update }] = yield* deadLetters
+      assert.strictEqual(update.text, body)
+      assert.include(error, "is nested deeper than 256 levels")
+    }).pipe(Effect.provide(receiver()))
+  )
+})
+
 describe("A compressed delivery", () => {
   it.effect.each(["gzip", "deflate"] as const)("is decompressed from %s", (format) =>
     Effect.gen(function* () {

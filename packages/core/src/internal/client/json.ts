@@ -1,4 +1,5 @@
 import * as Result from "effect/Result"
+import { cutDeepParts, isCut, isTooDeep, restoreDeepParts, tooDeep } from "./nesting.ts"
 
 /** The shortest integer that a double may not hold. */
 const longDigits = 16
@@ -24,6 +25,15 @@ const reviveLong = (_key: string, value: unknown, context: { readonly source?: s
     : value
 
 const parseWithReviver = JSON.parse as (text: string, reviver: typeof reviveLong) => unknown
+
+// `JSON.parse` accepts any depth, but a reviver and functions that walk the value overflow the stack.
+const parseCut = (text: string): unknown => {
+  const value: unknown = JSON.parse(text)
+  return isTooDeep(text, value) ? JSON.parse(cutDeepParts(text)) : value
+}
+
+const parseSlowly = (text: string): unknown =>
+  parseWithReviver(isTooDeep(text, JSON.parse(text)) ? cutDeepParts(text) : text, reviveLong)
 
 type Position = "member" | "elsewhere" | "string"
 
@@ -53,7 +63,8 @@ const isInteger = (text: string, start: number, end: number): boolean => {
 }
 
 /**
- * Parses JSON. An integer that a double cannot hold is marked, for `toBigInt` and `restoreIntegers`.
+ * Parses JSON. An integer that a double cannot hold and a part that is nested too deep are marked, for `toBigInt` and
+ * `restore`.
  *
  * A reviver takes five times as long as the parse alone (`npm run bench`, decoding). So the text is probed at every 16th
  * character, which finds every run of 16 digits. A number after the name of a member is replaced by a marked one. If the
@@ -73,12 +84,12 @@ export const parseMarked = (text: string): unknown => {
     if (text.charCodeAt(start - 1) === minus) start--
     if (!isInteger(text, start, end)) continue
     const position = positionOf(text, start)
-    if (position === "elsewhere") return parseWithReviver(text, reviveLong)
+    if (position === "elsewhere") return parseSlowly(text)
     if (position === "string") continue
     out += text.slice(done, start) + openMark + text.slice(start, end) + closeMark
     done = end
   }
-  return JSON.parse(done === 0 ? text : out + text.slice(done))
+  return parseCut(done === 0 ? text : out + text.slice(done))
 }
 
 // A marked integer is an array of one string that starts with a control character which JSON does not escape. No schema of
@@ -104,28 +115,51 @@ export const toBigInt = (value: unknown): unknown => {
   return digits === undefined ? value : BigInt(digits)
 }
 
-// Deeper values are left unchanged, so that they do not overflow the stack.
-const maxDepth = 1000
-
-/** Replaces marked integers by bigints. */
-export const restoreIntegers = (value: unknown, depth = 0): unknown => {
-  if (typeof value !== "object" || value === null || depth > maxDepth) return value
-  if (!Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, restoreIntegers(member, depth + 1)]))
+class TooDeep extends SyntaxError {
+  override readonly name = "SyntaxError"
+  constructor() {
+    super(`The JSON ${tooDeep}.`)
   }
-  const digits = markedText(value)
-  return digits === undefined ? value.map((item) => restoreIntegers(item, depth + 1)) : BigInt(digits)
 }
+
+const restoreMarks = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, restoreMarks(member)]))
+  }
+  if (isCut(value)) throw new TooDeep()
+  const digits = markedText(value)
+  return digits === undefined ? value.map(restoreMarks) : BigInt(digits)
+}
+
+/** Replaces marked integers in a raw value by bigints. Fails if a part of the value was nested too deep. */
+export const restore = (value: unknown): Result.Result<unknown, SyntaxError> =>
+  Result.try({ try: () => restoreMarks(value), catch: (error) => error as SyntaxError })
+
+const markedLong = /\["\x80(-?\d{16,})"\]/g
+
+/** The JSON text of a raw value, with its integers and parts that were nested too deep. */
+export const restoreText = (value: unknown): string =>
+  restoreDeepParts(JSON.stringify(value, writeLong)).replace(markedLong, "$1")
 
 const longNumber = new RegExp(`\\d{${longDigits}}`)
 
 // A string that looks like a marked integer needs the reviver.
-const likeMarked = /"(?:\x80|\\u0080)/
+const likeMarked = /"(?:[\x80\x81]|\\u008[01])/
 
-/** Parses JSON with a bigint for every integer that a double cannot hold. */
+/** Parses JSON. Throws if the text is nested too deep. */
+export const parsePlain = (text: string): unknown => {
+  const value: unknown = JSON.parse(text)
+  if (isTooDeep(text, value)) throw new TooDeep()
+  return value
+}
+
+/** Parses JSON with a bigint for every integer that a double cannot hold. Throws if the text is nested too deep. */
 export const parseExactly = (text: string): unknown => {
-  if (!longNumber.test(text)) return JSON.parse(text)
-  return likeMarked.test(text) ? parseWithReviver(text, reviveLong) : restoreIntegers(parseMarked(text))
+  const isLong = longNumber.test(text)
+  if (isLong && !likeMarked.test(text)) return restoreMarks(parseMarked(text))
+  const value = parsePlain(text)
+  return isLong ? parseWithReviver(text, reviveLong) : value
 }
 
 const rawJSON = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON

@@ -1,7 +1,9 @@
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { restoreIntegers, toBigInt } from "./json.ts"
+import { restore, toBigInt } from "./json.ts"
+import { tooDeep } from "./nesting.ts"
 
 /** A key of a response that can be missing or null. */
 export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Schema.NullOr<S>> =>
@@ -21,10 +23,16 @@ export const Int64: Int64 = Schema.Unknown.pipe(
   })
 )
 
-/** JSON of any shape, with exact integers. */
+const unreadable = Symbol("unreadable")
+
+const restoreRaw = (value: unknown): unknown => Result.getOrElse(restore(value), () => unreadable)
+
+const Restored = Schema.Unknown.check(Schema.makeFilter((raw) => raw !== unreadable || tooDeep))
+
+/** JSON of any shape, with exact integers. Decoding fails if it is nested too deep. */
 export const Raw: Schema.Codec<unknown, unknown> = Schema.Unknown.pipe(
-  Schema.decodeTo(Schema.Unknown, {
-    decode: Getter.transform(restoreIntegers),
+  Schema.decodeTo(Restored, {
+    decode: Getter.transform(restoreRaw),
     encode: Getter.transform((value): unknown => value)
   })
 )
@@ -52,12 +60,12 @@ type Member<Key extends string, Members extends Kinds> = Members[keyof Members][
 const isObject = (input: unknown): boolean => typeof input === "object" && input !== null && !Array.isArray(input)
 
 const open = <const Key extends string, const Members extends Kinds>(key: Key, members: Members) => {
-  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Schema.Unknown })
+  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Restored })
   const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
     Member<Key, Members>,
     unknown
   >
-  const wrapUnknown = (input: unknown): unknown => ({ [key]: "unknown", raw: restoreIntegers(input) })
+  const wrapUnknown = (input: unknown): unknown => ({ [key]: "unknown", raw: restoreRaw(input) })
   const unwrapUnknown = (output: unknown): unknown =>
     memberOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
   return { known, wrapUnknown, unwrapUnknown }

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as Handler from "../../Handler.ts"
 import type * as Update from "../../Update.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
+import { parsePlain } from "../client/json.ts"
 
 /** A payload is its name, or its name, a separator and a value as text. */
 export interface Format {
@@ -23,7 +24,7 @@ const namePattern = /^\w+$/
 
 const allIssues = { errors: "all" } as const
 
-const parseJson = (json: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(json))
+const parseJson = (json: string): Result.Result<unknown, unknown> => Result.try(() => parsePlain(json))
 
 const check = (name: string, payload: string, maxLength: number): Effect.Effect<string, string> => {
   if (!namePattern.test(name)) return Effect.fail("its name may contain only letters, digits and _")

@@ -1,6 +1,7 @@
 import * as Result from "effect/Result"
 import type { Media, UploadType } from "../../Upload.ts"
 import { InvalidResponse, Rejected } from "../../UploadError.ts"
+import { parsePlain } from "../client/json.ts"
 
 /** A response of the upload host. */
 export interface HostResponse {
@@ -37,7 +38,7 @@ const isObject = (value: unknown): value is Json => typeof value === "object" &&
 
 const parseObject = (text: string): Json =>
   Result.match(
-    Result.try((): unknown => JSON.parse(text)),
+    Result.try(() => parsePlain(text)),
     { onFailure: () => ({}), onSuccess: (json) => (isObject(json) ? json : {}) }
   )
 

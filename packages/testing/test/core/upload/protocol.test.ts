@@ -63,6 +63,14 @@ describe("responses of the upload host", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("fail the upload with a typed error if they are nested too deep", () =>
+    Effect.gen(function* () {
+      const body = `{"error_code":4,"error_data":${"[".repeat(100_000)}${"]".repeat(100_000)}}`
+      const { reason } = yield* failureOf(uploadWithResponse("file", 200, body))
+      assert.deepInclude(reason, { _tag: "InvalidResponse", body })
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("provide the code and the description of the error", () =>
     Effect.gen(function* () {
       const body = { error_code: 4, error_data: { reason: "Storage is full" } }
