@@ -1,3 +1,4 @@
+import { ClientResponse } from "@colloquy/core/ClientResponse"
 import type { UploadType } from "@colloquy/core/Upload"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -6,9 +7,6 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
-import * as Inspectable from "effect/Inspectable"
-import { pipeArguments } from "effect/Pipeable"
 import * as Stream from "effect/Stream"
 import { type Body, type Handler, type Listener, type Response, Unreadable } from "../../EmulatorHttp.ts"
 import { apiOrigin, bytesBody, headersOf, mayHaveBody, uploadOrigins } from "./wire.ts"
@@ -85,89 +83,39 @@ const interruptedBody = (beginning: string | Uint8Array<ArrayBuffer>): ReadableS
   })
 }
 
-/**
- * A response of the client. The status, the headers and the text are read directly, which `emulator-over-bare` measures;
- * everything else is read from a web `Response`.
- */
-class InProcessResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
-  readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
-  readonly [HttpClientResponse.TypeId]: typeof HttpClientResponse.TypeId = HttpClientResponse.TypeId
-  readonly request: HttpClientRequest.HttpClientRequest
-  readonly status: number
-  readonly headers: Headers.Headers
+/** A response of the client. Its text is read directly, which `emulator-over-bare` measures. */
+class InProcessResponse extends ClientResponse {
+  readonly #headers: Headers.Headers
   readonly #response: Response
-  #web: HttpClientResponse.HttpClientResponse | undefined
 
   constructor(request: HttpClientRequest.HttpClientRequest, response: Response) {
-    super()
-    this.request = request
-    this.status = response.status
-    this.headers = Headers.fromInput(headersOf(response))
+    super(request, response.status)
+    this.#headers = Headers.fromInput(headersOf(response))
     this.#response = response
   }
 
-  get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
+  override get headers() {
+    return this.#headers
+  }
+
+  override get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
     const { body, bytes, promised } = this.#response
     if (!this.#hasBody) return Effect.succeed("")
-    if (promised !== undefined) return this.#asWeb.text
+    if (promised !== undefined) return this.web.text
     return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
-  }
-
-  get url() {
-    return this.#asWeb.url
-  }
-
-  get cookies() {
-    return this.#asWeb.cookies
-  }
-
-  get remoteAddress() {
-    return this.#asWeb.remoteAddress
-  }
-
-  get json() {
-    return this.#asWeb.json
-  }
-
-  get arrayBuffer() {
-    return this.#asWeb.arrayBuffer
-  }
-
-  get urlParamsBody() {
-    return this.#asWeb.urlParamsBody
-  }
-
-  get formData() {
-    return this.#asWeb.formData
-  }
-
-  get stream() {
-    return this.#asWeb.stream
-  }
-
-  get upgrade() {
-    return this.#asWeb.upgrade
-  }
-
-  pipe() {
-    return pipeArguments(this, arguments)
-  }
-
-  toJSON(): unknown {
-    return this.#asWeb.toJSON()
   }
 
   get #hasBody(): boolean {
     return this.request.method !== "HEAD" && mayHaveBody(this.status)
   }
 
-  get #asWeb(): HttpClientResponse.HttpClientResponse {
+  protected override makeWeb() {
     const { body, bytes = body, promised, status } = this.#response
     const content = promised === undefined ? bytes : interruptedBody(bytes)
-    return (this.#web ??= HttpClientResponse.fromWeb(
+    return HttpClientResponse.fromWeb(
       this.request,
       new globalThis.Response(this.#hasBody ? content : null, { status, headers: this.headers })
-    ))
+    )
   }
 }
 
