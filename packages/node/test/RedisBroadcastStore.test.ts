@@ -12,6 +12,20 @@ import * as Databases from "./support/databases.ts"
 describeStore("Redis")
 
 describe.skipIf(missing.Redis)("RedisBroadcastStore", () => {
+  it.effect("fails with a StoreError if a stored record is malformed", () =>
+    Effect.gen(function* () {
+      const prefix = yield* places["Redis"]!
+      const context = yield* Layer.build(
+        Layer.provideMerge(RedisBroadcastStore.layer({ prefix }), NodeRedis.layer({ url: Databases.redisUrl }))
+      )
+      const store = Context.get(context, BroadcastStore.BroadcastStore)
+      yield* store.acquireLease(request)
+      yield* Context.get(context, Redis.Redis).send("ZADD", `{${prefix}:broadcasts}:records:news`, "1", "not JSON")
+      const error = yield* Effect.flip(store.records("news", { limit: 1 }))
+      assert.deepStrictEqual([error._tag, error.operation, error.isRetryable], ["StoreError", "records", false])
+    })
+  )
+
   it.effect("fails with an error that is not retryable if a key has another type", () =>
     Effect.gen(function* () {
       const prefix = yield* places["Redis"]!

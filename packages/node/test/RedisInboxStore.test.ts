@@ -103,6 +103,9 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         )
         assert.deepInclude(deadLetters[2], { error: "not a failure", attempts: 0, failedAt: 0 })
         for (const { id } of deadLetters) assert.isTrue(yield* Inbox.drop(id))
+        yield* redis.send("HSET", `{${prefix}:inbox}:markers`, "polling", "not a number")
+        const error = yield* Effect.flip(inbox.marker("polling"))
+        assert.deepStrictEqual([error.operation, error.isRetryable], ["marker", false])
       }).pipe(
         Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)))
       )

@@ -36,6 +36,29 @@ describe("SqlBroadcastStore", () => {
     })
   )
 
+  it.effect("fails with a StoreError if a stored value is malformed", () =>
+    Effect.gen(function* () {
+      const context = yield* sqlite
+      const store = Context.get(context, BroadcastStore.BroadcastStore)
+      const sql = Context.get(context, SqlClient.SqlClient)
+      yield* store.acquireLease(request)
+      yield* store.addRecords("news", [sent(1)])
+      yield* sql`UPDATE colloquy_broadcasts_records SET status = 'Lost'`
+      yield* sql`UPDATE colloquy_broadcasts SET total = 'many'`
+      const errors = [
+        yield* Effect.flip(store.records("news", { limit: 1 })),
+        yield* Effect.flip(store.summary("news"))
+      ]
+      assert.deepStrictEqual(
+        errors.map(({ _tag, operation, isRetryable }) => [_tag, operation, isRetryable]),
+        [
+          ["StoreError", "records", false],
+          ["StoreError", "summary", false]
+        ]
+      )
+    })
+  )
+
   it.effect("counts nothing if the records cannot be written", () =>
     Effect.gen(function* () {
       const context = yield* sqlite

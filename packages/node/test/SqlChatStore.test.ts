@@ -3,6 +3,8 @@ import { NodeSqlite, SqlChatStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it } from "@effect/vitest"
+import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -20,6 +22,20 @@ const sqlite = Effect.gen(function* () {
 })
 
 describe("SqlChatStore", () => {
+  it.effect("reads its options from the configuration", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(
+        SqlChatStore.layerConfig({ prefix: Config.String("BOT_NAME") }).pipe(
+          Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" })),
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ BOT_NAME: "shop" })))
+        )
+      )
+      yield* Effect.provide(ChatStore.upsert([added(Fixtures.groupId)]), context)
+      const sql = Context.get(context, SqlClient.SqlClient)
+      assert.deepStrictEqual(yield* sql`SELECT chat_id FROM shop_chats`, [{ chat_id: Fixtures.groupId }])
+    })
+  )
+
   it.effect("upserts as part of the transaction of the caller", () =>
     Effect.gen(function* () {
       const context = yield* sqlite

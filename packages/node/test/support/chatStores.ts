@@ -4,7 +4,7 @@ import * as NodeRedis from "@effect/platform-node/NodeRedis"
 import * as Layer from "effect/Layer"
 import * as Databases from "./databases.ts"
 
-/** The stores, each at a place: a file, a table with its schema, a prefix. */
+/** Creates a store at a location of `places`. */
 export const stores: Readonly<Record<string, (place: string) => Layer.Layer<ChatStore.ChatStore, unknown>>> = {
   SQLite: (filename) => SqlChatStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename }))),
   PostgreSQL: (prefix) => SqlChatStore.layer({ prefix }).pipe(Layer.provide(Databases.Postgres)),

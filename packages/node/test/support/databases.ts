@@ -20,21 +20,21 @@ const answers = (port: number): Promise<boolean> =>
     socket.on("connect", () => end(true)).on("error", () => end(false))
   })
 
-/** Whether the tests of a database are to be skipped: nobody listens here, and this is not the CI. Says so. */
+/** Whether to skip the tests of a database, because nothing listens on its port and this is not the CI. */
 export const isMissing = async (name: string, port: number): Promise<boolean> => {
   const missing = !(await answers(port)) && process.env["CI"] !== "true"
   if (missing) console.warn(`The tests of ${name} are skipped: nothing answers on 127.0.0.1:${port}.`)
   return missing
 }
 
-/** A name that no other run of the tests uses. */
+/** Returns a name that no other test uses. */
 export const uniqueName = (prefix = "t"): string => `${prefix}_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
 
 export const postgresOptions = { host: "127.0.0.1", username: "postgres", database: "test" }
 
 export const Postgres = PgClient.layer(postgresOptions)
 
-/** A client whose tables stand in a schema of their own, dropped in the end. */
+/** A client and a schema that is dropped when the scope ends. */
 export const postgresSchema = (schema: string) =>
   Layer.effectDiscard(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -44,7 +44,7 @@ export const postgresSchema = (schema: string) =>
     )
   ).pipe(Layer.provideMerge(Postgres))
 
-/** A folder that is removed in the end. */
+/** A folder that is deleted when the scope ends. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "store-"))),
   (path) => Effect.promise(() => rm(path, { recursive: true }))
@@ -54,7 +54,7 @@ export const redisUrl = "redis://127.0.0.1:6379"
 
 export const redisClient = NodeRedis.layer({ url: redisUrl })
 
-/** A Redis whose keys under a prefix are removed in the end. */
+/** A Redis client that deletes the keys with a prefix when the scope ends. */
 export const redisPrefix = (prefix: string) =>
   Layer.effectDiscard(
     Effect.flatMap(Redis.Redis, (redis) =>
@@ -81,17 +81,17 @@ export const pgTables = (prefix: string) =>
     )
   )
 
-/** The same without waiting for the disk, on which others write too. */
+/** A client that does not wait for the disk at a commit. */
 export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
 
-/** Which databases are missing, by the name of their stores. */
+/** Which databases are missing. */
 export const missing = async () => ({
   SQLite: false,
   PostgreSQL: await isMissing("PostgreSQL", 5432),
   Redis: await isMissing("Redis", 6379)
 })
 
-/** Places for a store of `what` that are its own, and removed in the end. */
+/** Creates an empty location for a store: a file, or a prefix. It is deleted when the scope ends. */
 export const places = (what: string): Readonly<Record<string, Effect.Effect<string, unknown, Scope.Scope>>> => ({
   SQLite: Effect.map(temporaryFolder, (folder) => join(folder, "bot.sqlite")),
   PostgreSQL: Effect.suspend(() => {

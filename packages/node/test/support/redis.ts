@@ -22,7 +22,7 @@ if (reasonToSkip !== undefined) console.log(`Tests skipped: ${reasonToSkip}.`)
 
 export const isSkipped = reasonToSkip !== undefined && process.env["CI"] !== "true"
 
-/** A prefix of its own for a test; its keys are removed at the end. */
+/** A unique prefix, whose keys are deleted when the scope ends. */
 export const prefix = Effect.acquireRelease(
   Effect.sync(() => `colloquy-test-${randomUUID()}`),
   (prefix) =>

@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"
 import { ofRedis } from "../stores/failure.ts"
-import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
+import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import * as Scripts from "./redisScripts.ts"
 
 const toStoreError = ofRedis("inbox")
@@ -178,8 +178,8 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
       oldestReceivedAt: oldest == null ? undefined : Number(oldest)
     })),
     marker: (source) =>
-      Effect.map(get("marker", "markers", [encodeIndexed(source)]), ([value]) =>
-        value === null ? undefined : BigInt(value)
+      Effect.flatMap(get("marker", "markers", [encodeIndexed(source)]), ([value]) =>
+        value == null ? Effect.succeed(undefined) : Effect.mapError(decodeBigInt(value), toStoreError("marker"))
       ),
     deadLetters: ({ after = "0", limit }) =>
       Effect.map(deadLetters([isId(after) ? after : "0", String(limit)]), (page) => page.map(toDeadLetter)),

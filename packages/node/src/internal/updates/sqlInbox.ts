@@ -7,7 +7,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import { makeStore, retryConflicts } from "../stores/sql.ts"
-import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
+import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import { makeDialect, migrations, type NewUpdate, tableNames, toKeyRows, type UpdateRow } from "./sqlSchema.ts"
 
 interface DeadLetterRow extends UpdateRow {
@@ -331,7 +331,11 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
       deadLetters: Number(dead_letters)
     })),
     marker: (source) =>
-      Effect.map(operation("marker")(marker(source)), ([row]) => (row === undefined ? undefined : BigInt(row.value))),
+      operation("marker")(
+        Effect.flatMap(marker(source), ([row]) =>
+          row === undefined ? Effect.succeed(undefined) : decodeBigInt(row.value)
+        )
+      ),
     deadLetters: ({ after = "0", limit }) =>
       Effect.map(operation("deadLetters")(deadLetters(isId(after) ? after : "0", limit)), (rows) =>
         rows.map(toDeadLetter)
