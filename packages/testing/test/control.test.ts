@@ -463,7 +463,7 @@ describe("the calls under /_emulator", () => {
         assert.deepStrictEqual(yield* problem("/events", `{"update":${"[".repeat(5000)}${"]".repeat(5000)}}`), [
           400,
           "proto.payload",
-          "The body is nested deeper than 500"
+          "The body is nested deeper than 256 levels"
         ])
         assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
         const misspelt = yield* call("PUT", "/_emulator/faults", [{ status: 500 }, { pth: "/me", status: 500 }])

@@ -32,18 +32,6 @@ const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
 
 const cannot = ({ message }: PersonError) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
 
-/** What goes deeper could be taken in, but not be written out again. */
-const maxDepth = 500
-
-const isTooDeep = (value: unknown): boolean => {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true
-    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
-  }
-  return false
-}
-
 const makeAnswerer = ({ endpoint, handler }: Handled) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
@@ -54,7 +42,6 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
       const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBody), keys)
       const given = read({ params, query: request.query, body })
       if (Result.isFailure(given)) return yield* refusal.invalidPayload(given.failure)
-      if (isTooDeep(given.success)) return yield* refusal.invalidPayload(`The body is nested deeper than ${maxDepth}`)
       const { listener, headers } = request
       const answer = yield* handler(given.success as never, { ...control, listener, host: headers["host"] })
       return respond(200, yield* Effect.orDie(encode(answer)))

@@ -83,10 +83,14 @@ export const describe = (error: Schema.SchemaError): string => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** The problem that `Json.parse` reports for a text that is JSON. */
+const nesting = /is nested deeper than \d+ levels/
+
 const parseBody = (body: string | undefined): Result.Result<Readonly<Record<string, unknown>>, string> => {
   if (body === undefined || body.trim() === "") return Result.succeed({})
   const parsed = Result.try(() => Json.parse(body))
-  if (Result.isFailure(parsed)) return Result.fail("The body is not JSON")
+  if (Result.isFailure(parsed))
+    return Result.fail(`The body ${nesting.exec(String(parsed.failure))?.[0] ?? "is not JSON"}`)
   return isRecord(parsed.success) ? Result.succeed(parsed.success) : Result.fail("The body is not a JSON object")
 }
 
