@@ -11,7 +11,8 @@ import * as Endpoint from "./Endpoint.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, optional } from "./internal/client/wire.ts"
 import { NewMessageBody } from "./NewMessage.ts"
-import type * as Update from "./Update.ts"
+import * as RateLimiter from "./RateLimiter.ts"
+import * as Update from "./Update.ts"
 
 /**
  * The request of {@link send}: a new content of the message, a notification for the user, or both.
@@ -33,7 +34,9 @@ export interface SendRequest {
 /**
  * Answers a callback: `message` changes the message that has the button, and `notification` is shown once to the user.
  *
- * Rate limit: 2 answers per second in one chat. The rate limiter delays the call.
+ * Rate limit: 2 answers per second in one chat. The rate limiter delays the call. A request does not name its chat: the
+ * answer counts in the chat whose update is being handled. Outside of a handler, use {@link answer} or
+ * `RateLimiter.withChat`, because answers whose chat is unknown count together, as if they were in one chat.
  *
  * Fails with `MethodNotAllowed` if the callback cannot be answered any more, with `Forbidden` or `NotFound` if the bot
  * has no access to the chat or the message, with `AttachmentNotReady` if a file is still being processed after all
@@ -85,6 +88,8 @@ export const send: Endpoint.Endpoint<
 /**
  * Answers the callback of an update: with a notification, or with the fields of {@link SendRequest}.
  *
+ * Rate limit: 2 answers per second in one chat. The answer counts in the chat of the update.
+ *
  * Fails as {@link send} does.
  *
  * **Example**
@@ -107,8 +112,11 @@ export const send: Endpoint.Endpoint<
 export const answer = (
   update: Update.Of<"message_callback">,
   content: string | Omit<SendRequest, "callback_id">
-): Effect.Effect<void, Endpoint.Errors<typeof send>, BotApi> =>
-  send({
+): Effect.Effect<void, Endpoint.Errors<typeof send>, BotApi> => {
+  const sending = send({
     ...(typeof content === "string" ? { notification: content } : content),
     callback_id: update.callback.callback_id
   })
+  const chat = Update.chatOf(update)
+  return chat === undefined ? sending : RateLimiter.withChat(sending, chat)
+}

@@ -156,8 +156,8 @@ export const unlimited: typeof defaults = {
 
 /**
  * What a request counts for besides the limit of the host. The limit of `scope` is counted for `key`, or for the dialog
- * with `user`, or for the chat whose update is being handled ({@link CurrentChat}). If none of them is known, only the
- * limit of the host applies.
+ * with `user`, or for the chat whose update is being handled ({@link CurrentChat}). Requests for which none of them is known
+ * count together.
  *
  * @category models
  * @since 0.1.0
@@ -303,7 +303,7 @@ export const CurrentPriority = Context.Reference<Priority>("@colloquy/core/RateL
 
 /**
  * The chat whose update is being handled. Answers to callbacks count in this chat, because their requests do not name a
- * chat. `Updates.run` and {@link withChat} set it. Default: none.
+ * chat. `Updates.run`, `Answers.answer` and {@link withChat} set it. Default: none; answers then count together.
  *
  * @category references
  * @since 0.1.0
@@ -344,6 +344,9 @@ const maxDialogs = 10_000
 
 const dialogKey = (user: number): string => `user:${user}`
 
+/** Key of the requests whose chat is unknown. They count together, so that they exceed the limit of no chat. */
+const unknownChat = "unknown"
+
 const bucketKey = (scope: string, key: string | number): string => `${scope}:${key}`
 
 const priorityOf = (current: Priority, declared: Priority | undefined): number =>
@@ -361,7 +364,7 @@ const fromBackend = (
   const chats = new Map<number, number>()
 
   const keyOf = ({ key, user }: Target, currentChat: ChatId | undefined) =>
-    key ?? (user === undefined ? currentChat : (chats.get(user) ?? dialogKey(user)))
+    key ?? (user === undefined ? (currentChat ?? unknownChat) : (chats.get(user) ?? dialogKey(user)))
 
   return RateLimiter.of({
     acquire: (target, previous) =>

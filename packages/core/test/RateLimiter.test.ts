@@ -247,7 +247,7 @@ describe("RateLimiter.linkDialog", () => {
       const limiter = yield* RateLimiter.makeMemory(withoutMargin)
       const answer = limiter.acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
-      yield* Effect.all([inChat(1), inChat(1), inChat(2), inChat(2), answer, answer, answer])
+      yield* Effect.all([inChat(1), inChat(1), inChat(2), inChat(2), answer, answer])
       const third = yield* Effect.forkChild(inChat(1), { startImmediately: true })
       assert.isUndefined(third.pollUnsafe())
       assert.strictEqual((yield* limiter.status).waiting.answer, 1)

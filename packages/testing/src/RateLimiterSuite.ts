@@ -228,17 +228,19 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
-    name: "counts an answer in the chat whose update is handled",
+    name: "counts an answer in the chat whose update is handled, and answers of unknown chats together",
     effect: Effect.gen(function* () {
       const answer = acquire({ scope: "answers", priority: "answer" })
       const inChat = (id: number) => RateLimiter.withChat(answer, ChatId.make(id))
       const { times } = yield* acquireAll([1, 1, 1], inChat)
       yield* expectWithin(1, times, "the chat")
-      const { times: outside } = yield* acquireAll(numbers(3), () => answer)
+      const { times: others } = yield* acquireAll([2, 3, 4], inChat)
       yield* expect(
-        Math.max(...outside) - Math.min(...outside) < window,
-        "answers without a chat waited for each other"
+        Math.max(...others) - Math.min(...others) < window,
+        "answers in several chats waited for each other"
       )
+      const { times: unknown } = yield* acquireAll(numbers(3), () => answer)
+      yield* expectWithin(1, unknown, "the unknown chat")
     })
   }
 ]

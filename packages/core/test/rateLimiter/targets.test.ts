@@ -73,9 +73,41 @@ describe("The limit of a chat", () => {
   it.effect("counts answers in the chat whose update is handled", () =>
     Effect.gen(function* () {
       const answer = Answers.send({ callback_id: "a", notification: "b" })
-      assert.strictEqual(yield* sentAtOnce([answer, answer, answer, answer]), 4)
       const here = RateLimiter.withChat(answer, chat_id)
-      assert.strictEqual(yield* sentAtOnce([here, here, here, answer]), 2)
+      const there = RateLimiter.withChat(answer, ChatId.make(1))
+      assert.strictEqual(yield* sentAtOnce([here, here, there, here]), 3)
+    })
+  )
+
+  it.effect("counts an answer to an update in the chat of the update", () =>
+    Effect.gen(function* () {
+      const answerIn = (chat_id: ChatId) =>
+        Answers.answer(
+          {
+            update_type: "message_callback",
+            timestamp: 1,
+            callback: {
+              timestamp: 1,
+              callback_id: "a",
+              user: { user_id: UserId.make(1), first_name: "Ann", is_bot: false }
+            },
+            message: { timestamp: 1, recipient: { chat_id, chat_type: "chat" }, body: null }
+          },
+          "b"
+        )
+      const [here, there] = [answerIn(chat_id), answerIn(ChatId.make(1))]
+      assert.strictEqual(yield* sentAtOnce([here, here, there, there, here, there]), 4)
+      assert.strictEqual(
+        yield* sentAtOnce([here, here, here].map((answer) => RateLimiter.withChat(answer, ChatId.make(2)))),
+        2
+      )
+    })
+  )
+
+  it.effect("counts all answers whose chat is unknown together", () =>
+    Effect.gen(function* () {
+      const answer = Answers.send({ callback_id: "a", notification: "b" })
+      assert.strictEqual(yield* sentAtOnce([answer, answer, answer, answer]), 2)
     })
   )
 })
