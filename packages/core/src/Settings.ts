@@ -22,6 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
+import { isHeaderName } from "./internal/client/rules.ts"
 import { isLoopbackHost } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 
@@ -57,9 +58,7 @@ const isBaseUrl = Schema.makeFilter((url: string) => {
   )
 })
 
-const isHeaderName = Schema.makeFilter(
-  (name: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || "must be the name of an HTTP header"
-)
+const headerName = Schema.makeFilter((name: string) => isHeaderName(name) || "must be the name of an HTTP header")
 
 /**
  * The setting `BOT_TOKEN`: the token of the bot, without blanks and without `Bearer`. Required.
@@ -94,7 +93,7 @@ export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(
  * @since 0.1.0
  */
 export const secretHeader: Config.Config<string> = Config.schema(
-  Schema.String.check(isHeaderName),
+  Schema.String.check(headerName),
   "BOT_SECRET_HEADER"
 ).pipe(Config.withDefault(Platform.secretHeader))
 

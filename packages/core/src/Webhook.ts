@@ -30,6 +30,7 @@ import { generateSecret, makeAuthorize, pathOf, secretLabel } from "./internal/w
 import { makeHealth, makeHealthRoutes } from "./internal/webhook/health.ts"
 import { collectBody, makeReceive } from "./internal/webhook/receiver.ts"
 import { keepSubscribed } from "./internal/webhook/subscription.ts"
+import { isHeaderName } from "./internal/client/rules.ts"
 import { webhookUrlProblem } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
@@ -199,7 +200,7 @@ const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
   for (const [option, value] of Object.entries({ path, healthPath })) {
     if (!/^\/[^\s?#]*$/.test(value)) return yield* invalid(option, "must start with / and contain no blank, ? or #")
   }
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(secretHeader)) {
+  if (!isHeaderName(secretHeader)) {
     return yield* invalid("secretHeader", "must be the name of an HTTP header")
   }
   const secret = options.secret ?? (yield* generateSecret)

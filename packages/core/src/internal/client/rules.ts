@@ -65,3 +65,6 @@ export const checkPositiveInteger = (module: string, option: string, value: numb
   Number.isInteger(value) && value > 0
     ? Effect.void
     : Effect.die(new RangeError(`${module}: the option \`${option}\` must be an integer above 0, but is ${value}`))
+
+/** Whether a text can be the name of an HTTP header. */
+export const isHeaderName = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
