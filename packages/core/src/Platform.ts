@@ -426,14 +426,34 @@ export const pollsPerSecond = 2
 export const secretHeader = "X-Svc-Bot-Api-Secret"
 
 /**
- * The form of the secret of a webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen.
+ * Characters that the secret of a webhook may contain besides letters and digits.
  *
  * API: POST /subscriptions.
  *
  * @category webhooks
  * @since 0.1.0
  */
-export const webhookSecret = /^[A-Za-z0-9-]{5,256}$/
+export const secretCharacters = "-"
+
+/**
+ * Minimum length of the secret of a webhook.
+ *
+ * API: POST /subscriptions.
+ *
+ * @category webhooks
+ * @since 0.1.0
+ */
+export const minSecretLength = 5
+
+/**
+ * Maximum length of the secret of a webhook.
+ *
+ * API: POST /subscriptions.
+ *
+ * @category webhooks
+ * @since 0.1.0
+ */
+export const maxSecretLength = 256
 
 /**
  * How long a webhook may take to answer a delivery, in milliseconds.

@@ -7,7 +7,9 @@
  * | `BOT_BASE_URL` | The API host: an `https://` address, or `http://` on a loopback address | required |
  * | `BOT_WEBHOOK_URL` | The address of the webhook: an `https://` address without a port | required for a webhook |
  * | `BOT_WEBHOOK_SECRET` | The secret of the webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen | generated at each start |
+ * | `BOT_WEBHOOK_ACCEPTED_SECRETS` | Further secrets with which deliveries are accepted, separated by commas | none |
  * | `BOT_SECRET_HEADER` | The header that carries the secret of the webhook | `X-Svc-Bot-Api-Secret` |
+ * | `BOT_SECRET_CHARACTERS` | Characters that a secret may contain besides letters and digits | `-` |
  * | `BOT_WEBHOOK_INSECURE` | `true` accepts a webhook at `http://127.0.0.1`, for the emulator | `false` |
  *
  * API: General conventions; Authentication.
@@ -24,6 +26,7 @@ import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
 import { isHeaderName } from "./internal/client/rules.ts"
 import { isLoopbackHost } from "./internal/client/url.ts"
+import { secretCharactersProblem } from "./internal/webhook/secret.ts"
 import * as Platform from "./Platform.ts"
 
 /**
@@ -96,6 +99,24 @@ export const secretHeader: Config.Config<string> = Config.schema(
   Schema.String.check(headerName),
   "BOT_SECRET_HEADER"
 ).pipe(Config.withDefault(Platform.secretHeader))
+
+const isSecretCharacters = Schema.makeFilter(
+  (characters: string) => secretCharactersProblem(characters) ?? true
+)
+
+/**
+ * The setting `BOT_SECRET_CHARACTERS`: characters that the secret of a webhook may contain besides letters and digits.
+ * Default: `-`.
+ *
+ * API: POST /subscriptions.
+ *
+ * @category settings
+ * @since 0.1.0
+ */
+export const secretCharacters: Config.Config<string> = Config.schema(
+  Schema.String.check(isSecretCharacters),
+  "BOT_SECRET_CHARACTERS"
+).pipe(Config.withDefault(Platform.secretCharacters))
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)

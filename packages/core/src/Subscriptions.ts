@@ -8,6 +8,7 @@ import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import { done, envelope } from "./internal/client/wire.ts"
 import { isLoopbackUrl, webhookUrlProblem } from "./internal/client/url.ts"
+import { secretForm } from "./internal/webhook/secret.ts"
 import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"
 
@@ -36,14 +37,38 @@ export const list: Endpoint.Endpoint<void, ReadonlyArray<Subscription>> = Endpoi
 }))
 
 /**
- * The secret of a webhook: 5 to 256 of A-Z, a-z, 0-9 and hyphen.
+ * Creates the schema of secrets with another alphabet: 5 to 256 characters of A-Z, a-z, 0-9 and `characters`.
+ *
+ * **Example** (Secrets with hyphens and underscores)
+ *
+ * ```ts
+ * import { Subscriptions } from "@colloquy/core"
+ * import { Schema } from "effect"
+ *
+ * const isSecret = Schema.is(Subscriptions.makeSecret("-_"))
+ *
+ * isSecret("a_long_secret") // => true
+ * ```
+ *
+ * API: POST /subscriptions.
  *
  * @category models
  * @since 0.1.0
  */
-export const Secret = Schema.String.check(
-  Schema.isPattern(Platform.webhookSecret, { message: "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen" })
-)
+export const makeSecret = (characters: string): Schema.String => {
+  const { description, pattern } = secretForm(characters)
+  return Schema.String.check(Schema.isPattern(pattern, { message: description }))
+}
+
+/**
+ * The secret of a webhook: 5 to 256 characters of A-Z, a-z, 0-9 and hyphen.
+ *
+ * API: POST /subscriptions.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Secret = makeSecret(Platform.secretCharacters)
 
 /**
  * The URL of a webhook. It starts with `https://` and contains no port, because the platform delivers to port 443.
@@ -79,6 +104,15 @@ export interface SubscribeRequest {
   readonly secret?: string | undefined
 }
 
+const subscribeDeclaration = (url: Schema.String, secret: Schema.String) => ({
+  method: "POST" as const,
+  path: "/subscriptions" as const,
+  body: { url, update_types: Schema.optional(Schema.Array(Schema.String)), secret: Schema.optional(secret) },
+  success: done,
+  errors: [ApiError.OperationRejected],
+  idempotent: true
+})
+
 /**
  * Subscribes a webhook, or changes its subscription. Each delivery carries the secret in the header `X-Svc-Bot-Api-
  * Secret`. While a webhook is subscribed, `Updates.list` fails with `MethodNotAllowed`.
@@ -107,19 +141,39 @@ export interface SubscribeRequest {
  */
 export const subscribe: Endpoint.Endpoint<SubscribeRequest, void, ApiError.OperationRejected> = Endpoint.make(
   "Subscriptions.subscribe",
-  () => ({
-    method: "POST",
-    path: "/subscriptions",
-    body: {
-      url: WebhookUrl,
-      update_types: Schema.optional(Schema.Array(Schema.String)),
-      secret: Schema.optional(Secret)
-    },
-    success: done,
-    errors: [ApiError.OperationRejected],
-    idempotent: true
-  })
+  () => subscribeDeclaration(WebhookUrl, Secret)
 )
+
+/**
+ * Returns {@link subscribe} for a platform that accepts other URLs or secrets.
+ *
+ * **Example** (A secret with underscores)
+ *
+ * ```ts
+ * import { Subscriptions } from "@colloquy/core"
+ *
+ * const subscribe = Subscriptions.subscribeWith({ secretCharacters: "-_" })
+ *
+ * const subscribed = subscribe({ url: "https://bot.example/updates", secret: "a_long_secret" })
+ * ```
+ *
+ * API: POST /subscriptions.
+ *
+ * @category endpoints
+ * @since 0.1.0
+ */
+export const subscribeWith = (options: {
+  /** Characters that the secret may contain besides letters and digits. Default: `-`. */
+  readonly secretCharacters?: string | undefined
+  /** Whether the URL must be one of this machine, which only the emulator accepts. Default: `false`. */
+  readonly insecure?: boolean | undefined
+}): typeof subscribe =>
+  Endpoint.make("Subscriptions.subscribe", () =>
+    subscribeDeclaration(
+      options.insecure === true ? LoopbackUrl : WebhookUrl,
+      makeSecret(options.secretCharacters ?? Platform.secretCharacters)
+    )
+  )
 
 /**
  * Removes the subscription of a webhook.

@@ -29,6 +29,7 @@ import { Inbox } from "./Inbox.ts"
 import { generateSecret, makeAuthorize, pathOf, secretLabel } from "./internal/webhook/authorization.ts"
 import { makeHealth, makeHealthRoutes } from "./internal/webhook/health.ts"
 import { collectBody, makeReceive } from "./internal/webhook/receiver.ts"
+import { secretCharactersProblem, secretForm } from "./internal/webhook/secret.ts"
 import { keepSubscribed } from "./internal/webhook/subscription.ts"
 import { isHeaderName } from "./internal/client/rules.ts"
 import { webhookUrlProblem } from "./internal/client/url.ts"
@@ -76,6 +77,13 @@ export interface ReceiverOptions {
    * rejected, and the platform sends them again with the new one.
    */
   readonly secret?: string | Redacted.Redacted | undefined
+  /**
+   * Further secrets with which deliveries are accepted. Use it to change the secret without losing time: the deliveries
+   * that are on their way, and the processes that were started before, have the other secret. Default: none.
+   */
+  readonly acceptedSecrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
+  /** Characters that the secrets may contain besides letters and digits. Default: `-`. */
+  readonly secretCharacters?: string | undefined
   /** The header that contains the secret. Default: `X-Svc-Bot-Api-Secret`. */
   readonly secretHeader?: string | undefined
   /** Maximum time in which the body of a delivery has to arrive. Default: 10 seconds. */
@@ -141,6 +149,8 @@ export class Webhook extends Context.Service<
     readonly path: string
     /** The secret that the platform sends with each delivery. */
     readonly secret: Redacted.Redacted
+    /** Characters that the secret may contain besides letters and digits. */
+    readonly secretCharacters: string
     /** Maximum time in which the body of a delivery has to arrive. */
     readonly bodyTimeout: Duration.Duration
     /** The path below which the health endpoints are served. */
@@ -170,6 +180,7 @@ export class Webhook extends Context.Service<
 
 const defaults = {
   secretHeader: Platform.secretHeader,
+  secretCharacters: Platform.secretCharacters,
   bodyTimeout: "10 seconds",
   storeTimeout: "15 seconds",
   healthPath: "/health",
@@ -181,10 +192,11 @@ const isWebhookUrl = Schema.is(Subscriptions.WebhookUrl)
 
 const isLoopbackUrl = Schema.is(Subscriptions.LoopbackUrl)
 
-const isSecret = Schema.is(Subscriptions.Secret)
+const redactSecret = (secret: string | Redacted.Redacted): Redacted.Redacted =>
+  Redacted.isRedacted(secret) ? secret : Redacted.make(secret, { label: secretLabel })
 
 const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
-  const { insecure = false, secretHeader = defaults.secretHeader, url } = options
+  const { acceptedSecrets = [], insecure = false, secretHeader = defaults.secretHeader, url } = options
   const invalid = (option: string, problem: string) => new InvalidWebhook({ option, problem })
   if (!isWebhookUrl(url) && !(insecure && isLoopbackUrl(url))) {
     return yield* invalid(
@@ -203,12 +215,17 @@ const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
   if (!isHeaderName(secretHeader)) {
     return yield* invalid("secretHeader", "must be the name of an HTTP header")
   }
-  const secret = options.secret ?? (yield* generateSecret)
-  const redacted = Redacted.isRedacted(secret) ? secret : Redacted.make(secret, { label: secretLabel })
-  if (!isSecret(Redacted.value(redacted))) {
-    return yield* invalid("secret", "must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen")
+  const secretCharacters = options.secretCharacters ?? defaults.secretCharacters
+  const problem = secretCharactersProblem(secretCharacters)
+  if (problem !== undefined) return yield* invalid("secretCharacters", problem)
+  const { description, pattern } = secretForm(secretCharacters)
+  const checkSecret = (option: string, secret: string | Redacted.Redacted) => {
+    const redacted = redactSecret(secret)
+    return pattern.test(Redacted.value(redacted)) ? Effect.succeed(redacted) : invalid(option, description)
   }
-  return { url, path, healthPath, secretHeader, secret: redacted }
+  const secret = yield* checkSecret("secret", options.secret ?? (yield* generateSecret))
+  const accepted = yield* Effect.forEach(acceptedSecrets, (secret) => checkSecret("acceptedSecrets", secret))
+  return { url, path, healthPath, secretHeader, secretCharacters, secret, secrets: [secret, ...accepted] }
 })
 
 /**
@@ -222,7 +239,7 @@ const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
 export const make = Effect.fnUntraced(function* (
   options: ReceiverOptions
 ): Effect.fn.Return<Webhook["Service"], InvalidWebhook, Inbox | EffectScope.Scope> {
-  const { healthPath, path, secret, secretHeader, url } = yield* validate(options)
+  const { healthPath, path, secret, secretCharacters, secretHeader, secrets, url } = yield* validate(options)
   const inbox = yield* Inbox
   const bodyTimeout = Duration.fromInputUnsafe(options.bodyTimeout ?? defaults.bodyTimeout)
   const storeTimeout = Duration.fromInputUnsafe(options.storeTimeout ?? defaults.storeTimeout)
@@ -230,7 +247,7 @@ export const make = Effect.fnUntraced(function* (
   let subscriptionState: SubscriptionState = "unmanaged"
   const health = makeHealth({ inbox, maxAge, subscriptionState: () => subscriptionState })
   const otherRoutes = makeHealthRoutes(health, healthPath)
-  const authorize = makeAuthorize({ url, path, secret, secretHeader, otherRoutes })
+  const authorize = makeAuthorize({ url, path, secrets, secretHeader, otherRoutes })
   const { receive, rejectBody } = yield* makeReceive({ url, inbox, storeTimeout })
 
   const readBody = (body: Effect.Effect<Uint8Array, BodyError>) =>
@@ -243,6 +260,7 @@ export const make = Effect.fnUntraced(function* (
     url,
     path,
     secret,
+    secretCharacters,
     bodyTimeout,
     healthPath,
     authorize,
@@ -308,13 +326,14 @@ export const layerSubscription = (
   Layer.effect(
     Updates.Updates,
     Effect.gen(function* () {
-      const { secret, setSubscriptionState, url } = yield* Webhook
+      const { secret, secretCharacters, setSubscriptionState, url } = yield* Webhook
       const inbox = yield* Inbox
       setSubscriptionState("pending")
       const untilRevoked = yield* Effect.annotateLogs(
         keepSubscribed(yield* BotApi, {
           url,
           secret,
+          secretCharacters,
           updateTypes: options.updateTypes,
           checkEvery: options.checkEvery ?? defaults.checkEvery,
           unsubscribeAtStop: options.unsubscribeAtStop ?? false,
@@ -374,7 +393,9 @@ const UrlSetting = Schema.String.check(Schema.makeFilter((url: string) => isLoop
  *
  * - `url`: `BOT_WEBHOOK_URL`. Required.
  * - `secret`: `BOT_WEBHOOK_SECRET`. Default: a new one at each start.
+ * - `acceptedSecrets`: `BOT_WEBHOOK_ACCEPTED_SECRETS`, separated by commas. Default: none.
  * - `secretHeader`: `BOT_SECRET_HEADER`. Default: `X-Svc-Bot-Api-Secret`.
+ * - `secretCharacters`: `BOT_SECRET_CHARACTERS`. Default: `-`.
  * - `insecure`: `BOT_WEBHOOK_INSECURE`. Default: `false`.
  *
  * @category settings
@@ -382,11 +403,19 @@ const UrlSetting = Schema.String.check(Schema.makeFilter((url: string) => isLoop
  */
 export const settings = {
   url: Config.schema(UrlSetting, "BOT_WEBHOOK_URL"),
-  secret: Config.option(Config.schema(Subscriptions.Secret, "BOT_WEBHOOK_SECRET")).pipe(
+  secret: Config.flatMap(Settings.secretCharacters, (characters) =>
+    Config.option(Config.schema(Subscriptions.makeSecret(characters), "BOT_WEBHOOK_SECRET"))
+  ).pipe(
     Config.map(Option.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_SECRET" }))),
     Config.map(Option.getOrUndefined)
   ),
+  acceptedSecrets: Config.flatMap(Settings.secretCharacters, (characters) =>
+    Config.withDefault(Config.Array(Subscriptions.makeSecret(characters), "BOT_WEBHOOK_ACCEPTED_SECRETS"), [])
+  ).pipe(
+    Config.map((secrets) => secrets.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_ACCEPTED_SECRETS" })))
+  ),
   secretHeader: Settings.secretHeader,
+  secretCharacters: Settings.secretCharacters,
   insecure: Config.Boolean("BOT_WEBHOOK_INSECURE").pipe(Config.withDefault(false))
 }
 

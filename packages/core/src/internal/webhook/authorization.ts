@@ -30,11 +30,17 @@ const fill = (bytes: Uint8Array, text: string): Uint8Array => {
   return bytes
 }
 
-// The time of the comparison depends neither on the position of the first difference nor on the length of the text.
-const makeIsSecret = (secret: Redacted.Redacted): ((text: string | undefined) => boolean) => {
-  const expected = fill(new Uint8Array(comparedBytes), Redacted.value(secret))
+// The time of the comparison depends neither on the position of the first difference nor on the length of the text, nor on
+// which of the secrets it is.
+const makeIsSecret = (secrets: ReadonlyArray<Redacted.Redacted>): ((text: string | undefined) => boolean) => {
+  const expected = secrets.map((secret) => fill(new Uint8Array(comparedBytes), Redacted.value(secret)))
   const buffer = new Uint8Array(comparedBytes)
-  return (text) => Mac.timingSafeEqual(expected, fill(buffer, text ?? ""))
+  return (text) => {
+    fill(buffer, text ?? "")
+    let isSecret = false
+    for (const secret of expected) isSecret = Mac.timingSafeEqual(secret, buffer) || isSecret
+    return isSecret
+  }
 }
 
 /** Returns the path of a URL, or of a path with a query. */
@@ -63,7 +69,8 @@ const makeWarning = (message: string, url: string) => {
 interface Options {
   readonly url: string
   readonly path: string
-  readonly secret: Redacted.Redacted
+  /** The secrets with which a delivery is accepted. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
   readonly secretHeader: string
   /** Serves requests to other paths. */
   readonly otherRoutes: (path: string, request: WebhookRequest) => Effect.Effect<WebhookResponse> | undefined
@@ -73,8 +80,8 @@ interface Options {
  * Returns the response to a request that is no delivery, or `undefined` for a delivery. A client that does not know the
  * secret learns only the path and the method.
  */
-export const makeAuthorize = ({ otherRoutes, path, secret, secretHeader, url }: Options) => {
-  const isSecret = makeIsSecret(secret)
+export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }: Options) => {
+  const isSecret = makeIsSecret(secrets)
   const headerName = secretHeader.toLowerCase()
 
   const warnSecret = makeWarning(

@@ -4,15 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import * as Schema from "effect/Schema"
-import * as ApiError from "../../ApiError.ts"
+import type * as ApiError from "../../ApiError.ts"
 import type { BotApi } from "../../BotApi.ts"
-import * as Endpoint from "../../Endpoint.ts"
 import type { Subscription } from "../../Subscription.ts"
 import * as Subscriptions from "../../Subscriptions.ts"
 import type { SubscriptionState } from "../../WebhookHealth.ts"
 import { retryForever, withoutRetries } from "../client/retryForever.ts"
-import { done } from "../client/wire.ts"
 
 const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
   description: "Whether the platform has the subscription of the webhook, 1 or 0"
@@ -21,20 +18,6 @@ const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
 const resubscribed = Metric.counter("colloquy_webhook_resubscribed", {
   description: "How often the subscription was created again because the platform had removed or changed it"
 })
-
-/** `Subscriptions.subscribe` for a URL on this machine, which only the emulator accepts. */
-const subscribeInsecurely: typeof Subscriptions.subscribe = Endpoint.make("Subscriptions.subscribe", () => ({
-  method: "POST",
-  path: "/subscriptions",
-  body: {
-    url: Subscriptions.LoopbackUrl,
-    update_types: Schema.optional(Schema.Array(Schema.String)),
-    secret: Schema.optional(Subscriptions.Secret)
-  },
-  success: done,
-  errors: [ApiError.OperationRejected],
-  idempotent: true
-}))
 
 const normalize = (url: string): string => {
   const origin = /^https?:\/\/[^/?#]*/i.exec(url)?.[0] ?? ""
@@ -48,6 +31,7 @@ const typesOf = (types: ReadonlyArray<string> | null | undefined): string =>
 interface Options {
   readonly url: string
   readonly secret: Redacted.Redacted
+  readonly secretCharacters: string
   readonly updateTypes: ReadonlyArray<string> | undefined
   readonly checkEvery: Duration.Input
   readonly unsubscribeAtStop: boolean
@@ -59,7 +43,7 @@ interface Options {
  * platform no longer accepts the token.
  */
 export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"], options: Options) {
-  const { secret, setState, updateTypes: update_types, url } = options
+  const { secret, secretCharacters, setState, updateTypes: update_types, url } = options
   const wanted = typesOf(update_types)
   const revoked = yield* Deferred.make<never, ApiError.Unauthorized>()
   // A platform may list other types than it was asked for. Then one new subscription is enough.
@@ -72,13 +56,8 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
       Metric.update(subscribed, state === "active" ? 1 : 0)
     )
 
-  const subscribe = Effect.suspend(() =>
-    api.execute(url.startsWith("https:") ? Subscriptions.subscribe : subscribeInsecurely, {
-      url,
-      update_types,
-      secret: Redacted.value(secret)
-    })
-  )
+  const endpoint = Subscriptions.subscribeWith({ secretCharacters, insecure: !url.startsWith("https:") })
+  const subscribe = Effect.suspend(() => api.execute(endpoint, { url, update_types, secret: Redacted.value(secret) }))
 
   const problemOf = (subscription: Subscription | undefined): string | undefined => {
     if (subscription === undefined) return "The platform does not have the subscription of the webhook anymore"
