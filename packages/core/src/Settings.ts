@@ -24,10 +24,9 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
-import { isHeaderName } from "./internal/client/rules.ts"
 import { isLoopbackHost } from "./internal/client/url.ts"
-import { secretCharactersProblem } from "./internal/webhook/secret.ts"
 import * as Platform from "./Platform.ts"
+import { SecretCharacters, SecretHeader } from "./Subscription.ts"
 
 /**
  * Settings or options are missing or malformed. `problems` has all of them, by name.
@@ -61,8 +60,6 @@ const isBaseUrl = Schema.makeFilter((url: string) => {
   )
 })
 
-const headerName = Schema.makeFilter((name: string) => isHeaderName(name) || "must be the name of an HTTP header")
-
 /**
  * The setting `BOT_TOKEN`: the token of the bot, without blanks and without `Bearer`. Required.
  *
@@ -95,13 +92,8 @@ export const baseUrl: Config.Config<string> = Config.schema(Schema.String.check(
  * @category settings
  * @since 0.1.0
  */
-export const secretHeader: Config.Config<string> = Config.schema(
-  Schema.String.check(headerName),
-  "BOT_SECRET_HEADER"
-).pipe(Config.withDefault(Platform.secretHeader))
-
-const isSecretCharacters = Schema.makeFilter(
-  (characters: string) => secretCharactersProblem(characters) ?? true
+export const secretHeader: Config.Config<string> = Config.schema(SecretHeader, "BOT_SECRET_HEADER").pipe(
+  Config.withDefault(Platform.secretHeader)
 )
 
 /**
@@ -113,10 +105,9 @@ const isSecretCharacters = Schema.makeFilter(
  * @category settings
  * @since 0.1.0
  */
-export const secretCharacters: Config.Config<string> = Config.schema(
-  Schema.String.check(isSecretCharacters),
-  "BOT_SECRET_CHARACTERS"
-).pipe(Config.withDefault(Platform.secretCharacters))
+export const secretCharacters: Config.Config<string> = Config.schema(SecretCharacters, "BOT_SECRET_CHARACTERS").pipe(
+  Config.withDefault(Platform.secretCharacters)
+)
 
 const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
   Schema.isSchemaError(error.cause)

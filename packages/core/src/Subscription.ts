@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { isHeaderName } from "./internal/client/rules.ts"
 import { Millis, nullish } from "./internal/client/wire.ts"
 
 /**
@@ -26,3 +27,24 @@ export const Subscription = Schema.Struct({
  * @since 0.1.0
  */
 export interface Subscription extends Schema.Schema.Type<typeof Subscription> {}
+
+/**
+ * The name of the header that carries the secret of a webhook. See `Platform.secretHeader` for the documented one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const SecretHeader = Schema.String.check(
+  Schema.makeFilter((name: string) => isHeaderName(name) || "must be the name of an HTTP header")
+)
+
+/**
+ * Characters that the secret of a webhook may contain besides letters and digits. See `Platform.secretCharacters` for the
+ * documented ones.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const SecretCharacters = Schema.String.check(
+  Schema.isPattern(/^[!-+\--~]*$/, { message: "must be visible ASCII characters other than the comma" })
+)

@@ -29,12 +29,12 @@ import { Inbox } from "./Inbox.ts"
 import { generateSecret, makeAuthorize, pathOf, secretLabel } from "./internal/webhook/authorization.ts"
 import { makeHealth, makeHealthRoutes } from "./internal/webhook/health.ts"
 import { collectBody, makeReceive } from "./internal/webhook/receiver.ts"
-import { secretCharactersProblem, secretForm } from "./internal/webhook/secret.ts"
+import { secretForm } from "./internal/webhook/secret.ts"
 import { keepSubscribed } from "./internal/webhook/subscription.ts"
-import { isHeaderName } from "./internal/client/rules.ts"
 import { webhookUrlProblem } from "./internal/client/url.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
+import { SecretCharacters, SecretHeader } from "./Subscription.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
 import type { Health, SubscriptionState } from "./WebhookHealth.ts"
@@ -192,6 +192,10 @@ const isWebhookUrl = Schema.is(Subscriptions.WebhookUrl)
 
 const isLoopbackUrl = Schema.is(Subscriptions.LoopbackUrl)
 
+const isSecretHeader = Schema.is(SecretHeader)
+
+const isSecretCharacters = Schema.is(SecretCharacters)
+
 const redactSecret = (secret: string | Redacted.Redacted): Redacted.Redacted =>
   Redacted.isRedacted(secret) ? secret : Redacted.make(secret, { label: secretLabel })
 
@@ -212,12 +216,13 @@ const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
   for (const [option, value] of Object.entries({ path, healthPath })) {
     if (!/^\/[^\s?#]*$/.test(value)) return yield* invalid(option, "must start with / and contain no blank, ? or #")
   }
-  if (!isHeaderName(secretHeader)) {
+  if (!isSecretHeader(secretHeader)) {
     return yield* invalid("secretHeader", "must be the name of an HTTP header")
   }
   const secretCharacters = options.secretCharacters ?? defaults.secretCharacters
-  const problem = secretCharactersProblem(secretCharacters)
-  if (problem !== undefined) return yield* invalid("secretCharacters", problem)
+  if (!isSecretCharacters(secretCharacters)) {
+    return yield* invalid("secretCharacters", "must be visible ASCII characters other than the comma")
+  }
   const { description, pattern } = secretForm(secretCharacters)
   const checkSecret = (option: string, secret: string | Redacted.Redacted) => {
     const redacted = redactSecret(secret)
@@ -388,6 +393,17 @@ export const layer = (
 // A loopback URL is valid only with `insecure`, which `layer` checks.
 const UrlSetting = Schema.String.check(Schema.makeFilter((url: string) => isLoopbackUrl(url) || webhookUrlProblem(url)))
 
+const listOf = (text: string): ReadonlyArray<string> => text.split(",").map((item) => item.trim())
+
+const acceptedSecretsOf = (characters: string) => {
+  const { description, pattern } = secretForm(characters)
+  return Schema.String.check(
+    Schema.makeFilter(
+      (text: string) => listOf(text).every((secret) => pattern.test(secret)) || `${description}, separated by commas`
+    )
+  )
+}
+
 /**
  * The settings that {@link layerConfig} reads by default:
  *
@@ -410,8 +426,9 @@ export const settings = {
     Config.map(Option.getOrUndefined)
   ),
   acceptedSecrets: Config.flatMap(Settings.secretCharacters, (characters) =>
-    Config.withDefault(Config.Array(Subscriptions.makeSecret(characters), "BOT_WEBHOOK_ACCEPTED_SECRETS"), [])
+    Config.option(Config.schema(acceptedSecretsOf(characters), "BOT_WEBHOOK_ACCEPTED_SECRETS"))
   ).pipe(
+    Config.map(Option.match({ onNone: () => [], onSome: listOf })),
     Config.map((secrets) => secrets.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_ACCEPTED_SECRETS" })))
   ),
   secretHeader: Settings.secretHeader,

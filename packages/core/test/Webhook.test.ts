@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { Webhook } from "../src/index.ts"
-import { scripted } from "./support/scripted.ts"
+import { ok, scripted } from "./support/scripted.ts"
 import { inbox, receiver, secret, started, status, texts, queued } from "./support/webhooks.ts"
 
 const large = "x".repeat(2 ** 20 + 1)
@@ -32,7 +32,11 @@ describe("Webhook.layerReceiver", () => {
     ["secretHeader", "a name with a blank", { secretHeader: "X Secret" }],
     ["secret", "four characters", { secret: "x-x-" }],
     ["secret", "a character that may not be", { secret: "not_allowed_here" }],
-    ["secret", "257 characters", { secret: Redacted.make("x".repeat(257)) }]
+    ["secret", "257 characters", { secret: Redacted.make("x".repeat(257)) }],
+    ["secret", "a hyphen that is not in the alphabet", { secret: "a-secret", secretCharacters: "_" }],
+    ["acceptedSecrets", "a character that may not be", { acceptedSecrets: ["long-enough", "not_allowed_here"] }],
+    ["secretCharacters", "a blank", { secretCharacters: "- " }],
+    ["secretCharacters", "a letter beyond ASCII", { secretCharacters: "-я" }]
   ]
   it.effect.each(problems)("fails with InvalidWebhook for the option `%s`: %s", ([expected, , options]) =>
     Effect.gen(function* () {
@@ -60,9 +64,39 @@ describe("Webhook.layerReceiver", () => {
     })
   )
 
+  it.effect("reads the secrets, their header and their alphabet from settings", () =>
+    Effect.gen(function* () {
+      const env = {
+        BOT_WEBHOOK_URL: "https://bot.example/updates",
+        BOT_WEBHOOK_SECRET: "the_current_secret",
+        BOT_WEBHOOK_ACCEPTED_SECRETS: "the_next_secret, the_last_secret",
+        BOT_SECRET_HEADER: "X-Bot-Secret",
+        BOT_SECRET_CHARACTERS: "_"
+      }
+      const platform = scripted(ok({ success: true }))
+      const webhook = Webhook.layerConfig().pipe(
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+        Layer.provideMerge(inbox()),
+        Layer.provide(platform.layer())
+      )
+      yield* Effect.gen(function* () {
+        for (const given of ["the_current_secret", "the_next_secret", "the_last_secret"]) {
+          assert.strictEqual(yield* status({ headers: { "x-bot-secret": given } }), 200)
+        }
+        assert.strictEqual(yield* status({ headers: { "x-bot-secret": "the-current-secret" } }), 403)
+      }).pipe(Effect.provide(webhook))
+      assert.nestedPropertyVal(platform.journal[0], "body.secret", "the_current_secret")
+    })
+  )
+
   it.effect("fails in layerConfig with all invalid settings", () =>
     Effect.gen(function* () {
-      const env = { BOT_WEBHOOK_URL: "http://bot.example", BOT_WEBHOOK_SECRET: "not_allowed" }
+      const env = {
+        BOT_WEBHOOK_URL: "http://bot.example",
+        BOT_WEBHOOK_SECRET: "not_allowed",
+        BOT_WEBHOOK_ACCEPTED_SECRETS: "long-enough,not_allowed",
+        BOT_SECRET_CHARACTERS: "-"
+      }
       const layer = Webhook.layerConfig().pipe(
         Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
         Layer.provide(inbox()),
@@ -70,7 +104,8 @@ describe("Webhook.layerReceiver", () => {
       )
       const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
       assert.include(error.message, "BOT_WEBHOOK_URL")
-      assert.include(error.message, "BOT_WEBHOOK_SECRET")
+      assert.include(error.message, "BOT_WEBHOOK_SECRET must be 5 to 256 characters of A-Z, a-z, 0-9 and hyphen")
+      assert.include(error.message, "BOT_WEBHOOK_ACCEPTED_SECRETS")
       assert.notInclude(error.message, "not_allowed")
     })
   )

@@ -93,6 +93,10 @@ export interface Options {
    * Default: `false`.
    */
   readonly insecureWebhooks?: boolean | undefined
+  /** The header that carries the secret in deliveries to webhooks. Default: `X-Svc-Bot-Api-Secret`. */
+  readonly secretHeader?: string | undefined
+  /** Characters that the secret of a webhook may contain besides letters and digits. Default: `-`. */
+  readonly secretCharacters?: string | undefined
   /**
    * The limits that the emulator enforces; what is left out comes from {@link platformLimits}. `false` enforces none.
    * Default: `false`, because a test clock stands still.

@@ -64,6 +64,14 @@ describe("the command", () => {
   )
 
   live(
+    "has the header and the characters of webhook secrets that the flags name",
+    Effect.gen(function* () {
+      const { seen } = yield* open("--secret-header", "X-Other-Secret", "--secret-characters", "_-")
+      assert.deepStrictEqual(yield* seen("/webhooks"), { secret_header: "X-Other-Secret", secret_characters: "_-" })
+    })
+  )
+
+  live(
     "begins with the world of a seed",
     Effect.gen(function* () {
       const path = join(yield* folder, "world.json")
@@ -238,6 +246,8 @@ describe("the command", () => {
         [["--seed", misspeltWithin], "chats[0].mesages: is not a field of this request"],
         [["--webhook-root", join(files, "none")], "there is no such file"],
         [["--webhook-root", broken], "is no certificate in PEM"],
+        [["--secret-header", "X Secret"], "--secret-header X Secret: must be the name of an HTTP header"],
+        [["--secret-characters", "_ "], "--secret-characters _ : must be visible ASCII characters"],
         [["--webhook-to", "8443"], "--webhook-to 8443: must be a host and a port"],
         [["--webhook-to", "localhost:0"], "--webhook-to localhost:0"],
         [["--replay", wrong], "line 1"],

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { Webhook } from "../../src/index.ts"
 import { captureLogs, type Delivery, deliver, receiver, secret, started, status, queued } from "../support/webhooks.ts"
@@ -79,6 +80,25 @@ describe("A delivery", () => {
       assert.strictEqual(yield* status(), 403)
       assert.strictEqual(yield* status({ headers: { "x-bot-secret": secret } }), 200)
     }).pipe(Effect.provide(receiver({ secretHeader: "X-Bot-Secret" })))
+  )
+
+  it.effect("is accepted with each of the accepted secrets, and with no other one", () =>
+    Effect.gen(function* () {
+      const statusOf = (given: string) => status({ headers: { "x-svc-bot-api-secret": given } })
+      for (const given of [secret, "the-next-secret", "the-last-secret"]) {
+        assert.strictEqual(yield* statusOf(given), 200)
+      }
+      for (const given of [...wrong, "the-next-secre", "the-next-secret,the-last-secret", "the-first-secret"]) {
+        assert.strictEqual(yield* statusOf(given), 403)
+      }
+    }).pipe(Effect.provide(receiver({ acceptedSecrets: ["the-next-secret", Redacted.make("the-last-secret")] })))
+  )
+
+  it.effect("has a secret with the characters of the options", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* status({ headers: { "x-svc-bot-api-secret": "a_secret.for]tests" } }), 200)
+      assert.strictEqual(yield* status({ headers: { "x-svc-bot-api-secret": "a_secret-for]tests" } }), 403)
+    }).pipe(Effect.provide(receiver({ secret: "a_secret.for]tests", secretCharacters: "_.]" })))
   )
 
   it.effect("is counted by its status if it is rejected", () =>

@@ -4,6 +4,7 @@ import { Emulator, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { inspect } from "node:util"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -211,6 +212,88 @@ describe("A bot with a webhook", () => {
       }).pipe(Effect.provide(Layer.fresh(Layer.provideMerge(webhook({ secret: undefined }), inbox))))
       assert.deepStrictEqual(handled, ["unknown"])
     }).pipe(Effect.provide(platform))
+  )
+})
+
+describe("The secret of a webhook", () => {
+  const rotation = ["old-secret", "new-secret"] as const
+
+  /** A process of the bot: its webhook, which shares an inbox with the others. */
+  const startProcess = Effect.fnUntraced(function* (
+    inbox: Layer.Layer<Inbox.Inbox>,
+    options: Partial<Webhook.Options>
+  ) {
+    const scope = yield* Scope.make()
+    const given = { url, ...options }
+    const layer = Webhook.layerSubscription(given).pipe(Layer.provideMerge(Webhook.layerReceiver(given)))
+    const context = yield* Layer.buildWithScope(Layer.fresh(Layer.provide(layer, inbox)), scope)
+    return { deliver: deliverTo(Context.get(context, Webhook.Webhook)), stop: Scope.close(scope, Exit.void) }
+  })
+
+  it.effect("is changed in several processes without a rejected, late or misplaced delivery", () =>
+    Effect.gen(function* () {
+      const inbox = Layer.succeed(Inbox.Inbox, yield* Inbox.Inbox)
+      const [old, renewed] = rotation
+      const steps: ReadonlyArray<Partial<Webhook.Options>> = [
+        { secret: old },
+        { secret: old, acceptedSecrets: [renewed] },
+        { secret: renewed, acceptedSecrets: [old] },
+        { secret: renewed }
+      ]
+      const handled: Array<string> = []
+      const visitor = yield* Emulator.user("visitor")
+      // The load balancer sends each delivery to the next of two processes, which are replaced one after the other.
+      const processes = yield* Effect.forEach([0, 1], () => startProcess(inbox, steps[0]))
+      let count = 0
+      yield* Emulator.receive(url, (request) => processes[count++ % 2].deliver(request))
+      const updates = Updates.Updates.of({ inbox: yield* Inbox.Inbox, source: Effect.never })
+      yield* Effect.forkChild(Effect.provideService(bot(handled), Updates.Updates, updates), { startImmediately: true })
+      const sent: Array<string> = []
+      const talk = Effect.gen(function* () {
+        for (let i = 0; i < 10; i++) {
+          const text = `message ${sent.length}`
+          sent.push(text)
+          yield* visitor.send(text)
+          yield* TestClock.adjust("10 millis")
+        }
+      })
+      yield* talk
+      for (const step of steps.slice(1)) {
+        for (const index of [0, 1]) {
+          const replaced = processes[index]
+          processes[index] = yield* startProcess(inbox, step)
+          yield* replaced.stop
+          yield* talk
+        }
+      }
+      assert.deepStrictEqual(handled, ["bot_started", ...sent])
+      const deliveries = yield* Emulator.deliveries
+      assert.deepStrictEqual(
+        new Set(deliveries.map(({ attempt, status }) => `${attempt}: ${status}`)),
+        new Set(["1: 200"])
+      )
+    }).pipe(Effect.provide(inMemory))
+  )
+
+  it.effect("has another header and another alphabet if the platform has", () =>
+    Effect.gen(function* () {
+      const handled: Array<string> = []
+      yield* Effect.forkChild(bot(handled), { startImmediately: true })
+      yield* say("a")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* answers, [[0, 200]])
+      assert.deepStrictEqual(handled, ["unknown"])
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          webhook({ secret: "a_long_secret", secretHeader: "X-Other-Secret", secretCharacters: "_" }),
+          Layer.provideMerge(
+            Inbox.layerMemory(),
+            Emulator.layerBot({ secretHeader: "X-Other-Secret", secretCharacters: "_" })
+          )
+        )
+      )
+    )
   )
 })
 

@@ -1,7 +1,9 @@
+import { SecretCharacters, SecretHeader } from "@colloquy/core/Subscription"
 import type { UploadType } from "@colloquy/core/Upload"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { Destination } from "../../NodeWebhookSender.ts"
 import { type CommandProblem, problem } from "./problem.ts"
 
@@ -45,6 +47,14 @@ export const flags = {
     Flag.withMetavar("HOST:PORT"),
     Flag.withDescription("Where connections to https:// webhooks go, whatever host they name")
   ),
+  secretHeader: optional(Flag.String("secret-header")).pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("The header that carries the secret of a webhook. Default: X-Svc-Bot-Api-Secret")
+  ),
+  secretCharacters: optional(Flag.String("secret-characters")).pipe(
+    Flag.withMetavar("CHARACTERS"),
+    Flag.withDescription("Characters that a secret may contain besides letters and digits, as _-. Default: -")
+  ),
   record: optional(Flag.String("record")).pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription("Writes a journal of all that happens")
@@ -79,6 +89,8 @@ export interface Settings {
   /** Files of certificates. */
   readonly webhookRoots: ReadonlyArray<string>
   readonly webhookTo: Destination | undefined
+  readonly secretHeader: string | undefined
+  readonly secretCharacters: string | undefined
   readonly record: string | undefined
   readonly replay: string | undefined
   readonly isJson: boolean
@@ -123,16 +135,28 @@ const readDestination = (text: string | undefined): Effect.Effect<Destination | 
     : Effect.fail(problem(`--webhook-to ${text}: must be a host and a port, as 127.0.0.1:8443`))
 }
 
+const isSecretHeader = Schema.is(SecretHeader)
+
+const isSecretCharacters = Schema.is(SecretCharacters)
+
 const isToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
 /** Checks what the flags say each for itself and together. */
 export const settle = (given: Given): Effect.Effect<Settings, CommandProblem> =>
   Effect.gen(function* () {
-    const { isLenient, isStrict, port, tokens } = given
+    const { isLenient, isStrict, port, secretCharacters, secretHeader, tokens } = given
     if (!isPort(port)) return yield* problem(`--port ${port}: must be from 0 to 65535`)
     const token = tokens.find((token) => !isToken(token))
     if (token !== undefined) return yield* problem("--token: must be visible characters without blanks")
     if (new Set(tokens).size < tokens.length) return yield* problem("--token: each bot needs another one")
+    if (secretHeader !== undefined && !isSecretHeader(secretHeader)) {
+      return yield* problem(`--secret-header ${secretHeader}: must be the name of an HTTP header`)
+    }
+    if (secretCharacters !== undefined && !isSecretCharacters(secretCharacters)) {
+      return yield* problem(
+        `--secret-characters ${secretCharacters}: must be visible ASCII characters other than the comma`
+      )
+    }
     if (isLenient && isStrict) return yield* problem("--strict and --lenient: use one of them")
     return {
       ...given,

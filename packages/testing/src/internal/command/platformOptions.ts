@@ -15,5 +15,7 @@ export const platformOptions = (settings: Settings, [token, ...moreTokens]: Read
   limits: limitsOf(settings),
   strict: settings.isStrict,
   insecureWebhooks: settings.isLenient,
+  secretHeader: settings.secretHeader,
+  secretCharacters: settings.secretCharacters,
   ...(settings.isLenient ? { processing: atOnce } : {})
 })

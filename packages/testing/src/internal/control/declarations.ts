@@ -4,6 +4,7 @@ import * as Endpoint from "@colloquy/core/Endpoint"
 import { Permission } from "@colloquy/core/Member"
 import { Message, MessageId } from "@colloquy/core/Message"
 import { NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
+import { SecretCharacters, SecretHeader } from "@colloquy/core/Subscription"
 import { Update } from "@colloquy/core/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
@@ -244,6 +245,14 @@ const Standing = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schem
 export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(Standing) }))
 
 export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Schema.Unknown) } })
+
+const WebhookSettings = Schema.Struct({ secret_header: Schema.String, secret_characters: Schema.String })
+
+export const webhooks = declare("GET", "/webhooks", WebhookSettings)
+
+export const setWebhooks = declare("PUT", "/webhooks", WebhookSettings, {
+  body: { secret_header: maybe(SecretHeader), secret_characters: maybe(SecretCharacters) }
+})
 
 const Time = Schema.Struct({ now: Schema.Int, is_virtual: Schema.Boolean })
 

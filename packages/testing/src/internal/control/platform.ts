@@ -17,6 +17,7 @@ import { setFaults } from "../platform/faults.ts"
 import { now } from "../platform/state.ts"
 import { deliverUpdate } from "../platform/updates.ts"
 import { toMessage } from "../platform/views.ts"
+import type { WebhookRuntime } from "../webhook/runtime.ts"
 
 /** A clock that stands still until it is moved, as a test's does. */
 interface Movable {
@@ -44,6 +45,11 @@ const lastMoment = 2 ** 47 - 1
 const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
   errors: "all",
   onExcessProperty: "error"
+})
+
+const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
+  secret_header: secrets.header,
+  secret_characters: secrets.characters
 })
 
 /** What stands on the platform, and what governs it. */
@@ -134,6 +140,14 @@ export const platform: ReadonlyArray<Handled> = [
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
       Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), done))
     )
+  ),
+  on(declarations.webhooks, (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks))),
+  on(declarations.setWebhooks, ({ secret_characters, secret_header }, { webhooks }) =>
+    Effect.sync(() => {
+      const { characters, header } = webhooks.secrets
+      webhooks.secrets = { header: secret_header ?? header, characters: secret_characters ?? characters }
+      return toWebhookSettings(webhooks)
+    })
   ),
   on(declarations.time, () => tellTime),
   on(declarations.clock, ({ advance_ms }, { state }) =>

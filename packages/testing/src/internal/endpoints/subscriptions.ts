@@ -1,7 +1,7 @@
 import type * as Subscriptions from "@colloquy/core/Subscriptions"
 import * as Effect from "effect/Effect"
 import { rejected } from "../http/refusal.ts"
-import { checkUrl, subscribe, unsubscribe } from "../webhook/subscriptions.ts"
+import { checkSecret, checkUrl, subscribe, unsubscribe } from "../webhook/subscriptions.ts"
 import type { Handlers } from "./call.ts"
 
 export const subscriptions: Handlers<typeof Subscriptions> = {
@@ -15,7 +15,10 @@ export const subscriptions: Handlers<typeof Subscriptions> = {
     ),
 
   subscribe: (request, { bot, context }) =>
-    Effect.andThen(checkUrl(request.url, context.webhooks.allowsInsecure), subscribe(context, bot, request)),
+    checkUrl(request.url, context.webhooks.allowsInsecure).pipe(
+      Effect.andThen(checkSecret(request.secret, context.webhooks.secrets)),
+      Effect.andThen(subscribe(context, bot, request))
+    ),
 
   unsubscribe: ({ url }, { bot, context }) =>
     Effect.flatMap(unsubscribe(context, bot, url), (wasSubscribed) =>

@@ -37,7 +37,9 @@ const subscribe: Endpoints.Name = "Subscriptions.subscribe"
 
 /** The handler judges the address of a webhook: a switch lets more of them pass than the client sends. */
 const asThePlatformReads = ({ declaration, endpoint }: Endpoint.Any): Endpoint.Any["declaration"] =>
-  endpoint === subscribe ? { ...declaration, body: { ...declaration.body, url: Schema.String } } : declaration
+  endpoint === subscribe
+    ? { ...declaration, body: { ...declaration.body, url: Schema.String, secret: Schema.optional(Schema.String) } }
+    : declaration
 
 const makeAnswerer = (endpoint: Endpoint.Any): Answerer => {
   const handler = handlerOf(endpoint)

@@ -15,7 +15,7 @@ export interface EmulatorContext {
   readonly isStrict: boolean
 }
 
-/** Ends the subscriptions, and resets the state and the limits. Interceptors stay: whoever added them removes them. */
+/** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay: whoever added them removes them. */
 export const reset = (context: EmulatorContext): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { limiter, state } = context
@@ -24,4 +24,5 @@ export const reset = (context: EmulatorContext): Effect.Effect<void> =>
     }
     platform.reset(state)
     limiter?.clear()
+    context.webhooks.secrets = context.webhooks.initialSecrets
   })

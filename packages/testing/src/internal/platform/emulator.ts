@@ -1,8 +1,11 @@
+import * as Platform from "@colloquy/core/Platform"
+import { SecretCharacters, SecretHeader } from "@colloquy/core/Subscription"
 import type { Update } from "@colloquy/core/Update"
 import type { UserWithPhoto } from "@colloquy/core/User"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { ConnectionLost, Interceptor, Request, Response } from "../../EmulatorHttp.ts"
 import {
@@ -21,7 +24,7 @@ import { serving } from "../http/serve.ts"
 import { apiOrigin, uploadOrigins } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
 import { makePerson } from "../people/person.ts"
-import { addReceiver, makeRuntime } from "../webhook/runtime.ts"
+import { addReceiver, makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
 import { closeChat, createGroup } from "./chats.ts"
 import type { EmulatorContext } from "./context.ts"
 import { addFault, setFaults } from "./faults.ts"
@@ -52,6 +55,22 @@ const mediaSettingsOf = ({ imageLinkLifetime, processing = {} }: Options): platf
   }
 }
 
+const isSecretHeader = Schema.is(SecretHeader)
+
+const isSecretCharacters = Schema.is(SecretCharacters)
+
+const secretSettingsOf = ({
+  secretCharacters: characters = Platform.secretCharacters,
+  secretHeader: header = Platform.secretHeader
+}: Options): Effect.Effect<SecretSettings> => {
+  const problem = !isSecretHeader(header)
+    ? "secretHeader must be the name of an HTTP header"
+    : isSecretCharacters(characters)
+      ? undefined
+      : "secretCharacters must be visible ASCII characters other than the comma"
+  return orDefect("make", problem, () => ({ header, characters }))
+}
+
 /** Composes the state with the limits, the webhooks, the listeners' handler and the control API. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const state = yield* Effect.clockWith((clock) =>
@@ -61,7 +80,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   )
   const context: EmulatorContext = {
     state,
-    webhooks: yield* makeRuntime({ allowsInsecure: options.insecureWebhooks ?? false }),
+    webhooks: yield* makeRuntime({
+      allowsInsecure: options.insecureWebhooks ?? false,
+      secrets: yield* secretSettingsOf(options)
+    }),
     limiter: options.limits ? new Limiter({ ...platformLimits, ...options.limits }) : undefined,
     interceptors: [],
     isStrict: options.strict ?? false

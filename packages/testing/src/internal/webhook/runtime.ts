@@ -8,11 +8,21 @@ interface Registration {
   readonly receiver: Receiver<unknown>
 }
 
+/** How secrets are accepted and sent. */
+export interface SecretSettings {
+  readonly header: string
+  /** Characters of a secret besides letters and digits. */
+  readonly characters: string
+}
+
 /** What webhook deliveries need besides the state: they run in the scope and with the services of the emulator. */
 export interface WebhookRuntime {
   readonly scope: Scope.Scope
   readonly context: Context.Context<never>
   readonly allowsInsecure: boolean
+  secrets: SecretSettings
+  /** The settings of secrets after a reset. */
+  readonly initialSecrets: SecretSettings
   readonly receivers: Array<Registration>
   readonly send: (request: Request) => Effect.Effect<Response, DeliveryError>
 }
@@ -23,20 +33,24 @@ const callReceiver = ({ receiver }: Registration, request: Request): Effect.Effe
     Effect.catchDefect((cause) => Effect.fail(new DeliveryError({ reason: "ConnectionLost", cause })))
   )
 
-export const makeRuntime = Effect.fnUntraced(function* (options: { readonly allowsInsecure: boolean }) {
+export const makeRuntime = Effect.fnUntraced(function* (options: {
+  readonly allowsInsecure: boolean
+  readonly secrets: SecretSettings
+}) {
   const sender = yield* WebhookSender
   const receivers: Array<Registration> = []
   return {
     scope: yield* Effect.scope,
     context: yield* Effect.context<never>(),
     ...options,
+    initialSecrets: options.secrets,
     receivers,
     send: (request) =>
       Effect.suspend(() => {
         const registration = receivers.findLast(({ url }) => url === request.url)
         return registration === undefined ? sender.send(request) : callReceiver(registration, request)
       })
-  } satisfies WebhookRuntime
+  } as WebhookRuntime
 })
 
 /** Runs an effect in a scope of the emulator. It starts immediately, so that a test can move its clock next. */

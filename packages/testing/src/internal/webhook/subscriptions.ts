@@ -1,6 +1,6 @@
 import * as Json from "@colloquy/core/Json"
 import * as Platform from "@colloquy/core/Platform"
-import { LoopbackUrl, type SubscribeRequest, WebhookUrl } from "@colloquy/core/Subscriptions"
+import { LoopbackUrl, makeSecret, type SubscribeRequest, WebhookUrl } from "@colloquy/core/Subscriptions"
 import { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { type Delivery, DeliveryError, type Request, type Response } from "../../WebhookSender.ts"
 import { type Refusal, rejected } from "../http/refusal.ts"
-import { runIn, type WebhookRuntime } from "./runtime.ts"
+import { runIn, type SecretSettings, type WebhookRuntime } from "./runtime.ts"
 import { type BotState, type PlatformState, type SubscriptionState, now } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
 
@@ -41,11 +41,18 @@ export const checkUrl = (url: string, allowsInsecure: boolean): Effect.Effect<vo
 
 const encodeUpdate = Schema.encodeUnknownSync(Update)
 
-const toRequest = ({ secret, url }: SubscriptionState, update: Update): Request => {
+/** Accepts a secret of the alphabet of the settings. */
+export const checkSecret = (secret: string | undefined, { characters }: SecretSettings): Effect.Effect<void, Refusal> =>
+  Effect.suspend(() => {
+    const decoded = Schema.decodeUnknownResult(Schema.optional(makeSecret(characters)))(secret)
+    return Result.isSuccess(decoded) ? Effect.void : rejected(`secret: ${decoded.failure.message.split("\n")[0]}`)
+  })
+
+const toRequest = ({ secret, url }: SubscriptionState, update: Update, { header }: SecretSettings): Request => {
   const body = Json.stringify(encodeUpdate(update))
   const headers = {
     "content-type": "application/json",
-    ...(secret === undefined ? {} : { "x-svc-bot-api-secret": secret })
+    ...(secret === undefined ? {} : { [header.toLowerCase()]: secret })
   }
   return { url, headers, body, update: Json.parse(body) }
 }
@@ -75,7 +82,7 @@ const attempt = (
     const { state, webhooks } = context
     const { resets } = state
     const at = now(state)
-    const sent = withTimeout(webhooks.send(toRequest(subscription, update)))
+    const sent = withTimeout(webhooks.send(toRequest(subscription, update, webhooks.secrets)))
     return Effect.map(Effect.result(sent), (result) => {
       const outcome = outcomeOf(result, now(state) - at)
       if (state.resets === resets) {
