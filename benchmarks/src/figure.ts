@@ -1,6 +1,8 @@
 /** A figure: the ratio of two costs measured in one run, or a count. */
 export interface Figure {
   readonly figure: string
+  /** What the value is, for docs/performance.md. */
+  readonly measures: string
   readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "requests" | "per second"
   readonly goal: number
   /** A second value of the same measurement, with its goal. */
