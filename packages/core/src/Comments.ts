@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Getter from "effect/SchemaGetter"
 import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
@@ -184,6 +185,18 @@ export interface SendRequest {
   readonly disable_link_preview?: boolean | undefined
 }
 
+/** A comment as it is, in `message`, or both in one object, which is what the emulator returns. */
+const sentComment = () => {
+  const both: Schema.Codec<Comment, unknown> = Schema.Struct({ ...Comment.fields, message: Comment }).pipe(
+    // The struct has decoded the comment, so it is not checked again.
+    Schema.decodeTo(Schema.Any, {
+      decode: Getter.transform(({ message }): Comment => message),
+      encode: Getter.transform((comment: Comment) => ({ ...comment, message: comment }))
+    })
+  )
+  return Schema.Union([both, envelope("message", Comment), Comment])
+}
+
 /**
  * Sends a comment on a post. Returns the comment. Comments must be enabled in the channel, and the bot must be an
  * administrator of it with the rights `read_all_messages` and `write`. A comment counts towards the limit of 2 messages
@@ -214,7 +227,7 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
     params: { message_id: MessageId },
     query: { disable_link_preview: Schema.optional(Schema.Boolean) },
     body: NewMessage.commentFields,
-    success: Schema.Union([Comment, envelope("message", Comment)]),
+    success: sentComment(),
     errors: [ApiError.Forbidden, ApiError.NotFound],
     limit: targets.comment
   })

@@ -857,6 +857,18 @@ export const assumptions = {
     grade: "A",
     fact: "The id of a message is `mid.`, 16 hexadecimal digits of the id of its chat (two's complement) and 16 of its `seq`."
   },
+  absentParts: {
+    grade: "A",
+    fact: "A message has no `text`, `attachments` or `markup` in its body where it has none."
+  },
+  forwardBody: {
+    grade: "B",
+    fact: "The body of a message that only forwards another has `mid` and `seq`. The document allows null."
+  },
+  forwardOfForward: {
+    grade: "C",
+    fact: "A forward of a message that only forwards another links to the original, in the chat where it was first published."
+  },
   listMessages: {
     grade: "A",
     fact: "GET /messages takes `before` and `after` with the meaning they have in the call for comments."
@@ -880,6 +892,14 @@ export const assumptions = {
   sentAttachments: {
     grade: "A",
     fact: "The payloads of `sticker`, `contact`, `share` and `location` attachments to send."
+  },
+  requestedContact: {
+    grade: "A",
+    fact: "The contact that a user sends by a `request_contact` button has their vCard with their phone number as `TEL` in `vcf_info`, and the user in `max_info`."
+  },
+  contactHash: {
+    grade: "C",
+    fact: "The `hash` of such a contact is the HMAC-SHA256 of `vcf_info` with the token of the bot as the key, in hexadecimal digits."
   },
   buttonTypes: { grade: "A", fact: "The types of buttons besides `link`, and their fields." },
   keyboardLimits: {
@@ -908,7 +928,7 @@ export const assumptions = {
   getComment: { grade: "A", fact: "GET /messages/{messageId}/comments/{commentId} returns a Comment." },
   sendComment: {
     grade: "A",
-    fact: "POST /messages/{messageId}/comments returns a Comment as documented, or {message: Comment} as seen in traffic."
+    fact: "POST /messages/{messageId}/comments returns a Comment as documented, {message: Comment} as seen in traffic, or both in one object."
   },
   editComment: { grade: "A", fact: "The query parameter `comment_id` holds the id of the comment to edit." },
   removeComment: {

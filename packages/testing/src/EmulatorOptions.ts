@@ -148,6 +148,11 @@ export interface UserOptions extends Partial<Omit<UserWithPhoto, "first_name" | 
   readonly isPrivate?: boolean | undefined
   /** The `user_locale` of the updates from dialogs with this user. Default: none. */
   readonly locale?: string | undefined
+  /**
+   * The phone number in the contact that the user sends when a button requests it. Default: a number of their own, of
+   * the form `+7900` and seven digits.
+   */
+  readonly phone?: string | undefined
   /** What the user sends when a button requests their location, in degrees. Default: latitude 0, longitude 0. */
   readonly location?: { readonly latitude: number; readonly longitude: number } | undefined
 }

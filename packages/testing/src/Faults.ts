@@ -59,6 +59,12 @@ const fields = {
    * were all; with `reset: "after"` the whole is promised, and the connection breaks there.
    */
   truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+  /**
+   * The `body` of messages that only forward another: `null`, or no key, as the API document allows. Without it, such a
+   * body has `mid` and `seq`. Applies to updates if the rule has `update_type`, to responses if it has `method`, `path`
+   * or `endpoint`, and to both otherwise.
+   */
+  forward_body: Schema.optionalKey(Schema.Literals(["null", "absent"])),
   /** What becomes of the delivery of an update. */
   delivery: Schema.optionalKey(Schema.Literals(["drop", "duplicate"]))
 }

@@ -127,6 +127,24 @@ describe("the calls under /_emulator", () => {
     )
   )
 
+  it.effect("a contact that a button asks for has the phone number of the person", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const { user_id } = yield* made("/users", { first_name: "Ann", phone: "+447700900123" })
+        yield* made("/start", { user_id })
+        const buttons = [[{ type: "request_contact", text: "My number" }]]
+        const attachments = [{ type: "inline_keyboard", payload: { buttons } }]
+        const asked = yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "?", attachments })
+        const { mid } = asked.body.message.body
+        yield* made("/press", { user_id, message_id: mid, button: "My number" })
+        const { updates } = (yield* asBot("GET", "/updates?timeout=0")).body
+        assert.include(updates.at(-1).message.body.attachments[0].payload.vcf_info, "TEL;TYPE=cell:+447700900123\r\n")
+        const { body, status } = yield* post("/users", { first_name: "Ben", phone: "a number" })
+        assert.deepStrictEqual([status, body.message], [400, "phone: must be 3 to 15 digits, with or without a +"])
+      })
+    )
+  )
+
   it.effect("a person's own pictures, places and contacts are as short as one likes", () =>
     inEmulator(
       Effect.gen(function* () {

@@ -1,3 +1,4 @@
+import { Json } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -229,6 +230,19 @@ says(
     const { at } = yield* succeeds(POST(path, { text: "Second" }))
     assert.strictEqual(at("body.text"), "Second")
     assert.strictEqual((yield* Emulator.comments(post)).at(-1)?.body.mid, at("body.mid"))
+  })
+)
+
+assumes(
+  "A",
+  "POST /messages/{messageId}/comments",
+  "The answer has the Comment in `message` too",
+  Effect.gen(function* () {
+    const { path } = yield* scene
+    const { text } = yield* succeeds(POST(path, { text: "Second" }))
+    const { message, ...comment } = Json.parse(text) as { readonly message: object }
+    assert.deepStrictEqual(message, comment)
+    assert.hasAllKeys(comment, ["sender", "recipient", "timestamp", "body"])
   })
 )
 

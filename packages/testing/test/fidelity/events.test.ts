@@ -7,6 +7,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
 import { type Answer, DELETE, each, GET, invalid, POST, failsWith, succeeds, reports } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
+import { createHmac } from "node:crypto"
 
 const { midOf } = Scene
 
@@ -186,6 +187,52 @@ assumes(
     carries(yield* last("message_callback"), "callback")
     yield* Answers.send({ callback_id: callback_id!, notification: "It is gone" })
     assert.strictEqual(yield* visitor.notification, "It is gone")
+  })
+)
+
+const requestContact = [[{ type: "request_contact", text: "My number" }]]
+
+/** The payload of the contact that a user sends by a button of the bot. */
+const contactOf = Effect.fnUntraced(function* (person: Effect.Success<ReturnType<typeof Emulator.user>>) {
+  yield* person.start()
+  const attachments = [{ type: "inline_keyboard", payload: { buttons: requestContact } }]
+  yield* succeeds(POST(`/messages?user_id=${person.user_id}`, { text: "Your number?", attachments }))
+  assert.isUndefined(yield* person.press(yield* person.reply, "My number"))
+  const { message } = (yield* last("message_created")) as { message: { body: Json } }
+  assert.hasAllKeys(message.body, ["mid", "seq", "attachments"])
+  const [{ payload, type }] = message.body["attachments"] as ReadonlyArray<{ type: string; payload: Json }>
+  assert.strictEqual(type, "contact")
+  return payload
+})
+
+assumes(
+  "A",
+  "Request-side message body (NewMessageBody)",
+  "A pressed request_contact button sends the user's vCard with their phone number in vcf_info, and the user in max_info",
+  Effect.gen(function* () {
+    const ann = yield* Emulator.user({ first_name: "Ann", last_name: "Lee", phone: "+447700900123" })
+    const { max_info, vcf_info } = yield* contactOf(ann)
+    const lines = ["BEGIN:VCARD", "VERSION:3.0", "FN:Ann Lee", "TEL;TYPE=cell:+447700900123", "END:VCARD"]
+    assert.strictEqual(vcf_info, lines.join("\r\n"))
+    assert.deepInclude(max_info, { user_id: ann.user_id, first_name: "Ann" })
+    const phones = yield* Effect.forEach(["Ben", "Eve"], (name) =>
+      Effect.flatMap(Emulator.user(name), (person) =>
+        Effect.map(contactOf(person), ({ vcf_info }) => /TEL;TYPE=cell:(\+7900\d{7})\r\n/.exec(String(vcf_info))?.[1])
+      )
+    )
+    assert.isString(phones[0])
+    assert.isString(phones[1])
+    assert.notStrictEqual(phones[0], phones[1])
+  })
+)
+
+assumes(
+  "C",
+  "Request-side message body (NewMessageBody)",
+  "The hash of a requested contact is the HMAC-SHA256 of vcf_info with the token of the bot as the key",
+  Effect.gen(function* () {
+    const { hash, vcf_info } = yield* contactOf(yield* Emulator.user("Ann"))
+    assert.strictEqual(hash, createHmac("sha256", "emulator-token").update(String(vcf_info)).digest("hex"))
   })
 )
 

@@ -222,16 +222,93 @@ says(
   })
 )
 
-says(
+assumes(
+  "C",
   "Message",
-  "body may be null when the message only forwards another",
+  "A forward of a pure forward links to the original, with its content and the chat where it was first published",
+  Effect.gen(function* () {
+    const { channel, dialog, group, visitor } = yield* Scene.make
+    const original = yield* visitor.send(group, "hi")
+    const first = yield* succeeds(
+      POST(`/messages?chat_id=${channel.chat_id}`, { link: { type: "forward", mid: midOf(original) } })
+    )
+    const link = { type: "forward", mid: first.at("message.body.mid") }
+    const second = yield* succeeds(POST(`/messages?chat_id=${dialog.chat_id}`, { link }))
+    assert.deepStrictEqual(second.at("message.link"), first.at("message.link"))
+    assert.deepStrictEqual(
+      [
+        second.at("message.link.chat_id"),
+        second.at("message.link.sender.user_id"),
+        second.at("message.link.message.text")
+      ],
+      [group.chat_id, visitor.user_id, "hi"]
+    )
+    const commented = yield* succeeds(POST(`/messages?chat_id=${channel.chat_id}`, { text: "Look", link }))
+    const own = { type: "forward", mid: commented.at("message.body.mid") }
+    const { at } = yield* succeeds(POST(`/messages?chat_id=${dialog.chat_id}`, { link: own }))
+    assert.deepStrictEqual([at("message.link.chat_id"), at("message.link.message.text")], [channel.chat_id, "Look"])
+  })
+)
+
+assumes(
+  "B",
+  "Message",
+  "The body of a message that only forwards another has mid and seq, by which a bot can edit, pin and remove it",
   Effect.gen(function* () {
     const { group, post } = yield* Scene.make
     const link = { type: "forward", mid: midOf(post) }
     const pure = yield* POST(`/messages?chat_id=${group.chat_id}`, { link })
-    assert.isTrue(pure.at("message.body") == null)
-    const commented = yield* POST(`/messages?chat_id=${group.chat_id}`, { text: "Look", link })
-    assert.strictEqual(commented.at("message.body.text"), "Look")
+    const mid = String(pure.at("message.body.mid"))
+    assert.deepStrictEqual(Object.keys(pure.at("message.body") as object), ["mid", "seq"])
+    assert.strictEqual((yield* succeeds(GET(`/messages/${mid}`))).at("body.mid"), mid)
+    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: mid }), true)
+    yield* reports(PUT(`/messages?message_id=${mid}`, { text: "Look" }), true)
+    const edited = yield* GET(`/messages/${mid}`)
+    assert.deepStrictEqual([edited.at("body.text"), edited.at("link.message.mid")], ["Look", midOf(post)])
+    yield* reports(DELETE(`/messages?message_id=${mid}`), true)
+  })
+)
+
+says(
+  "Message",
+  "body may be null when the message only forwards another: the fault `forward_body` makes it so",
+  Effect.gen(function* () {
+    const { dialog, group, post, visitor } = yield* Scene.make
+    const link = { type: "forward" as const, mid: midOf(post) }
+    const path = `/messages?chat_id=${group.chat_id}`
+    yield* Emulator.setFaults([{ forward_body: "null" }])
+    const pure = yield* POST(path, { link })
+    assert.isNull(pure.at("message.body"))
+    assert.strictEqual(pure.at("message.link.message.mid"), midOf(post))
+    assert.strictEqual((yield* POST(path, { text: "Look", link })).at("message.body.text"), "Look")
+    yield* Emulator.setFaults([{ forward_body: "absent", update_type: "message_created" }])
+    yield* visitor.send(dialog, "", { link: { type: "forward", mid: midOf(yield* visitor.send(dialog, "a")) } })
+    const { at } = yield* GET("/updates?timeout=0&types=message_created")
+    const messages = (at("updates") as ReadonlyArray<{ readonly message: object }>).map(({ message }) => message)
+    assert.deepStrictEqual([messages.length, "body" in messages[0], "body" in messages[1]], [2, true, false])
+    assert.isString((yield* POST(path, { link })).at("message.body.mid"))
+  })
+)
+
+assumes(
+  "A",
+  "Message",
+  "A message without text, attachments or markup has no such members in its body",
+  Effect.gen(function* () {
+    const { dialog, visitor } = yield* Scene.make
+    yield* visitor.send(dialog, "", { attachments: [{ type: "location", latitude: 1, longitude: 2 }] })
+    yield* visitor.send(dialog, "hi")
+    const { at } = yield* GET("/updates?timeout=0&types=message_created")
+    const bodies = (at("updates") as ReadonlyArray<{ readonly message: { readonly body: object } }>).map(
+      ({ message }) => Object.keys(message.body)
+    )
+    assert.deepStrictEqual(bodies, [
+      ["mid", "seq", "attachments"],
+      ["mid", "seq", "text"]
+    ])
+    const location = { attachments: [{ type: "location", latitude: 1, longitude: 2 }] }
+    const sent = yield* POST(`/messages?chat_id=${dialog.chat_id}`, location)
+    assert.deepStrictEqual(Object.keys(sent.at("message.body") as object), ["mid", "seq", "attachments"])
   })
 )
 

@@ -63,6 +63,7 @@ const user = {
   description: maybe(Schema.String),
   avatar_url: maybe(Schema.String),
   full_avatar_url: maybe(Schema.String),
+  phone: maybe(Schema.String),
   is_private: maybe(Schema.Boolean),
   hides_activity: maybe(Schema.Boolean),
   location: maybe(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })),

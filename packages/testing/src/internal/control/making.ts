@@ -13,14 +13,14 @@ import { botOf, personOf, userOf } from "./call.ts"
 import type * as declarations from "./declarations.ts"
 
 export const makeUser = (
-  { hides_activity, is_private, locale, location, ...profile }: Endpoint.Request<typeof declarations.users>,
+  { hides_activity, is_private, locale, location, phone, ...profile }: Endpoint.Request<typeof declarations.users>,
   { state }: EmulatorContext
 ): Effect.Effect<UserWithPhoto, refusal.Refusal> =>
   Effect.suspend(() => {
     const given = { ...defined(profile), ...(hides_activity === true ? { last_activity_time: null } : {}) }
-    const problem = problemOfUser(state, given)
+    const problem = problemOfUser(state, { ...given, ...defined({ phone }) })
     if (problem !== undefined) return Effect.fail(refusal.invalidPayload(problem))
-    return Effect.succeed(addUser(state, given, defined({ isPrivate: is_private, locale, location })).profile)
+    return Effect.succeed(addUser(state, given, defined({ isPrivate: is_private, locale, location, phone })).profile)
   })
 
 export const makeChat = (

@@ -8,6 +8,7 @@ import type { UploadType } from "@colloquy/core/Upload"
 import { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
+import { fullNameOf, vCardOf } from "../platform/contacts.ts"
 import { createMedia, isReady, toAttachment } from "../platform/media.ts"
 import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
 import { type ChatState, type MessageState, now, type PlatformState } from "../platform/state.ts"
@@ -35,11 +36,13 @@ const contactOf = (
   { contact_id, name, vcf_info, vcf_phone }: Extract<AttachmentRequest, { type: "contact" }>["payload"]
 ): Attachment => {
   const known = contact_id == null ? undefined : call.state.users.get(UserId.make(contact_id))?.profile
-  const lines = ["BEGIN:VCARD", "VERSION:3.0", `FN:${name ?? known?.first_name ?? ""}`]
-  const phone = vcf_phone == null ? [] : [`TEL;TYPE=cell:${vcf_phone}`]
+  const shownName = name ?? (known === undefined ? "" : fullNameOf(known))
   return {
     type: "contact",
-    payload: { vcf_info: vcf_info ?? [...lines, ...phone, "END:VCARD"].join("\r\n"), ...(known ? { user: known } : {}) }
+    payload: {
+      vcf_info: vcf_info ?? vCardOf(shownName, ...(vcf_phone == null ? [] : [vcf_phone])),
+      ...(known === undefined ? {} : { max_info: known })
+    }
   }
 }
 

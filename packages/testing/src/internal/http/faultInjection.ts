@@ -2,7 +2,7 @@ import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
-import { applies } from "../platform/faults.ts"
+import { applies, changeForwards } from "../platform/faults.ts"
 import type { FaultState, PlatformState } from "../platform/state.ts"
 import { targetsOf } from "./requestTarget.ts"
 import { atDoor } from "./shape.ts"
@@ -69,6 +69,7 @@ const act = (request: Request, rule: Rule, next: Handling): Handling => {
   if (answer === undefined && headers !== undefined) {
     handling = Effect.map(handling, (response) => ({ ...response, headers: { ...response.headers, ...headers } }))
   }
+  handling = Effect.map(handling, (response) => ({ ...response, body: changeForwards(response.body, rule) }))
   if (truncate !== undefined) {
     const shorten = reset === "after" ? breakOff : cut
     handling = Effect.map(handling, (response) => shorten(response, truncate))
@@ -91,6 +92,7 @@ export const withFaults = (
   const chats = targetsOf(state, bot, params, request.query).map(({ chat_id }) => chat_id)
   const matches = ({ path, rule }: FaultState): boolean =>
     rule.delivery === undefined &&
+    rule.update_type === undefined &&
     (rule.method === undefined || rule.method.toUpperCase() === request.method) &&
     (path === undefined || path.test(request.path)) &&
     (rule.endpoint === undefined || rule.endpoint === endpoint) &&

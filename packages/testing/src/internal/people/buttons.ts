@@ -2,9 +2,10 @@ import type { Attachment } from "@colloquy/core/Attachment"
 import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
+import { requestedContact } from "../platform/contacts.ts"
 import { nextName } from "../platform/ids.ts"
 import { recordActivity } from "../platform/members.ts"
-import { type MessageState, now, type UserState } from "../platform/state.ts"
+import { type BotState, type MessageState, now } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { toMessage } from "../platform/views.ts"
@@ -44,15 +45,18 @@ const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Button> => {
   return cannot(actor, `there is no button ${nameOf(ref)}; there are ${there.length === 0 ? "none" : there.join(", ")}`)
 }
 
-const contactOf = ({ profile: user }: UserState): Attachment => ({
-  type: "contact",
-  payload: { vcf_info: `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${user.first_name}\r\nEND:VCARD`, user }
-})
+const keyboardOwner = (actor: Actor, { author }: MessageState): Action<BotState> => {
+  const bot = botOf(actor.state, idOf(author))
+  return bot === undefined ? cannot(actor, "the keyboard is not a bot's") : Effect.succeed(bot)
+}
 
-const pressCallback = (actor: Actor, message: MessageState, payload: string | null | undefined): Action<string> => {
+const pressCallback = (
+  actor: Actor,
+  bot: BotState,
+  message: MessageState,
+  payload: string | null | undefined
+): string => {
   const { self, state } = actor
-  const bot = botOf(state, idOf(message.author))
-  if (bot === undefined) return cannot(actor, "the keyboard is not a bot's")
   recordActivity(state, message.chat, self)
   const callback_id = nextName(state, "callback")
   const timestamp = now(state)
@@ -64,7 +68,7 @@ const pressCallback = (actor: Actor, message: MessageState, payload: string | nu
     ...(state.messages.has(message.mid) ? { message: toMessage(state, message) } : {}),
     ...localeOf(actor)
   })
-  return Effect.succeed(callback_id)
+  return callback_id
 }
 
 export const pressButton =
@@ -75,11 +79,14 @@ export const pressButton =
         Effect.as(sendIn(actor, message.chat, text, { attachments }), undefined)
       switch (button.type) {
         case "callback":
-          return pressCallback(actor, message, button.payload)
+          return Effect.map(keyboardOwner(actor, message), (bot) => pressCallback(actor, bot, message, button.payload))
         case "message":
           return send(button.text)
         case "request_contact":
-          return send("", [contactOf(actor.self)])
+          return keyboardOwner(actor, message).pipe(
+            Effect.flatMap((bot) => requestedContact(bot, actor.self)),
+            Effect.flatMap((contact) => send("", [contact]))
+          )
         case "request_geo_location":
           return send("", [{ type: "location", ...actor.self.location }])
         default:

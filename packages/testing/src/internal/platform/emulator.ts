@@ -38,7 +38,7 @@ import { toChat, toMessage } from "./views.ts"
 
 const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_name"> & Partial<UserWithPhoto> => {
   if (typeof options === "string") return { first_name: options }
-  const { isPrivate: _, locale: __, location: ___, ...profile } = options
+  const { isPrivate: _, locale: __, location: ___, phone: ____, ...profile } = options
   return profile
 }
 
@@ -130,10 +130,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     ),
     user: (options: string | UserOptions) =>
       Effect.suspend(() => {
-        const { isPrivate, locale, location } = typeof options === "string" ? {} : options
+        const { isPrivate, locale, location, phone } = typeof options === "string" ? {} : options
         const profile = profileOf(options)
-        return orDefect("user", problemOfUser(state, profile), () =>
-          makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location }))
+        return orDefect(
+          "user",
+          problemOfUser(state, typeof options === "string" ? profile : { ...profile, phone: options.phone }),
+          () => makePerson(state, bot, addUser(state, profile, { isPrivate, locale, location, phone }))
         )
       }),
     chat: (options: ChatOptions = {}) =>

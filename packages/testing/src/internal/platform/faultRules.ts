@@ -62,7 +62,7 @@ export const problemOfHeaders = (headers: Readonly<Record<string, string>>): str
 
 const matchers = ["method", "path", "endpoint"] as const
 const answers = ["status", "code", "message", "body"] as const
-const actions = [...answers, "headers", "delay", "reset", "truncate"] as const
+const actions = [...answers, "headers", "delay", "reset", "truncate", "forward_body"] as const
 const counts = ["nth", "every", "probability"] as const
 
 type Field = (typeof matchers | typeof actions | typeof counts)[number] | "seed" | "update_type" | "delivery"
@@ -76,6 +76,18 @@ const problemOfDelivery = (rule: Given): string | undefined => {
   return other === undefined ? undefined : `\`${other}\` is for requests and \`delivery\` for deliveries: use two rules`
 }
 
+/** A rule for updates that are changed, and not dropped or duplicated. */
+const problemOfUpdateRule = (rule: Given): string | undefined => {
+  const [other] = present(
+    rule,
+    [...matchers, ...actions].filter((field) => field !== "forward_body")
+  )
+  if (rule.forward_body === undefined) return "`update_type` is for deliveries: it needs `delivery` or `forward_body`"
+  return other === undefined
+    ? undefined
+    : `\`${other}\` is for requests and \`update_type\` for deliveries: use two rules`
+}
+
 /** Whether the method differs from the one of the endpoint; HEAD counts as GET. */
 const isOtherMethod = ({ endpoint, method }: Given): boolean => {
   const found = Endpoints.all.find((each) => each.endpoint === endpoint)
@@ -86,7 +98,7 @@ const isOtherMethod = ({ endpoint, method }: Given): boolean => {
 
 const problemOfRequest = (rule: Given): string | undefined => {
   if (present(rule, actions).length === 0) return `a rule needs one of ${actions.join(", ")}, delivery`
-  if (rule.update_type !== undefined) return "`update_type` is for deliveries: it needs `delivery`"
+  if (rule.update_type !== undefined) return problemOfUpdateRule(rule)
   if (isOtherMethod(rule)) return `${String(rule.endpoint)} has another method: leave \`method\` out`
   if (rule.body !== undefined && present(rule, ["code", "message"]).length > 0) {
     return "`body` is the whole body already"

@@ -1,6 +1,8 @@
+import * as Json from "@colloquy/core/Json"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Rule } from "../../Faults.ts"
@@ -79,20 +81,58 @@ const chatOf = (fields: Readonly<Record<string, unknown>>): unknown => {
   return isRecord(message["recipient"]) ? message["recipient"]["chat_id"] : undefined
 }
 
+/** Takes the bodies from the messages in a JSON value that only forward another. */
+const withoutForwardBodies = (value: unknown, form: "null" | "absent"): unknown => {
+  if (Array.isArray(value)) return value.map((each) => withoutForwardBodies(each, form))
+  if (!isRecord(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const [key, member] of Object.entries(value)) copy[key] = withoutForwardBodies(member, form)
+  const { body, link } = value
+  const isForward = isRecord(value["recipient"]) && isRecord(link) && link["type"] === "forward"
+  if (!isForward || !isRecord(body) || body["text"] || body["attachments"] != null) return copy
+  if (form === "null") copy["body"] = null
+  else delete copy["body"]
+  return copy
+}
+
+/** Applies `forward_body` to the JSON of a response. */
+export const changeForwards = (json: string, { forward_body }: Rule): string => {
+  if (forward_body === undefined) return json
+  const parsed = Result.try(() => Json.parse(json))
+  return Result.isFailure(parsed) ? json : Json.stringify(withoutForwardBodies(parsed.success, forward_body))
+}
+
+const matchesUpdate = ({ rule }: FaultState, fields: Readonly<Record<string, unknown>>): boolean =>
+  (rule.update_type === undefined || rule.update_type === fields["update_type"]) &&
+  (rule.chat_id === undefined || rule.chat_id === chatOf(fields))
+
+/** Applies the rules with `forward_body` to an update. */
+const withForwardFaults = (state: Pick<PlatformState, "faults">, update: Update): Update => {
+  if (!("message" in update) || update.message?.link?.type !== "forward") return update
+  const isForUpdates = ({ endpoint, forward_body, method, path }: Rule) =>
+    forward_body !== undefined && endpoint === undefined && method === undefined && path === undefined
+  const [applied] = state.faults.filter(
+    (fault) => isForUpdates(fault.rule) && matchesUpdate(fault, fieldsOf(update)) && applies(fault)
+  )
+  return applied === undefined ? update : (withoutForwardBodies(update, applied.rule.forward_body!) as Update)
+}
+
 /** Returns what the rules do to the delivery of an update. */
 export const deliveryFault = (
   state: Pick<PlatformState, "faults">,
   update: Update
 ): "deliver" | "drop" | "duplicate" => {
   const fields = fieldsOf(update)
-  const applied = state.faults.filter((fault) => {
-    const { chat_id, delivery, update_type } = fault.rule
-    return (
-      delivery !== undefined &&
-      (update_type === undefined || update_type === fields["update_type"]) &&
-      (chat_id === undefined || chat_id === chatOf(fields)) &&
-      applies(fault)
-    )
-  })
+  const applied = state.faults.filter(
+    (fault) => fault.rule.delivery !== undefined && matchesUpdate(fault, fields) && applies(fault)
+  )
   return applied[0]?.rule.delivery ?? "deliver"
+}
+
+/** Returns an update as the rules deliver it: not at all, once or twice, and perhaps changed. */
+export const deliveriesOf = (state: Pick<PlatformState, "faults">, update: Update): ReadonlyArray<Update> => {
+  const fault = deliveryFault(state, update)
+  if (fault === "drop") return []
+  const changed = withForwardFaults(state, update)
+  return fault === "duplicate" ? [changed, changed] : [changed]
 }

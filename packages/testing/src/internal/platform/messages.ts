@@ -37,11 +37,22 @@ const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event
   if (by.profile.is_bot) recordEvent(state, chat, event)
 }
 
-const bodyOf = (content: Content, { mid, seq }: Pick<MessageBody, "mid" | "seq">): MessageBody => {
-  const { markup, text } = content
-  const attachments = content.attachments.length === 0 ? null : content.attachments
-  return markup.length === 0 ? { mid, seq, text, attachments } : { mid, seq, text, attachments, markup }
-}
+/**
+ * The body of a message. What the message does not have is left out, so the body of a pure forward has a position only.
+ *
+ * @assumption absentParts
+ * @assumption forwardBody
+ */
+const bodyOf = (
+  { attachments, markup, text }: Content,
+  { mid, seq }: Pick<MessageBody, "mid" | "seq">
+): MessageBody => ({
+  mid,
+  seq,
+  ...(text === null ? {} : { text }),
+  ...(attachments.length === 0 ? {} : { attachments }),
+  ...(markup.length === 0 ? {} : { markup })
+})
 
 /** Sends a message to a chat. */
 export const createMessage = (
@@ -112,10 +123,21 @@ export const contentOf = ({ value: message }: MessageState): Content => ({
   link: message.link ?? undefined
 })
 
-/** Creates the link with which another message replies to or forwards a message. */
-export const linkTo = (type: "reply" | "forward", { value: message, chat }: MessageState): LinkedMessage => ({
-  type,
-  ...(message.sender == null ? {} : { sender: message.sender }),
-  ...(type === "forward" ? { chat_id: chat.chat_id } : {}),
-  message: message.body!
-})
+/** Whether a message has nothing of its own: it only forwards another. */
+export const isPureForward = ({ body, link }: Message): boolean =>
+  link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
+
+/**
+ * Creates the link with which another message replies to or forwards a message.
+ *
+ * @assumption forwardOfForward
+ */
+export const linkTo = (type: "reply" | "forward", { value: message, chat }: MessageState): LinkedMessage =>
+  type === "forward" && isPureForward(message)
+    ? message.link!
+    : {
+        type,
+        ...(message.sender == null ? {} : { sender: message.sender }),
+        ...(type === "forward" ? { chat_id: chat.chat_id } : {}),
+        message: message.body!
+      }

@@ -31,6 +31,8 @@ export interface UserState {
   readonly locale: string | undefined
   /** Whether the user does not allow others to add them to chats. */
   readonly isPrivate: boolean
+  /** The phone number in the contact that the user sends when a button requests it. */
+  readonly phone: string
   /** What the user sends when a button requests their location. */
   readonly location: Location
 }

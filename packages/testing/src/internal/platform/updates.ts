@@ -1,7 +1,7 @@
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { PersonEvent } from "../../Person.ts"
-import { deliveryFault } from "./faults.ts"
+import { deliveriesOf } from "./faults.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { idOf } from "./users.ts"
 
@@ -20,11 +20,7 @@ export const forgetExpired = (state: PlatformState, bot: BotState): void => {
 /** Appends an update to the log that the polls and the webhooks of a bot read. */
 export const deliverUpdate = (state: PlatformState, bot: BotState, update: Update): void => {
   forgetExpired(state, bot)
-  const fault = deliveryFault(state, update)
-  if (fault === "drop") return
-  const stored = { at: now(state), update }
-  bot.updates.append(stored)
-  if (fault === "duplicate") bot.updates.append(stored)
+  for (const each of deliveriesOf(state, update)) bot.updates.append({ at: now(state), update: each })
 }
 
 /** Delivers an update about a chat to one bot. */

@@ -6,6 +6,8 @@ import { withoutUndefined } from "./validation.ts"
 
 export const idOf = ({ profile }: UserState): UserId => profile.user_id
 
+const defaultPhone = (user_id: UserId): string => `+7900${String(user_id).slice(-7).padStart(7, "0")}`
+
 /** Creates a user. `last_activity_time: null` hides when they were active. */
 export const addUser = (
   state: PlatformState,
@@ -13,11 +15,12 @@ export const addUser = (
   options: {
     readonly isPrivate?: boolean | undefined
     readonly locale?: string | undefined
+    readonly phone?: string | undefined
     readonly location?: Location | undefined
   } = {}
 ): UserState => {
   const { last_activity_time = now(state), user_id = nextUserId(state), ...rest } = profile
-  const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 } } = options
+  const { isPrivate = false, locale, location = { latitude: 0, longitude: 0 }, phone = defaultPhone(user_id) } = options
   const user: UserState = {
     profile: {
       user_id,
@@ -28,6 +31,7 @@ export const addUser = (
     },
     isPrivate,
     locale,
+    phone,
     location
   }
   state.users.set(user_id, user)

@@ -13,10 +13,19 @@ export const problemOfTitle = (title: string): string | undefined =>
 /** Returns why a user cannot be created, or `undefined`. */
 export const problemOfUser = (
   { users }: PlatformState,
-  { description, user_id }: { readonly description?: string | null | undefined; readonly user_id?: UserId | undefined }
+  {
+    description,
+    phone,
+    user_id
+  }: {
+    readonly description?: string | null | undefined
+    readonly phone?: string | undefined
+    readonly user_id?: UserId | undefined
+  }
 ): string | undefined => {
   if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
   if (user_id !== undefined && users.has(user_id)) return `user_id: there is a user ${user_id} already`
+  if (phone !== undefined && !/^\+?\d{3,15}$/.test(phone)) return "phone: must be 3 to 15 digits, with or without a +"
   return (description ?? "").length > Platform.maxDescriptionLength
     ? `description: must be at most ${Platform.maxDescriptionLength} characters`
     : undefined

@@ -6,14 +6,10 @@ import { imageUrl, withFreshLinks } from "./media.ts"
 import type { BotState, ChatState, MemberState, MessageState, PlatformState } from "./state.ts"
 import { idOf } from "./users.ts"
 
-const isPureForward = ({ body, link }: Message): boolean =>
-  link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
-
-/** A message as the API returns it: a forward without text has no body, and a channel post has its views. */
+/** A message as the API returns it: a channel post has its views. */
 export const toMessage = (state: PlatformState, { value: message, viewers }: MessageState): Message => {
   const fresh = withFreshLinks(state, message)
-  const shown = isPureForward(fresh) ? { ...fresh, body: null } : fresh
-  return viewers === undefined ? shown : { ...shown, stat: { views: viewers.size } }
+  return viewers === undefined ? fresh : { ...fresh, stat: { views: viewers.size } }
 }
 
 const statusFor = (chat: ChatState, bot: BotState): Chat["status"] => {
