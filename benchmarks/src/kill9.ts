@@ -12,7 +12,7 @@ import { chats, isStore, stores, total } from "./kill9-stores.ts"
 const kills = 20
 
 /** Without progress for this long, in milliseconds, the run has ended. */
-const patience = 30_000
+const maxIdle = 30_000
 
 const workspace = fileURLToPath(new URL("..", import.meta.url))
 
@@ -55,7 +55,7 @@ const workUntil = async (child: ChildProcess, handled: () => number, goal: numbe
     await sleep(2)
     const now = handled()
     if (now > seen) since = performance.now()
-    else if (performance.now() - since > patience) return
+    else if (performance.now() - since > maxIdle) return
     seen = now
   }
 }

@@ -34,7 +34,7 @@ export const fidelity = (): ReadonlyArray<Fidelity> => {
   for (const { file, section, what } of found) {
     if (!sections.includes(section)) throw new Error(`${file}: the API document has no section "${section}"`)
     const sentence = `${section}: ${what}`
-    if (seen.has(sentence)) throw new Error(`${file}: "${sentence}" stands in two tests`)
+    if (seen.has(sentence)) throw new Error(`${file}: "${sentence}" is the name of two tests`)
     seen.add(sentence)
   }
   return sections.flatMap((section) => found.filter((each) => each.section === section))

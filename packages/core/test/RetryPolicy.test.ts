@@ -32,7 +32,7 @@ const sent = ok({ message: message() })
 /** Jitter multiplies a pause by 0.8 to 1.2; this draw multiplies it by 1. */
 const withoutJitter = Effect.provideService(Random.Random, { nextDoubleUnsafe: () => 0.5, nextIntUnsafe: () => 0 })
 
-/** When the requests of a call departed, and how it ended. */
+/** When the requests of a call were sent, and how it ended. */
 const run = Effect.fnUntraced(function* (call: Call, script: ReadonlyArray<Step>, limits = unlimited) {
   const platform = scripted(...script)
   const fiber = yield* call.pipe(
