@@ -23,7 +23,7 @@ const spacious: RateLimiter.Limit = { count: 10_000_000, window: "1 second" }
 const settings = { ...RateLimiter.defaults, host: spacious, messages: spacious }
 const limiter = await Effect.runPromise(RateLimiter.makeMemory(settings))
 const contenders = {
-  "acquire": repeat(Array.from({ length: chats }, (_, key) => limiter.acquire({ scope: "messages", key }))),
+  acquire: repeat(Array.from({ length: chats }, (_, key) => limiter.acquire({ scope: "messages", key }))),
   withPermit: repeat([Semaphore.makeUnsafe(1).withPermit(Effect.void)])
 }
 
