@@ -59,7 +59,21 @@ describe("the lint configuration", () => {
     [core, 'export * as Effect from "effect/Effect"'],
     ["packages/node/src/Sample.ts", 'export { readFileSync } from "node:fs"'],
     ["examples/src/sample.ts", 'export { Effect } from "effect"']
-  ])("lets in %s: %s", (path, code) => {
+  ])("accepts in %s: %s", (path, code) => {
     assert.isFalse(refuses(path, code))
+  })
+
+  it("refuses an import cycle, even if only types are imported", () => {
+    const files = {
+      "packages/core/src/One.ts": 'import type { Two } from "./Two.ts"\nexport interface One { readonly two: Two }\n',
+      "packages/core/src/Two.ts": 'import type { One } from "./One.ts"\nexport interface Two { readonly one: One }\n'
+    }
+    for (const [path, code] of Object.entries(files)) {
+      mkdirSync(join(folder, path, ".."), { recursive: true })
+      writeFileSync(join(folder, path), code)
+    }
+    const { ok, output } = run("oxlint", ["--deny-warnings", ...Object.keys(files)], { cwd: folder })
+    assert.isFalse(ok)
+    assert.include(output, "no-cycle")
   })
 })
