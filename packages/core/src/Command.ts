@@ -14,6 +14,7 @@ import * as Handler from "./Handler.ts"
 import * as FieldIssue from "./FieldIssue.ts"
 import { isBotUsername, parse, splitArguments } from "./internal/handlers/command.ts"
 import type * as Me from "./Me.ts"
+import * as PermanentError from "./PermanentError.ts"
 import * as Update from "./Update.ts"
 
 /**
@@ -105,8 +106,8 @@ export class InvalidArguments extends Data.TaggedError("InvalidArguments")<{
   /** The update with the command, so that the handler of this error can reply to it. */
   readonly update: Update.Of<Update.TextType>
 }> {
-  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
-  readonly isRetryable = false
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
 
   override get message() {
     const problems = this.issues.map(({ field, problem }) => `<${field}> ${problem}`).join(", ")

@@ -10,6 +10,7 @@ import type * as Schema from "effect/Schema"
 import type * as Handler from "./Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import { InvalidPayload } from "./Payload.ts"
+import * as PermanentError from "./PermanentError.ts"
 import * as Platform from "./Platform.ts"
 import type * as Update from "./Update.ts"
 
@@ -30,8 +31,8 @@ export class MalformedLink extends Data.TaggedError("MalformedLink")<{
   /** The update that brought the payload. */
   readonly update: Update.Of<"bot_started">
 }> {
-  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
-  readonly isRetryable = false
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
 
   override get message() {
     return (

@@ -17,6 +17,7 @@ import * as rules from "./internal/client/rules.ts"
 import { done, envelope, Millis } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
+import * as PermanentError from "./PermanentError.ts"
 import * as Platform from "./Platform.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
 import * as Update from "./Update.ts"
@@ -310,8 +311,8 @@ export const remove: Endpoint.Endpoint<
  * @since 0.1.0
  */
 export class NoChat extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }> {
-  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
-  readonly isRetryable = false
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
 
   override get message() {
     return (

@@ -10,6 +10,7 @@ import type * as Schema from "effect/Schema"
 import type * as Handler from "./Handler.ts"
 import * as payload from "./internal/handlers/payload.ts"
 import * as Keyboard from "./Keyboard.ts"
+import * as PermanentError from "./PermanentError.ts"
 import * as Platform from "./Platform.ts"
 import type * as Update from "./Update.ts"
 
@@ -26,8 +27,8 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
   /** What is wrong. */
   readonly problem: string
 }> {
-  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
-  readonly isRetryable = false
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
 
   override get message() {
     return `Cannot create the payload ${JSON.stringify(this.name)}: ${this.problem}.`
@@ -51,8 +52,8 @@ export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
   /** The update that brought the payload. */
   readonly update: Update.Of<"message_callback">
 }> {
-  /** `false`: the same update would fail again, so `Updates.run` does not retry it. */
-  readonly isRetryable = false
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly [PermanentError.TypeId] = true
 
   override get message() {
     return (

@@ -150,7 +150,8 @@ export interface RunOptions {
   /**
    * When to retry a handler that failed. Its input is the cause of the failure. While an update is retried, later updates
    * of its chat wait. Default: after 2, 4, 8, 16 and 32 seconds, except for errors that are permanent: refusals of the
-   * platform, such as `Forbidden` and `NotFound`, and errors with `isRetryable: false`, such as `InvalidArguments`.
+   * platform, such as `Forbidden` and `NotFound`, calls, uploads and stores that fail with `isRetryable: false`, and errors
+   * that are marked by `PermanentError`, such as `InvalidArguments`.
    */
   readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
   /** Maximum duration of an attempt. An attempt that times out has failed. Default: 1 minute. */

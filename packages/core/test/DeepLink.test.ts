@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { DeepLink, Handler, User } from "../src/index.ts"
+import { DeepLink, Handler, PermanentError, User } from "../src/index.ts"
 import { botStarted, receivedValue, user } from "./support/handlers.ts"
 
 const invitation = DeepLink.make("invitation", Schema.Struct({ by: User.UserId, from: Schema.String }))
@@ -96,7 +96,7 @@ describe("DeepLink.on", () => {
         )
         assert.instanceOf(error, DeepLink.MalformedLink)
         assert.isNotEmpty(error.problem)
-        assert.isFalse(error.isRetryable)
+        assert.isTrue(PermanentError.isPermanentError(error))
         assert.strictEqual(error.update.payload, broken)
       }
     })

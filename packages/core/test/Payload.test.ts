@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Handler, Keyboard, Payload } from "../src/index.ts"
+import { Handler, Keyboard, Payload, PermanentError } from "../src/index.ts"
 import { botStarted, callback, receivedValue } from "./support/handlers.ts"
 
 const Vote = Schema.Struct({
@@ -122,7 +122,7 @@ describe("Payload.on", () => {
         const error = yield* Effect.flip(Handler.run(handler, callback(payload)))
         assert.instanceOf(error, Payload.MalformedPayload)
         assert.include(error.problem, problem)
-        assert.isFalse(error.isRetryable)
+        assert.isTrue(PermanentError.isPermanentError(error))
         assert.deepStrictEqual([error.payload, error.update], [payload, callback(payload)])
       }
     })

@@ -9,10 +9,21 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Schedule from "effect/Schedule"
+import * as SqlError from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
-import { Handler, Inbox, Messages, Payload, RateLimiter, Update, Updates } from "../src/index.ts"
+import {
+  Handler,
+  Inbox,
+  Messages,
+  Payload,
+  PermanentError,
+  RateLimiter,
+  StoreError,
+  Update,
+  Updates
+} from "../src/index.ts"
 import { chat_id, message } from "./support/fixtures.ts"
 import { answer, ok, scripted } from "./support/scripted.ts"
 
@@ -118,22 +129,36 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 
-  it.effect("does not retry a handler after an error with `isRetryable: false`", () =>
+  it.effect("does not retry a handler after a permanent error, also one of the program", () =>
     Effect.gen(function* () {
       class OutOfDate extends Data.TaggedError("OutOfDate") {
-        readonly isRetryable = false
+        readonly [PermanentError.TypeId] = true
       }
+      const errors = [
+        new OutOfDate(),
+        PermanentError.mark(new TypeError("of another library")),
+        new Payload.MalformedPayload({ name: "vote", problem: "", payload: "", update: {} as never }),
+        new StoreError.StoreError({ store: "chats", operation: "upsert", reason: "no such table", isRetryable: false })
+      ]
       let attempts = 0
-      const handle = (update: Update.Update) =>
-        Effect.suspend((): Effect.Effect<never, OutOfDate | Payload.MalformedPayload> => {
-          attempts++
-          return timeOf(update) === 1
-            ? new OutOfDate()
-            : new Payload.MalformedPayload({ name: "vote", problem: "", payload: "", update: update as never })
-        })
-      yield* Updates.run(handle)
-      assert.strictEqual(attempts, 2)
-    }).pipe(Effect.provide(source(started(7, 1), started(7, 2))))
+      yield* Updates.run((update) => {
+        attempts++
+        return Effect.fail(errors[timeOf(update) - 1])
+      })
+      assert.strictEqual(attempts, errors.length)
+    }).pipe(Effect.provide(source(started(7, 1), started(7, 2), started(7, 3), started(7, 4))))
+  )
+
+  it.effect("retries a handler after an error of another library, whatever it says about itself", () =>
+    Effect.gen(function* () {
+      const cause = Object.assign(new Error("sorry, too many clients already"), { code: "53300" })
+      const unavailable = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause }) })
+      assert.isFalse(unavailable.isRetryable)
+      let attempts = 0
+      yield* inTime(Updates.run(() => (++attempts < 3 ? Effect.fail(unavailable) : Effect.void)))
+      assert.strictEqual(attempts, 3)
+      assert.strictEqual((yield* (yield* Inbox.Inbox).stats).deadLetters, 0)
+    }).pipe(Effect.provide(source(started(7, 1))))
   )
 
   it.effect("retries each update of a chat from the start of the schedule", () =>

@@ -12,7 +12,7 @@ import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { type BroadcastRow, fromRecord, toRecord, toSummary } from "./internal/broadcast/row.ts"
 import { migrations, recordColumns } from "./internal/broadcast/sql.ts"
-import { makeStore } from "./internal/stores/sql.ts"
+import { makeStore, withTransaction } from "./internal/stores/sql.ts"
 
 /**
  * What {@link layer} accepts.
@@ -124,7 +124,7 @@ export const make: (
             name,
             inserted.map(({ status }) => status)
           )
-        }).pipe(sql.withTransaction, Effect.mapError(toStoreError("addRecords"))),
+        }).pipe(withTransaction(sql), Effect.mapError(toStoreError("addRecords"))),
       records: (name, { after, limit }) =>
         sql`SELECT chat_id, status, message_id, problem, at FROM ${records}
           WHERE ${sql.and([sql`name = ${name}`, ...(after === undefined ? [] : [sql`chat_id > ${after}`])])}
@@ -135,7 +135,7 @@ export const make: (
       remove: (name) =>
         sql`DELETE FROM ${broadcasts} WHERE name = ${name} RETURNING name`.pipe(
           Effect.tap(() => sql`DELETE FROM ${records} WHERE name = ${name}`),
-          sql.withTransaction,
+          withTransaction(sql),
           (statements) => isChanged("remove", statements)
         )
     })

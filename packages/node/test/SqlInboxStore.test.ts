@@ -1,9 +1,10 @@
-import { QueuedUpdate, type StoreError } from "@colloquy/core"
+import { Inbox, QueuedUpdate, type StoreError, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
+import { Fixtures } from "@colloquy/testing"
 import * as InboxSuite from "@colloquy/testing/InboxSuite"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Fiber, Latch, Layer, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
@@ -99,4 +100,91 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     },
     60_000
   )
+
+  /** Waits for a transaction with this statement to wait for a lock, and ends its connection. */
+  const terminateWaiting = (prefix: string, statement: string) =>
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ ended: boolean }>`
+        SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND position(${prefix} in query) > 0 AND position(${statement} in query) > 0`
+    ).pipe(Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") }))
+
+  /** Runs an effect while the partitions are locked, and ends its connection when its statement waits for the lock. */
+  const losingConnection = <A, E, R>(prefix: string, statement: string, effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const fiber = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`LOCK TABLE ${sql(`${prefix}_inbox_partitions`)}`
+          const fiber = yield* Effect.forkDetach(Effect.exit(effect))
+          yield* Effect.provide(terminateWaiting(prefix, statement), Layer.fresh(databases.Postgres))
+          return fiber
+        })
+      )
+      return yield* Fiber.join(fiber)
+    }).pipe(Effect.provide(databases.Postgres))
+
+  it.live("fails with a retryable StoreError when the connection is lost inside a transaction", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const claim = store.claim({ owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 })
+      const operations = {
+        enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: -1 }),
+        claim,
+        commit: store.commit([{ owner: "one", partitionKey: "chat", completed: { id: "1" }, release: true }]),
+        renew: store.renew("one", 2)
+      }
+      for (const [operation, effect] of Object.entries(operations)) {
+        const exit = yield* losingConnection(
+          prefix,
+          "partitions",
+          Effect.asVoid<unknown, StoreError.StoreError, never>(effect)
+        )
+        assert.isTrue(Exit.isFailure(exit), operation)
+        const error = Cause.squash((exit as Exit.Failure<void, StoreError.StoreError>).cause)
+        assert.deepInclude(error, { _tag: "StoreError", operation, isRetryable: true })
+      }
+      assert.deepStrictEqual(yield* claim, [])
+    }).pipe(
+      Effect.provide(
+        Layer.provide(SqlInboxStore.layer({ prefix }), databases.hastyPostgres).pipe(
+          Layer.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
+        )
+      )
+    )
+  })
+
+  it.live("handles an update once when the connection is lost during the commit", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const handled: Array<string> = []
+      const latch = yield* Latch.make(false)
+      yield* inbox.receive([{ decoded: Result.succeed(Fixtures.botStarted()) }])
+      const bot = Updates.run(({ update_type }) =>
+        Effect.andThen(
+          Effect.sync(() => void handled.push(update_type)),
+          latch.await
+        )
+      ).pipe(Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })))
+      const running = yield* Effect.forkScoped(bot)
+      const until = <E>(condition: Effect.Effect<boolean, E>) =>
+        Effect.repeat(condition, { until: (isMet) => isMet, schedule: Schedule.spaced("5 millis") })
+      yield* until(Effect.sync(() => handled.length > 0))
+      yield* losingConnection(prefix, "owner IS NOT NULL", latch.open)
+      yield* until(Effect.map(inbox.stats, ({ queued }) => queued === 0))
+      assert.deepStrictEqual(handled, ["bot_started"])
+      assert.isUndefined(running.pollUnsafe())
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        Inbox.layer().pipe(
+          Layer.provide(SqlInboxStore.layer({ prefix })),
+          Layer.provide(databases.hastyPostgres),
+          Layer.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
+        )
+      )
+    )
+  })
 })

@@ -5,14 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import type { Handler } from "../../Handler.ts"
 import type { Inbox } from "../../Inbox.ts"
+import { isPermanentError } from "../../PermanentError.ts"
+import { StoreError } from "../../StoreError.ts"
 import type { Update } from "../../Update.ts"
+import { UploadFailed } from "../../UploadError.ts"
 import * as leases from "./leases.ts"
 import * as workers from "./workers.ts"
 
@@ -25,9 +27,14 @@ const refusals = [
   ApiError.OperationRejected
 ]
 
+/** Errors of this library that know whether a retry may succeed. The property of other errors may mean something else. */
+const isRetryableError = (error: unknown): boolean | undefined =>
+  error instanceof ApiError.RequestFailed || error instanceof StoreError || error instanceof UploadFailed
+    ? error.isRetryable
+    : undefined
+
 const isPermanent = (error: unknown): boolean =>
-  refusals.some((refusal) => error instanceof refusal) ||
-  (Predicate.hasProperty(error, "isRetryable") && error.isRetryable === false)
+  refusals.some((refusal) => error instanceof refusal) || isPermanentError(error) || isRetryableError(error) === false
 
 const isRetryable = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanent(reason.error)))

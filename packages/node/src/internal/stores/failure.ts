@@ -1,6 +1,7 @@
 import { StoreError, type StoreName } from "@colloquy/core/StoreError"
 import * as Cause from "effect/Cause"
 import * as Redis from "effect/persistence/Redis"
+import * as Predicate from "effect/Predicate"
 import * as Migrator from "effect/sql/Migrator"
 import { isSqlError } from "effect/sql/SqlError"
 
@@ -14,6 +15,28 @@ const textOf = (cause: unknown): string => {
     : cause.message
 }
 
+/**
+ * Problems of PostgreSQL that pass: insufficient resources (class 53), the server stops, starts or ends the connection
+ * (57P), errors of input or output (58), a server that became read-only, idle transactions that were ended, and a commit
+ * whose result is unknown. The client has no reason for them.
+ */
+const passingStates = /^(?:08...|53...|57P0[1235]|58...|25006|25P03|40...)$/
+
+/** The disk of SQLite is full or fails, or no memory is left. */
+const passingResults: ReadonlyArray<number> = [7, 10, 13]
+
+const isPassing = (cause: unknown): boolean => {
+  if (Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number") {
+    return passingResults.includes(cause.errcode & 0xff)
+  }
+  return Predicate.hasProperty(cause, "code") && typeof cause.code === "string" && passingStates.test(cause.code)
+}
+
+const isRetryableSql = (cause: unknown): boolean => {
+  if (cause instanceof Migrator.MigrationError) return isRetryableSql(cause.cause)
+  return isSqlError(cause) && (cause.isRetryable || isPassing(cause.reason.cause))
+}
+
 export const ofSql =
   (store: StoreName): ToStoreError =>
   (operation) =>
@@ -24,7 +47,7 @@ export const ofSql =
           store,
           operation,
           reason: textOf(cause),
-          isRetryable: isSqlError(cause) && cause.isRetryable,
+          isRetryable: isRetryableSql(cause),
           cause
         })
 

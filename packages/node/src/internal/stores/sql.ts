@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { ofSql, type ToStoreError } from "./failure.ts"
 
@@ -83,6 +83,16 @@ export const retryConflicts = <A, E, R>(transaction: Effect.Effect<A, E, R>): Ef
   // A database is outside of the program: its locks are not released in virtual time.
   Backoff.retry(transaction, { schedule: conflictPauses, while: isConflict, clock: Clock.Clock.defaultValue() })
 
+/** If the connection of a transaction is lost, its rollback fails as well, and the client makes this a defect. */
+const failOnLostConnection = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  Effect.catchDefect(transaction, (defect) => (isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect)))
+
+/** Runs a transaction. Fails, and does not die, when its connection is lost. */
+export const withTransaction =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+    failOnLostConnection(sql.withTransaction(effect))
+
 /** An index is named without the schema of its table. */
 export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`
 
@@ -122,7 +132,7 @@ export const makeStore: (options: Options) => Effect.Effect<SqlStore, StoreError
       table: `${table}_migrations`,
       loader: Migrator.fromRecord(migrations(sql, table, dialect))
     })
-    const migrate = retryConflicts(run).pipe(
+    const migrate = retryConflicts(failOnLostConnection(run)).pipe(
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.asVoid,
       Effect.mapError(toStoreError("migrate"))

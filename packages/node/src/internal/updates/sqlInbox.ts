@@ -6,7 +6,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import { makeStore, retryConflicts } from "../stores/sql.ts"
+import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import { makeDialect, migrations, type NewUpdate, tableNames, toKeyRows, type UpdateRow } from "./sqlSchema.ts"
 
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
     return <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StoreError> =>
       named(
         retryConflicts(
-          Effect.provideService(sql.withTransaction(effect), SqlClient.BeginTransaction, dialect.beginTransaction)
+          Effect.provideService(withTransaction(sql)(effect), SqlClient.BeginTransaction, dialect.beginTransaction)
         )
       )
   }
