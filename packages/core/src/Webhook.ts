@@ -86,7 +86,10 @@ export interface ReceiverOptions {
   readonly secretCharacters?: string | undefined
   /** The header that contains the secret. Default: `X-Svc-Bot-Api-Secret`. */
   readonly secretHeader?: string | undefined
-  /** Maximum time in which the body of a delivery has to arrive. Default: 10 seconds. */
+  /**
+   * Maximum time in which the body of a delivery has to arrive. The server of `NodeWebhook` also closes connections whose
+   * headers, or whose TLS handshake, take longer. Default: 10 seconds.
+   */
   readonly bodyTimeout?: Duration.Input | undefined
   /**
    * Maximum time in which the inbox has to store an update. The platform waits 30 seconds for a response. Default: 15

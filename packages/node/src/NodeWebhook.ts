@@ -78,6 +78,11 @@ export interface ServerOptions {
    * behind a proxy that terminates TLS.
    */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
+  /**
+   * Maximum number of connections on which no request is in progress. For a new one, the connection that has been idle for
+   * the longest time is closed, so that connections on which nothing is sent leave room for deliveries. Default: 512.
+   */
+  readonly maxIdleConnections?: number | undefined
   /** Maximum time for responses in progress when the program stops. Default: 5 seconds. */
   readonly stopTimeout?: Duration.Input | undefined
 }
@@ -146,10 +151,17 @@ const errorCode = (cause: unknown) =>
 export const make = Effect.fnUntraced(function* (
   options: ServerOptions
 ): Effect.fn.Return<NodeWebhook["Service"], WebhookServerError, Webhook.Webhook | Scope.Scope> {
-  const { host, port, stopTimeout = "5 seconds", tls } = options
+  const { host, maxIdleConnections = 512, port, stopTimeout = "5 seconds", tls } = options
   const { bodyTimeout } = yield* Webhook.Webhook
   const handle = yield* toNodeHandler
-  const listening = { host, port, tls, bodyTimeout, stopTimeout: Duration.fromInputUnsafe(stopTimeout) }
+  const listening = {
+    host,
+    port,
+    tls,
+    bodyTimeout,
+    maxIdleConnections,
+    stopTimeout: Duration.fromInputUnsafe(stopTimeout)
+  }
   const address = yield* server
     .listen(listening, handle)
     .pipe(Effect.mapError((cause) => new WebhookServerError({ host, port, code: errorCode(cause), cause })))

@@ -3,7 +3,9 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { connect } from "node:net"
 import { makeServer } from "../src/internal/http/nodeServer.ts"
+import { live, openLimited } from "./support/command.ts"
 import { bodyIn, headOf, talkTo } from "./support/sockets.ts"
 
 const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()))
@@ -175,7 +177,48 @@ layer(server, { excludeTestServices: true })("every host", (it) => {
 describe("a server", () => {
   it("lets a file take as long as it takes, but not its head", () => {
     const [api, host] = [makeServer("api"), makeServer("file")]
-    assert.deepStrictEqual([host.requestTimeout, host.headersTimeout], [0, 60_000])
-    assert.deepStrictEqual([api.requestTimeout, api.headersTimeout], [300_000, 60_000])
+    assert.deepStrictEqual([host.requestTimeout, host.headersTimeout], [0, 10_000])
+    assert.deepStrictEqual([api.requestTimeout, api.headersTimeout], [300_000, 10_000])
   })
+})
+
+describe("idle connections", () => {
+  /** Opens connections on which nothing is sent, and waits until the server has accepted or closed all of them. */
+  const openSilent = (url: string, count: number) =>
+    Effect.acquireRelease(
+      Effect.callback<ReadonlyArray<ReturnType<typeof connect>>>((resume) => {
+        const { hostname, port } = new URL(url)
+        let opened = 0
+        const sockets = Array.from({ length: count }, () =>
+          connect(Number(port), hostname, () => {
+            if (++opened === count) resume(Effect.succeed(sockets))
+          })
+            .on("error", () => {})
+            .resume()
+        )
+      }),
+      (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
+    )
+
+  live(
+    "leave room for bots when 1,100 of them are opened to the API and to an upload host",
+    Effect.gen(function* () {
+      const { asBot, uploads, url } = yield* openLimited(1024)
+      const silent = [...(yield* openSilent(url, 1100)), ...(yield* openSilent(uploads.image, 1100))]
+      for (let i = 0; i < 20; i++) assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
+      const { url: slot } = (yield* asBot("POST", "/uploads?type=image")).body as { readonly url: string }
+      assert.isTrue(slot.startsWith(uploads.image))
+      const { answer, socket } = yield* talkTo(slot)
+      socket.write(headOf(`OPTIONS ${slot.slice(uploads.image.length)} HTTP/1.1`, "connection: close"))
+      assert.match(yield* answer, /^HTTP\/1\.1 204 /)
+      yield* Effect.callback<void>((resume) => {
+        const look = () => {
+          const closed = silent.filter((socket) => socket.closed).length
+          if (closed >= 2200 - 512 - 64) resume(Effect.void)
+        }
+        silent.forEach((socket) => socket.on("close", look))
+        look()
+      })
+    })
+  )
 })

@@ -50,15 +50,23 @@ const listen = (child: ChildProcess): Running => {
   }
 }
 
-/** The command as a process of its own, killed with the scope. */
-export const start = (...args: ReadonlyArray<string>) =>
+const startWith = (command: string, args: ReadonlyArray<string>) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => spawn(process.execPath, ["--conditions=source", bin, ...args], { stdio: "pipe" })),
+      Effect.sync(() => spawn(command, args, { stdio: "pipe" })),
       (child) => Effect.sync(() => void child.kill("SIGKILL"))
     ),
     listen
   )
+
+const nodeArgs = ["--conditions=source", bin]
+
+/** The command as a process of its own, killed with the scope. */
+export const start = (...args: ReadonlyArray<string>) => startWith(process.execPath, [...nodeArgs, ...args])
+
+/** The command as a process that may have only so many files open. */
+const startLimited = (maxFiles: number, args: ReadonlyArray<string>) =>
+  startWith("sh", ["-c", `ulimit -n ${maxFiles}; exec "$@"`, "sh", process.execPath, ...nodeArgs, ...args])
 
 /** The command until it ends by itself. */
 export const runToEnd = (...args: ReadonlyArray<string>) =>
@@ -71,9 +79,14 @@ export const folder = Effect.acquireRelease(
 )
 
 /** The command with --json: what it says in its first line, and calls to it. */
-export const open = (...args: ReadonlyArray<string>) =>
+export const open = (...args: ReadonlyArray<string>) => talkingTo(start("--json", ...args))
+
+/** As `open`, in a process that may have only so many files open. */
+export const openLimited = (maxFiles: number) => talkingTo(startLimited(maxFiles, ["--json"]))
+
+const talkingTo = (started: Effect.Effect<Running, never, Scope.Scope>) =>
   Effect.gen(function* () {
-    const process = yield* start("--json", ...args)
+    const process = yield* started
     const line = yield* process.firstLine
     const { token, uploads, url } = JSON.parse(line) as {
       readonly url: string

@@ -4,20 +4,28 @@ import * as Schedule from "effect/Schedule"
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http"
 import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { boundIdleConnections } from "./connections.ts"
 
 export interface Listening {
   readonly host: string | undefined
   readonly port: number
   readonly tls: { readonly key: string; readonly cert: string } | undefined
   readonly bodyTimeout: Duration.Duration
+  readonly maxIdleConnections: number
   readonly stopTimeout: Duration.Duration
 }
 
-const create = ({ bodyTimeout, tls }: Listening, listener: RequestListener): Server => {
+const create = ({ bodyTimeout, maxIdleConnections, tls }: Listening, listener: RequestListener): Server => {
   const millis = Duration.isFinite(bodyTimeout) ? Duration.toMillis(bodyTimeout) : 0
   // The handler has its own timeout for bodies. These apply to headers, and to requests as a whole.
   const options = { headersTimeout: millis, requestTimeout: 2 * millis, connectionsCheckingInterval: 1000 }
-  return tls === undefined ? createHttpServer(options, listener) : createHttpsServer({ ...options, ...tls }, listener)
+  const handshake = millis === 0 ? {} : { handshakeTimeout: millis }
+  const server =
+    tls === undefined
+      ? createHttpServer(options, listener)
+      : createHttpsServer({ ...options, ...handshake, ...tls }, listener)
+  boundIdleConnections(server, maxIdleConnections)
+  return server
 }
 
 /** Accepts no new connections, completes the responses in progress, and closes all connections after `within`. */

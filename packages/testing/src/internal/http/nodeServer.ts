@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Handler, Listener, ListenerKind, Request } from "../../EmulatorHttp.ts"
+import { boundIdleConnections } from "./idleConnections.ts"
 import { type Connection, IncomingBody, isDiscarding, sendResponse } from "./nodeConnection.ts"
 import * as refusal from "./refusal.ts"
 import { atDoor, toResponse } from "./shape.ts"
@@ -47,13 +48,24 @@ const onConnect =
   }
 
 /** Maximum time to receive the head of a request, in milliseconds. */
-const headersTimeout = 60_000
+const headersTimeout = 10_000
+
+const connectionsCheckingInterval = 1000
+
+/** Maximum number of idle connections to the API, and to each of the upload hosts. */
+const maxIdleConnections = { api: 512, uploads: 64 }
 
 /** Creates a server that answers malformed requests in the shape of the listener. */
 export const makeServer = (listener: ListenerKind): Server => {
   // An upload has no time limit.
   const timeouts = listener === "api" ? {} : { requestTimeout: 0 }
-  const server = createServer({ requireHostHeader: false, headersTimeout, ...timeouts })
+  const server = createServer({
+    requireHostHeader: false,
+    headersTimeout,
+    connectionsCheckingInterval,
+    ...timeouts
+  })
+  boundIdleConnections(server, listener === "api" ? maxIdleConnections.api : maxIdleConnections.uploads)
   server.on("clientError", onClientError(listener))
   server.on("connect", onConnect(listener))
   server.on("checkExpectation", (incoming: IncomingMessage, outgoing: ServerResponse) => {
