@@ -76,10 +76,12 @@ const describe = (ast: SchemaAST.AST): string => {
       return "null"
     case "Arrays":
       return "a list"
-    case "Objects":
-      return "an object"
+    case "Objects": {
+      const tag = discriminatorOf([ast])
+      return tag?.literals.length === 1 ? `an object whose ${tag.name} is ${oneOf(tag.literals)}` : "an object"
+    }
     case "Literal":
-      return oneOf([String(ast.literal)])
+      return typeof ast.literal === "string" ? oneOf([ast.literal]) : String(ast.literal)
     case "Union":
       return describeUnion(ast.types)
     default:

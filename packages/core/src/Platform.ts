@@ -512,7 +512,7 @@ export const webhookFailureTimeout = 8 * 60 * 60 * 1000
  * @category requests
  * @since 0.1.0
  */
-export const maxRequestSize = 2 ** 20
+export const maxRequestSize = 4 * 2 ** 20
 
 /**
  * Maximum size of an uploaded file, in bytes, by the type of the upload.
@@ -593,7 +593,7 @@ export const maxImageSide = 7680
 export const maxAudioDuration = 60 * 60 * 1000
 
 /**
- * Maximum number of parts of a resumable upload.
+ * Maximum number of parts that the client sends in a resumable upload.
  *
  * API: Endpoints, POST /uploads.
  *
@@ -857,6 +857,10 @@ export const assumptions = {
     grade: "A",
     fact: "The id of a message is `mid.`, 16 hexadecimal digits of the id of its chat (two's complement) and 16 of its `seq`."
   },
+  repliesAcrossChats: {
+    grade: "C",
+    fact: "A message can reply to a message of another chat that the bot is in: the document names no such limit."
+  },
   absentParts: {
     grade: "A",
     fact: "A message has no `text`, `attachments` or `markup` in its body where it has none."
@@ -1056,7 +1060,7 @@ export const assumptions = {
   },
   maxRequestSize: {
     grade: "C",
-    fact: "The body of an API request has at most 1 MiB; a larger one is rejected with 413 `proto.payload`."
+    fact: "The body of an API request has at most 4 MiB; a larger one is rejected with 413 `proto.payload`."
   },
   uploadSizeUnits: { grade: "C", fact: "The megabytes and gigabytes of the upload limits are powers of two." },
   audioExtensions: {
@@ -1081,7 +1085,10 @@ export const assumptions = {
     grade: "B",
     fact: "A file name that is not plain ASCII is percent-encoded in the content disposition of a form and of a part."
   },
-  maxUploadParts: { grade: "C", fact: "An upload has at most 1000 parts." },
+  maxUploadParts: {
+    grade: "C",
+    fact: "An upload can have 1000 parts. Programs that send more exist, so the client sends no more and the emulator accepts any number."
+  },
   partRequest: {
     grade: "B",
     fact: "A part is sent as raw bytes by POST, with `Content-Range: bytes first-last/size` and the name of the file."

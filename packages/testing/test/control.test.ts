@@ -145,6 +145,18 @@ describe("the calls under /_emulator", () => {
     )
   )
 
+  it.effect("the role of the bot is an object or false", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        for (const bot of [true, "false"]) {
+          const { body, status } = yield* post("/chats", { type: "chat", bot })
+          assert.deepStrictEqual([status, body.code], [400, "proto.payload"])
+          assert.match(body.message, /^bot: must be an object or false\b/)
+        }
+      })
+    )
+  )
+
   it.effect("a person's own pictures, places and contacts are as short as one likes", () =>
     inEmulator(
       Effect.gen(function* () {
@@ -603,7 +615,7 @@ layer(server, { excludeTestServices: true })("on a real port", (it) => {
     Effect.gen(function* () {
       const { url } = yield* EmulatorServer.EmulatorServer
       const agent = yield* agents
-      const body = JSON.stringify({ text: "x".repeat(2 ** 20) })
+      const body = JSON.stringify({ text: "x".repeat(4 * 2 ** 20) })
       const huge = yield* plain(agent, `${url}/messages?chat_id=1`, { method: "POST", body })
       assert.deepStrictEqual([huge.status, JSON.parse(huge.text).code], [413, "proto.payload"])
       const stuffed = yield* plain(agent, `${url}/_emulator/users`, { method: "POST", body: "x".repeat(17 * 2 ** 20) })

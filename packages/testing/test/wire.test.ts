@@ -111,10 +111,18 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refuses bodies beyond 1 MiB", () =>
+  it.effect("refuses bodies beyond 4 MiB, and takes a full keyboard with all of its characters escaped", () =>
     Effect.gen(function* () {
-      const body = JSON.stringify({ commands: [], padding: "a".repeat(2 ** 20) })
-      assert.strictEqual((yield* raw("PATCH", "/me/commands", { body })).status, 413)
+      const padded = JSON.stringify({ commands: [], padding: "a".repeat(4 * 2 ** 20) })
+      assert.strictEqual((yield* raw("PATCH", "/me/commands", { body: padded })).status, 413)
+      const { chat_id } = yield* Emulator.chat({ bot: { admin: true } })
+      const button = { type: "callback", text: "я".repeat(128), payload: "я".repeat(1024) }
+      const buttons = Array.from({ length: 30 }, () => Array.from({ length: 7 }, () => button))
+      const attachments = [{ type: "inline_keyboard", payload: { buttons } }]
+      const body = JSON.stringify({ text: "?", attachments }).replaceAll("я", "\\u044f")
+      assert.isAbove(body.length, 1_450_000)
+      const { status, text } = yield* raw("POST", `/messages?chat_id=${chat_id}`, { body })
+      assert.strictEqual(status, 200, text.slice(0, 1000))
     }).pipe(Effect.provide(layer))
   )
 

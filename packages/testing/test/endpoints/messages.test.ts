@@ -2,18 +2,7 @@ import { Messages } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { codeOf } from "../support/inspect.ts"
 import * as Scene from "../support/scene.ts"
-
-describe("Messages.send", () => {
-  it.effect("rejects a reply to a message of another chat", () =>
-    Effect.gen(function* () {
-      const { dialog, message } = yield* Scene.make
-      const link = { type: "reply", mid: Scene.midOf(message) } as const
-      assert.strictEqual(yield* codeOf(Messages.send({ chat_id: dialog.chat_id, text: "?", link })), "RequestFailed")
-    }).pipe(Effect.provide(Emulator.layerBot()))
-  )
-})
 
 describe("Messages.edit", () => {
   it.effect("keeps the attachments and the position of the message", () =>

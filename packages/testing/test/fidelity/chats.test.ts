@@ -355,7 +355,7 @@ says(
       assert.match(String((yield* succeeds(PATCH(path, { icon }))).at("icon.url")), /^https:\/\//)
     }
     for (const icon of [{}, { url: "" }, { url: "1.png" }, { url, token }, { token: "unknown" }, { photos: {} }, url]) {
-      yield* invalid(PATCH(path, { icon }))
+      assert.match(String((yield* invalid(PATCH(path, { icon }))).at("message")), /^icon[:.]/)
     }
   })
 )

@@ -66,7 +66,10 @@ says(
   "A comment cannot be forwarded: only link.type reply",
   Effect.gen(function* () {
     const { comment, path, group } = yield* scene
-    yield* invalid(POST(path, { text: "a", link: { type: "forward", mid: comment.body.mid } }))
+    for (const mid of [{}, { mid: comment.body.mid }]) {
+      const { at } = yield* invalid(POST(path, { text: "a", link: { type: "forward", ...mid } }))
+      assert.strictEqual(at("message"), 'link: must be an object whose type is "reply" or null')
+    }
     const link = { type: "forward", mid: comment.body.mid }
     yield* invalid(POST(`/messages?chat_id=${group.chat_id}`, { link }))
   })

@@ -120,24 +120,6 @@ assumes(
   })
 )
 
-assumes(
-  "C",
-  "POST /uploads",
-  "An upload has at most 1000 parts",
-  Effect.gen(function* () {
-    const { url } = yield* Uploads.create({ type: "file" })
-    const part = (at: number) =>
-      HttpClientRequest.post(url).pipe(
-        HttpClientRequest.bodyUint8Array(new Uint8Array(1), "application/octet-stream"),
-        HttpClientRequest.setHeader("content-range", `bytes ${at}-${at}/1001`),
-        HttpClient.execute,
-        Effect.map(({ status }) => status)
-      )
-    for (let at = 0; at < 1000; at++) assert.strictEqual(yield* part(at), 201)
-    assert.strictEqual(yield* part(1000), 416)
-  })
-)
-
 /** Sends a picture to the group: where to find the message, and the link in it. */
 const picture = Effect.gen(function* () {
   const { group } = yield* Scene.make

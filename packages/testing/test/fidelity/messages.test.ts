@@ -459,6 +459,19 @@ says(
   })
 )
 
+assumes(
+  "C",
+  "Request-side message body (NewMessageBody)",
+  "A reply can be to a message of another chat that the bot is in",
+  Effect.gen(function* () {
+    const { dialog, message } = yield* Scene.make
+    const link = { type: "reply", mid: midOf(message) }
+    const { at } = yield* succeeds(POST(`/messages?chat_id=${dialog.chat_id}`, { text: "?", link }))
+    assert.deepStrictEqual([at("message.link.type"), at("message.link.message.mid")], ["reply", midOf(message)])
+    assert.isUndefined(at("message.link.chat_id"))
+  })
+)
+
 says(
   "Request-side message body (NewMessageBody)",
   "Links to comments on channel posts are not supported",

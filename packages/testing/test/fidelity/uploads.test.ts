@@ -226,6 +226,9 @@ says(
       const { at } = yield* opened(type)
       const { text } = yield* Scene.upload({ url: String(at("url")) }, names[type], "content")
       assert.match(text, /<retval>1<\/retval>$/)
+      const url = String((yield* opened(type)).at("url"))
+      yield* part(url, "bytes 0-3/10", 4, names[type])
+      assert.match((yield* part(url, "bytes 4-9/10", 6, names[type])).text, /<retval>1<\/retval>$/)
     }
   })
 )
@@ -292,11 +295,30 @@ says(
 assumes(
   "C",
   "POST /uploads",
-  "Parts are answered with 201, the last with 200, and `0-<last>/<size>` for videos; of a file the last has its JSON",
+  "A resumable upload can have more than 1000 parts",
+  Effect.gen(function* () {
+    const { group } = yield* Scene.make
+    const { at } = yield* opened("video")
+    const [count, length] = [1100, 16]
+    const statuses = yield* Effect.forEach(Array.from({ length: count }), (_, index) => {
+      const first = index * length
+      const range = `bytes ${first}-${first + length - 1}/${count * length}`
+      return Effect.map(part(String(at("url")), range, length), ({ status }) => status)
+    })
+    assert.deepStrictEqual([new Set(statuses.slice(0, -1)), statuses.at(-1)], [new Set([201]), 200])
+    yield* TestClock.adjust("1 minute")
+    yield* succeeds(attach(group.chat_id, "video", String(at("token"))))
+  })
+)
+
+assumes(
+  "C",
+  "POST /uploads",
+  "Parts are answered with 201 and `0-<last>/<size>`, the last with 200; for a video it adds the retval, for a file its JSON",
   Effect.gen(function* () {
     const video = String((yield* opened("video")).at("url"))
     assert.deepStrictEqual(yield* part(video, "bytes 0-3/10", 4), { status: 201, text: "0-3/10" })
-    assert.deepStrictEqual(yield* part(video, "bytes 4-9/10", 6), { status: 200, text: "0-9/10" })
+    assert.deepStrictEqual(yield* part(video, "bytes 4-9/10", 6), { status: 200, text: "0-9/10\n<retval>1</retval>" })
     const file = String((yield* opened("file")).at("url"))
     assert.strictEqual((yield* part(file, "bytes 0-3/10", 4, "a.txt")).status, 201)
     const { status, text } = yield* part(file, "bytes 4-9/10", 6, "a.txt")

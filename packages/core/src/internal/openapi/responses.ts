@@ -71,7 +71,8 @@ const errorsByStatus = (errors: ReadonlyArray<AnyError>, hasBody: boolean): Read
     byStatus.set(status, { names: names.includes(name) ? names : [...names, name], codes: [...known, ...codes] })
   }
   add(400, "The request is invalid", [Platform.codeInvalidPayload])
-  if (hasBody) add(413, "The body is larger than 1 MiB", [Platform.codeInvalidPayload])
+  if (hasBody)
+    add(413, `The body is larger than ${Platform.maxRequestSize / 2 ** 20} MiB`, [Platform.codeInvalidPayload])
   for (const error of errors) {
     const status = statusOf(error)
     const { codes } = error.matcher

@@ -20,7 +20,7 @@ import {
   requireOpen,
   requireRight
 } from "./call.ts"
-import { readContent } from "./content.ts"
+import { readImages } from "./content.ts"
 
 const messageIn = ({ state }: Call, chat: ChatState, mid: MessageId) =>
   Effect.suspend(() => {
@@ -28,9 +28,10 @@ const messageIn = ({ state }: Call, chat: ChatState, mid: MessageId) =>
     return message?.chat === chat ? Effect.succeed(message) : refusal.messageNotFound(mid)
   })
 
-const readIcon = (call: Call, chat: ChatState, payload: PhotoAttachmentRequestPayload) =>
-  Effect.map(readContent(call, chat, { attachments: [{ type: "image", payload }] }), ({ attachments: [image] }) =>
-    image.type === "image" ? call.state.media.get(image.payload.token) : undefined
+const readIcon = (call: Call, payload: PhotoAttachmentRequestPayload) =>
+  readImages(call, payload).pipe(
+    Effect.mapError(refusal.inField("icon")),
+    Effect.map(([image]) => (image.type === "image" ? call.state.media.get(image.payload.token) : undefined))
   )
 
 /** @assumption serviceMessages */
@@ -65,7 +66,7 @@ export const chats: Handlers<typeof Chats> = {
     if (pin != null) yield* requireRight(call, chat, "pin_message")
     yield* requireOpen(chat)
     const message = pin == null ? chat.pinned : yield* messageIn(call, chat, pin)
-    const media = icon == null ? chat.icon : yield* readIcon(call, chat, icon)
+    const media = icon == null ? chat.icon : yield* readIcon(call, icon)
     const isRenamed = title != null && title !== chat.title
     chat.pinned = message
     chat.icon = media

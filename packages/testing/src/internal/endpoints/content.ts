@@ -1,5 +1,5 @@
 import type { Attachment } from "@colloquy/core/Attachment"
-import type { AttachmentRequest } from "@colloquy/core/AttachmentRequest"
+import type { AttachmentRequest, PhotoAttachmentRequestPayload } from "@colloquy/core/AttachmentRequest"
 import * as Json from "@colloquy/core/Json"
 import type { MarkupElement } from "@colloquy/core/Markup"
 import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
@@ -62,25 +62,31 @@ const copyImage = (state: PlatformState, url: string): Effect.Effect<Attachment,
 const uploaded = (state: PlatformState, type: UploadType, token: string): Effect.Effect<Attachment, refusal.Refusal> =>
   Effect.suspend((): Effect.Effect<Attachment, refusal.Refusal> => {
     const media = state.media.get(token)
-    if (media === undefined || media.type !== type) return refusal.invalidPayload(`No ${type} has the token ${token}`)
+    if (media === undefined || media.type !== type)
+      return refusal.invalidPayload(`token: no ${type} has the token ${token}`)
     return isReady(state, media)
       ? Effect.succeed(toAttachment(state, media))
       : refusal.attachmentNotReady(type === "video" ? "video" : "file")
   })
 
-/** Reads one attachment of a request. An upload of several images becomes several attachments. */
+/** Reads the payload of an image. An upload of several images becomes several attachments. */
+export const readImages = (
+  { state }: Call,
+  { photos, token, url }: PhotoAttachmentRequestPayload
+): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
+  if (url != null) return Effect.map(copyImage(state, url), (attachment) => [attachment])
+  const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
+  if (tokens.length === 0) return refusal.invalidPayload("photos: must hold at least one token")
+  return Effect.forEach(tokens, (token) => uploaded(state, "image", token))
+}
+
 const readAttachment = (
   call: Call,
   request: AttachmentRequest
 ): Effect.Effect<ReadonlyArray<Attachment>, refusal.Refusal> => {
   switch (request.type) {
-    case "image": {
-      const { photos, token, url } = request.payload
-      if (url != null) return Effect.map(copyImage(call.state, url), (attachment) => [attachment])
-      const tokens = token == null ? Object.values(photos ?? {}).map((photo) => photo.token) : [token]
-      if (tokens.length === 0) return refusal.invalidPayload("attachments: photos must hold at least one token")
-      return Effect.forEach(tokens, (token) => uploaded(call.state, "image", token))
-    }
+    case "image":
+      return readImages(call, request.payload)
     case "video":
     case "audio":
     case "file":
@@ -99,20 +105,17 @@ const readAttachment = (
       const unknown = request.payload.buttons.flat().find((button) => button.type === "unknown")
       return unknown === undefined
         ? Effect.succeed([request])
-        : refusal.invalidPayload(`attachments: there is no such button: ${Json.stringify(unknown.raw)}`)
+        : refusal.invalidPayload(`buttons: there is no such button: ${Json.stringify(unknown.raw)}`)
     }
     case "location":
       return Effect.succeed([request])
   }
 }
 
-const readLink = Effect.fnUntraced(function* (call: Call, chat: ChatState, { mid, type }: NewMessageLink) {
+/** @assumption repliesAcrossChats */
+const readLink = Effect.fnUntraced(function* (call: Call, { mid, type }: NewMessageLink) {
   if (call.state.comments.has(mid)) return yield* refusal.invalidPayload("link: comments cannot be linked to")
-  const message = yield* visibleMessage(call, mid)
-  if (type === "reply" && message.chat !== chat) {
-    return yield* refusal.invalidPayload("link: a reply must be to a message of the same chat")
-  }
-  return linkTo(type, message)
+  return linkTo(type, yield* visibleMessage(call, mid))
 })
 
 /**
@@ -133,14 +136,16 @@ export const readContent = Effect.fnUntraced(function* (
   const attached =
     attachments == null
       ? before.attachments
-      : (yield* Effect.forEach(attachments, (request) => readAttachment(call, request))).flat()
+      : (yield* Effect.forEach(attachments, (request, index) =>
+          Effect.mapError(readAttachment(call, request), refusal.inField(`attachments[${index}].payload`))
+        )).flat()
   if (attached.length > Platform.maxAttachments) {
     return yield* refusal.invalidPayload(`attachments: a message has at most ${Platform.maxAttachments}`)
   }
   const content: Content = {
     ...(text == null ? { text: before.text, markup: before.markup } : parseText(text, format)),
     attachments: attached,
-    link: link == null ? before.link : yield* readLink(call, chat, link)
+    link: link == null ? before.link : yield* readLink(call, link)
   }
   return isEmpty(content)
     ? yield* refusal.invalidPayload("text, attachments, link: a message must have one of them")

@@ -35,6 +35,14 @@ export const notFound = (what: string) => refusal(404, Platform.codeNotFound, `$
 
 export const invalidPayload = (problem: string) => refusal(400, Platform.codeInvalidPayload, problem)
 
+/** Adds the place of a field to the problem of an invalid request. Other refusals stay as they are. */
+export const inField =
+  (place: string) =>
+  (refused: Refusal): Refusal => {
+    const { code, message } = refused.body as { readonly code?: unknown; readonly message?: unknown }
+    return code === Platform.codeInvalidPayload ? invalidPayload(`${place}.${String(message)}`) : refused
+  }
+
 export const noRequest = (status: number, problem: string) =>
   refusal(status, Platform.codeInvalidPayload, `The request cannot be read: ${problem}`)
 

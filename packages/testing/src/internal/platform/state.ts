@@ -141,7 +141,6 @@ export interface MediaState {
 export interface UploadProgress {
   readonly received: number
   readonly size: number
-  readonly parts: number
 }
 
 /** An address for one upload. */

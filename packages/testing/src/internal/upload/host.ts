@@ -179,13 +179,16 @@ const parseContentRange = (header: string | undefined): ContentRange | "malforme
 }
 
 const isNextPart = ({ first, size }: ContentRange, progress: UploadProgress | undefined): boolean =>
-  progress === undefined
-    ? first === 0
-    : first === progress.received && size === progress.size && progress.parts < Platform.maxUploadParts
+  progress === undefined ? first === 0 : first === progress.received && size === progress.size
 
 const describeProgress = ({ received, size }: UploadProgress): string => `0-${received - 1}/${size}`
 
-/** A part is added when its last byte is received. */
+/**
+ * A part is added when its last byte is received. The response to the last part of a video or an audio states the range
+ * and the `retval`.
+ *
+ * @assumption partResponse
+ */
 const receivePart = Effect.fnUntraced(function* (
   state: PlatformState,
   slot: UploadSlot,
@@ -203,21 +206,16 @@ const receivePart = Effect.fnUntraced(function* (
   if (received.probe.size !== range.last + 1 || !isNextPart(range, slot.progress)) {
     return yield* hostError(416, "upload.range", "The length of the part does not match its Content-Range")
   }
-  const progress: UploadProgress = {
-    received: range.last + 1,
-    size: range.size,
-    parts: (slot.progress?.parts ?? 0) + 1
-  }
+  const progress: UploadProgress = { received: range.last + 1, size: range.size }
   slot.progress = progress
   slot.probe = received.probe
-  const isLast = progress.received === range.size
-  if (isLast) {
-    yield* Effect.onError(storeFile(state, slot, received), () => reopen(slot))
-    discardParts(slot)
-  }
-  return isLast && (type === "image" || type === "file")
-    ? completed(slot)
-    : respond(isLast ? 200 : 201, describeProgress(progress), plainText)
+  if (progress.received < range.size) return respond(201, describeProgress(progress), plainText)
+  yield* Effect.onError(storeFile(state, slot, received), () => reopen(slot))
+  discardParts(slot)
+  const response = completed(slot)
+  return type === "image" || type === "file"
+    ? response
+    : respond(200, `${describeProgress(progress)}\n${response.body}`, plainText)
 })
 
 const reportProgress = ({ progress }: UploadSlot): Response =>
