@@ -89,15 +89,21 @@ describe("the command", () => {
   live(
     "keeps the limits of the document, those that are given, or none",
     Effect.gen(function* () {
-      const statuses = (...args: ReadonlyArray<string>) =>
+      const refused = (...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
           const { asBot } = yield* open("--virtual-time", ...args)
-          const all = yield* Effect.replicateEffect(asBot("GET", "/me"), 31)
-          return all.filter(({ status }) => status === 429).length
+          const count = (path: string) =>
+            Effect.map(
+              Effect.replicateEffect(asBot("GET", path), 31),
+              (all) => all.filter(({ status }) => status === 429).length
+            )
+          return [yield* count("/updates?timeout=0"), yield* count("/me")]
         })
-      assert.strictEqual(yield* statuses(), 1)
-      assert.strictEqual(yield* statuses("--limits", "10,2,2"), 21)
-      assert.strictEqual(yield* statuses("--lenient"), 0)
+      assert.deepStrictEqual(yield* refused(), [29, 3])
+      assert.deepStrictEqual(yield* refused("--limits", "10,2,2"), [29, 23])
+      assert.deepStrictEqual(yield* refused("--limits", "1000,1000,1000,1000"), [0, 0])
+      assert.deepStrictEqual(yield* refused("--limits", "1000,2,2,5"), [26, 0])
+      assert.deepStrictEqual(yield* refused("--lenient"), [0, 0])
     })
   )
 
@@ -232,7 +238,7 @@ describe("the command", () => {
         [["--port", "many"], "--port"],
         [["--port", "70000"], "--port 70000: must be from 0 to 65535"],
         [["--port", taken], "it is in use"],
-        [["--limits", "30,2"], "--limits 30,2: must be three whole numbers"],
+        [["--limits", "30,2"], "--limits 30,2: must be three or four integers"],
         [["--strict", "--lenient"], "--strict and --lenient"],
         [["--token", "a", "--token", "a"], "--token"],
         [["--seed", join(files, "none")], "there is no such file"],

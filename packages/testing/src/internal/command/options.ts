@@ -33,8 +33,10 @@ export const flags = {
   ),
   isVirtual: toggle("virtual-time", "Time stands still until POST /_emulator/clock moves it"),
   limits: optional(Flag.String("limits")).pipe(
-    Flag.withMetavar("30,2,2"),
-    Flag.withDescription("Requests a second, messages and answers a second for each chat; or off")
+    Flag.withMetavar("30,2,2,2"),
+    Flag.withDescription(
+      "Requests per second, messages and answers per second for each chat, and calls of GET /updates per second; or off"
+    )
   ),
   isStrict: toggle("strict", "Refuses fields that the API document does not know"),
   isLenient: toggle("lenient", "No limits, files ready at once, webhooks over http:// on the loopback"),
@@ -66,11 +68,13 @@ export const flags = {
   isJson: toggle("json", "The first line is one JSON object: url, uploads, token")
 }
 
-/** How many calls a second: to the host, and for each chat messages and answers to callbacks. */
+/** Calls per second: to the host, for each chat messages and answers to callbacks, and of GET /updates. */
 export interface Rates {
   readonly host: number
   readonly messages: number
   readonly answers: number
+  /** Default: 2. */
+  readonly polling?: number
 }
 
 type UploadPorts = Readonly<Record<UploadType, number>>
@@ -105,9 +109,12 @@ export type Given = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {
 const readLimits = (text: string | undefined): Effect.Effect<Settings["limits"], CommandProblem> => {
   if (text === undefined || text === "off") return Effect.succeed(text)
   const rates = text.split(",").map(Number)
-  return rates.length === 3 && rates.every((rate) => Number.isInteger(rate) && rate > 0)
-    ? Effect.succeed({ host: rates[0], messages: rates[1], answers: rates[2] })
-    : Effect.fail(problem(`--limits ${text}: must be three whole numbers from 1, as 30,2,2, or off`))
+  const [host, messages, answers, polling] = rates
+  return (rates.length === 3 || rates.length === 4) && rates.every((rate) => Number.isInteger(rate) && rate > 0)
+    ? Effect.succeed({ host, messages, answers, ...(polling === undefined ? {} : { polling }) })
+    : Effect.fail(
+        problem(`--limits ${text}: must be three or four integers above 0, such as 30,2,2 or 30,2,2,2, or off`)
+      )
 }
 
 const isPort = (port: number): boolean => port >= 0 && port <= 65535
