@@ -62,8 +62,9 @@ export interface Options {
   /** For how long dead letters are kept. Default: 30 days. */
   readonly deadLetterRetention?: Duration.Input | undefined
   /**
-   * After a process was killed, other processes get its partitions after this time. The clocks of the processes have to
-   * agree to well within it. Default: 30 seconds.
+   * After a process was killed, its partitions are handled again after this time. Leases are renewed three times within
+   * it, so the event loop may be busy for up to two thirds of it. The clocks of the processes have to agree to well within
+   * it. Default: 10 seconds.
    */
   readonly leaseDuration?: Duration.Input | undefined
 }
@@ -154,7 +155,7 @@ const defaults = {
   deduplicationWindow: "24 hours",
   capacity: 100_000,
   deadLetterRetention: "30 days",
-  leaseDuration: "30 seconds"
+  leaseDuration: "10 seconds"
 } as const
 
 const cleanupInterval = 600_000

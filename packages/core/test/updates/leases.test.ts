@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
-import { inTime, source, started, storeOver, timeOf } from "../support/deliveries.ts"
+import { chatOf, inTime, source, started, storeOver, timeOf } from "../support/deliveries.ts"
 
 describe("leases", () => {
   it.effect("While the store is unavailable, operations are retried, and no handler runs twice because of it.", () =>
@@ -107,10 +108,137 @@ describe("leases", () => {
         Effect.provideService(InboxStore.InboxStore, flaky),
         Effect.forkScoped
       )
-      yield* TestClock.adjust("25 seconds")
+      yield* TestClock.adjust("9 seconds")
       assert.deepStrictEqual(times, [])
-      yield* TestClock.adjust("10 seconds")
+      yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(times, [1, 2])
     }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  const unavailable = (operation: string) =>
+    Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true }))
+
+  /** A shared store in memory that can be made unavailable, and that counts its operations. */
+  const makeOutage = Effect.gen(function* () {
+    const store = yield* InboxStore.makeMemory
+    let isDown = false
+    const counts = { claim: 0, renew: 0, commit: 0 }
+    const during = <A>(operation: keyof typeof counts, effect: Effect.Effect<A, StoreError.StoreError>) =>
+      Effect.suspend(() => {
+        counts[operation]++
+        return isDown ? unavailable(operation) : effect
+      })
+    const modified = InboxStore.InboxStore.of({
+      ...store,
+      isShared: true,
+      claim: (options) => during("claim", store.claim(options)),
+      commit: (commits) => during("commit", store.commit(commits)),
+      renew: (owner, leaseUntil) => during("renew", store.renew(owner, leaseUntil))
+    })
+    return {
+      store: modified,
+      counts,
+      setDown: (down: boolean) => {
+        isDown = down
+      }
+    }
+  })
+
+  it.effect(
+    "commits what succeeded while the store was unavailable for longer than the lease, and repeats nothing",
+    () =>
+      Effect.gen(function* () {
+        const { setDown, store } = yield* makeOutage
+        const handled: Array<string> = []
+        const handle = (update: Update.Update) =>
+          Effect.sync(() => void handled.push(`${chatOf(update)}:${timeOf(update)}`)).pipe(Effect.delay("2 seconds"))
+        const updates = [started(1, 1), started(2, 1), started(2, 2), started(2, 3), started(3, 1), started(3, 2)]
+        yield* Updates.run(handle).pipe(
+          Effect.provide(Layer.provideMerge(source(updates, { stays: true }), Inbox.layer())),
+          Effect.provideService(InboxStore.InboxStore, store),
+          Effect.forkScoped
+        )
+        yield* TestClock.adjust("1 second")
+        setDown(true)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* store.stats).queued, 6)
+        setDown(false)
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual([...handled].sort(), ["1:1", "2:1", "2:2", "2:3", "3:1", "3:2"])
+        assert.deepStrictEqual(
+          handled.filter((name) => name.startsWith("2")),
+          ["2:1", "2:2", "2:3"]
+        )
+        assert.strictEqual((yield* store.stats).queued, 0)
+      })
+  )
+
+  it.effect("claims a partition again whose release was executed but whose result was lost", () =>
+    Effect.gen(function* () {
+      const { store } = yield* makeOutage
+      let isLost = true
+      const flaky = InboxStore.InboxStore.of({
+        ...store,
+        commit: (commits) =>
+          Effect.flatMap(store.commit(commits), () => {
+            if (!isLost) return Effect.void
+            isLost = false
+            return unavailable("commit")
+          })
+      })
+      const times: Array<number> = []
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        yield* Updates.run((update) =>
+          Effect.sync(() => times.push(timeOf(update))).pipe(
+            Effect.andThen(
+              timeOf(update) === 1 ? Effect.orDie(inbox.receive([started(1, 2), started(1, 3)])) : Effect.void
+            )
+          )
+        ).pipe(Effect.forkScoped)
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(times, [1, 2, 3])
+        assert.strictEqual((yield* store.stats).queued, 0)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, flaky)
+      )
+    })
+  )
+
+  it.effect("renews its leases three times before they expire, and soon again after a failure", () =>
+    Effect.gen(function* () {
+      const { counts, setDown, store } = yield* makeOutage
+      const fiber = yield* Updates.run(() => Effect.sleep("1 hour"), { timeout: "2 hours" }).pipe(
+        Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, store),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(counts.renew, 3)
+      setDown(true)
+      yield* TestClock.adjust("4 seconds")
+      setDown(false)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(
+        yield* store.claim({ owner: "other", now: 19_000, leaseUntil: 0, maxPartitions: 1, maxUpdates: 1 }),
+        []
+      )
+      yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
+  it.effect("asks an idle store rarely", () =>
+    Effect.gen(function* () {
+      const { counts, store } = yield* makeOutage
+      yield* Updates.run(() => Effect.void).pipe(
+        Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, store),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("30 seconds")
+      assert.isAtMost(counts.claim, 13)
+      assert.strictEqual(counts.renew, 0)
+    })
   )
 })

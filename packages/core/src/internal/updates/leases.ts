@@ -2,6 +2,8 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
@@ -10,13 +12,28 @@ import type { Commit, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { makeLeaseOwner } from "../stores/leaseOwner.ts"
 
-/** Updates that other processes enqueue do not open `wakeUp`, so a shared store is polled. */
-const pollInterval = "1 second"
+/** Updates that other processes enqueue do not open `wakeUp`, so a shared store is polled, less often while it is idle. */
+const pollInterval = 1000
+const idlePollInterval = 3000
+
+/** A lease is renewed this often before it expires. With 3, the event loop may be busy for two thirds of the lease. */
+const renewalsPerLease = 3
+
+/** After a failure, leases are renewed again after this time, in milliseconds. */
+const renewalPause = 1000
 
 const pauses = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
+
+/** A partition that this process has claimed. */
+interface Held {
+  /** The owner of the last claim. It changes when an expired lease is claimed again. */
+  owner: string
+  /** The commit that releases the partition, while it is running. */
+  release: { readonly id: string | undefined } | undefined
+}
 
 /**
  * Opens an inbox and claims partitions of it. The leases are renewed until the scope closes, which releases them.
@@ -27,9 +44,10 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
   const clock = yield* Clock.Clock
   // Without other processes, no lease has to end before this process does.
   const leaseMillis = store.isShared ? Duration.toMillis(leaseDuration) : Infinity
-  /** The owners of the claimed partitions, by key. Empty if the store is not shared. */
-  const owners = new Map<string, string>()
+  /** The claimed partitions by key. Empty if the store is not shared. */
+  const held = new Map<string, Held>()
   let owner = yield* makeLeaseOwner
+  let pause = pollInterval
   let isClosed = false
 
   const retryForever = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
@@ -40,14 +58,25 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       return Effect.retry(attempt, pauses) as Effect.Effect<A>
     })
 
-  const renewAll = (leaseUntil: number) =>
-    Effect.forEach(new Set([owner, ...owners.values()]), (name) => store.renew(name, leaseUntil), { discard: true })
+  const renewAll = (leaseUntil: number) => {
+    const owners = new Set([owner])
+    for (const partition of held.values()) owners.add(partition.owner)
+    return Effect.forEach(owners, (name) => store.renew(name, leaseUntil), { discard: true })
+  }
 
-  const keepRenewing = Effect.suspend(() => renewAll(clock.currentTimeMillisUnsafe() + leaseMillis)).pipe(
-    Effect.catch((error) => Effect.logWarning(`The leases of the inbox were not renewed. ${error.message}`)),
-    Effect.delay(leaseMillis / 3),
-    Effect.forever
-  )
+  const keepRenewing = Effect.gen(function* () {
+    const interval = leaseMillis / renewalsPerLease
+    let isFailing = false
+    for (;;) {
+      yield* Effect.sleep(isFailing ? Math.min(renewalPause, interval) : interval)
+      if (held.size === 0) continue
+      const renewed = yield* Effect.result(renewAll(clock.currentTimeMillisUnsafe() + leaseMillis))
+      if (Result.isFailure(renewed) && !isFailing) {
+        yield* Effect.logWarning(`The leases of the inbox were not renewed. ${renewed.failure.message}`)
+      }
+      isFailing = Result.isFailure(renewed)
+    }
+  })
   yield* Effect.addFinalizer(() => {
     isClosed = true
     return Effect.ignore(Effect.timeoutOption(renewAll(0), "5 seconds"))
@@ -59,13 +88,35 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     owner = name
   })
 
-  /** A partition whose lease expired can be claimed again while this process still handles it. It is not handled twice. */
-  const withoutHeld = (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> =>
-    partitions.filter(({ key }) => {
-      const isNew = !owners.has(key)
-      owners.set(key, owner)
-      return isNew
+  /**
+   * The claimed partitions without those that this process is still handling: their leases expired, for example while the
+   * store was unavailable. They continue under the new owner, and so does a commit that is being retried.
+   */
+  const withoutHeld = (partitions: ReadonlyArray<Partition>, newOwner: string): ReadonlyArray<Partition> =>
+    partitions.filter(({ key, updates }) => {
+      const partition = held.get(key)
+      // If the partition was released, but the result of the commit is not known yet, its completed update is gone.
+      const isHeld =
+        partition !== undefined &&
+        (partition.release === undefined ||
+          (partition.release.id !== undefined && partition.release.id === updates[0]?.id))
+      if (isHeld) partition.owner = newOwner
+      else held.set(key, { owner: newOwner, release: undefined })
+      return !isHeld
     })
+
+  const commitShared = (
+    partitionKey: string,
+    completed: Commit["completed"],
+    release: boolean
+  ): Effect.Effect<void> => {
+    const partition = held.get(partitionKey) ?? { owner, release: undefined }
+    if (release) partition.release = { id: completed?.id }
+    const commit = Effect.suspend(() => store.commit([{ owner: partition.owner, partitionKey, completed, release }]))
+    return Effect.map(retryForever(commit), () => {
+      if (release && held.get(partitionKey) === partition) held.delete(partitionKey)
+    })
+  }
 
   return {
     /** Claims partitions. `maxPartitions` is read at each attempt. */
@@ -76,22 +127,31 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
           const max = maxPartitions()
           if (max < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
-          const claim = store.claim({ owner, now, leaseUntil: now + leaseMillis, maxPartitions: max, maxUpdates })
+          const name = owner
+          const claim = store.claim({ owner: name, now, leaseUntil: now + leaseMillis, maxPartitions: max, maxUpdates })
           if (!store.isShared) return claim
           return Effect.map(
             Effect.tapError(claim, () => changeOwner),
-            withoutHeld
+            (partitions) => {
+              if (partitions.length > 0) pause = pollInterval
+              return withoutHeld(partitions, name)
+            }
           )
         })
       ),
-    commit: (partitionKey: string, completed: Commit["completed"], release: boolean): Effect.Effect<void> => {
-      const commit = store.commit([{ owner: owners.get(partitionKey) ?? owner, partitionKey, completed, release }])
-      // The partition can be claimed again before the commit returns.
-      if (release) owners.delete(partitionKey)
-      return retryForever(commit)
-    },
+    commit: (partitionKey: string, completed: Commit["completed"], release: boolean): Effect.Effect<void> =>
+      store.isShared
+        ? commitShared(partitionKey, completed, release)
+        : retryForever(store.commit([{ owner, partitionKey, completed, release }])),
     /** Waits until there may be partitions to claim. */
-    waitForMore: store.isShared ? Effect.timeoutOption(wakeUp.await, pollInterval) : wakeUp.await,
+    waitForMore: store.isShared
+      ? Effect.map(
+          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, pause)),
+          (woken) => {
+            pause = Option.isSome(woken) ? pollInterval : Math.min(2 * pause, idlePollInterval)
+          }
+        )
+      : wakeUp.await,
     wake: () => void wakeUp.openUnsafe(),
     /** Runs a source. Its end opens `wakeUp`. */
     forkSource: <E, R>(
