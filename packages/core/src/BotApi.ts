@@ -5,6 +5,9 @@
  * `RateLimiter`, open a span, send the request and classify the response; repeat the attempt by the `RetryPolicy`;
  * decode the response.
  *
+ * Metrics: `colloquy_requests_total` by the attributes `endpoint` and `status`, and `colloquy_request_duration_seconds` by
+ * `endpoint`. Without a response, `status` is the kind of the transport failure.
+ *
  * API: General conventions; Authentication.
  *
  * @since 0.1.0

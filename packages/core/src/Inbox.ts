@@ -112,8 +112,8 @@ export type ReceiveError = InboxFull | InboxStopping | StoreError
 /**
  * The inbox of a program. Sources write updates to it, and `Updates.run` handles them.
  *
- * Metrics: `colloquy_updates_received` and `colloquy_updates_duplicate` count updates; `colloquy_inbox_queued`,
- * `colloquy_inbox_oldest_age_ms` and `colloquy_inbox_dead_letters` are set whenever `stats` is read, which `Updates.run`
+ * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates; `colloquy_inbox_queued`,
+ * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read, which `Updates.run`
  * does every 15 seconds.
  *
  * @category services
@@ -238,7 +238,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return Effect.flatMap(store.enqueue(toBatch(updates, marker, now)), (added) => {
       queued += added
       wakeUp.openUnsafe()
-      metrics.received(added, updates.length - added)
+      metrics.received(updates, added)
       return elapsed(now, cleanedUpAt) < cleanupInterval ? Effect.void : forkCleanup
     })
   }

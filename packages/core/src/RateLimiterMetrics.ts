@@ -23,20 +23,20 @@ export const waiting = Metric.gauge("colloquy_limiter_waiting", { description: "
  * @category metrics
  * @since 0.1.0
  */
-export const permits = Metric.counter("colloquy_limiter_permits", {
+export const permits = Metric.counter("colloquy_limiter_permits_total", {
   description: "Permits that were granted",
   incremental: true
 })
 
 /**
- * How long calls waited for their permits, in milliseconds, by the attribute `priority`.
+ * How long calls waited for their permits, in seconds, by the attribute `priority`.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const waitTime = Metric.histogram("colloquy_limiter_wait_ms", {
-  description: "How long calls waited for their permits, in milliseconds",
-  boundaries: [1, 10, 35, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000]
+export const waitTime = Metric.histogram("colloquy_limiter_wait_seconds", {
+  description: "How long calls waited for their permits, in seconds",
+  boundaries: [0.001, 0.01, 0.035, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 600]
 })
 
 /**
@@ -45,7 +45,7 @@ export const waitTime = Metric.histogram("colloquy_limiter_wait_ms", {
  * @category metrics
  * @since 0.1.0
  */
-export const rejected = Metric.counter("colloquy_limiter_rejected", {
+export const rejected = Metric.counter("colloquy_limiter_rejected_total", {
   description: "Calls that got no permit, because the queue was full or the maximum wait was exceeded",
   incremental: true
 })
@@ -56,7 +56,7 @@ export const rejected = Metric.counter("colloquy_limiter_rejected", {
  * @category metrics
  * @since 0.1.0
  */
-export const rateLimited = Metric.counter("colloquy_limiter_429", {
+export const rateLimited = Metric.counter("colloquy_limiter_rate_limited_total", {
   description: "Requests that the platform answered with 429",
   incremental: true
 })
@@ -67,7 +67,7 @@ export const rateLimited = Metric.counter("colloquy_limiter_429", {
  * @category metrics
  * @since 0.1.0
  */
-export const pauses = Metric.counter("colloquy_limiter_pauses", {
+export const pauses = Metric.counter("colloquy_limiter_pauses_total", {
   description: "Pauses of all calls",
   incremental: true
 })
@@ -104,7 +104,7 @@ export const layer: Layer.Layer<never> = Layer.effect(
       onWaiting: (priority, delta) => metrics[priority].waiting.updateUnsafe((counts[priority] += delta), context),
       onPermit: (priority, waited) => {
         metrics[priority].permits.updateUnsafe(1, context)
-        metrics[priority].waitTime.updateUnsafe(waited, context)
+        metrics[priority].waitTime.updateUnsafe(waited / 1000, context)
       },
       onRejected: (priority) => metrics[priority].rejected.updateUnsafe(1, context),
       onRateLimited: () => rateLimited.updateUnsafe(1, context),

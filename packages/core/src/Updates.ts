@@ -168,7 +168,7 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  * - Each update is handled at least once: it leaves the inbox when its handler has succeeded, or as a dead letter.
  * - Updates of one chat are handled one at a time, in order, also while an update is retried. Different chats do not wait
  *   for each other.
- * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled`. To react
+ * - An update that no handler takes counts as handled, and is counted by the metric `colloquy_updates_unhandled_total`. To react
  *   to such updates, pass a handler that takes every update as the last one to `Handler.first`.
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead
  *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.

@@ -136,8 +136,8 @@ export interface Options extends ReceiverOptions, SubscriptionOptions {}
 /**
  * Receives deliveries, independent of the HTTP server.
  *
- * Metrics: `colloquy_webhook_rejected` by the attribute `status`, `colloquy_webhook_subscribed`,
- * `colloquy_webhook_resubscribed`, and the metrics of the inbox.
+ * Metrics: `colloquy_webhook_rejected_total` by the attribute `status`, `colloquy_webhook_subscribed`,
+ * `colloquy_webhook_resubscribed_total`, and the metrics of the inbox.
  *
  * @assumption webhookContentType
  * @category services
@@ -158,6 +158,11 @@ export class Webhook extends Context.Service<
     readonly bodyTimeout: Duration.Duration
     /** The path below which the health endpoints are served. */
     readonly healthPath: string
+    /**
+     * Whether a request is for the webhook: its path is that of deliveries or of a health endpoint, or it carries the
+     * secret. A server may use other requests for its own routes.
+     */
+    readonly serves: (request: WebhookRequest) => boolean
     /**
      * Returns the response to a request that is no authorized delivery, including requests to the health endpoints. Returns
      * `undefined` for a delivery: read its body and call `receive`, or `rejectBody` if that fails.
@@ -255,7 +260,7 @@ export const make = Effect.fnUntraced(function* (
   let subscriptionState: SubscriptionState = "unmanaged"
   const health = makeHealth({ inbox, maxAge, subscriptionState: () => subscriptionState })
   const otherRoutes = makeHealthRoutes(health, healthPath)
-  const authorize = makeAuthorize({ url, path, secrets, secretHeader, otherRoutes })
+  const { authorize, serves } = makeAuthorize({ url, path, secrets, secretHeader, otherRoutes })
   const { receive, rejectBody } = yield* makeReceive({ url, inbox, storeTimeout })
 
   const readBody = (body: Effect.Effect<Uint8Array, BodyError>) =>
@@ -271,6 +276,7 @@ export const make = Effect.fnUntraced(function* (
     secretCharacters,
     bodyTimeout,
     healthPath,
+    serves,
     authorize,
     receive,
     rejectBody,

@@ -167,7 +167,7 @@ describe("Inbox", () => {
       )
       yield* TestClock.adjust("16 seconds")
       assert.strictEqual(yield* gaugeOf("colloquy_inbox_queued"), 1)
-      assert.strictEqual(yield* gaugeOf("colloquy_inbox_oldest_age_ms"), 15_000)
+      assert.strictEqual(yield* gaugeOf("colloquy_inbox_oldest_age_seconds"), 15)
       yield* TestClock.adjust("15 seconds")
       assert.strictEqual(yield* gaugeOf("colloquy_inbox_queued"), 0)
       yield* Fiber.interrupt(fiber)

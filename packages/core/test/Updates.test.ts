@@ -32,6 +32,10 @@ const started = (chat_id: number, timestamp: number): Inbox.Received => {
   return { decoded: Update.parse(JSON.stringify({ update_type: "bot_started", timestamp, chat_id, user })) }
 }
 
+const received = (update_type: unknown): Inbox.Received => ({
+  decoded: Update.parse(JSON.stringify({ update_type, timestamp: 9 }))
+})
+
 /** A source that enqueues these updates and ends. */
 const source = (...updates: ReadonlyArray<Inbox.Received>) =>
   Layer.effect(
@@ -48,7 +52,11 @@ const counting = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     yield* program
     const snapshot = yield* Metric.snapshot
-    return new Map(snapshot.map((metric) => [metric.id, { ...metric.state } as Record<string, unknown>]))
+    const named = snapshot.map(({ attributes, id, state }) => {
+      const update_type = attributes?.["update_type"]
+      return [update_type === undefined ? id : `${id} ${update_type}`, { ...state } as Record<string, unknown>] as const
+    })
+    return new Map(named)
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
 const retryOnce = { retry: Schedule.recurs(1) }
@@ -58,7 +66,7 @@ const inTime = <A, E, R>(program: Effect.Effect<A, E, R>) =>
 
 describe("Updates.run", () => {
   it.effect(
-    "counts received, duplicate, handled, failed and dead-lettered updates, and sets the gauges of the inbox",
+    "counts received, duplicate, handled, failed and dead-lettered updates by type, and sets the gauges of the inbox",
     () =>
       Effect.gen(function* () {
         const handle = (update: Update.Update) => (timeOf(update) === 2 ? Effect.fail("no") : Effect.sleep("3 millis"))
@@ -66,18 +74,34 @@ describe("Updates.run", () => {
           Effect.gen(function* () {
             yield* inTime(Updates.run(handle, retryOnce))
             yield* (yield* Inbox.Inbox).stats
-          }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 1), started(2, 3))))
+          }).pipe(
+            Effect.provide(
+              source(
+                started(1, 1),
+                started(1, 2),
+                started(1, 1),
+                started(2, 3),
+                received("planet_aligned"),
+                received(1)
+              )
+            )
+          )
         )
         const count = (name: string) => metrics.get(name)?.["count"]
         assert.deepStrictEqual(
-          ["received", "duplicate", "handled", "failed", "dead_lettered"].map((what) =>
-            count(`colloquy_updates_${what}`)
+          ["received", "handled", "failed", "dead_lettered"].map((what) =>
+            count(`colloquy_updates_${what}_total bot_started`)
           ),
-          [3, 1, 2, 2, 1]
+          [4, 2, 2, 1]
         )
-        assert.strictEqual(count("colloquy_handler_duration_ms"), 2)
+        assert.strictEqual(count("colloquy_updates_duplicate_total"), 1)
+        assert.strictEqual(count("colloquy_updates_received_total unknown"), 1)
+        assert.strictEqual(count("colloquy_updates_handled_total unknown"), 1)
+        assert.strictEqual(count("colloquy_updates_received_total malformed"), 1)
+        const duration = metrics.get("colloquy_handler_duration_seconds bot_started")
+        assert.deepInclude(duration, { count: 2, min: 0.003 })
         assert.strictEqual(metrics.get("colloquy_inbox_queued")?.["value"], 0)
-        assert.strictEqual(metrics.get("colloquy_inbox_dead_letters")?.["value"], 1)
+        assert.strictEqual(metrics.get("colloquy_inbox_dead_letters")?.["value"], 2)
       })
   )
 
@@ -93,7 +117,7 @@ describe("Updates.run", () => {
           assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
         }).pipe(Effect.provide(source(started(1, 1), started(2, 2))))
       )
-      assert.strictEqual(metrics.get("colloquy_updates_unhandled")?.["count"], 2)
+      assert.strictEqual(metrics.get("colloquy_updates_unhandled_total bot_started")?.["count"], 2)
     })
   )
 

@@ -15,12 +15,14 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { makeHandler } from "./internal/webhook/handler.ts"
+import { withRoutes } from "./internal/webhook/routes.ts"
 import * as server from "./internal/webhook/server.ts"
 
 const advice: Readonly<Record<string, string>> = {
@@ -78,6 +80,11 @@ export interface ServerOptions {
    * behind a proxy that terminates TLS.
    */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
+  /**
+   * Further routes of the server, such as `PrometheusMetrics.layerHttp()` of Effect, which serves the metrics at `/metrics`.
+   * They get the requests to other paths than those of the webhook. Default: none, so other paths are answered with 404.
+   */
+  readonly routes?: Layer.Layer<never, never, HttpRouter.HttpRouter> | undefined
   /**
    * Maximum number of connections on which no request is in progress. For a new one, the connection that has been idle for
    * the longest time is closed, so that connections on which nothing is sent leave room for deliveries. Default: 512.
@@ -151,14 +158,15 @@ const errorCode = (cause: unknown) =>
 export const make = Effect.fnUntraced(function* (
   options: ServerOptions
 ): Effect.fn.Return<NodeWebhook["Service"], WebhookServerError, Webhook.Webhook | Scope.Scope> {
-  const { host, maxIdleConnections = 512, port, stopTimeout = "5 seconds", tls } = options
-  const { bodyTimeout } = yield* Webhook.Webhook
-  const handle = yield* toNodeHandler
+  const { host, maxIdleConnections = 512, port, routes, stopTimeout = "5 seconds", tls } = options
+  const webhook = yield* Webhook.Webhook
+  const handleWebhook = yield* toNodeHandler
+  const handle = routes === undefined ? handleWebhook : yield* withRoutes(webhook, handleWebhook, routes)
   const listening = {
     host,
     port,
     tls,
-    bodyTimeout,
+    bodyTimeout: webhook.bodyTimeout,
     maxIdleConnections,
     stopTimeout: Duration.fromInputUnsafe(stopTimeout)
   }
@@ -170,10 +178,24 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /**
- * A server for the webhook of the context and its health endpoints. When the program stops, the server accepts no new
+ * A server for the webhook of the context, its health endpoints and the given routes. When the program stops, the server accepts no new
  * connections and completes the responses in progress, for at most `stopTimeout`.
  *
  * Fails with `WebhookServerError` if it cannot start.
+ *
+ * **Example** (Serve the metrics to Prometheus)
+ *
+ * ```ts
+ * import { Inbox, Webhook } from "@colloquy/core"
+ * import { NodeWebhook } from "@colloquy/node"
+ * import { Layer } from "effect"
+ * import { PrometheusMetrics } from "effect/observability"
+ *
+ * const server = NodeWebhook.layerServer({ port: 8080, routes: PrometheusMetrics.layerHttp() }).pipe(
+ *   Layer.provide(Webhook.layerReceiver({ url: "https://bot.example/updates" })),
+ *   Layer.provide(Inbox.layerMemory())
+ * )
+ * ```
  *
  * @category layers
  * @since 0.1.0

@@ -8,7 +8,12 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import { PrometheusMetrics } from "effect/observability"
 import * as Scope from "effect/Scope"
 import * as http from "node:http"
 import { gzipSync } from "node:zlib"
@@ -218,6 +223,67 @@ describe("NodeWebhook.layerServer", () => {
       assert.strictEqual(mixed._tag, "WebhookServerError")
       assert.notInclude(mixed.message, "PRIVATE KEY")
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("The routes of NodeWebhook.layerServer", () => {
+  class Greeting extends Context.Service<Greeting, string>()("test/Greeting") {}
+
+  const greeting = HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const text = yield* Greeting
+      yield* router.add("GET", "/about", HttpServerResponse.text(text))
+      yield* router.add("POST", "/updates", HttpServerResponse.text("not the webhook"))
+    })
+  ).pipe(Layer.provide(Layer.succeed(Greeting, "A bot.")))
+
+  const routes = Layer.merge(PrometheusMetrics.layerHttp(), greeting)
+
+  const routed = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", routes }).pipe(Layer.provideMerge(receiver()))
+
+  const get = (address: string) => post(address, { method: "GET", body: null, headers: { "x-svc-bot-api-secret": "" } })
+
+  it.live("serve the metrics to Prometheus, beside deliveries and health endpoints", () =>
+    Effect.gen(function* () {
+      const at = yield* origin
+      assert.deepStrictEqual((yield* post(`${at}/updates?of=bot`)).body, "")
+      assert.strictEqual((yield* get(`${at}/updates`)).status, 405)
+      assert.strictEqual((yield* get(`${at}/health/ready`)).status, 200)
+      const metrics = yield* get(`${at}/metrics`)
+      assert.strictEqual(metrics.status, 200)
+      assert.include(metrics.headers.get("content-type"), "version=0.0.4")
+      for (const line of [
+        "# TYPE colloquy_updates_received_total counter",
+        'colloquy_updates_received_total{update_type="bot_started"} 1',
+        'colloquy_webhook_rejected_total{status="405"} 1'
+      ]) {
+        assert.include(metrics.body, `${line}\n`)
+      }
+      assert.deepStrictEqual(yield* texts, [started()])
+    }).pipe(Effect.provide(routed), Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
+  it.live("get the services of their layer, and answer unknown paths with 404", () =>
+    Effect.gen(function* () {
+      const at = yield* origin
+      const about = yield* get(`${at}/about`)
+      assert.deepStrictEqual([about.status, about.body], [200, "A bot."])
+      assert.strictEqual((yield* get(`${at}/nothing`)).status, 404)
+      assert.strictEqual((yield* post(`${at}/about`, { headers: { "x-svc-bot-api-secret": "" } })).status, 404)
+    }).pipe(Effect.provide(routed))
+  )
+
+  it.live("do not get a delivery to a wrong path, which is rejected with a warning", () =>
+    Effect.gen(function* () {
+      const logs: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
+      const at = yield* Effect.provide(
+        Effect.flatMap(origin, (at) => Effect.as(post(`${at}/about`), at)),
+        Layer.provideMerge(routed, logger)
+      )
+      assert.match(at, /^http/)
+      assert.include(logs.join(), "A delivery arrived at another path than /updates")
+    })
   )
 })
 

@@ -105,7 +105,7 @@ describe("A delivery", () => {
     Effect.gen(function* () {
       const rejected = Effect.map(Metric.snapshot, (metrics) =>
         metrics.flatMap(({ attributes, id, state }) =>
-          id === "colloquy_webhook_rejected" && attributes?.["status"] === "405" && "count" in state
+          id === "colloquy_webhook_rejected_total" && attributes?.["status"] === "405" && "count" in state
             ? [state.count]
             : []
         )

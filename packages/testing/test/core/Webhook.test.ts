@@ -303,7 +303,7 @@ describe("The subscription of a webhook", () => {
     return Effect.gen(function* () {
       yield* Subscriptions.subscribe({ url: "https://other.example/", update_types: ["bot_started"] })
       yield* Effect.gen(function* () {
-        const before = (yield* metricOf("colloquy_webhook_resubscribed"))[0] ?? 0
+        const before = (yield* metricOf("colloquy_webhook_resubscribed_total"))[0] ?? 0
         assert.deepStrictEqual(yield* metricOf("colloquy_webhook_subscribed"), [1])
         yield* Subscriptions.unsubscribe({ url })
         yield* TestClock.adjust("299 seconds")
@@ -313,11 +313,11 @@ describe("The subscription of a webhook", () => {
           ["https://other.example/", "bot_started"],
           [url, "message_created"]
         ])
-        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
+        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed_total"), [before + 1])
         assert.include(logs.join(), "The webhook subscribes again")
         assert.notInclude(logs.join(), secret)
         yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed"), [before + 1])
+        assert.deepStrictEqual(yield* metricOf("colloquy_webhook_resubscribed_total"), [before + 1])
       }).pipe(Effect.provide(webhook({ updateTypes: ["message_created"] })))
     }).pipe(Effect.provide(Layer.provideMerge(inMemory, layer)))
   })

@@ -16,6 +16,7 @@ import * as FieldIssue from "../../FieldIssue.ts"
 import type * as RateLimiter from "../../RateLimiter.ts"
 import { classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
+import { measured } from "./metrics.ts"
 import { makeRedact } from "./redact.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -96,14 +97,17 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
       let permit: RateLimiter.Permit | undefined
       // The HTTP request is created after the permit, because many calls can wait for one.
       const exchange = (span: Tracer.Span) =>
-        Effect.flatMap(send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout), (received) => {
-          span.attribute("http.response.status_code", received.status)
-          const classified = Effect.clockWith((clock) =>
-            Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
-          )
-          // The duration of a long poll says nothing about the network.
-          return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
-        })
+        Effect.flatMap(
+          measured(endpoint.endpoint, send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout)),
+          (received) => {
+            span.attribute("http.response.status_code", received.status)
+            const classified = Effect.clockWith((clock) =>
+              Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
+            )
+            // The duration of a long poll says nothing about the network.
+            return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
+          }
+        )
       const attempt = Effect.suspend(() => limiter.acquire(target, permit)).pipe(
         Effect.mapError((error) => withoutPermit(endpoint, error)),
         Effect.flatMap((granted) => {

@@ -1,6 +1,8 @@
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
 import type { Stats } from "../../InboxStore.ts"
+import type { Update } from "../../Update.ts"
 
 /**
  * Returns a small context for metric updates. Every metric update looks up two references, which is slow in the context
@@ -11,49 +13,72 @@ export const metricContext = (context: Context.Context<never>): Context.Context<
     Context.add(Metric.CurrentMetricAttributes, Context.get(context, Metric.CurrentMetricAttributes))
   )
 
-const received = Metric.counter("colloquy_updates_received", { description: "Updates added to the inbox" })
-const duplicate = Metric.counter("colloquy_updates_duplicate", { description: "Duplicate updates left out" })
+/** Metrics for each type of updates. Looking one up takes less time than adding the attribute again. */
+const byType = <Input, State>(metric: Metric.Metric<Input, State>) => {
+  const metrics = new Map<string, Metric.Metric<Input, State>>()
+  return (update_type: string): Metric.Metric<Input, State> => {
+    const existing = metrics.get(update_type)
+    if (existing !== undefined) return existing
+    const added = Metric.withAttributes(metric, { update_type })
+    metrics.set(update_type, added)
+    return added
+  }
+}
+
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+const received = byType(counter("colloquy_updates_received_total", "Updates that arrived, duplicates included"))
+const duplicate = counter("colloquy_updates_duplicate_total", "Duplicate updates that were left out")
 const queued = Metric.gauge("colloquy_inbox_queued", { description: "Queued updates, including those being handled" })
-const oldestAge = Metric.gauge("colloquy_inbox_oldest_age_ms", {
-  description: "Age of the oldest queued update, in milliseconds"
+const oldestAge = Metric.gauge("colloquy_inbox_oldest_age_seconds", {
+  description: "Age of the oldest queued update, in seconds"
 })
 const deadLetters = Metric.gauge("colloquy_inbox_dead_letters", { description: "Dead letters in the inbox" })
+
+interface Received {
+  readonly decoded: Result.Result<Update, unknown>
+}
+
+const typeOf = ({ decoded }: Received): string =>
+  Result.isSuccess(decoded) ? decoded.success.update_type : "malformed"
 
 export const makeInboxMetrics = (program: Context.Context<never>) => {
   const context = metricContext(program)
   return {
-    received: (added: number, duplicates: number): void => {
-      received.updateUnsafe(added, context)
-      if (duplicates > 0) duplicate.updateUnsafe(duplicates, context)
+    received: (updates: ReadonlyArray<Received>, added: number): void => {
+      for (const update of updates) received(typeOf(update)).updateUnsafe(1, context)
+      if (added < updates.length) duplicate.updateUnsafe(updates.length - added, context)
     },
     stats: (stats: Stats, now: number): void => {
       queued.updateUnsafe(stats.queued, context)
-      oldestAge.updateUnsafe(stats.oldestReceivedAt === undefined ? 0 : now - stats.oldestReceivedAt, context)
+      oldestAge.updateUnsafe(stats.oldestReceivedAt === undefined ? 0 : (now - stats.oldestReceivedAt) / 1000, context)
       deadLetters.updateUnsafe(stats.deadLetters, context)
     }
   }
 }
 
-const handled = Metric.counter("colloquy_updates_handled", { description: "Updates whose handler succeeded" })
-const unhandled = Metric.counter("colloquy_updates_unhandled", { description: "Updates that no handler took" })
-const failed = Metric.counter("colloquy_updates_failed", { description: "Attempts of handlers that failed" })
-const deadLettered = Metric.counter("colloquy_updates_dead_lettered", {
-  description: "Updates that became dead letters after their last attempt"
-})
-const duration = Metric.histogram("colloquy_handler_duration_ms", {
-  description: "Duration of successful handlers, in milliseconds",
-  boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 16 })
-})
+const handled = byType(counter("colloquy_updates_handled_total", "Updates whose handler succeeded"))
+const unhandled = byType(counter("colloquy_updates_unhandled_total", "Updates that no handler took"))
+const failed = byType(counter("colloquy_updates_failed_total", "Attempts of handlers that failed"))
+const deadLettered = byType(
+  counter("colloquy_updates_dead_lettered_total", "Updates that became dead letters after their last attempt")
+)
+const duration = byType(
+  Metric.histogram("colloquy_handler_duration_seconds", {
+    description: "Duration of successful handlers, in seconds",
+    boundaries: Metric.exponentialBoundaries({ start: 0.001, factor: 2, count: 16 })
+  })
+)
 
 export const makeHandlerMetrics = (program: Context.Context<never>) => {
   const context = metricContext(program)
   return {
-    handled: (millis: number): void => {
-      handled.updateUnsafe(1, context)
-      duration.updateUnsafe(millis, context)
+    handled: ({ update_type }: Update, millis: number): void => {
+      handled(update_type).updateUnsafe(1, context)
+      duration(update_type).updateUnsafe(millis / 1000, context)
     },
-    unhandled: (): void => unhandled.updateUnsafe(1, context),
-    failed: (): void => failed.updateUnsafe(1, context),
-    deadLettered: (): void => deadLettered.updateUnsafe(1, context)
+    unhandled: ({ update_type }: Update): void => unhandled(update_type).updateUnsafe(1, context),
+    failed: ({ update_type }: Update): void => failed(update_type).updateUnsafe(1, context),
+    deadLettered: ({ update_type }: Update): void => deadLettered(update_type).updateUnsafe(1, context)
   }
 }

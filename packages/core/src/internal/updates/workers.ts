@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   const deadLetter = (worker: Worker<R>, update: Update, cause: Cause.Cause<unknown>): void => {
     const { attempts } = worker
-    metrics.deadLettered()
+    metrics.deadLettered(update)
     const message = `The handler failed ${attempts} times. The update is now a dead letter: see Inbox.deadLetters.`
     fork(Effect.annotateLogs(Effect.logError(message), annotationsOf(update)))
     commitFailure(worker, { error: Cause.pretty(cause), attempts, failedAt: clock.currentTimeMillisUnsafe() })
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       release(worker)
     } else {
       worker.attempts++
-      metrics.failed()
+      metrics.failed(update)
       retryLater(worker, update, worker.isTimedOut ? timedOut() : exit.cause)
     }
   }
@@ -177,8 +177,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     Effect.flatMap(handle(update), (isHandled) => {
       running.delete(worker)
       worker.isCommitting = true
-      if (!isHandled) metrics.unhandled()
-      metrics.handled(clock.currentTimeMillisUnsafe() - worker.startedAt)
+      if (!isHandled) metrics.unhandled(update)
+      metrics.handled(update, clock.currentTimeMillisUnsafe() - worker.startedAt)
       worker.isReleasing = isLast(worker)
       return commit(worker.partition.key, { id: entryOf(worker).id }, worker.isReleasing)
     })

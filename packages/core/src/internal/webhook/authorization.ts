@@ -77,8 +77,8 @@ interface Options {
 }
 
 /**
- * Returns the response to a request that is no delivery, or `undefined` for a delivery. A client that does not know the
- * secret learns only the path and the method.
+ * `authorize` returns the response to a request that is no delivery, or `undefined` for a delivery. A client that does not
+ * know the secret learns only the path and the method. `serves` returns whether a request is for the webhook.
  */
 export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }: Options) => {
   const isSecret = makeIsSecret(secrets)
@@ -108,7 +108,16 @@ export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }:
     size: rejection(413, responses.tooLarge)
   }
 
-  return (request: WebhookRequest): Effect.Effect<WebhookResponse> | undefined => {
+  const serves = (request: WebhookRequest): boolean => {
+    const requestPath = pathOf(request.url)
+    return (
+      requestPath === path ||
+      otherRoutes(requestPath, request) !== undefined ||
+      (request.method === "POST" && isSecret(request.header(headerName)))
+    )
+  }
+
+  const authorize = (request: WebhookRequest): Effect.Effect<WebhookResponse> | undefined => {
     const requestPath = request.url === path ? path : pathOf(request.url)
     const given = request.header(headerName)
     if (requestPath !== path) {
@@ -125,4 +134,5 @@ export const makeAuthorize = ({ otherRoutes, path, secretHeader, secrets, url }:
     if (contentEncodingOf(request.header("content-encoding")) === undefined) return rejections.contentEncoding
     return Number(request.header("content-length") ?? 0) > maxBodySize ? rejections.size : undefined
   }
+  return { authorize, serves }
 }

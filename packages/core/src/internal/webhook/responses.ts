@@ -29,8 +29,9 @@ export const unknownEncoding = respond(415, { "accept-encoding": "gzip, deflate"
 /** The platform repeats the delivery after a minute. */
 export const unavailable = respond(503, { "retry-after": "60" })
 
-const rejected = Metric.counter("colloquy_webhook_rejected", {
-  description: "Requests that were not answered with 200, by status"
+const rejected = Metric.counter("colloquy_webhook_rejected_total", {
+  description: "Requests that were not answered with 200, by status",
+  incremental: true
 })
 
 const byStatus = new Map<number, typeof rejected>()

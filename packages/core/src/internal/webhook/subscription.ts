@@ -15,8 +15,9 @@ const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
   description: "Whether the platform has the subscription of the webhook, 1 or 0"
 })
 
-const resubscribed = Metric.counter("colloquy_webhook_resubscribed", {
-  description: "How often the subscription was created again because the platform had removed or changed it"
+const resubscribed = Metric.counter("colloquy_webhook_resubscribed_total", {
+  description: "How often the subscription was created again because the platform had removed or changed it",
+  incremental: true
 })
 
 const normalize = (url: string): string => {

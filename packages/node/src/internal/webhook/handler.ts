@@ -1,5 +1,5 @@
 import type { Webhook } from "@colloquy/core/Webhook"
-import { BodyError, maxBodySize, type WebhookResponse } from "@colloquy/core/WebhookRequest"
+import { BodyError, maxBodySize, type WebhookRequest, type WebhookResponse } from "@colloquy/core/WebhookRequest"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -20,6 +20,16 @@ const bytesOf = (value: unknown): Uint8Array | undefined =>
 const headerOf = ({ headers }: IncomingMessage, name: string): string | undefined => {
   const given = headers[name]
   return typeof given === "string" ? given : given?.join(", ")
+}
+
+/** Returns the request without its body. */
+export const headOf = (request: IncomingMessage): WebhookRequest => {
+  const { originalUrl } = request as FrameworkRequest
+  return {
+    method: request.method ?? "",
+    url: typeof originalUrl === "string" ? originalUrl : (request.url ?? ""),
+    header: (name) => headerOf(request, name)
+  }
 }
 
 const none = () => undefined
@@ -74,12 +84,8 @@ export const makeHandler = (webhook: Webhook["Service"], context: Context.Contex
   }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const { body, originalUrl, rawBody } = request as FrameworkRequest
-    const head = {
-      method: request.method ?? "",
-      url: typeof originalUrl === "string" ? originalUrl : (request.url ?? ""),
-      header: (name: string) => headerOf(request, name)
-    }
+    const { body, rawBody } = request as FrameworkRequest
+    const head = headOf(request)
     const rejection = webhook.authorize(head)
     if (rejection !== undefined) return run(response, rejection)
     const reject = (reason: BodyError["reason"]) => run(response, webhook.rejectBody(new BodyError({ reason })))
