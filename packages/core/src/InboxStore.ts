@@ -34,6 +34,20 @@ export interface Batch {
 }
 
 /**
+ * A queued update of a claimed partition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ClaimedUpdate extends QueuedUpdate.Entry {
+  /**
+   * Whether the update may have been handled before: it is the first update of a partition whose lease has expired, or it
+   * was a dead letter with at least one attempt.
+   */
+  readonly isRedelivered: boolean
+}
+
+/**
  * A claimed partition with its first queued updates, in order.
  *
  * @category models
@@ -43,7 +57,7 @@ export interface Partition {
   /** The partition key of all its updates. */
   readonly key: string
   /** The first queued updates. Empty only when the updates were deleted outside the library. */
-  readonly updates: ReadonlyArray<QueuedUpdate.Entry>
+  readonly updates: ReadonlyArray<ClaimedUpdate>
 }
 
 /**
@@ -170,8 +184,9 @@ export class InboxStore extends Context.Service<
   }
 >()("@colloquy/core/InboxStore") {}
 
-interface MemoryEntry extends QueuedUpdate.Entry {
+interface MemoryEntry extends ClaimedUpdate {
   readonly sequence: number
+  isRedelivered: boolean
 }
 
 interface MemoryPartition {
@@ -200,9 +215,9 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
   const isNew = ({ fingerprint }: QueuedUpdate.QueuedUpdate, { now, duplicatesSince }: Batch): boolean =>
     deduplication.add(fingerprint, now, duplicatesSince)
 
-  const append = (update: QueuedUpdate.QueuedUpdate): void => {
+  const append = (update: QueuedUpdate.QueuedUpdate, isRedelivered: boolean): void => {
     queued++
-    const entry = { id: String(++sequence), update, sequence }
+    const entry = { id: String(++sequence), update, sequence, isRedelivered }
     const partition = partitions.get(update.partitionKey)
     if (partition !== undefined) {
       partition.updates.push(entry)
@@ -224,7 +239,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     for (const update of batch.updates) {
       if (!isNew(update, batch)) continue
       added++
-      append(update)
+      append(update, false)
     }
     for (const { update, error } of batch.deadLetters) {
       if (!isNew(update, batch)) continue
@@ -247,8 +262,11 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     nextLeaseEnd = Infinity
     for (const partition of partitions.values()) {
       if (partition.owner === undefined) continue
-      if (partition.leaseUntil <= now) release(partition)
-      else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
+      if (partition.leaseUntil <= now) {
+        const head = partition.updates[partition.first]
+        if (head !== undefined) head.isRedelivered = true
+        release(partition)
+      } else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
     }
   }
 
@@ -334,7 +352,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     replay: (ids) =>
       Effect.sync(() => {
         const removed = removeDeadLetters(ids)
-        for (const { update } of removed) append(update)
+        for (const { attempts, update } of removed) append(update, attempts > 0)
         return removed.length
       }),
     drop: (ids) => Effect.sync(() => removeDeadLetters(ids).length),

@@ -6,10 +6,12 @@
  * @since 0.1.0
  */
 import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 
 /**
@@ -46,7 +48,8 @@ const maxFailures = 2
  * resumes when its item has been written, and fails only if the write of its own item failed.
  *
  * An item is removed from the queue if its caller is interrupted before the item's batch begins. Batches are written with
- * the context of `make`, not with that of the callers, so a caller inside a transaction must write by itself.
+ * the context of `make`, not with that of the callers, so a caller inside a transaction must write by itself. They are not
+ * traced.
  *
  * When the scope closes, the queued items are written first. After 5 seconds, the batch that is still being written and
  * all waiting callers are interrupted. Later calls are interrupted at once.
@@ -82,7 +85,8 @@ export const make: <A, B, E>(
   weigh = () => 1,
   write
 }: Options<A, B, E>) {
-  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  // A batch belongs to several callers, so its spans would be roots that say nothing about any of them.
+  const fork = Effect.runForkWith(Context.add(yield* Effect.context<never>(), References.TracerEnabled, false))
   const idle = Latch.makeUnsafe(true)
   let queued: Array<Waiter<A, B, E>> = []
   let batch: ReadonlyArray<Waiter<A, B, E>> = []

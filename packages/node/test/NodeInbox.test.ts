@@ -1,8 +1,8 @@
-import { Inbox } from "@colloquy/core"
+import { Inbox, Updates } from "@colloquy/core"
 import { NodeInbox } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Result } from "effect"
+import { ConfigProvider, Effect, Latch, Layer, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { existsSync, writeFileSync } from "node:fs"
@@ -70,6 +70,32 @@ describe("NodeInbox", () => {
         writeFileSync(filename, "")
         yield* receive
       }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect("has no spans but those of the handlers", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      const spans: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          spans.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const handled = yield* Latch.make(false)
+        const bot = Updates.run(() => handled.open).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
+        )
+        yield* Effect.forkScoped(bot)
+        yield* receive
+        yield* handled.await
+        yield* TestClock.adjust("30 seconds")
+        assert.strictEqual((yield* inbox.stats).queued, 0)
+      }).pipe(Effect.scoped, Effect.provide(NodeInbox.layer({ filename })), Effect.withTracer(tracer))
+      assert.deepStrictEqual(spans, ["Updates.handle"])
     })
   )
 

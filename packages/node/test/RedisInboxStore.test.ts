@@ -4,7 +4,7 @@ import { RedisInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as InboxSuite from "@colloquy/testing/InboxSuite"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Result, Stream } from "effect"
+import { Effect, Latch, Layer, Logger, Result, Schedule, Stream } from "effect"
 import { Redis } from "effect/persistence"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
@@ -85,9 +85,11 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         const redis = yield* Redis.Redis
         const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
         yield* inbox.receive(messages.map((update) => ({ decoded: Result.succeed(update) })))
-        yield* redis.send("HDEL", `{${prefix}:inbox}:updates`, "1")
-        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "2", "not an update")
-        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, "3", "[1,2,3,4]")
+        const ids = yield* redis.send<Array<string>>("HKEYS", `{${prefix}:inbox}:updates`)
+        const [first, second, third] = ids.toSorted((a, b) => Number(a) - Number(b))
+        yield* redis.send("HDEL", `{${prefix}:inbox}:updates`, first)
+        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, second, "not an update")
+        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, third, "[1,2,3,4]")
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
         yield* Updates.run(handle).pipe(
@@ -95,7 +97,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         )
         assert.deepStrictEqual(handled, [4])
         assert.deepStrictEqual(yield* inbox.stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 3 })
-        yield* redis.send("HSET", `{${prefix}:inbox}:failures`, "3", "not a failure")
+        yield* redis.send("HSET", `{${prefix}:inbox}:failures`, third, "not a failure")
         const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
           deadLetters.map(({ update }) => update.text),
@@ -110,6 +112,51 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)))
       )
     )
+  )
+
+  it.live("handles an update that arrives after Redis lost its data, and logs the loss once", () =>
+    withKeys((prefix) => {
+      const errors: Array<string> = []
+      const log = Logger.make(({ logLevel, message }) => {
+        if (logLevel === "Error") errors.push(String(message))
+      })
+      return Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const redis = yield* Redis.Redis
+        const latch = yield* Latch.make(false)
+        const handled: Array<number> = []
+        const receive = (timestamp: number) =>
+          inbox.receive([{ decoded: Result.succeed(Fixtures.botStarted({ timestamp })) }])
+        const handle = (update: Update.Update) =>
+          Effect.suspend(() => {
+            handled.push((update as Update.Of<"bot_started">).timestamp)
+            return handled.length === 1 ? latch.await : Effect.void
+          })
+        yield* receive(1)
+        yield* Effect.forkScoped(
+          Updates.run(handle).pipe(
+            Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
+          )
+        )
+        const until = <E>(condition: Effect.Effect<boolean, E>) =>
+          Effect.repeat(condition, { until: (isMet) => isMet, schedule: Schedule.spaced("5 millis") })
+        yield* until(Effect.sync(() => handled.length === 1))
+        const keys = yield* redis.send<Array<string>>("KEYS", `{${prefix}:*`)
+        yield* redis.send("DEL", ...keys)
+        yield* receive(2)
+        // The partition of the update is claimed while the handler of the lost update is still running.
+        yield* until(Effect.map(redis.send("HLEN", `{${prefix}:inbox}:owners`), (owners) => owners === 1))
+        yield* latch.open
+        yield* until(Effect.map(inbox.stats, ({ queued }) => queued === 0))
+        assert.deepStrictEqual(handled, [1, 2])
+        assert.lengthOf(errors, 1)
+        assert.include(errors[0], "The inbox in Redis lost its data")
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient))),
+        Effect.provide(Logger.layer([log]))
+      )
+    })
   )
 
   it.live(

@@ -33,7 +33,11 @@ interface Held {
   owner: string
   /** The commit that releases the partition, while it is running. */
   release: { readonly id: string | undefined } | undefined
+  /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
+  isClaimedAgain: boolean
 }
+
+const makeHeld = (owner: string): Held => ({ owner, release: undefined, isClaimedAgain: false })
 
 /**
  * Opens an inbox and claims partitions of it. The leases are renewed until the scope closes, which releases them.
@@ -100,9 +104,13 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
         partition !== undefined &&
         (partition.release === undefined ||
           (partition.release.id !== undefined && partition.release.id === updates[0]?.id))
-      if (isHeld) partition.owner = newOwner
-      else held.set(key, { owner: newOwner, release: undefined })
-      return !isHeld
+      if (isHeld) {
+        partition.owner = newOwner
+        return false
+      }
+      if (partition !== undefined) partition.isClaimedAgain = true
+      held.set(key, makeHeld(newOwner))
+      return true
     })
 
   const commitShared = (
@@ -110,9 +118,13 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     completed: Commit["completed"],
     release: boolean
   ): Effect.Effect<void> => {
-    const partition = held.get(partitionKey) ?? { owner, release: undefined }
+    const partition = held.get(partitionKey) ?? makeHeld(owner)
     if (release) partition.release = { id: completed?.id }
-    const commit = Effect.suspend(() => store.commit([{ owner: partition.owner, partitionKey, completed, release }]))
+    const commit = Effect.suspend(() =>
+      partition.isClaimedAgain
+        ? Effect.void
+        : store.commit([{ owner: partition.owner, partitionKey, completed, release }])
+    )
     return Effect.map(retryForever(commit), () => {
       if (release && held.get(partitionKey) === partition) held.delete(partitionKey)
     })

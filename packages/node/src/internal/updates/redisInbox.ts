@@ -1,4 +1,4 @@
-import type { Batch, BatchStore, Commit, Failure, Partition } from "@colloquy/core/InboxStore"
+import type { Batch, BatchStore, ClaimedUpdate, Commit, Failure, Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"
+import { randomUUID } from "node:crypto"
 import { ofRedis } from "../stores/failure.ts"
 import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import * as Scripts from "./redisScripts.ts"
@@ -59,8 +60,11 @@ const toDeadLetter = ([id, update, failure]: Scripts.DeadLetter): QueuedUpdate.D
 }
 
 const toPartition = ([key, ...rest]: Scripts.Claimed): Partition => {
-  const updates: Array<QueuedUpdate.Entry> = []
-  for (let index = 0; index < rest.length; index += 2) updates.push(toEntry(rest[index]!, rest[index + 1]))
+  const updates: Array<ClaimedUpdate> = []
+  for (let index = 0; index < rest.length; index += 3) {
+    const [id, packed, isRedelivered] = rest.slice(index, index + 3) as [string, string | null, number]
+    updates.push({ ...toEntry(id, packed), isRedelivered: isRedelivered === 1 })
+  }
   return { key: decodeText(key), updates }
 }
 
@@ -105,6 +109,11 @@ const commitArguments = ({ owner, partitionKey, completed, release }: Commit): R
   ]
 }
 
+const lostMessage = (prefix: string) =>
+  `The inbox in Redis lost its data: the keys ${prefix}:* were deleted, or the server started without its data. Queued ` +
+  "updates, dead letters and the fingerprints of duplicates are lost; handlers that are running are not affected. Set " +
+  "`appendonly yes` and `appendfsync always`, and check that nothing flushes the database, or choose another store."
+
 const cleanupChunk = 1000
 
 /** The client queues commands while it is disconnected. The time-out tells the caller. */
@@ -119,6 +128,7 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
       effect.pipe(
         Effect.timeout(timeout),
         Effect.mapError(toStoreError(name)),
+        Effect.withTracerEnabled(false),
         // The server runs in real time, also when the program runs with a test clock.
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
       )
@@ -156,19 +166,33 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
       }
     )
 
+  let lastRun: string | undefined
+
+  const checkRun = (run: string) =>
+    Effect.suspend(() => {
+      const isLost = lastRun !== undefined && lastRun !== run
+      lastRun = run
+      return isLost ? Effect.logError(lostMessage(prefix)) : Effect.void
+    })
+
   const replayAll = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
     if (ids.length === 0) return 0
     const packed = yield* get("replay", "updates", ids)
-    return yield* replay(packed.flatMap((update, index) => (update === null ? [] : [ids[index], unpack(update)[2]])))
+    const failures = yield* get("replay", "failures", ids)
+    return yield* replay(
+      packed.flatMap((update, index) =>
+        update === null ? [] : [ids[index], unpack(update)[2], String(unpackFailure(failures[index])[1])]
+      )
+    )
   })
 
   const store: BatchStore = {
     isShared: true,
     enqueueAll,
     claim: ({ owner, now, leaseUntil, maxPartitions, maxUpdates }) =>
-      Effect.map(
-        claim([encodeIndexed(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String)]),
-        (claimed) => claimed.map(toPartition)
+      Effect.flatMap(
+        claim([encodeIndexed(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String), randomUUID()]),
+        ([run, ...claimed]) => Effect.as(checkRun(run), claimed.map(toPartition))
       ),
     commit: (commits) => (commits.length === 0 ? Effect.void : Effect.asVoid(commit(commits.flatMap(commitArguments)))),
     renew: (owner, leaseUntil) => Effect.asVoid(renew([encodeIndexed(owner), String(leaseUntil)])),

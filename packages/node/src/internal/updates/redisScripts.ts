@@ -3,6 +3,7 @@ import * as Redis from "effect/persistence/Redis"
 /*
  * All keys start with the prefix, which is one hash slot of a cluster:
  *
+ * run                  the name of the store, which is new after the data was lost
  * seq                  the last id
  * updates              id -> update, of queued updates and dead letters
  * partition:KEY        list of the ids that are queued in a partition, in order
@@ -13,6 +14,7 @@ import * as Redis from "effect/persistence/Redis"
  * dead_letters         ids of dead letters, in order
  * dead_letters_by_time ids of dead letters, by the time of the failure
  * failures             id -> failure of a dead letter
+ * redelivered          ids of queued updates that may have been handled before
  * markers              source -> marker
  */
 const prelude = `
@@ -20,11 +22,21 @@ local function name(part) return KEYS[1] .. ':' .. part end
 local updates, ready, owners, leases = name('updates'), name('ready'), name('owners'), name('leases')
 local fingerprints, failures = name('fingerprints'), name('failures')
 local dead_letters, dead_letters_by_time = name('dead_letters'), name('dead_letters_by_time')
+local redelivered = name('redelivered')
 local function partition(key) return name('partition:' .. key) end
-local function next_id() return string.format('%.0f', redis.call('INCR', name('seq'))) end
-local function append(key, update)
+local function next_id()
+  local id = redis.call('INCR', name('seq'))
+  if id == 1 then
+    -- The first id is the time in microseconds, so that no id of the data that was lost is used again.
+    local time = redis.call('TIME')
+    id = redis.call('INCRBY', name('seq'), string.format('%.0f', time[1] * 1000000 + time[2]))
+  end
+  return string.format('%.0f', id)
+end
+local function append(key, update, is_redelivered)
   local id = next_id()
   redis.call('HSET', updates, id, update)
+  if is_redelivered then redis.call('SADD', redelivered, id) end
   if redis.call('RPUSH', partition(key), id) == 1 and redis.call('HEXISTS', owners, key) == 0 then
     redis.call('ZADD', ready, id, key)
   end
@@ -85,14 +97,22 @@ for marker = at, #ARGV, 2 do redis.call('HSET', name('markers'), ARGV[marker], A
 return added
 `).withReturnType<ReadonlyArray<number>>()
 
-/** The key of a partition, then ids and updates. A missing update is `null`. */
-export type Claimed = readonly [key: string, ...rest: ReadonlyArray<string | null>]
+/** The key of a partition, then for each update its id, the update or `null`, and whether it is redelivered: 1 or 0. */
+export type Claimed = readonly [key: string, ...rest: ReadonlyArray<string | number | null>]
 
-/** Arguments: owner, now, end of the lease, number of partitions, number of updates of each partition. */
+/**
+ * Arguments: owner, now, end of the lease, number of partitions, number of updates of each partition, a name for the store
+ * if it has none. Returns the name of the store, then the partitions.
+ */
 export const claim = script(`
-local owner, now, lease_until, max_partitions, max_updates = unpack(ARGV)
-for _, key in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do release(key) end
-local claimed = {}
+local owner, now, lease_until, max_partitions, max_updates, run = unpack(ARGV)
+redis.call('SETNX', name('run'), run)
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
+  local head = redis.call('LINDEX', partition(key), 0)
+  if head then redis.call('SADD', redelivered, head) end
+  release(key)
+end
+local claimed = { redis.call('GET', name('run')) }
 for _, key in ipairs(redis.call('ZRANGE', ready, 0, max_partitions - 1)) do
   redis.call('ZREM', ready, key)
   redis.call('HSET', owners, key, owner)
@@ -101,11 +121,12 @@ for _, key in ipairs(redis.call('ZRANGE', ready, 0, max_partitions - 1)) do
   for _, id in ipairs(redis.call('LRANGE', partition(key), 0, max_updates - 1)) do
     entries[#entries + 1] = id
     entries[#entries + 1] = redis.call('HGET', updates, id)
+    entries[#entries + 1] = redis.call('SISMEMBER', redelivered, id)
   end
   claimed[#claimed + 1] = entries
 end
 return claimed
-`).withReturnType<ReadonlyArray<Claimed>>()
+`).withReturnType<readonly [run: string, ...partitions: ReadonlyArray<Claimed>]>()
 
 /** Arguments: six values for each commit. */
 export const commit = script(`
@@ -114,6 +135,7 @@ for at = 1, #ARGV, 6 do
   if redis.call('HGET', owners, key) == owner then
     if id ~= '' and redis.call('LINDEX', partition(key), 0) == id then
       redis.call('LPOP', partition(key))
+      redis.call('SREM', redelivered, id)
       if failed_at == '' then redis.call('HDEL', updates, id) else add_dead_letter(id, failed_at, failure) end
     end
     if is_release == '1' then release(key) end
@@ -152,14 +174,14 @@ end
 return page
 `).withReturnType<ReadonlyArray<DeadLetter>>()
 
-/** Arguments: id and partition key of each dead letter. Returns how many existed. */
+/** Arguments: id, partition key and number of attempts of each dead letter. Returns how many existed. */
 export const replay = script(`
 local count = 0
-for at = 1, #ARGV, 2 do
+for at = 1, #ARGV, 3 do
   local update = remove_dead_letter(ARGV[at])
   if update then
     count = count + 1
-    append(ARGV[at + 1], update)
+    append(ARGV[at + 1], update, tonumber(ARGV[at + 2]) > 0)
   end
 end
 return count

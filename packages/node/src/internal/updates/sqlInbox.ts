@@ -1,4 +1,4 @@
-import type { Batch, BatchStore, Claim, Commit } from "@colloquy/core/InboxStore"
+import type { Batch, BatchStore, Claim, ClaimedUpdate, Commit } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
@@ -131,9 +131,10 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
   const operation =
     (name: string) =>
     <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
-      Effect.mapError(
-        Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect))),
-        toStoreError(name)
+      Effect.suspend(() => (isMigrated ? effect : Effect.andThen(migrateOnce, effect))).pipe(
+        Effect.mapError(toStoreError(name)),
+        // Most operations belong to no handler, and an idle inbox would fill the traces of a bot.
+        Effect.withTracerEnabled(false)
       )
 
   const transaction = (name: string) => {
@@ -211,19 +212,20 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
   })
 
   const claim = Effect.fnUntraced(function* ({ owner, now, leaseUntil, maxPartitions, maxUpdates }: Claim) {
-    const claimed = yield* sql<{ partition_key: string; head_id: number | bigint }>`
-      WITH free AS MATERIALIZED (
-        SELECT partition_key FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
-        ORDER BY head_id LIMIT ${maxPartitions} ${lockFree}
-      )
+    const free = yield* sql<{ partition_key: string; head_id: number | bigint; owner: string | null }>`
+      SELECT partition_key, head_id, owner FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
+      ORDER BY head_id LIMIT ${maxPartitions} ${lockFree}`
+    if (free.length === 0) return []
+    const keys = free.map(({ partition_key }) => partition_key)
+    yield* sql`
       UPDATE ${partitions} SET owner = ${encodeIndexed(owner)}, lease_until = ${leaseUntil}
-      WHERE partition_key IN (SELECT partition_key FROM free)
-      RETURNING partition_key, head_id`
-    if (claimed.length === 0) return []
-    const keys = [...claimed].sort((a, b) => (a.head_id < b.head_id ? -1 : 1)).map(({ partition_key }) => partition_key)
-    const byKey = new Map(keys.map((key): [string, Array<QueuedUpdate.Entry>] => [key, []]))
+      WHERE partition_key IN ${keysIn(keys)}`
+    // An owner that did not release its partition may have handled the first update.
+    const handled = new Set(free.flatMap(({ head_id, owner }) => (owner === null ? [] : [head_id])))
+    const byKey = new Map(keys.map((key): [string, Array<ClaimedUpdate>] => [key, []]))
     for (const row of yield* dialect.firstUpdates(updates, keys, maxUpdates)) {
-      byKey.get(row.partition_key)!.push(toEntry(row))
+      const isRedelivered = handled.has(row.id) || (row.attempts !== null && row.attempts > 0)
+      byKey.get(row.partition_key)!.push({ ...toEntry(row), isRedelivered })
     }
     return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
   })
@@ -288,8 +290,8 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
     const replayed = idsIn(found.map(({ id }) => ({ id: String(id) })))
     yield* lockPartitions(keys)
     yield* sql`
-      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
-      SELECT fingerprint, partition_key, received_at, text FROM ${updates} WHERE id IN ${replayed} ORDER BY id`
+      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts)
+      SELECT fingerprint, partition_key, received_at, text, attempts FROM ${updates} WHERE id IN ${replayed} ORDER BY id`
     yield* sql`DELETE FROM ${updates} WHERE id IN ${replayed}`
     yield* setHeads(keys)
     return found.length

@@ -57,6 +57,8 @@ export interface UpdateRow {
   readonly fingerprint: string
   readonly received_at: number | bigint
   readonly text: string
+  /** Set for dead letters, and for queued updates that were dead letters. */
+  readonly attempts: number | bigint | null
 }
 
 /** An update to insert: a dead letter if `failed_at` is set. */
@@ -99,7 +101,7 @@ const pg = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
   firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
     SELECT u.* FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
     CROSS JOIN LATERAL (
-      SELECT id, partition_key, fingerprint, received_at, text FROM ${updates}
+      SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
       WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
     ) AS u
     ORDER BY u.id`
@@ -126,7 +128,7 @@ const sqlite = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
   insert: (updates, values) =>
     Effect.forEach(toInserts(values), (rows) => sql`INSERT INTO ${updates} ${sql.insert(rows)}`, { discard: true }),
   firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
-    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text
+    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts
     FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
     JOIN ${updates} AS u ON u.id IN (
       SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}

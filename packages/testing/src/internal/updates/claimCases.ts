@@ -1,4 +1,4 @@
-import { InboxStore } from "@colloquy/core/InboxStore"
+import { InboxStore, type Partition } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
@@ -107,6 +107,24 @@ export const claimCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* claim("two", { at: now + lease - 1 }), [])
     deepStrictEqual(fingerprints(yield* claim("two", { at: now + lease })), [["chat:0", "chat:1"]])
     deepStrictEqual(yield* claim("one", { at: now + lease }), [])
+  }),
+
+  test("marks the first update of a partition whose lease expired as redelivered, until it is completed", function* () {
+    const flags = (partitions: ReadonlyArray<Partition>) =>
+      partitions.map(({ updates }) => updates.map(({ isRedelivered }) => isRedelivered))
+    yield* enqueue([...updatesOf("a", 2), ...updatesOf("b", 1)])
+    const before = yield* claim("one")
+    deepStrictEqual(flags(before), [[false, false], [false]])
+    const [{ key, updates }, other] = before
+    yield* commit({ owner: "one", partitionKey: key, completed: { id: updates[0].id }, release: false })
+    yield* commit({ owner: "one", partitionKey: other.key, release: true })
+    yield* enqueue(updatesOf("a", 4).slice(2))
+    const after = yield* claim("two", { at: now + lease })
+    deepStrictEqual(fingerprints(after), [["a:1", "a:2", "a:3"], ["b:0"]])
+    deepStrictEqual(flags(after), [[true, false, false], [false]])
+    const [{ updates: claimed }] = after
+    yield* commit({ owner: "two", partitionKey: "a", completed: { id: claimed[0].id }, release: true })
+    deepStrictEqual(flags(yield* claim("three", { at: now + lease })), [[false, false]])
   }),
 
   test("ignores commits of an owner that has lost the partition", function* () {

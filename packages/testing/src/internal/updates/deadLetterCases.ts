@@ -87,6 +87,20 @@ export const deadLetterCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
   }),
 
+  test("marks a replayed dead letter with attempts as redelivered", function* () {
+    yield* enqueue([update("a", { key: "a" })], { deadLetters: [malformedUpdate("b", "not { json")] })
+    for (const partition of yield* claim("one")) yield* failAll("one", partition, "failed")
+    yield* replay(...(yield* listDeadLetters()).map(({ id }) => id))
+    const claimed = (yield* claim("two")).flatMap(({ updates }) => updates)
+    deepStrictEqual(
+      Object.fromEntries(claimed.map(({ isRedelivered, update }) => [update.fingerprint, isRedelivered])),
+      {
+        a: true,
+        b: false
+      }
+    )
+  }),
+
   test("replays a dead letter to a new partition, and to a claimed partition", function* () {
     yield* enqueue([update("a", { key: "a" }), update("b", { key: "b" })])
     for (const partition of yield* claim("one")) yield* failAll("one", partition, "failed")
