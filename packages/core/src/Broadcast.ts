@@ -122,10 +122,10 @@ export interface Progress extends Summary {
  */
 export class BroadcastAlreadyRunning extends Data.TaggedError("BroadcastAlreadyRunning")<{
   /** The name of the broadcast. */
-  readonly name: string
+  readonly broadcastName: string
 }> {
   override get message() {
-    return `The broadcast "${this.name}" is already being sent by another process or fiber. Wait until it ends, or use another name for another broadcast.`
+    return `The broadcast "${this.broadcastName}" is already being sent by another process or fiber. Wait until it ends, or use another name for another broadcast.`
   }
 }
 

@@ -20,9 +20,12 @@ import type { StoreError } from "./StoreError.ts"
  * @category errors
  * @since 0.1.0
  */
-export class UnknownChat extends Data.TaggedError("UnknownChat")<{ readonly chat_id: ChatId; readonly name: string }> {
+export class UnknownChat extends Data.TaggedError("UnknownChat")<{
+  readonly chat_id: ChatId
+  readonly dataName: string
+}> {
   override get message() {
-    return `ChatData "${this.name}": the chat ${this.chat_id} is not known. Use ChatStore.track for its updates, or ChatStore.seed for its id.`
+    return `ChatData "${this.dataName}": the chat ${this.chat_id} is not known. Use ChatStore.track for its updates, or ChatStore.seed for its id.`
   }
 }
 
@@ -35,14 +38,14 @@ export class UnknownChat extends Data.TaggedError("UnknownChat")<{ readonly chat
  */
 export class InvalidChatData extends Data.TaggedError("InvalidChatData")<{
   readonly chat_id: ChatId
-  readonly name: string
+  readonly dataName: string
   /** What does not match. */
   readonly problem: string
   /** The value. */
   readonly raw: unknown
 }> {
   override get message() {
-    return `ChatData "${this.name}" of the chat ${this.chat_id} does not match its schema: ${this.problem}. A schema that changed must accept old values too.`
+    return `ChatData "${this.dataName}" of the chat ${this.chat_id} does not match its schema: ${this.problem}. A schema that changed must accept old values too.`
   }
 }
 
@@ -106,7 +109,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
   const invalid =
     (chat_id: ChatId, raw: unknown) =>
     ({ issue }: Schema.SchemaError) =>
-      new InvalidChatData({ chat_id, name, problem: FieldIssue.formatSchemaIssue(issue), raw })
+      new InvalidChatData({ chat_id, dataName: name, problem: FieldIssue.formatSchemaIssue(issue), raw })
 
   const from = ({ chat_id, data }: KnownChat) => {
     const raw = data[name]
@@ -124,7 +127,7 @@ export const make = <A, I>(name: string, schema: Schema.Codec<A, I>): ChatData<A
       const store = yield* ChatStore
       while (true) {
         const chat = yield* store.get(chat_id)
-        if (Option.isNone(chat)) return yield* new UnknownChat({ chat_id, name })
+        if (Option.isNone(chat)) return yield* new UnknownChat({ chat_id, dataName: name })
         const [result, data] = yield* next(chat.value)
         if (yield* store.compareAndSetData(chat_id, chat.value.data, data)) return result
       }

@@ -23,7 +23,7 @@ import type * as Update from "./Update.ts"
  */
 export class MalformedLink extends Data.TaggedError("MalformedLink")<{
   /** The name of the payload. */
-  readonly name: string
+  readonly linkName: string
   /** What is wrong. */
   readonly problem: string
   /** The payload as it was received. */
@@ -36,7 +36,7 @@ export class MalformedLink extends Data.TaggedError("MalformedLink")<{
 
   override get message() {
     return (
-      `Cannot decode the payload ${JSON.stringify(this.name)} of a deep link: ${this.problem}. The link was truncated, ` +
+      `Cannot decode the payload ${JSON.stringify(this.linkName)} of a deep link: ${this.problem}. The link was truncated, ` +
       "changed, or created by an older version of the bot. Greet the user as if there were no payload."
     )
   }
@@ -113,8 +113,8 @@ export const make: {
     format,
     type: "bot_started",
     payloadOf: (update) => update.payload,
-    invalid: (problem) => new InvalidPayload({ name, problem }),
-    malformed: (problem, payload, update) => new MalformedLink({ name, problem, payload, update })
+    invalid: (problem) => new InvalidPayload({ payloadName: name, problem }),
+    malformed: (problem, payload, update) => new MalformedLink({ linkName: name, problem, payload, update })
   })
   return self as never
 }

@@ -341,7 +341,7 @@ export const StoreError = make(Stores.StoreError, "StoreError", {
  * @category stores
  * @since 0.1.0
  */
-export const UnknownChat = make(ChatData.UnknownChat, "UnknownChat", { chat_id: ChatId, name: Schema.String })
+export const UnknownChat = make(ChatData.UnknownChat, "UnknownChat", { chat_id: ChatId, dataName: Schema.String })
 
 /**
  * Codec of `ChatData.InvalidChatData`.
@@ -351,7 +351,7 @@ export const UnknownChat = make(ChatData.UnknownChat, "UnknownChat", { chat_id: 
  */
 export const InvalidChatData = make(ChatData.InvalidChatData, "InvalidChatData", {
   chat_id: ChatId,
-  name: Schema.String,
+  dataName: Schema.String,
   problem: Schema.String,
   raw: ExactJson
 })
@@ -363,7 +363,7 @@ export const InvalidChatData = make(ChatData.InvalidChatData, "InvalidChatData",
  * @since 0.1.0
  */
 export const BroadcastAlreadyRunning = make(Broadcast.BroadcastAlreadyRunning, "BroadcastAlreadyRunning", {
-  name: Schema.String
+  broadcastName: Schema.String
 })
 
 /**
@@ -397,7 +397,7 @@ export const InvalidArguments = make(Command.InvalidArguments, "InvalidArguments
  * @since 0.1.0
  */
 export const InvalidPayload = make(Payload.InvalidPayload, "InvalidPayload", {
-  name: Schema.String,
+  payloadName: Schema.String,
   problem: Schema.String
 })
 
@@ -408,7 +408,7 @@ export const InvalidPayload = make(Payload.InvalidPayload, "InvalidPayload", {
  * @since 0.1.0
  */
 export const MalformedPayload = make(Payload.MalformedPayload, "MalformedPayload", {
-  name: Schema.String,
+  payloadName: Schema.String,
   problem: Schema.String,
   payload: Schema.String,
   update: ExactUpdate
@@ -421,7 +421,7 @@ export const MalformedPayload = make(Payload.MalformedPayload, "MalformedPayload
  * @since 0.1.0
  */
 export const MalformedLink = make(DeepLink.MalformedLink, "MalformedLink", {
-  name: Schema.String,
+  linkName: Schema.String,
   problem: Schema.String,
   payload: Schema.String,
   update: ExactUpdate
@@ -530,7 +530,7 @@ export const InvalidUploadResponse = make(UploadError.InvalidResponse, "InvalidR
  */
 export const UploadFailed = make(UploadError.UploadFailed, "UploadFailed", {
   type: Upload.UploadType,
-  name: Schema.String,
+  fileName: Schema.String,
   reason: Schema.Union([LimitExceeded, SourceFailed, SourceMismatch, Transport, Rejected, InvalidUploadResponse]),
   saved: optional(Upload.SavedUpload)
 })

@@ -23,7 +23,7 @@ import type * as Update from "./Update.ts"
  */
 export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
   /** The name of the payload. */
-  readonly name: string
+  readonly payloadName: string
   /** What is wrong. */
   readonly problem: string
 }> {
@@ -31,7 +31,7 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
   readonly [PermanentError.TypeId] = true
 
   override get message() {
-    return `Cannot create the payload ${JSON.stringify(this.name)}: ${this.problem}.`
+    return `Cannot create the payload ${JSON.stringify(this.payloadName)}: ${this.problem}.`
   }
 }
 
@@ -44,7 +44,7 @@ export class InvalidPayload extends Data.TaggedError("InvalidPayload")<{
  */
 export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
   /** The name of the payload. */
-  readonly name: string
+  readonly payloadName: string
   /** What is wrong. */
   readonly problem: string
   /** The payload as it was received. */
@@ -57,7 +57,7 @@ export class MalformedPayload extends Data.TaggedError("MalformedPayload")<{
 
   override get message() {
     return (
-      `Cannot decode the payload ${JSON.stringify(this.name)} of a button: ${this.problem}. The button was probably ` +
+      `Cannot decode the payload ${JSON.stringify(this.payloadName)} of a button: ${this.problem}. The button was probably ` +
       "sent by an older version of the bot. Answer the callback with a notice that the button is out of date."
     )
   }
@@ -137,8 +137,8 @@ export const make: {
     format,
     type: "message_callback",
     payloadOf: ({ callback }) => callback.payload,
-    invalid: (problem) => new InvalidPayload({ name, problem }),
-    malformed: (problem, payload, update) => new MalformedPayload({ name, problem, payload, update })
+    invalid: (problem) => new InvalidPayload({ payloadName: name, problem }),
+    malformed: (problem, payload, update) => new MalformedPayload({ payloadName: name, problem, payload, update })
   })
   const self: Payload<A, MalformedPayload, RD, RE> = {
     ...named,

@@ -137,7 +137,7 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
   /** The kind of media that the file was uploaded as. */
   readonly type: UploadType
   /** The name of the file. */
-  readonly name: string
+  readonly fileName: string
   /** Why the upload failed. */
   readonly reason: Reason
   /** The resumable upload, to resume it with `Uploads.upload`. Absent if there is nothing to resume. */
@@ -157,6 +157,6 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
   }
 
   override get message() {
-    return `Failed to upload the ${this.type} ${JSON.stringify(this.name)}: ${this.reason.message}`
+    return `Failed to upload the ${this.type} ${JSON.stringify(this.fileName)}: ${this.reason.message}`
   }
 }

@@ -71,7 +71,7 @@ const issues = [{ field: "text", problem: "is missing" }]
 const rejected = new UploadError.Rejected({ status: 415, code: "4", detail: "no", body: "{}" })
 
 const uploadFailed = (reason: UploadError.Reason) =>
-  new UploadError.UploadFailed({ type: "video", name: "a.mp4", reason })
+  new UploadError.UploadFailed({ type: "video", fileName: "a.mp4", reason })
 
 const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, errors: ReadonlyArray<Error>]> = [
   [ErrorSchema.Unauthorized, [new ApiError.Unauthorized(response), new ApiError.Unauthorized(fullResponse)]],
@@ -135,12 +135,12 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
       })
     ]
   ],
-  [ErrorSchema.UnknownChat, [new ChatData.UnknownChat({ chat_id: Chat.ChatId.make(-1), name: "visits" })]],
+  [ErrorSchema.UnknownChat, [new ChatData.UnknownChat({ chat_id: Chat.ChatId.make(-1), dataName: "visits" })]],
   [
     ErrorSchema.InvalidChatData,
-    [new ChatData.InvalidChatData({ chat_id: Chat.ChatId.make(-1), name: "visits", problem: "no", raw: { seq } })]
+    [new ChatData.InvalidChatData({ chat_id: Chat.ChatId.make(-1), dataName: "visits", problem: "no", raw: { seq } })]
   ],
-  [ErrorSchema.BroadcastAlreadyRunning, [new Broadcast.BroadcastAlreadyRunning({ name: "news" })]],
+  [ErrorSchema.BroadcastAlreadyRunning, [new Broadcast.BroadcastAlreadyRunning({ broadcastName: "news" })]],
   [
     ErrorSchema.RateLimiterError,
     [new RateLimiter.RateLimiterError({ reason: "QueueFull", retryAfter: Duration.millis(5) })]
@@ -149,14 +149,14 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     ErrorSchema.InvalidArguments,
     [new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created })]
   ],
-  [ErrorSchema.InvalidPayload, [new Payload.InvalidPayload({ name: "vote", problem: "is too long" })]],
+  [ErrorSchema.InvalidPayload, [new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" })]],
   [
     ErrorSchema.MalformedPayload,
-    [new Payload.MalformedPayload({ name: "vote", problem: "no", payload: "vote:", update: callback })]
+    [new Payload.MalformedPayload({ payloadName: "vote", problem: "no", payload: "vote:", update: callback })]
   ],
   [
     ErrorSchema.MalformedLink,
-    [new DeepLink.MalformedLink({ name: "ref", problem: "no", payload: "ref-", update: started })]
+    [new DeepLink.MalformedLink({ linkName: "ref", problem: "no", payload: "ref-", update: started })]
   ],
   [
     ErrorSchema.InvalidSettings,
@@ -185,7 +185,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
       uploadFailed(new UploadError.InvalidResponse({ status: 200, problem: "no", body: "<" })),
       new UploadError.UploadFailed({
         type: "file",
-        name: "a.txt",
+        fileName: "a.txt",
         reason: new UploadError.SourceFailed({ detail: "no such file" }),
         saved: {
           type: "file",
@@ -248,6 +248,14 @@ describe("ErrorSchema", () => {
       assert.deepStrictEqual(comparable(roundTrip(codec, error)), comparable(error))
     }
   )
+
+  it("contains errors whose fields do not hide their names", () => {
+    for (const error of samples.flatMap(([, errors]) => errors as ReadonlyArray<Error>)) {
+      assert.isFalse(Object.hasOwn(error, "name"), error.constructor.name)
+      assert.strictEqual(error.name, error.constructor.name)
+      assert.include(error.stack, error.constructor.name)
+    }
+  })
 
   it("keeps the integers of an update exact", () => {
     const restored = roundTrip(ErrorSchema.NoChat as never, new Messages.NoChat({ update: created })) as Messages.NoChat

@@ -161,7 +161,7 @@ describe("Updates.run", () => {
       const errors = [
         new OutOfDate(),
         PermanentError.mark(new TypeError("of another library")),
-        new Payload.MalformedPayload({ name: "vote", problem: "", payload: "", update: {} as never }),
+        new Payload.MalformedPayload({ payloadName: "vote", problem: "", payload: "", update: {} as never }),
         new StoreError.StoreError({ store: "chats", operation: "upsert", reason: "no such table", isRetryable: false })
       ]
       let attempts = 0

@@ -83,7 +83,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
       const summary = yield* acquireLease(create)
       if (Option.isSome(summary)) return yield* apply(summary.value.status)
       const isRemoved = !create && Option.isNone(yield* retryStore(store.summary(name)))
-      return isRemoved ? yield* end : yield* new BroadcastAlreadyRunning({ name })
+      return isRemoved ? yield* end : yield* new BroadcastAlreadyRunning({ broadcastName: name })
     })
 
     const release = Effect.ignore(store.acquireLease({ name, owner, now: 0, leaseUntil: 0, create: false }))

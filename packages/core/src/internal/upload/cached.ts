@@ -30,7 +30,7 @@ const keyOf = ({ name, source, type }: RandomAccessRequest) => {
     return [type, digest, ...(isNameVisible(type) ? [fileName] : [])].join(" ")
   }).pipe(
     Effect.scoped,
-    Effect.mapError((cause) => new UploadFailed({ type, name: fileName, reason: sourceFailed(cause) }))
+    Effect.mapError((cause) => new UploadFailed({ type, fileName, reason: sourceFailed(cause) }))
   )
 }
 

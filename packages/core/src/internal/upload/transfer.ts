@@ -42,7 +42,7 @@ export interface Transfer {
 export type Step<A> = Effect.Effect<A, UploadFailed | ApiError.Common, BotApi | HttpClient.HttpClient>
 
 export const failed = ({ name, type }: Pick<Transfer, "name" | "type">, reason: Reason, saved?: SavedUpload) =>
-  new UploadFailed({ type, name, reason, ...(saved === undefined ? {} : { saved }) })
+  new UploadFailed({ type, fileName: name, reason, ...(saved === undefined ? {} : { saved }) })
 
 const sendRequest = (transfer: Transfer, progress: Progress, request: HostRequest, saved?: SavedUpload) =>
   Effect.mapError(send(request, progress, transfer.stallTimeout), (reason) => failed(transfer, reason, saved))
