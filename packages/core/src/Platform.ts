@@ -1028,6 +1028,14 @@ export const assumptions = {
     grade: "A",
     fact: "DELETE /subscriptions takes the query parameter `url`, and returns {success, message?}."
   },
+  miniAppInitData: {
+    grade: "A",
+    fact: 'The init data of a mini app are a query string with `auth_date`, `query_id`, `user` {id, first_name, last_name, username, language_code, photo_url}, `chat` {id, type}, `start_param` and `hash`. `hash` is the hexadecimal HMAC-SHA256 of the other decoded fields as lines `name=value` in alphabetical order; its key is the HMAC-SHA256 of the token with the key "WebAppData".'
+  },
+  miniAppAuthDate: {
+    grade: "C",
+    fact: "The `auth_date` of a mini app is in milliseconds, or in seconds if it is below 10^11."
+  },
   webhookSecretOfRetries: {
     grade: "C",
     fact: "A retried delivery carries the secret that the subscription has at that time."
