@@ -1,5 +1,5 @@
 /**
- * Answers callbacks: what a user does when they press a button.
+ * Answers callbacks. The platform sends a callback when a user presses a button.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Pauses between attempts that grow up to a limit.
+ * Retry schedules whose delays grow exponentially up to a maximum.
  *
  * For authors of stores. `RetryPolicy` is what bots configure.
  *

@@ -95,8 +95,8 @@ export const pause = (name: string): Effect.Effect<boolean, StoreError, Broadcas
 export const resume = (name: string): Effect.Effect<boolean, StoreError, BroadcastStore> => setStatus(name, "running")
 
 /**
- * Cancels a broadcast for good, within a second. Requests in flight are completed, and the results are kept. Returns
- * `true` if there was a broadcast of this name that was not over.
+ * Cancels a broadcast within a second. It cannot be resumed. Requests in flight are completed, and the results are kept.
+ * Returns `true` if the broadcast exists and was neither finished nor cancelled.
  *
  * @category control
  * @since 0.1.0

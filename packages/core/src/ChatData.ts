@@ -14,8 +14,7 @@ import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /**
- * Data can only be stored with a known chat, and the bot does not know this one: it left the chat, or no update of the
- * chat was stored.
+ * The chat is not known, so no data can be stored with it: the bot left the chat, or no update of the chat was stored.
  *
  * @category errors
  * @since 0.1.0

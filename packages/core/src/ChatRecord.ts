@@ -19,7 +19,7 @@ import type { Update } from "./Update.ts"
 import type { User } from "./User.ts"
 
 /**
- * A fact and the time of its update, in Unix milliseconds.
+ * A value from an update, and the time of the update in Unix milliseconds.
  *
  * @category models
  * @since 0.1.0
@@ -58,7 +58,7 @@ export interface ChatRecord {
 type Facts = Partial<Pick<ChatRecord, "type" | "member_at" | "left_at" | "title" | "user" | "rights">>
 
 /**
- * Creates a record of facts that have the same time.
+ * Creates a record whose values all have the same time.
  *
  * @category constructors
  * @since 0.1.0
@@ -141,7 +141,7 @@ const read = (update: Update): ChatRecord | undefined => {
 }
 
 /**
- * Returns the facts of an update, or none if it has no chat.
+ * Returns what an update says about its chat as a record, or `undefined` if it has no chat.
  *
  * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
  * - All other updates mean that it is in the chat, except those that a user can also cause in a stopped dialog: an edited
@@ -166,8 +166,8 @@ const read = (update: Update): ChatRecord | undefined => {
 export const fromUpdate = (update: Update): Option.Option<ChatRecord> => Option.fromUndefinedOr(read(update))
 
 /**
- * Returns the facts of a response of `GET /chats/{chatId}`. They have the time of the last event of the chat, so that newer
- * updates win.
+ * Returns a response of `GET /chats/{chatId}` as a record. Its values have the time of the last event of the chat, so that
+ * newer updates replace them.
  *
  * @assumption chatStatus
  *

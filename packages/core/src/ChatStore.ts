@@ -171,8 +171,8 @@ const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
   )
 
 /**
- * Stores the chats of all updates that pass, around a stream of updates or around a handler. An update is passed on when
- * its chat is stored. A stream is stored chunk by chunk.
+ * Wraps a handler or a stream of updates, and stores the chat of each update before the update is handled or emitted. The
+ * chats of a chunk of a stream are stored together.
  *
  * **Example** (A stream and a handler)
  *

@@ -1,5 +1,5 @@
 /**
- * Payloads of deep links, typed by a schema from the link to the `bot_started` update.
+ * Typed payloads of deep links: a schema encodes the value of a link, and decodes it from the `bot_started` update.
  *
  * @since 0.1.0
  */

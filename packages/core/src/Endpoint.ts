@@ -66,7 +66,7 @@ export type Request<E extends Any> = E extends Endpoint<infer R, any, infer _> ?
 export type Success<E extends Any> = E extends Endpoint<any, infer A, infer _> ? A : never
 
 /**
- * The errors of an endpoint, those of every endpoint included.
+ * The errors of an endpoint, including the errors that every endpoint can fail with.
  *
  * @category utility types
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * What a schema finds wrong with a value, field by field, in words for the people who wrote the value.
+ * Readable messages for the problems that a schema finds in a value, one for each field.
  *
  * @since 0.1.0
  */

@@ -89,8 +89,8 @@ export type Error<H extends (update: never) => Return> = ReturnError<ReturnType<
 export type Services<H extends (update: never) => Return> = Effect.Services<ReturnType<H>>
 
 /**
- * Fails with {@link NotHandled}, for an effect that decides while it runs that it does not take the update. What the
- * effect has done before is not undone.
+ * Fails with {@link NotHandled}. Return it from the effect of a handler to decline the update. What the effect has done
+ * before is not undone.
  *
  * **Example** (A handler that depends on state)
  *

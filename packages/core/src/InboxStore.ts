@@ -15,7 +15,7 @@ import type { StoreError } from "./StoreError.ts"
 import * as WriteBatching from "./WriteBatching.ts"
 
 /**
- * What a source delivers at once. All of it is stored, or nothing.
+ * The updates that a source delivers together. All of them are stored, or none.
  *
  * @category models
  * @since 0.1.0

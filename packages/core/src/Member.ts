@@ -10,7 +10,7 @@ import { Millis, nullish, openEnum, optional } from "./internal/client/wire.ts"
 import { UserId, withPhotoFields } from "./User.ts"
 
 /**
- * The rights of an administrator that are known.
+ * The known rights of administrators.
  *
  * @assumption permissions
  * @category models

@@ -304,8 +304,8 @@ export const remove: Endpoint.Endpoint<
 }))
 
 /**
- * A reply is not possible, because the platform does not say in which chat the update happened: the message of the
- * update is deleted, or came without its chat.
+ * The update does not contain its chat, so the chat of the reply is unknown: the message of the update was deleted, or the
+ * platform left out the chat.
  *
  * @category errors
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Payloads of callback buttons, typed by a schema from the button to the callback.
+ * Typed payloads of callback buttons: a schema encodes the value of a button, and decodes it when the button is pressed.
  *
  * @since 0.1.0
  */

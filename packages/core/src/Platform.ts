@@ -1,5 +1,5 @@
 /**
- * What is known about the platform: limits, rates, error codes and the delivery of webhooks, each stated once.
+ * Constants of the platform: limits, rates, error codes and the delivery of webhooks.
  *
  * The client, the emulator and the documentation read these constants. A fact that the API document does not show is an
  * {@link Assumption} with a {@link Grade}; `docs/assumptions.md` lists all of them with the places that rely on them.
@@ -801,7 +801,7 @@ export const messageDialogSuspended = "error.dialog.suspended"
 export const messageNotAdmin = "chat.send.msg.no.permission.because.not.admin"
 
 /**
- * How sure an assumption is.
+ * How certain an assumption is.
  *
  * - `A`: several independent sources, or seen in real traffic.
  * - `B`: one good source.

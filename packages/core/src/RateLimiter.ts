@@ -155,9 +155,9 @@ export const unlimited: typeof defaults = {
 }
 
 /**
- * What a request counts for besides the limit of the host. The limit of `scope` is counted for `key`, or for the dialog
- * with `user`, or for the chat whose update is being handled ({@link CurrentChat}). Requests for which none of them is known
- * count together.
+ * The limit that a request counts towards, besides the limit of the host. The limit of `scope` is counted for `key`, or for
+ * the dialog with `user`, or for the chat whose update is being handled ({@link CurrentChat}). Requests for which none of
+ * them is known count together.
  *
  * @category models
  * @since 0.1.0
@@ -282,7 +282,7 @@ export interface Observer {
 }
 
 /**
- * The observer of the rate limiters that are built. Default: none. `RateLimiterMetrics.layer` sets it.
+ * The observer of a rate limiter that is created in this context. Default: none. `RateLimiterMetrics.layer` sets it.
  *
  * @category references
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Metrics of the rate limiter, as metrics of Effect.
+ * Effect metrics of the rate limiter.
  *
  * @since 0.1.0
  */

@@ -68,8 +68,8 @@ export type PermitResult =
   | { readonly _tag: "HostFull"; readonly retryAfter: number }
 
 /**
- * What the rate limiter has learnt from 429 responses about the limit of the host. It holds only numbers, so that a store
- * can keep it as JSON. Times are milliseconds of the store's clock.
+ * The host limit after its adaptation to 429 responses, and when it may be raised. All fields are numbers, so a store can
+ * keep it as JSON. Times are milliseconds of the store's clock.
  *
  * @category models
  * @since 0.1.0

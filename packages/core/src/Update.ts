@@ -279,8 +279,8 @@ export const userOf = (update: Update): User | undefined => {
 }
 
 /**
- * Returns the id of {@link userOf}, or the id that an update has without a user: who removed a message, or who changed
- * the rights of the bot.
+ * Returns the id of the user of an update ({@link userOf}). Some updates contain only the id of the user: who removed a
+ * message, or who changed the rights of the bot.
  *
  * @category getters
  * @since 0.1.0

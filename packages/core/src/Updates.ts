@@ -219,7 +219,7 @@ export const run: <E, R>(
 })
 
 /**
- * The updates of the program's source as a plain stream, one at a time, the oldest first.
+ * A stream of the updates of the bot, one at a time, the oldest first. It is an alternative to {@link run}.
  *
  * An update is acknowledged when the next one is requested, so an update that is being handled when the program stops is
  * emitted again after the restart. This holds only for consumers that handle one update at a time. With concurrency

@@ -54,9 +54,9 @@ export interface UploadAddress extends Schema.Schema.Type<typeof UploadAddress> 
 export type Media = Extract<AttachmentRequest, { readonly type: UploadType }>
 
 /**
- * A resumable upload as a value that can be stored, to resume the upload in another process. It holds the address, the
- * name of the file, and what identifies its source (`size` and `identity`). It does not hold the progress: the upload host
- * knows how many bytes it has received.
+ * The state of a resumable upload. Store it to resume the upload in another process. It contains the address, the name of
+ * the file, and what identifies its source (`size` and `identity`). It does not contain the progress: the upload host knows
+ * how many bytes it has received.
  *
  * `url` and `token` allow anyone to upload and attach the file: store them like a secret.
  *

@@ -297,8 +297,8 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /**
- * Receives deliveries and does not manage the subscription, for further processes of a bot whose other process has the
- * {@link layerSubscription}. The processes share the inbox and the secret.
+ * Receives deliveries and does not manage the subscription. Use it in the additional processes of a bot, one process of
+ * which uses {@link layerSubscription}. The processes share the inbox and the secret.
  *
  * It adds the header of the secret to the headers that `effect/http` redacts in spans and logs.
  *

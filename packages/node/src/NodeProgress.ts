@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import type { Writable } from "node:stream"
 
 /**
- * How far a piece of work has come. A `Broadcast.Progress` is one.
+ * The progress of a task. A `Broadcast.Progress` is one.
  *
  * @category models
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
- * An emulator of the platform: it answers every endpoint from a state of chats, members, rights, messages, comments,
- * uploads and updates. A test creates the chats and the people in them, and acts for the people.
+ * An emulator of the platform: it implements every endpoint, and keeps chats, members, rights, messages, comments, uploads
+ * and updates in memory. A test creates chats and people, and performs actions as these people.
  *
  * In process, the emulator is an `HttpClient` that uses no network. It reads the time from the `Clock` of the program,
  * so with a test clock hours pass in milliseconds. `EmulatorServer` serves the same emulator on real ports.
@@ -161,7 +161,7 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
   ).pipe(Layer.provideMerge(Layer.effect(Emulator, make(options))))
 
 /**
- * As {@link layer}, with options from the configuration.
+ * Like {@link layer}, with options from the configuration.
  *
  * **Example** (Reading the token from the environment)
  *
@@ -211,8 +211,8 @@ export const layerBot = (
   )
 
 /**
- * Creates a user, by their first name or with more options, and returns the person who acts for them. Options that the
- * platform does not allow, such as an id that is taken, are a `RangeError` defect.
+ * Creates a user from a first name or from options, and returns the `Person` by which a test acts as this user. Options
+ * that the platform does not allow, such as an id that is taken, are a `RangeError` defect.
  *
  * **Example** (Talking to a bot)
  *
@@ -384,7 +384,7 @@ export const deliveries: Effect.Effect<ReadonlyArray<WebhookSender.Delivery>, ne
 )
 
 /**
- * The attempts to deliver to webhooks, from the first one on, each as it ends.
+ * A stream of the attempts to deliver to webhooks, from the first one on. An attempt is emitted when it has ended.
  *
  * API: Events, Webhook delivery rules.
  *
@@ -405,7 +405,7 @@ export const attempts: Stream.Stream<WebhookSender.Delivery, never, Emulator> = 
 export const events: Effect.Effect<ReadonlyArray<PersonEvent>, never, Emulator> = Emulator.use(({ events }) => events)
 
 /**
- * What bots do in one chat, as people see it: from the first event of the chat on, each as it happens.
+ * A stream of what bots do in one chat, as people see it, from the first event of the chat on.
  *
  * @category inspection
  * @since 0.1.0

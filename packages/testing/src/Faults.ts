@@ -1,6 +1,6 @@
 /**
- * Trouble as a script: rules that say which requests and deliveries go wrong, and how. A rule is a plain value, so the
- * same rules stand in a test and in the JSON of `PUT /_emulator/faults`.
+ * Rules that inject faults into requests and webhook deliveries. A rule is plain data, so the same rules can be used in a
+ * test and in the JSON of `PUT /_emulator/faults`.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /**
- * The cases that every `RateLimiter` has to pass, for any test runner. They use the clock of their context: real time if
- * the rate limiter asks a server.
+ * Test cases for every implementation of `RateLimiter`, for any test runner. They use the clock of their context. If the
+ * rate limiter uses a server, run them in real time.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 
 /**
- * A case of the suite.
+ * A test case.
  *
  * @category models
  * @since 0.1.0

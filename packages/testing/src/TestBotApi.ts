@@ -1,6 +1,6 @@
 /**
- * A client whose endpoints are functions of the test. It has no HTTP and no JSON, so it is the fastest way to test a
- * program that calls a few endpoints. `Emulator` emulates the whole platform.
+ * A client for tests, whose endpoints are implemented by functions. It uses neither HTTP nor JSON, so it is the fastest way
+ * to test a program that calls a few endpoints. `Emulator` emulates the whole platform.
  *
  * @since 0.1.0
  */

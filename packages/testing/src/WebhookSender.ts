@@ -100,7 +100,7 @@ export interface Delivery {
 }
 
 /**
- * Sends the deliveries whose URL no receiver in process has. Default: every URL is unreachable.
+ * Sends deliveries to URLs that have no receiver in process. Default: every URL is unreachable.
  * `NodeWebhookSender.layer` sends over real connections.
  *
  * **Example** (Losing every connection)

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `colloquy-emulator`: the platform as a command, for bots in any language.
+ * The command `colloquy-emulator`, which runs the emulator for bots in any language.
  *
  * @since 0.1.0
  */
