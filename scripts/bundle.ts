@@ -7,7 +7,7 @@ import { root } from "./internal/workspace.ts"
 const folder = join(root, "packages/testing")
 
 const bundle = await rolldown({
-  input: join(folder, "src/bin.ts"),
+  input: join(folder, "src/internal/command/main.ts"),
   platform: "node",
   // Decodes images, which most runs do not need.
   external: ["image-size"],
@@ -15,7 +15,7 @@ const bundle = await rolldown({
   logLevel: "silent"
 })
 const { output } = await bundle.write({
-  file: join(folder, "dist/bin.js"),
+  file: join(folder, "dist/internal/command/main.js"),
   format: "esm",
   minify: true,
   codeSplitting: false
@@ -35,4 +35,4 @@ const licenses = packagesOf(output.flatMap((file) => (file.type === "chunk" ? fi
     return license === undefined ? [] : [`${name} ${version}\n\n${readFileSync(join(path, license), "utf8").trim()}\n`]
   })
 
-writeFileSync(join(folder, "dist/bin.licenses.txt"), licenses.join(`\n${"-".repeat(80)}\n\n`))
+writeFileSync(join(folder, "dist/internal/command/main.licenses.txt"), licenses.join(`\n${"-".repeat(80)}\n\n`))

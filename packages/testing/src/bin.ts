@@ -4,19 +4,16 @@
  *
  * @since 0.1.0
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
-import { main } from "./internal/command/command.ts"
 
-const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
+// An older Node cannot load the modules of the command, so this module imports none of them before the check, and contains
+// only syntax that old versions of Node can parse.
+const [major, minor] = process.versions.node.split(".").map(Number)
 
-NodeRuntime.runMain(main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, log))), {
-  disableErrorReporting: true,
-  // To be told to stop is no failure.
-  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 2)
-})
+if (major > 22 || (major === 22 && minor >= 19)) {
+  void import("./internal/command/main.ts")
+} else {
+  process.stderr.write(
+    `colloquy-emulator: Node 22.19 or newer is needed, and this is Node ${process.versions.node}. Install a newer one.\n`
+  )
+  process.exitCode = 2
+}
