@@ -116,7 +116,7 @@ describe("the command", () => {
       yield* made("/start", { user_id })
       assert.strictEqual((yield* made("/clock", { advance_ms: 86_400_000 })).now, now + 86_400_000)
       assert.deepStrictEqual((yield* asBot("GET", "/updates?timeout=0")).body.updates, [])
-      assert.deepStrictEqual((yield* seen("/heard?wait_ms=20")).heard, [])
+      assert.deepStrictEqual((yield* seen("/events?wait_ms=20")).events, [])
     })
   )
 

@@ -42,12 +42,12 @@ describe("the calls under /_emulator", () => {
           messages.map(({ body }: Json) => body.text),
           ["hi", "Done"]
         )
-        const { heard, next } = yield* seen(`/heard?chat_id=${chat_id}`)
+        const { events, next } = yield* seen(`/events?chat_id=${chat_id}`)
         assert.deepStrictEqual(
-          heard.map(({ type }: Json) => type),
+          events.map(({ type }: Json) => type),
           ["message", "edited", "notification"]
         )
-        assert.deepStrictEqual(yield* seen(`/heard?from=${next}`), { heard: [], next })
+        assert.deepStrictEqual(yield* seen(`/events?from=${next}`), { events: [], next })
 
         const { requests } = yield* seen("/requests")
         assert.deepStrictEqual(
@@ -182,7 +182,7 @@ describe("the calls under /_emulator", () => {
   it.effect("raw updates arrive as they are, of unknown types and with exact integers too", () =>
     inEmulator(
       Effect.gen(function* () {
-        yield* call("POST", "/_emulator/events", `{"update":{"update_type":"strange","position":116328127605864691}}`)
+        yield* call("POST", "/_emulator/updates", `{"update":{"update_type":"strange","position":116328127605864691}}`)
         const { body } = yield* asBot("GET", "/updates?timeout=0")
         assert.deepStrictEqual(body.updates, [{ update_type: "strange", position: 116328127605864691n }])
       })
@@ -290,9 +290,9 @@ describe("the calls under /_emulator", () => {
     inEmulator(
       Effect.gen(function* () {
         const answered = Effect.map(asBot("GET", "/me"), ({ body, status }) => [status, body.code])
-        yield* made("/revoke")
+        yield* made("/revoke_token")
         assert.deepStrictEqual(yield* answered, [401, "verify.token"])
-        yield* made("/revoke", { as: "deprecated" })
+        yield* made("/revoke_token", { as: "deprecated" })
         assert.deepStrictEqual(yield* answered, [403, "deprecated.token"])
         yield* made("/reset")
         assert.deepStrictEqual(yield* answered, [200, undefined])
@@ -300,15 +300,15 @@ describe("the calls under /_emulator", () => {
     )
   )
 
-  it.effect("a pin and a quiet message are heard as they reach people", () =>
+  it.effect("a pin and a quiet message are events as they reach people", () =>
     inEmulator(
       Effect.gen(function* () {
         const { user_id } = yield* made("/users", { first_name: "Ann" })
         const { chat_id } = yield* made("/chats", { type: "chat", members: [user_id], bot: { admin: true } })
         const { body } = yield* asBot("POST", `/messages?chat_id=${chat_id}`, { text: "hi", notify: false })
         yield* asBot("PUT", `/chats/${chat_id}/pin`, { message_id: body.message.body.mid })
-        const { heard } = yield* seen(`/heard?user_id=${user_id}`)
-        assert.deepStrictEqual(heard, [
+        const { events } = yield* seen(`/events?user_id=${user_id}`)
+        assert.deepStrictEqual(events, [
           { type: "message", chat_id, message: body.message, notify: false },
           { type: "notice", chat_id, changed: ["pin"] }
         ])
@@ -394,13 +394,13 @@ describe("the calls under /_emulator", () => {
       Effect.gen(function* () {
         const { user_id } = yield* made("/users", { first_name: "Ann" })
         yield* made("/start", { user_id })
-        const listening = yield* Effect.forkChild(seen(`/heard?user_id=${user_id}&wait_ms=5000`))
+        const listening = yield* Effect.forkChild(seen(`/events?user_id=${user_id}&wait_ms=5000`))
         yield* TestClock.adjust(1000)
         yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "Hello" })
-        assert.strictEqual((yield* Fiber.join(listening)).heard[0].message.body.text, "Hello")
-        const inVain = yield* Effect.forkChild(seen("/heard?from=1&wait_ms=5000"))
+        assert.strictEqual((yield* Fiber.join(listening)).events[0].message.body.text, "Hello")
+        const inVain = yield* Effect.forkChild(seen("/events?from=1&wait_ms=5000"))
         yield* TestClock.adjust(5000)
-        assert.deepStrictEqual(yield* Fiber.join(inVain), { heard: [], next: 1 })
+        assert.deepStrictEqual(yield* Fiber.join(inVain), { events: [], next: 1 })
       })
     )
   )
@@ -490,7 +490,7 @@ describe("the calls under /_emulator", () => {
         assert.strictEqual((yield* look("/nothing")).status, 404)
         assert.strictEqual((yield* call("DELETE", "/_emulator/users")).status, 405)
         assert.strictEqual((yield* post("/openapi.json", {})).status, 405)
-        assert.deepStrictEqual(yield* problem("/events", `{"update":${"[".repeat(5000)}${"]".repeat(5000)}}`), [
+        assert.deepStrictEqual(yield* problem("/updates", `{"update":${"[".repeat(5000)}${"]".repeat(5000)}}`), [
           400,
           "proto.payload",
           "The body is nested deeper than 256 levels"

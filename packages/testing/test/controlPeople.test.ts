@@ -24,11 +24,11 @@ describe("what people do over HTTP", () => {
       Effect.gen(function* () {
         const { ann, ben, carl, chat_id, message_id } = yield* channel
         const inChat = { user_id: ann, chat_id }
-        yield* made("/add", { ...inChat, member_id: carl })
-        yield* made("/appoint", { ...inChat, member_id: carl, permissions: ["delete", "add_remove_members"] })
+        yield* made("/add_member", { ...inChat, member_id: carl })
+        yield* made("/set_admin", { ...inChat, member_id: carl, permissions: ["delete", "add_remove_members"] })
         const { body } = yield* made("/comments", { user_id: ben, message_id, text: "hi" })
         yield* made("/remove_comment", { user_id: carl, comment_id: body.mid })
-        yield* made("/kick", { user_id: carl, chat_id, member_id: ben, block: true })
+        yield* made("/remove_member", { user_id: carl, chat_id, member_id: ben, block: true })
         const { updates } = yield* seen("/updates")
         assert.deepStrictEqual(kinds({ updates }), [
           "bot_added",
@@ -40,24 +40,24 @@ describe("what people do over HTTP", () => {
         ])
         const by = updates.map(({ admin_id, inviter_id, user_id }: Json) => inviter_id ?? admin_id ?? user_id)
         assert.deepStrictEqual([by[2], by[4], by[5]], [ann, carl, carl])
-        yield* made("/appoint", { ...inChat, member_id: carl })
+        yield* made("/set_admin", { ...inChat, member_id: carl })
 
         assert.deepStrictEqual(
           yield* refusal("/join", { user_id: ben, chat_id }),
           cannot("Ben cannot do this: they are blocked there")
         )
         assert.deepStrictEqual(
-          yield* refusal("/kick", { user_id: carl, chat_id, member_id: ann }),
+          yield* refusal("/remove_member", { user_id: carl, chat_id, member_id: ann }),
           cannot("Carl cannot do this: they lack the right add_remove_members")
         )
-        assert.deepStrictEqual(yield* refusal("/add", { ...inChat, member_id: 5 }), [
+        assert.deepStrictEqual(yield* refusal("/add_member", { ...inChat, member_id: 5 }), [
           404,
           "not.found",
           "member_id: User 5 not found"
         ])
         const { bots } = yield* seen("/bots")
         assert.strictEqual(
-          (yield* refusal("/kick", { ...inChat, member_id: bots[0].user.user_id }))[1],
+          (yield* refusal("/remove_member", { ...inChat, member_id: bots[0].user.user_id }))[1],
           "proto.payload"
         )
       })
@@ -69,10 +69,10 @@ describe("what people do over HTTP", () => {
       Effect.gen(function* () {
         const { ann, ben, chat_id } = yield* channel
         assert.deepStrictEqual(
-          yield* refusal("/appoint_bot", { user_id: ben, chat_id, permissions: ["write"] }),
+          yield* refusal("/set_bot_admin", { user_id: ben, chat_id, permissions: ["write"] }),
           cannot("Ben cannot do this: they lack the right add_admins")
         )
-        yield* made("/appoint_bot", { user_id: ann, chat_id, permissions: ["write"] })
+        yield* made("/set_bot_admin", { user_id: ann, chat_id, permissions: ["write"] })
       })
     )
   )

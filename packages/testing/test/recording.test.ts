@@ -67,7 +67,7 @@ describe("a journal", () => {
       writeFileSync(path, lines.replace(`"took":0,"door":"image"`, `"took":1,"door":"image"`))
 
       const { ended, kill, seen, uploads } = yield* open("--lenient", "--replay", path)
-      const [{ message }] = (yield* seen("/heard")).heard
+      const [{ message }] = (yield* seen("/events")).events
       const { url } = message.body.attachments[0].payload
       assert.isTrue(url.startsWith(`${uploads["image"]}/`), url)
       assert.strictEqual(yield* Effect.promise(async () => (await fetch(url)).text()), "a picture")

@@ -24,7 +24,7 @@ export type Handler<Request, Success> = (
   control: ControlCall
 ) => Effect.Effect<Success, refusal.Refusal | PersonError>
 
-export interface Handled {
+export interface Route {
   readonly endpoint: Endpoint.Any
   readonly handler: Handler<never, unknown>
 }
@@ -32,11 +32,11 @@ export interface Handled {
 export const on = <Request, Success>(
   endpoint: Endpoint.Endpoint<Request, Success>,
   handler: Handler<Request, Success>
-): Handled => ({ endpoint, handler })
+): Route => ({ endpoint, handler })
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
-export const done = { success: true } as const
+export const success = { success: true } as const
 
 export interface ToBot {
   readonly bot_id?: UserId | null | undefined
@@ -70,8 +70,8 @@ const notFoundUnless = (isThere: boolean, mid: MessageId): Refusable<void> =>
 export const requireMessage = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
   Effect.suspend(() => notFoundUnless(state.messages.has(mid), mid))
 
-/** A message that people may have on their screens, though it was removed. */
-export const requireShown = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
+/** Also accepts a removed message, which people may still see. */
+export const requireVisible = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>
   Effect.suspend(() => notFoundUnless(state.messages.has(mid) || state.removedMessages.has(mid), mid))
 
 export const requireComment = ({ state }: Pick<EmulatorContext, "state">, mid: MessageId): Refusable<void> =>

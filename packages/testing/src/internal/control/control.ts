@@ -11,28 +11,28 @@ import * as router from "../http/router.ts"
 import { toResponse } from "../http/shape.ts"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
-import type { Handled } from "./call.ts"
-import { people } from "./people.ts"
-import { platform } from "./platform.ts"
-import { seeding } from "./seed.ts"
+import type { Route } from "./call.ts"
+import { peopleRoutes } from "./people.ts"
+import { platformRoutes } from "./platform.ts"
+import { seedRoutes } from "./seed.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 
 const root = "/_emulator"
 
-/** Whether a request is to the emulator itself and not to the platform. */
+/** Whether a request is a call of the control API. */
 export const isControl = ({ listener, path }: Request): boolean =>
   listener.kind === "api" && (path === root || path.startsWith(`${root}/`))
 
-/** How many bytes of a body are read. */
+/** Maximum size of a request body, in bytes. */
 export const maxBody = 16 * 2 ** 20
 
-/** A list stands for the only field that the body can have. */
+/** A list is accepted in place of a body with a single field. */
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
   fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
 
-const cannot = ({ message }: PersonError) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+const toRefusal = ({ message }: PersonError) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
 
-const makeAnswerer = ({ endpoint, handler }: Handled) => {
+const makeHandler = ({ endpoint, handler }: Route) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
   const encode = Schema.encodeUnknownEffect(success)
@@ -40,25 +40,25 @@ const makeAnswerer = ({ endpoint, handler }: Handled) => {
     Effect.gen(function* () {
       const keys = Object.keys(fields)
       const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBody), keys)
-      const given = read({ params, query: request.query, body })
-      if (Result.isFailure(given)) return yield* refusal.invalidPayload(given.failure)
+      const decoded = read({ params, query: request.query, body })
+      if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
       const { listener, headers } = request
-      const answer = yield* handler(given.success as never, { ...control, listener, host: headers["host"] })
+      const answer = yield* handler(decoded.success as never, { ...control, listener, host: headers["host"] })
       return respond(200, yield* Effect.orDie(encode(answer)))
     })
 }
 
-/** Answers the calls under `/_emulator`, by which bots in any language set a stage and act on it. */
-export const controlling = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
-  const handled = [...people, ...platform, ...seeding]
-  const find = router.make(handled.map(({ endpoint }) => endpoint))
-  const answerers = new Map(handled.map((each) => [each.endpoint, makeAnswerer(each)]))
+/** Handles the calls under `/_emulator`. */
+export const makeControl = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
+  const routes = [...peopleRoutes, ...platformRoutes, ...seedRoutes]
+  const find = router.make(routes.map(({ endpoint }) => endpoint))
+  const handlers = new Map(routes.map((each) => [each.endpoint, makeHandler(each)]))
 
   const answer = (request: Request): Effect.Effect<Response, refusal.Refusal | PersonError> => {
     const { method, path } = request
     const match = find(method, path)
     if (match._tag === "NotFound") return refusal.notFound(`Path ${path}`)
-    if (match._tag === "Found") return answerers.get(match.endpoint)!(match.params, request, control)
+    if (match._tag === "Found") return handlers.get(match.endpoint)!(match.params, request, control)
     return method === "OPTIONS"
       ? Effect.succeed(allow(match.allowed))
       : refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
@@ -67,11 +67,11 @@ export const controlling = (control: EmulatorContext): ((request: Request) => Ef
   return (request) => {
     control.state.imageOrigins.control = request.listener.uploads.image
     return answer(request).pipe(
-      Effect.catchTag("PersonError", cannot),
+      Effect.catchTag("PersonError", toRefusal),
       Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
         Effect.as(
-          Effect.logError("The emulator could not answer a call to itself", defect),
+          Effect.logError("A call of the control API failed", defect),
           toResponse(refusal.internalError())
         )
       ),

@@ -9,16 +9,17 @@ import { Update } from "@colloquy/core/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
-import { HeardOnWire } from "./heard.ts"
-import { Delivered, Journaled } from "./journal.ts"
-import { maybe } from "./maybe.ts"
+import { DeliveryView, EventView, RequestView } from "./views.ts"
+
+/** An optional field, for which `null` means that it is absent. */
+export const optional = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
 const Natural = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" }))
 
-/** Which bot it is about: the first one unless told. */
-const toBot = { bot_id: maybe(UserId) }
+/** The bot that the call concerns. Default: the first bot. */
+const toBot = { bot_id: optional(UserId) }
 
-const who = { user_id: UserId, ...toBot }
+const person = { user_id: UserId, ...toBot }
 
 const Done = Schema.Struct({ success: Schema.Literal(true) })
 
@@ -49,7 +50,7 @@ export const reset = declare("POST", "/reset", Done)
 
 export const openapi = declare("GET", "/openapi.json", Schema.Unknown)
 
-export const bots = declare(
+export const listBots = declare(
   "GET",
   "/bots",
   Schema.Struct({ bots: Schema.Array(Schema.Struct({ token: Schema.String, user: UserWithPhoto })) })
@@ -57,55 +58,55 @@ export const bots = declare(
 
 const user = {
   first_name: Schema.String,
-  user_id: maybe(UserId),
-  last_name: maybe(Schema.String),
-  username: maybe(Schema.String),
-  description: maybe(Schema.String),
-  avatar_url: maybe(Schema.String),
-  full_avatar_url: maybe(Schema.String),
-  phone: maybe(Schema.String),
-  is_private: maybe(Schema.Boolean),
-  hides_activity: maybe(Schema.Boolean),
-  location: maybe(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })),
-  locale: maybe(Schema.String)
+  user_id: optional(UserId),
+  last_name: optional(Schema.String),
+  username: optional(Schema.String),
+  description: optional(Schema.String),
+  avatar_url: optional(Schema.String),
+  full_avatar_url: optional(Schema.String),
+  phone: optional(Schema.String),
+  is_private: optional(Schema.Boolean),
+  hides_activity: optional(Schema.Boolean),
+  location: optional(Schema.Struct({ latitude: Schema.Finite, longitude: Schema.Finite })),
+  locale: optional(Schema.String)
 }
 
-export const users = declare("POST", "/users", UserWithPhoto, { body: user })
+export const createUser = declare("POST", "/users", UserWithPhoto, { body: user })
 
 const chat = {
   type: Schema.Literals(["chat", "channel", "dialog"]),
-  chat_id: maybe(ChatId),
-  title: maybe(Schema.String),
-  members: maybe(Schema.Array(UserId)),
-  owner_id: maybe(UserId),
-  bot: maybe(
+  chat_id: optional(ChatId),
+  title: optional(Schema.String),
+  members: optional(Schema.Array(UserId)),
+  owner_id: optional(UserId),
+  bot: optional(
     Schema.Union([
-      Schema.Struct({ admin: maybe(Schema.Boolean), permissions: maybe(Schema.Array(Permission)) }),
+      Schema.Struct({ admin: optional(Schema.Boolean), permissions: optional(Schema.Array(Permission)) }),
       Schema.Literal(false)
     ])
   ),
-  is_public: maybe(Schema.Boolean),
-  has_comments: maybe(Schema.Boolean),
+  is_public: optional(Schema.Boolean),
+  has_comments: optional(Schema.Boolean),
   ...toBot
 }
 
-export const chats = declare("POST", "/chats", Chat, { body: chat })
+export const createChat = declare("POST", "/chats", Chat, { body: chat })
 
-/** What somebody said: a person, or the bot where no `user_id` stands. */
+/** A message of the person `user_id`. Without `user_id`, a message of the bot. */
 const seedMessage = Schema.Struct({
-  user_id: maybe(UserId),
-  text: maybe(Schema.String),
-  attachments: maybe(Schema.Array(Schema.Unknown)),
-  format: maybe(TextFormat),
-  comments: maybe(Schema.Array(Schema.Struct({ user_id: UserId, text: Schema.String })))
+  user_id: optional(UserId),
+  text: optional(Schema.String),
+  attachments: optional(Schema.Array(Schema.Unknown)),
+  format: optional(TextFormat),
+  comments: optional(Schema.Array(Schema.Struct({ user_id: UserId, text: Schema.String })))
 })
 
 export type SeedMessage = typeof seedMessage.Type
 
 const seedChat = Schema.Struct({
   ...chat,
-  admins: maybe(Schema.Array(Schema.Struct({ user_id: UserId, permissions: maybe(Schema.Array(Permission)) }))),
-  messages: maybe(Schema.Array(seedMessage))
+  admins: optional(Schema.Array(Schema.Struct({ user_id: UserId, permissions: optional(Schema.Array(Permission)) }))),
+  messages: optional(Schema.Array(seedMessage))
 })
 
 export type SeedChat = typeof seedChat.Type
@@ -116,26 +117,26 @@ export const seed = declare(
   Schema.Struct({ users: Schema.Array(UserWithPhoto), chats: Schema.Array(Chat) }),
   {
     body: {
-      users: maybe(Schema.Array(Schema.Struct(user))),
-      chats: maybe(Schema.Array(seedChat)),
-      silent: maybe(Schema.Boolean)
+      users: optional(Schema.Array(Schema.Struct(user))),
+      chats: optional(Schema.Array(seedChat)),
+      silent: optional(Schema.Boolean)
     }
   }
 )
 
 export const listChats = declare("GET", "/chats", Schema.Struct({ chats: Schema.Array(Chat) }), { query: toBot })
 
-const inChat = { ...who, chat_id: ChatId }
+const inChat = { ...person, chat_id: ChatId }
 
-const atMessage = { ...who, message_id: MessageId }
+const atMessage = { ...person, message_id: MessageId }
 
-export const messages = declare("POST", "/messages", Message, {
+export const sendMessage = declare("POST", "/messages", Message, {
   body: {
-    ...who,
-    chat_id: maybe(ChatId),
-    text: maybe(Schema.String),
-    attachments: maybe(Schema.Array(Schema.Unknown)),
-    link: maybe(NewMessageLink)
+    ...person,
+    chat_id: optional(ChatId),
+    text: optional(Schema.String),
+    attachments: optional(Schema.Array(Schema.Unknown)),
+    link: optional(NewMessageLink)
   }
 })
 
@@ -159,8 +160,8 @@ export const press = declare("POST", "/press", Schema.Struct({ callback_id: Sche
   }
 })
 
-export const comments = declare("POST", "/comments", Comment, {
-  body: { ...atMessage, text: Schema.String, reply_to: maybe(MessageId), on_behalf: maybe(Schema.Boolean) }
+export const sendComment = declare("POST", "/comments", Comment, {
+  body: { ...atMessage, text: Schema.String, reply_to: optional(MessageId), on_behalf: optional(Schema.Boolean) }
 })
 
 export const listComments = declare(
@@ -170,23 +171,23 @@ export const listComments = declare(
   { params: { message_id: MessageId } }
 )
 
-const atComment = { ...who, comment_id: MessageId }
+const atComment = { ...person, comment_id: MessageId }
 
 export const editComment = declare("POST", "/edit_comment", Comment, { body: { ...atComment, text: Schema.String } })
 
 export const removeComment = declare("POST", "/remove_comment", Done, { body: atComment })
 
-export const start = declare("POST", "/start", Chat, { body: { ...who, payload: maybe(Schema.String) } })
+export const start = declare("POST", "/start", Chat, { body: { ...person, payload: optional(Schema.String) } })
 
-export const stop = declare("POST", "/stop", Done, { body: who })
+export const stop = declare("POST", "/stop", Done, { body: person })
 
-export const clearDialog = declare("POST", "/clear_dialog", Done, { body: who })
+export const clearDialog = declare("POST", "/clear_dialog", Done, { body: person })
 
-export const removeDialog = declare("POST", "/remove_dialog", Done, { body: who })
+export const removeDialog = declare("POST", "/remove_dialog", Done, { body: person })
 
-export const muteDialog = declare("POST", "/mute_dialog", Done, { body: { ...who, until: Natural } })
+export const muteDialog = declare("POST", "/mute_dialog", Done, { body: { ...person, until: Natural } })
 
-export const unmuteDialog = declare("POST", "/unmute_dialog", Done, { body: who })
+export const unmuteDialog = declare("POST", "/unmute_dialog", Done, { body: person })
 
 export const join = declare("POST", "/join", Done, { body: inChat })
 
@@ -194,26 +195,26 @@ export const leave = declare("POST", "/leave", Done, { body: inChat })
 
 const aboutMember = { ...inChat, member_id: UserId }
 
-export const add = declare("POST", "/add", Done, { body: aboutMember })
+export const addMember = declare("POST", "/add_member", Done, { body: aboutMember })
 
-export const kick = declare("POST", "/kick", Done, { body: { ...aboutMember, block: maybe(Schema.Boolean) } })
+export const removeMember = declare("POST", "/remove_member", Done, { body: { ...aboutMember, block: optional(Schema.Boolean) } })
 
-export const appoint = declare("POST", "/appoint", Done, {
-  body: { ...aboutMember, permissions: maybe(Schema.Array(Permission)) }
+export const setAdmin = declare("POST", "/set_admin", Done, {
+  body: { ...aboutMember, permissions: optional(Schema.Array(Permission)) }
 })
 
 export const addBot = declare("POST", "/add_bot", Done, { body: inChat })
 
 export const removeBot = declare("POST", "/remove_bot", Done, { body: inChat })
 
-export const appointBot = declare("POST", "/appoint_bot", Done, {
-  body: { ...inChat, permissions: maybe(Schema.Array(Permission)) }
+export const setBotAdmin = declare("POST", "/set_bot_admin", Done, {
+  body: { ...inChat, permissions: optional(Schema.Array(Permission)) }
 })
 
 export const rename = declare("POST", "/rename", Done, { body: { ...inChat, title: Schema.String } })
 
-export const revoke = declare("POST", "/revoke", Done, {
-  body: { ...toBot, as: maybe(Schema.Literals(["revoked", "deprecated"])) }
+export const revokeToken = declare("POST", "/revoke_token", Done, {
+  body: { ...toBot, as: optional(Schema.Literals(["revoked", "deprecated"])) }
 })
 
 export const closeChat = declare("POST", "/close_chat", Done, { body: { chat_id: ChatId } })
@@ -222,41 +223,41 @@ export const allowComments = declare("POST", "/allow_comments", Done, {
   body: { chat_id: ChatId, allowed: Schema.Boolean }
 })
 
-export const events = declare("POST", "/events", Done, { body: { update: Schema.Unknown, ...toBot } })
+export const deliverUpdate = declare("POST", "/updates", Done, { body: { update: Schema.Unknown, ...toBot } })
 
 export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: Schema.Array(Update) }), {
   query: toBot
 })
 
-export const heard = declare("GET", "/heard", Schema.Struct({ heard: Schema.Array(HeardOnWire), next: Schema.Int }), {
-  query: { chat_id: maybe(ChatId), user_id: maybe(UserId), from: maybe(Natural), wait_ms: maybe(Natural) }
+export const listEvents = declare("GET", "/events", Schema.Struct({ events: Schema.Array(EventView), next: Schema.Int }), {
+  query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
 })
 
-export const requests = declare(
+export const listRequests = declare(
   "GET",
   "/requests",
-  Schema.Struct({ requests: Schema.Array(Journaled), next: Schema.Int }),
-  { query: { from: maybe(Natural) } }
+  Schema.Struct({ requests: Schema.Array(RequestView), next: Schema.Int }),
+  { query: { from: optional(Natural) } }
 )
 
-export const deliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(Delivered) }))
+export const listDeliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(DeliveryView) }))
 
-const Standing = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
+const ActiveFault = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
 
-export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(Standing) }))
+export const listFaults = declare("GET", "/faults", Schema.Struct({ faults: Schema.Array(ActiveFault) }))
 
 export const setFaults = declare("PUT", "/faults", Done, { body: { rules: Schema.Array(Schema.Unknown) } })
 
 const WebhookSettings = Schema.Struct({ secret_header: Schema.String, secret_characters: Schema.String })
 
-export const webhooks = declare("GET", "/webhooks", WebhookSettings)
+export const getWebhooks = declare("GET", "/webhooks", WebhookSettings)
 
 export const setWebhooks = declare("PUT", "/webhooks", WebhookSettings, {
-  body: { secret_header: maybe(SecretHeader), secret_characters: maybe(SecretCharacters) }
+  body: { secret_header: optional(SecretHeader), secret_characters: optional(SecretCharacters) }
 })
 
 const Time = Schema.Struct({ now: Schema.Int, is_virtual: Schema.Boolean })
 
-export const time = declare("GET", "/clock", Time)
+export const getClock = declare("GET", "/clock", Time)
 
-export const clock = declare("POST", "/clock", Time, { body: { advance_ms: Natural } })
+export const advanceClock = declare("POST", "/clock", Time, { body: { advance_ms: Natural } })

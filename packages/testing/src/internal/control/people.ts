@@ -6,70 +6,69 @@ import type { PersonError, Person } from "../../Person.ts"
 import type * as refusal from "../http/refusal.ts"
 import {
   botOf,
-  done,
-  type Handled,
+  success,
+  type Route,
   on,
   personOf,
   requireComment,
   requireMessage,
-  requireShown,
+  requireVisible,
   chatOf,
   type ToBot
 } from "./call.ts"
 import * as declarations from "./declarations.ts"
-import { makeChat, makeUser } from "./making.ts"
-import { readAttachments } from "./saying.ts"
+import { createChat, createUser, readAttachments } from "./creation.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { toChat } from "../platform/views.ts"
 
-type Who = ToBot & { readonly user_id: UserId }
+type PersonRequest = ToBot & { readonly user_id: UserId }
 
-type Doing<R extends Who, A> = (request: R, control: EmulatorContext) => Effect.Effect<A, refusal.Refusal | PersonError>
+type PersonHandler<R extends PersonRequest, A> = (request: R, control: EmulatorContext) => Effect.Effect<A, refusal.Refusal | PersonError>
 
-const doing =
-  <R extends Who, A>(body: (person: Person, request: R) => Effect.Effect<A, PersonError>): Doing<R, A> =>
+const asPerson =
+  <R extends PersonRequest, A>(body: (person: Person, request: R) => Effect.Effect<A, PersonError>): PersonHandler<R, A> =>
   (request, control) =>
     Effect.flatMap(personOf(control, request), (person) => body(person, request))
 
-const todo = <R extends Who>(body: (person: Person, request: R) => Effect.Effect<unknown, PersonError>) =>
-  doing<R, typeof done>((person, request) => Effect.as(body(person, request), done))
+const command = <R extends PersonRequest>(body: (person: Person, request: R) => Effect.Effect<unknown, PersonError>) =>
+  asPerson<R, typeof success>((person, request) => Effect.as(body(person, request), success))
 
-/** What is not there is told as such, and not as something that a person cannot do. */
+/** Fails with 404 if something is missing, before the person acts. */
 const after =
-  <R extends Who, A>(
+  <R extends PersonRequest, A>(
     require: (control: EmulatorContext, request: R) => Effect.Effect<unknown, refusal.Refusal>,
-    doing: Doing<R, A>
-  ): Doing<R, A> =>
+    doing: PersonHandler<R, A>
+  ): PersonHandler<R, A> =>
   (request, control) =>
     Effect.andThen(require(control, request), doing(request, control))
 
-type InChat = Who & { readonly chat_id: ChatId }
+type InChat = PersonRequest & { readonly chat_id: ChatId }
 
 const inChat = <R extends InChat>(body: (person: Person, request: R) => Effect.Effect<unknown, PersonError>) =>
-  after<R, typeof done>((control, { chat_id }) => chatOf(control, chat_id), todo(body))
+  after<R, typeof success>((control, { chat_id }) => chatOf(control, chat_id), command(body))
 
-const toMember =
+const onMember =
   <R extends InChat & { readonly member_id: UserId }>(
     body: (person: Person, member: Person, request: R) => Effect.Effect<unknown, PersonError>
-  ): Doing<R, typeof done> =>
+  ): PersonHandler<R, typeof success> =>
   (request, control) =>
     Effect.flatMap(personOf(control, { ...request, user_id: request.member_id }, "member_id"), (member) =>
       inChat<R>((person) => body(person, member, request))(request, control)
     )
 
-type AtMessage = Who & { readonly message_id: MessageId }
+type AtMessage = PersonRequest & { readonly message_id: MessageId }
 
-const atMessage = <R extends AtMessage, A>(doing: Doing<R, A>) =>
+const onMessage = <R extends AtMessage, A>(doing: PersonHandler<R, A>) =>
   after<R, A>((control, { message_id }) => requireMessage(control, message_id), doing)
 
-const atComment = <R extends Who & { readonly comment_id: MessageId }, A>(doing: Doing<R, A>) =>
+const onComment = <R extends PersonRequest & { readonly comment_id: MessageId }, A>(doing: PersonHandler<R, A>) =>
   after<R, A>((control, { comment_id }) => requireComment(control, comment_id), doing)
 
-/** What people do. */
-export const people: ReadonlyArray<Handled> = [
-  on(declarations.users, makeUser),
-  on(declarations.chats, makeChat),
-  on(declarations.messages, (request, control) =>
+/** Calls by which people act. */
+export const peopleRoutes: ReadonlyArray<Route> = [
+  on(declarations.createUser, createUser),
+  on(declarations.createChat, createChat),
+  on(declarations.sendMessage, (request, control) =>
     Effect.gen(function* () {
       const { chat_id, link, text } = request
       const person = yield* personOf(control, request)
@@ -80,14 +79,14 @@ export const people: ReadonlyArray<Handled> = [
       return yield* chat_id == null ? person.send(text ?? "", options) : person.send(chat_id, text ?? "", options)
     })
   ),
-  on(declarations.edit, atMessage(doing((person, { message_id, text }) => person.edit(message_id, text)))),
-  on(declarations.remove, atMessage(todo((person, { message_id }) => person.remove(message_id)))),
-  on(declarations.view, atMessage(todo((person, { message_id }) => person.view(message_id)))),
+  on(declarations.edit, onMessage(asPerson((person, { message_id, text }) => person.edit(message_id, text)))),
+  on(declarations.remove, onMessage(command((person, { message_id }) => person.remove(message_id)))),
+  on(declarations.view, onMessage(command((person, { message_id }) => person.view(message_id)))),
   on(
     declarations.press,
     after(
-      (control, { message_id }) => requireShown(control, message_id),
-      doing((person, { button, message_id }) =>
+      (control, { message_id }) => requireVisible(control, message_id),
+      asPerson((person, { button, message_id }) =>
         Effect.map(person.press(message_id, button), (callback_id) =>
           callback_id === undefined ? {} : { callback_id }
         )
@@ -95,11 +94,11 @@ export const people: ReadonlyArray<Handled> = [
     )
   ),
   on(
-    declarations.comments,
+    declarations.sendComment,
     after(
       (control, { reply_to }) => (reply_to == null ? Effect.void : requireComment(control, reply_to)),
-      atMessage(
-        doing((person, { message_id, on_behalf, reply_to, text }) =>
+      onMessage(
+        asPerson((person, { message_id, on_behalf, reply_to, text }) =>
           person.comment(message_id, text, { replyTo: reply_to ?? undefined, onBehalf: on_behalf ?? false })
         )
       )
@@ -107,32 +106,32 @@ export const people: ReadonlyArray<Handled> = [
   ),
   on(
     declarations.editComment,
-    atComment(doing((person, { comment_id, text }) => person.editComment(comment_id, text)))
+    onComment(asPerson((person, { comment_id, text }) => person.editComment(comment_id, text)))
   ),
-  on(declarations.removeComment, atComment(todo((person, { comment_id }) => person.removeComment(comment_id)))),
+  on(declarations.removeComment, onComment(command((person, { comment_id }) => person.removeComment(comment_id)))),
   on(
     declarations.start,
-    doing((person, { payload }) => person.start(payload ?? undefined))
+    asPerson((person, { payload }) => person.start(payload ?? undefined))
   ),
   on(
     declarations.stop,
-    todo((person) => person.stop)
+    command((person) => person.stop)
   ),
   on(
     declarations.clearDialog,
-    todo((person) => person.clearDialog)
+    command((person) => person.clearDialog)
   ),
   on(
     declarations.removeDialog,
-    todo((person) => person.removeDialog)
+    command((person) => person.removeDialog)
   ),
   on(
     declarations.muteDialog,
-    todo((person, { until }) => person.muteDialog(until))
+    command((person, { until }) => person.muteDialog(until))
   ),
   on(
     declarations.unmuteDialog,
-    todo((person) => person.unmuteDialog)
+    command((person) => person.unmuteDialog)
   ),
   on(
     declarations.join,
@@ -143,16 +142,16 @@ export const people: ReadonlyArray<Handled> = [
     inChat((person, { chat_id }) => person.leave(chat_id))
   ),
   on(
-    declarations.add,
-    toMember((person, member, { chat_id }) => person.addMember(chat_id, member))
+    declarations.addMember,
+    onMember((person, member, { chat_id }) => person.addMember(chat_id, member))
   ),
   on(
-    declarations.kick,
-    toMember((person, member, { block, chat_id }) => person.removeMember(chat_id, member, { block: block ?? false }))
+    declarations.removeMember,
+    onMember((person, member, { block, chat_id }) => person.removeMember(chat_id, member, { block: block ?? false }))
   ),
   on(
-    declarations.appoint,
-    toMember((person, member, { chat_id, permissions }) => person.setAdmin(chat_id, member, permissions ?? undefined))
+    declarations.setAdmin,
+    onMember((person, member, { chat_id, permissions }) => person.setAdmin(chat_id, member, permissions ?? undefined))
   ),
   on(
     declarations.addBot,
@@ -163,7 +162,7 @@ export const people: ReadonlyArray<Handled> = [
     inChat((person, { chat_id }) => person.removeBot(chat_id))
   ),
   on(
-    declarations.appointBot,
+    declarations.setBotAdmin,
     inChat((person, { chat_id, permissions }) => person.setBotAdmin(chat_id, permissions ?? undefined))
   ),
   on(

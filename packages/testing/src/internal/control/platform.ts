@@ -7,10 +7,9 @@ import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { botOf, done, type Handled, on, chatOf } from "./call.ts"
+import { botOf, success, type Route, on, chatOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
-import { toWire } from "./heard.ts"
-import { toDelivered, toJournaled } from "./journal.ts"
+import { toDeliveryView, toEventView, toRequestView } from "./views.ts"
 import { closeChat } from "../platform/chats.ts"
 import { reset } from "../platform/context.ts"
 import { setFaults } from "../platform/faults.ts"
@@ -19,29 +18,29 @@ import { deliverUpdate } from "../platform/updates.ts"
 import { toMessage } from "../platform/views.ts"
 import type { WebhookRuntime } from "../webhook/runtime.ts"
 
-/** A clock that stands still until it is moved, as a test's does. */
-interface Movable {
+/** A clock that only moves when it is adjusted, such as the test clock. */
+interface AdjustableClock {
   readonly adjust: (duration: Duration.Input) => Effect.Effect<void>
 }
 
-const isMovable = (clock: unknown): clock is Movable => hasProperty(clock, "adjust")
+const isAdjustable = (clock: unknown): clock is AdjustableClock => hasProperty(clock, "adjust")
 
-/** What a caller waits for passes by the clock on the wall, even where the platform's stands still. */
-const wall = (clock: Clock.Clock): Clock.Clock => (hasProperty(clock, "wall") ? (clock.wall as Clock.Clock) : clock)
+/** The system clock. A caller waits in real time, even if the emulator runs in virtual time. */
+const wallClock = (clock: Clock.Clock): Clock.Clock => (hasProperty(clock, "wall") ? (clock.wall as Clock.Clock) : clock)
 
-const tellTime = Effect.clockWith((clock) =>
-  Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isMovable(clock) }))
+const readClock = Effect.clockWith((clock) =>
+  Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isAdjustable(clock) }))
 )
 
-const realClock = new refusal.Refusal({
+const notVirtual = new refusal.Refusal({
   status: 409,
   body: { code: "clock.real", message: "Time cannot be moved: start the emulator with --virtual-time" }
 })
 
-/** Later than this, positions of messages would have more than 63 bits. */
-const lastMoment = 2 ** 47 - 1
+/** Beyond this time, the `seq` of a message would need more than 63 bits. */
+const maxTime = 2 ** 47 - 1
 
-/** A rule that is misspelt would strike what it was not meant for. */
+// A misspelled field would make a rule match too much.
 const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
   errors: "all",
   onExcessProperty: "error"
@@ -52,18 +51,18 @@ const toWebhookSettings = ({ secrets }: WebhookRuntime) => ({
   secret_characters: secrets.characters
 })
 
-/** What stands on the platform, and what governs it. */
-export const platform: ReadonlyArray<Handled> = [
+/** Calls that read and change the state, the clock, the faults and the webhooks of the platform. */
+export const platformRoutes: ReadonlyArray<Route> = [
   on(declarations.health, () => Effect.succeed({ status: "ready" as const })),
-  on(declarations.reset, (_, context) => Effect.as(reset(context), done)),
+  on(declarations.reset, (_, context) => Effect.as(reset(context), success)),
   on(declarations.openapi, (_, { host }) =>
-    // Only who asks for the document pays for making it.
+    // Loaded on demand, because most runs do not need it.
     Effect.map(
       Effect.promise(() => import("@colloquy/core/OpenApi")),
       ({ fromEndpoints }): unknown => fromEndpoints(Endpoints.all, host === undefined ? {} : { url: `http://${host}` })
     )
   ),
-  on(declarations.bots, (_, { state }) =>
+  on(declarations.listBots, (_, { state }) =>
     Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
   ),
   on(declarations.listMessages, ({ chat_id }, control) =>
@@ -79,58 +78,58 @@ export const platform: ReadonlyArray<Handled> = [
         : Effect.succeed({ comments: message.comments.map(({ value: comment }) => comment) })
     })
   ),
-  on(declarations.revoke, ({ as, bot_id }, control) =>
+  on(declarations.revokeToken, ({ as, bot_id }, control) =>
     Effect.map(botOf(control, { bot_id }), ({ token }) => {
       control.state.revokedTokens.set(token, as ?? "revoked")
-      return done
+      return success
     })
   ),
   on(declarations.closeChat, ({ chat_id }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
       closeChat(control.state, chat)
-      return done
+      return success
     })
   ),
   on(declarations.allowComments, ({ allowed, chat_id }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
       chat.hasComments = allowed
-      return done
+      return success
     })
   ),
-  on(declarations.events, ({ update, ...toBot }, control) =>
+  on(declarations.deliverUpdate, ({ update, ...toBot }, control) =>
     Effect.map(botOf(control, toBot), (bot) => {
       deliverUpdate(control.state, bot, { update_type: "unknown", raw: update })
-      return done
+      return success
     })
   ),
   on(declarations.listUpdates, (toBot, control) =>
     Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) }))
   ),
-  on(declarations.heard, ({ chat_id, from, user_id, wait_ms }, { state }) => {
+  on(declarations.listEvents, ({ chat_id, from, user_id, wait_ms }, { state }) => {
     const take = () => ({
-      heard: state.events
+      events: state.events
         .from(from ?? 0)
-        .filter(({ event: heard }) => chat_id == null || heard.chat_id === chat_id)
+        .filter(({ event }) => chat_id == null || event.chat_id === chat_id)
         .filter(({ audience }) => user_id == null || audience.has(user_id))
-        .map(({ event: heard }) => toWire(heard)),
+        .map(({ event }) => toEventView(event)),
       next: state.events.end
     })
     const wait: Effect.Effect<void> = Effect.suspend(() =>
-      take().heard.length > 0 ? Effect.void : Effect.andThen(state.events.arrival, wait)
+      take().events.length > 0 ? Effect.void : Effect.andThen(state.events.arrival, wait)
     )
     const waiting = Effect.clockWith((clock) =>
-      Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wall(clock))
+      Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock(clock))
     )
     return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
   }),
-  on(declarations.requests, ({ from }, { state }) =>
+  on(declarations.listRequests, ({ from }, { state }) =>
     Effect.sync(() => ({
-      requests: state.exchanges.from(from ?? 0).map(toJournaled),
+      requests: state.exchanges.from(from ?? 0).map(toRequestView),
       next: state.exchanges.end
     }))
   ),
-  on(declarations.deliveries, (_, { state }) =>
-    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDelivered) }))
+  on(declarations.listDeliveries, (_, { state }) =>
+    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView) }))
   ),
   on(declarations.listFaults, (_, { state }) =>
     Effect.sync(() => ({ faults: state.faults.map(({ matched, rule, applied }) => ({ rule, matched, applied })) }))
@@ -138,10 +137,10 @@ export const platform: ReadonlyArray<Handled> = [
   on(declarations.setFaults, (request, { state }) =>
     readRules(request).pipe(
       Effect.mapError((error) => refusal.invalidPayload(describe(error))),
-      Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), done))
+      Effect.flatMap(({ rules }) => Effect.as(setFaults(state, rules), success))
     )
   ),
-  on(declarations.webhooks, (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks))),
+  on(declarations.getWebhooks, (_, { webhooks }) => Effect.sync(() => toWebhookSettings(webhooks))),
   on(declarations.setWebhooks, ({ secret_characters, secret_header }, { webhooks }) =>
     Effect.sync(() => {
       const { characters, header } = webhooks.secrets
@@ -149,13 +148,13 @@ export const platform: ReadonlyArray<Handled> = [
       return toWebhookSettings(webhooks)
     })
   ),
-  on(declarations.time, () => tellTime),
-  on(declarations.clock, ({ advance_ms }, { state }) =>
+  on(declarations.getClock, () => readClock),
+  on(declarations.advanceClock, ({ advance_ms }, { state }) =>
     Effect.clockWith((clock) => {
-      if (!isMovable(clock)) return Effect.fail(realClock)
-      return now(state) + advance_ms > lastMoment
-        ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${lastMoment}`))
-        : Effect.andThen(clock.adjust(advance_ms), tellTime)
+      if (!isAdjustable(clock)) return Effect.fail(notVirtual)
+      return now(state) + advance_ms > maxTime
+        ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`))
+        : Effect.andThen(clock.adjust(advance_ms), readClock)
     })
   )
 ]

@@ -19,7 +19,7 @@ import {
 import type { Rule } from "../../Faults.ts"
 import type { ChatRef, MessageRef, UserRef } from "../../Person.ts"
 import type { Receiver } from "../../WebhookSender.ts"
-import { controlling, isControl } from "../control/control.ts"
+import { makeControl, isControl } from "../control/control.ts"
 import { serving } from "../http/serve.ts"
 import { apiOrigin, uploadOrigins } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     updates.from(0).map(({ update }) => update)
 
   const serve = serving(context)
-  const control = controlling(context)
+  const control = makeControl(context)
 
   return {
     token: Redacted.make(token),
