@@ -30,7 +30,8 @@ export const maxBody = 16 * 2 ** 20
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
   fields.length === 1 && body.trimStart().startsWith("[") ? `{${Json.stringify(fields[0])}:${body}}` : body
 
-const toRefusal = ({ message }: PersonError) => new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
+const toRefusal = ({ message }: PersonError) =>
+  new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
 
 const makeHandler = ({ endpoint, handler }: Route) => {
   const { body: fields, success } = endpoint.declaration
@@ -70,10 +71,7 @@ export const makeControl = (control: EmulatorContext): ((request: Request) => Ef
       Effect.catchTag("PersonError", toRefusal),
       Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
       Effect.catchDefect((defect) =>
-        Effect.as(
-          Effect.logError("A call of the control API failed", defect),
-          toResponse(refusal.internalError())
-        )
+        Effect.as(Effect.logError("A call of the control API failed", defect), toResponse(refusal.internalError()))
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity
     )

@@ -90,7 +90,8 @@ const decodePersonMedia = Schema.decodeUnknownEffect(Schema.Union(Object.values(
 
 const decodeAny = Schema.decodeUnknownEffect(Attachment, { errors: "all" })
 
-const isPersonMedia = (input: unknown): boolean => hasProperty(input, "type") && Object.hasOwn(personMedia, String(input.type))
+const isPersonMedia = (input: unknown): boolean =>
+  hasProperty(input, "type") && Object.hasOwn(personMedia, String(input.type))
 
 /** Decodes the attachments of a person's message: complete ones, or short ones such as `{type, payload: {url}}`. */
 export const readAttachments = (

@@ -197,7 +197,9 @@ const aboutMember = { ...inChat, member_id: UserId }
 
 export const addMember = declare("POST", "/add_member", Done, { body: aboutMember })
 
-export const removeMember = declare("POST", "/remove_member", Done, { body: { ...aboutMember, block: optional(Schema.Boolean) } })
+export const removeMember = declare("POST", "/remove_member", Done, {
+  body: { ...aboutMember, block: optional(Schema.Boolean) }
+})
 
 export const setAdmin = declare("POST", "/set_admin", Done, {
   body: { ...aboutMember, permissions: optional(Schema.Array(Permission)) }
@@ -229,9 +231,14 @@ export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: S
   query: toBot
 })
 
-export const listEvents = declare("GET", "/events", Schema.Struct({ events: Schema.Array(EventView), next: Schema.Int }), {
-  query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
-})
+export const listEvents = declare(
+  "GET",
+  "/events",
+  Schema.Struct({ events: Schema.Array(EventView), next: Schema.Int }),
+  {
+    query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
+  }
+)
 
 export const listRequests = declare(
   "GET",

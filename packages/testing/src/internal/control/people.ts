@@ -23,10 +23,15 @@ import { toChat } from "../platform/views.ts"
 
 type PersonRequest = ToBot & { readonly user_id: UserId }
 
-type PersonHandler<R extends PersonRequest, A> = (request: R, control: EmulatorContext) => Effect.Effect<A, refusal.Refusal | PersonError>
+type PersonHandler<R extends PersonRequest, A> = (
+  request: R,
+  control: EmulatorContext
+) => Effect.Effect<A, refusal.Refusal | PersonError>
 
 const asPerson =
-  <R extends PersonRequest, A>(body: (person: Person, request: R) => Effect.Effect<A, PersonError>): PersonHandler<R, A> =>
+  <R extends PersonRequest, A>(
+    body: (person: Person, request: R) => Effect.Effect<A, PersonError>
+  ): PersonHandler<R, A> =>
   (request, control) =>
     Effect.flatMap(personOf(control, request), (person) => body(person, request))
 

@@ -26,7 +26,8 @@ interface AdjustableClock {
 const isAdjustable = (clock: unknown): clock is AdjustableClock => hasProperty(clock, "adjust")
 
 /** The system clock. A caller waits in real time, even if the emulator runs in virtual time. */
-const wallClock = (clock: Clock.Clock): Clock.Clock => (hasProperty(clock, "wall") ? (clock.wall as Clock.Clock) : clock)
+const wallClock = (clock: Clock.Clock): Clock.Clock =>
+  hasProperty(clock, "wall") ? (clock.wall as Clock.Clock) : clock
 
 const readClock = Effect.clockWith((clock) =>
   Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isAdjustable(clock) }))

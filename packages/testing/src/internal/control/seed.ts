@@ -59,7 +59,10 @@ const send = (call: ControlCall, bot: BotState, chat: ChatState, message: declar
     }
   })
 
-const createSeedChat = (call: ControlCall, { admins, messages, ...request }: declarations.SeedChat): SeedEffect<ChatState> =>
+const createSeedChat = (
+  call: ControlCall,
+  { admins, messages, ...request }: declarations.SeedChat
+): SeedEffect<ChatState> =>
   Effect.gen(function* () {
     const bot = yield* botOf(call, request)
     const { chat_id } = yield* createChat(request, call)
@@ -72,7 +75,9 @@ const createSeedChat = (call: ControlCall, { admins, messages, ...request }: dec
       if (problem !== undefined) return yield* refusal.invalidPayload(`admins: ${problem}`)
       setAdminRights(call.state, chat, member, permissions ?? allRights, owner)
     }
-    yield* Effect.forEach(messages ?? [], (message, index) => withPath(`messages[${index}]`)(send(call, bot, chat, message)))
+    yield* Effect.forEach(messages ?? [], (message, index) =>
+      withPath(`messages[${index}]`)(send(call, bot, chat, message))
+    )
     return chat
   })
 
@@ -80,7 +85,9 @@ const createSeedChat = (call: ControlCall, { admins, messages, ...request }: dec
 export const seedRoutes: ReadonlyArray<Route> = [
   on(declarations.seed, ({ chats, silent, users }, call) =>
     Effect.gen(function* () {
-      const createdUsers = yield* Effect.forEach(users ?? [], (user, index) => withPath(`users[${index}]`)(createUser(user, call)))
+      const createdUsers = yield* Effect.forEach(users ?? [], (user, index) =>
+        withPath(`users[${index}]`)(createUser(user, call))
+      )
       const createdChats = yield* Effect.forEach(chats ?? [], (chat, index) =>
         withPath(`chats[${index}]`)(createSeedChat(call, chat))
       )
