@@ -141,7 +141,7 @@ const read = (update: Update): ChatRecord | undefined => {
 }
 
 /**
- * Returns what an update says about its chat as a record, or `undefined` if it has no chat.
+ * Returns what an update says about its chat as a record, or `None` if it has no chat.
  *
  * - `bot_removed`, `bot_stopped` and `dialog_removed` mean that the bot left the chat.
  * - All other updates mean that it is in the chat, except those that a user can also cause in a stopped dialog: an edited
