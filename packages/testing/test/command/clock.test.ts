@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { StandingClock } from "../src/internal/command/clock.ts"
+import { StandingClock } from "../../src/internal/command/clock.ts"
 
 describe("a standing clock", () => {
   it.live("is moved by several callers at once one after the other, through everything that was to happen", () =>

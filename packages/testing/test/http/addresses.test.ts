@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
 import { networkInterfaces } from "node:os"
-import { listening } from "./support/listening.ts"
-import { bodyIn, headOf, talkTo } from "./support/sockets.ts"
+import { listening } from "../support/listening.ts"
+import { bodyIn, headOf, talkTo } from "../support/sockets.ts"
 
 const server = (options: EmulatorServer.Options) =>
   Effect.map(Layer.build(EmulatorServer.layer(options).pipe(Layer.provide(Emulator.layer()))), (context) =>

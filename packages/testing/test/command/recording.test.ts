@@ -2,8 +2,8 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { folder, live, open } from "./support/command.ts"
-import type { Json } from "./support/control.ts"
+import { folder, live, open } from "../support/command.ts"
+import type { Json } from "../support/control.ts"
 
 const linesOf = (path: string): ReadonlyArray<Json> =>
   readFileSync(path, "utf8")

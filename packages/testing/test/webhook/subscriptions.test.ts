@@ -10,10 +10,10 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-import { assumes, says } from "./support/fidelity.ts"
-import { codeOf } from "./support/inspect.ts"
-import { raw } from "./support/raw.ts"
-import * as Scene from "./support/scene.ts"
+import { assumes, says } from "../support/fidelity.ts"
+import { codeOf } from "../support/inspect.ts"
+import { raw } from "../support/raw.ts"
+import * as Scene from "../support/scene.ts"
 
 const layer = Emulator.layerBot()
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseHtml } from "../src/internal/text/html.ts"
-import { parseMarkdown } from "../src/internal/text/markdown.ts"
+import { parseHtml } from "../../src/internal/text/html.ts"
+import { parseMarkdown } from "../../src/internal/text/markdown.ts"
 
 const elements = (parsed: ReturnType<typeof parseHtml>) =>
   parsed.markup.map(({ from, length, type, ...target }) => [

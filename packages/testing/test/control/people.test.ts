@@ -1,7 +1,7 @@
 import { Member } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { asBot, inEmulator, type Json, kinds, made, refusal, seen } from "./support/control.ts"
+import { asBot, inEmulator, type Json, kinds, made, refusal, seen } from "../support/control.ts"
 
 const cannot = (message: string) => [400, "cannot.do", message] as const
 

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
-import { asBot, call, inEmulator, type Json, kinds, look, made, post, seen, token } from "./support/control.ts"
+import { asBot, call, inEmulator, type Json, kinds, look, made, post, seen, token } from "../support/control.ts"
 
 const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes", payload: "y" }]] } }
 

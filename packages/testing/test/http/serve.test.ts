@@ -3,7 +3,7 @@ import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import { raw } from "./support/raw.ts"
+import { raw } from "../support/raw.ts"
 
 const layer = Emulator.layerBot()
 

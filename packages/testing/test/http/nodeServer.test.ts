@@ -4,9 +4,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { connect } from "node:net"
-import { makeServer } from "../src/internal/http/nodeServer.ts"
-import { live, openLimited } from "./support/command.ts"
-import { bodyIn, headOf, talkTo } from "./support/sockets.ts"
+import { makeServer } from "../../src/internal/http/nodeServer.ts"
+import { live, openLimited } from "../support/command.ts"
+import { bodyIn, headOf, talkTo } from "../support/sockets.ts"
 
 const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()))
 
