@@ -10,6 +10,7 @@ import type { BotApi } from "./BotApi.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, optional } from "./internal/client/wire.ts"
+import { acceptAnswered } from "./internal/updates/answers.ts"
 import { NewMessageBody } from "./NewMessage.ts"
 import * as RateLimiter from "./RateLimiter.ts"
 import * as Update from "./Update.ts"
@@ -41,6 +42,9 @@ export interface SendRequest {
  * Fails with `MethodNotAllowed` if the callback cannot be answered any more, with `Forbidden` or `NotFound` if the bot
  * has no access to the chat or the message, with `AttachmentNotReady` if a file is still being processed after all
  * retries, and with `OperationRejected` if the platform rejects the answer.
+ *
+ * In a handler of `Updates.run` that is retried, and in one of an update that may have been handled before (its process was
+ * killed, or it was a dead letter), an answer that an earlier attempt may have given succeeds if the platform refuses it.
  *
  * **Example**
  *
@@ -82,7 +86,8 @@ export const send: Endpoint.Endpoint<
     ApiError.AttachmentNotReady,
     ApiError.OperationRejected
   ],
-  limit: () => ({ scope: "answers", priority: "answer" })
+  limit: () => ({ scope: "answers", priority: "answer" }),
+  around: ({ callback_id }, call) => acceptAnswered(callback_id, call)
 }))
 
 /**

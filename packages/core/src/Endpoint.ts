@@ -132,6 +132,14 @@ export interface Options<
   readonly idempotent?: boolean
   /** The section of the API document. Default: the method and the path. */
   readonly section?: string
+  /**
+   * Changes how the function of the endpoint makes a call, for example to accept a failure as a success. Default: the call
+   * is not changed.
+   */
+  readonly around?: (
+    request: NoInfer<Request>,
+    call: Effect.Effect<Success["Type"], InstanceType<Errors[number]> | ApiError.Common>
+  ) => Effect.Effect<Success["Type"], InstanceType<Errors[number]> | ApiError.Common>
 }
 
 const none = () => undefined
@@ -176,8 +184,10 @@ export const make = <
   endpoint: string,
   options: () => Options<Request, Params, Query, Body, Success, Errors>
 ): Endpoint<Request, Success["Type"], InstanceType<Errors[number]>> => {
-  const declaration = lazy((): Declaration.Declaration<Request, Success["Type"], InstanceType<Errors[number]>> => {
-    const given = options()
+  type E = InstanceType<Errors[number]>
+  const given = lazy(options)
+  const declaration = lazy((): Declaration.Declaration<Request, Success["Type"], E> => {
+    const { around: _, ...parts } = given()
     return {
       params: {},
       query: {},
@@ -186,12 +196,17 @@ export const make = <
       limit: none,
       dialog: none,
       longPoll: none,
-      idempotent: given.method !== "POST",
-      section: `${given.method} ${given.path}`,
-      ...given
+      idempotent: parts.method !== "POST",
+      section: `${parts.method} ${parts.path}`,
+      ...parts
     } as never
   })
-  const self = (request: Request) => BotApi.use((api) => api.execute(self as never, request))
+  const self = (request: Request) =>
+    BotApi.use((api) => {
+      const call = api.execute<Request, Success["Type"], E>(self as never, request)
+      const { around } = given()
+      return around === undefined ? call : around(request, call)
+    })
   Object.defineProperty(self, "name", { value: endpoint })
   Object.defineProperty(self, "declaration", { get: declaration, enumerable: true })
   return Object.assign(self, { [TypeId]: TypeId, endpoint }) as never

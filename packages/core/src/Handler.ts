@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
@@ -38,6 +39,32 @@ export interface NotHandled {
  * @since 0.1.0
  */
 export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
+
+/**
+ * The number of the attempt in which a handler of `Updates.run` runs, beginning with 1. The attempts are counted by one
+ * process: after a restart, and after the replay of a dead letter, they begin with 1 again. Default: 1.
+ *
+ * **Example** (Tell the user once that it takes longer)
+ *
+ * ```ts
+ * import { Handler, Messages } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const order = (report: Effect.Effect<string, Error>) =>
+ *   Handler.on("message_created", (update) =>
+ *     Effect.gen(function* () {
+ *       if ((yield* Handler.CurrentAttempt) === 2) yield* Messages.reply(update, "This takes longer than usual.")
+ *       return yield* Messages.reply(update, yield* report)
+ *     })
+ *   )
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentAttempt = Context.Reference<number>("@colloquy/core/Handler/CurrentAttempt", {
+  defaultValue: () => 1
+})
 
 /**
  * What the function of a handler returns: the effect to run, or `undefined` if the handler does not take the update.

@@ -21,6 +21,7 @@ import * as consumer from "./internal/updates/consumer.ts"
 import * as rules from "./internal/client/rules.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
+import type { DeadLetter } from "./QueuedUpdate.ts"
 import { decode, encode, type MalformedUpdate, Update } from "./Update.ts"
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
@@ -142,7 +143,7 @@ export class Updates extends Context.Service<
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions {
+export interface RunOptions<R = never> {
   /** Maximum number of handlers that run concurrently. Default: 64. */
   readonly concurrency?: number | undefined
   /** Maximum number of updates in memory, including those that are being handled. Default: 1000. */
@@ -158,6 +159,13 @@ export interface RunOptions {
   readonly timeout?: Duration.Input | undefined
   /** How long running handlers may continue when the program stops, before they are interrupted. Default: 10 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
+  /**
+   * Runs when an update is about to become a dead letter, for example to tell the user or to alert somebody. Its calls have
+   * the priority `reply`. The next update of the chat waits for it, for at most `timeout`. A failure is logged, and the
+   * update becomes a dead letter nevertheless. It can run twice for an update if the process is killed meanwhile. It does
+   * not run for updates that cannot be decoded when they are received. Default: nothing runs.
+   */
+  readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
 const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
@@ -192,24 +200,43 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  * const bot = Updates.run(Handler.first(greet, thank), { concurrency: 16 })
  * ```
  *
+ * **Example** (Tell the user when a message could not be handled)
+ *
+ * ```ts
+ * import { Handler, Messages, Updates } from "@colloquy/core"
+ * import { Effect, Result } from "effect"
+ *
+ * const bot = <E, R>(handler: Handler.Handler<E, R>) =>
+ *   Updates.run(handler, {
+ *     onDeadLetter: ({ error, id, update }) =>
+ *       Effect.gen(function* () {
+ *         yield* Effect.logFatal(`The update ${id} is a dead letter: ${error}`)
+ *         if (Result.isSuccess(update.decoded)) {
+ *           yield* Messages.reply(update.decoded.success, "Sorry, something is broken. We were notified.")
+ *         }
+ *       })
+ *   })
+ * ```
+ *
  * API: Events.
  *
  * @category running
  * @since 0.1.0
  */
-export const run: <E, R>(
+export const run: <E, R, R2 = never>(
   handler: Handler<E, R>,
-  options?: RunOptions
-) => Effect.Effect<void, SourceError, R | Updates> = Effect.fnUntraced(function* <E, R>(
+  options?: RunOptions<R2>
+) => Effect.Effect<void, SourceError, R | R2 | Updates> = Effect.fnUntraced(function* <E, R, R2 = never>(
   handler: Handler<E, R>,
-  options: RunOptions = {}
+  options: RunOptions<R2> = {}
 ) {
   const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory } = options
   yield* rules.checkPositiveInteger("Updates.run", "concurrency", concurrency)
   yield* rules.checkPositiveInteger("Updates.run", "maxInMemory", maxInMemory)
   const { inbox, source } = yield* Updates
-  return yield* consumer.run(inbox, source, {
+  return yield* consumer.run<E, R | R2, SourceError>(inbox, source, {
     handler,
+    onDeadLetter: options.onDeadLetter,
     concurrency,
     maxInMemory,
     retry: options.retry ?? consumer.defaultRetry,
@@ -251,4 +278,4 @@ export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap
 )
 
 // Re-exported because bots that need no other function of `Handler` do not have to import it.
-export { on } from "./Handler.ts"
+export { CurrentAttempt, on } from "./Handler.ts"

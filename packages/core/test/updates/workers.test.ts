@@ -1,13 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
+import { Inbox, QueuedUpdate, RateLimiter, StoreError, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
@@ -77,6 +79,95 @@ describe("workers", () => {
           within(Inbox.layer({ partitionKey: timeOf }), source([1, 2, 3, 4, 5, 6].map((time) => started(1, time))))
         )
       )
+  )
+})
+
+describe("workers.onDeadLetter", () => {
+  const twice = { retry: Schedule.recurs(1) }
+  const failing = { retry: Schedule.recurs(0) }
+
+  it.effect("runs with the attempts and the error, before the next update of the chat and in its context", () =>
+    Effect.gen(function* () {
+      const log: Array<unknown> = []
+      const handle = (update: Update.Update) =>
+        Effect.gen(function* () {
+          log.push(`${timeOf(update)} in attempt ${yield* Updates.CurrentAttempt}`)
+          return timeOf(update) === 1 ? yield* Effect.fail(new Error("no such luck")) : undefined
+        })
+      const onDeadLetter = ({ attempts, error, update }: QueuedUpdate.DeadLetter) =>
+        Effect.gen(function* () {
+          yield* Effect.sleep("1 second")
+          const chat = yield* RateLimiter.CurrentChat
+          const priority = yield* RateLimiter.CurrentPriority
+          log.push([
+            timeOf(Result.getOrThrow(update.decoded)),
+            attempts,
+            error.includes("no such luck"),
+            chat,
+            priority
+          ])
+        })
+      yield* inTime(Updates.run(handle, { ...twice, onDeadLetter }))
+      assert.deepStrictEqual(log, ["1 in attempt 1", "1 in attempt 2", [1, 2, true, 7, "reply"], "2 in attempt 1"])
+      assert.lengthOf(yield* Stream.runCollect(Inbox.deadLetters), 1)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(7, 1), started(7, 2)]))))
+  )
+
+  it.effect("makes the update a dead letter also if the function fails, dies, throws or takes too long", () => {
+    const logs: Array<string> = []
+    const logger = Logger.make(({ cause, message }) => void logs.push(`${String(message)} ${Cause.pretty(cause)}`))
+    const outcomes = [
+      () => Effect.fail("it failed"),
+      () => Effect.die("it died"),
+      () => {
+        throw new Error("it threw")
+      },
+      () => Effect.never
+    ]
+    return Effect.gen(function* () {
+      const onDeadLetter = ({ update }: QueuedUpdate.DeadLetter) =>
+        outcomes[timeOf(Result.getOrThrow(update.decoded)) - 1]() as Effect.Effect<void, string>
+      yield* inTime(Updates.run(() => Effect.fail("no"), { ...failing, onDeadLetter }))
+      const { deadLetters, queued } = yield* (yield* Inbox.Inbox).stats
+      assert.deepStrictEqual([queued, deadLetters], [0, 4])
+      const reported = logs.filter((text) => text.startsWith("The function `onDeadLetter` failed."))
+      for (const [index, expected] of ["it failed", "it died", "it threw", "took longer than 1m"].entries())
+        assert.include(reported[index], expected)
+    }).pipe(
+      Effect.provide(
+        Layer.merge(within(Inbox.layer(), source([1, 2, 3, 4].map((time) => started(7, time)))), Logger.layer([logger]))
+      )
+    )
+  })
+
+  it.effect("runs for a queued update that cannot be decoded", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const update = QueuedUpdate.fromStored({ fingerprint: "a", partitionKey: "1", receivedAt: 0, text: "not JSON" })
+      yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
+      const seen: Array<readonly [string, number]> = []
+      const onDeadLetter = ({ attempts, update }: QueuedUpdate.DeadLetter) =>
+        Effect.sync(() => void seen.push([update.text, attempts]))
+      yield* inTime(Updates.run(() => Effect.void, { onDeadLetter }))
+      assert.deepStrictEqual(seen, [["not JSON", 0]])
+      assert.strictEqual((yield* store.stats).deadLetters, 1)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([]))))
+  )
+
+  it.effect("keeps the update in the inbox when the function is interrupted by a shutdown", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const bot = Updates.run(() => Effect.fail("no"), {
+        ...failing,
+        onDeadLetter: () => Effect.never,
+        timeout: "1 hour"
+      })
+      const fiber = yield* Effect.forkChild(bot, { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* inTime(Fiber.interrupt(fiber))
+      const { deadLetters, queued } = yield* inbox.stats
+      assert.deepStrictEqual([queued, deadLetters], [1, 0])
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(7, 1)], { stays: true }))))
   )
 })
 

@@ -12,6 +12,7 @@ import * as ApiError from "../../ApiError.ts"
 import type { Handler } from "../../Handler.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { isPermanentError } from "../../PermanentError.ts"
+import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { StoreError } from "../../StoreError.ts"
 import type { Update } from "../../Update.ts"
 import { UploadFailed } from "../../UploadError.ts"
@@ -50,6 +51,7 @@ export const defaultRetry = Schedule.exponential("2 seconds").pipe(
 const maxUpdatesPerClaim = 16
 
 export interface Options<E, R> {
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
   readonly handler: Handler<E, R>
   readonly concurrency: number
   readonly maxInMemory: number
@@ -74,10 +76,10 @@ const runScoped = Effect.fnUntraced(function* <E, R, SourceE>(
   source: Effect.Effect<void, SourceE>,
   options: Options<E, R>
 ) {
-  const { concurrency, handler, maxInMemory, retry, shutdownTimeout, timeout } = options
+  const { concurrency, handler, maxInMemory, onDeadLetter, retry, shutdownTimeout, timeout } = options
   const maxUpdates = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * concurrency))))
   const { claim, commit, forkSource, waitForMore, wake } = yield* leases.make(inbox)
-  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, onEnd: wake })
+  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, onDeadLetter, onEnd: wake })
   const fiber = yield* forkSource(source)
   yield* Effect.forkScoped(refreshMetrics(inbox))
 

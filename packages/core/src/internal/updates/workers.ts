@@ -10,11 +10,12 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
 import * as Handler from "../../Handler.ts"
-import type { Failure, Partition } from "../../InboxStore.ts"
-import { defaultPartitionKey, type Entry } from "../../QueuedUpdate.ts"
+import type { ClaimedUpdate, Failure, Partition } from "../../InboxStore.ts"
+import { type DeadLetter, defaultPartitionKey } from "../../QueuedUpdate.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update } from "../../Update.ts"
+import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
 import type { Leases } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 
@@ -24,8 +25,10 @@ export interface Options<E, R> {
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
   readonly commit: Leases["commit"]
-  /** Called when a worker has released its partition. */
+  /** Called when a worker has ended, and no longer holds its partition. */
   readonly onEnd: () => void
+  /** Runs when an update is about to become a dead letter. */
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
 type Fork<R> = ReturnType<typeof Effect.runForkWith<R>>
@@ -46,7 +49,8 @@ interface Worker<R> {
   isTimedOut: boolean
   /** The chat of the last update, and how to run a handler with it. The next update mostly has the same chat. */
   chat_id: ChatId | undefined
-  fork: Fork<R>
+  fork: Fork<R> | undefined
+  readonly answers: AnswerLog
   /** The running handler, including its commit. */
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
@@ -69,8 +73,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const metrics = makeHandlerMetrics(context)
   const timeout = Duration.toMillis(options.timeout)
   const isTraced = Context.get(context, Tracer.Tracer) !== Tracer.nativeTracer
-  const timedOut = () =>
-    Cause.fail(new Cause.TimeoutError(`The handler took longer than ${Duration.format(options.timeout)}.`))
+  const timedOut = (what: string) =>
+    Cause.fail(new Cause.TimeoutError(`${what} took longer than ${Duration.format(options.timeout)}.`))
 
   const ready: Array<Worker<R>> = []
   /** Workers whose handler is suspended, the oldest first. They can time out and be interrupted. */
@@ -87,15 +91,17 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   const forkFor = (worker: Worker<R>, update: Update): Fork<R> => {
     const chat_id = chatOf(update)
-    if (chat_id !== worker.chat_id) {
+    if (worker.fork === undefined || chat_id !== worker.chat_id) {
+      const ofWorker = Context.add(context, CurrentAnswerLog, worker.answers)
       worker.chat_id = chat_id
-      worker.fork =
-        chat_id === undefined ? fork : Effect.runForkWith(Context.add(context, RateLimiter.CurrentChat, chat_id))
+      worker.fork = Effect.runForkWith(
+        chat_id === undefined ? ofWorker : Context.add(ofWorker, RateLimiter.CurrentChat, chat_id)
+      )
     }
     return worker.fork
   }
 
-  const entryOf = ({ index, partition }: Worker<R>): Entry => partition.updates[index]
+  const entryOf = ({ index, partition }: Worker<R>): ClaimedUpdate => partition.updates[index]
 
   const runThen = (effect: Effect.Effect<void>, then: () => void): void => {
     const fiber = fork(effect)
@@ -111,6 +117,13 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
 
   const release = (worker: Worker<R>): void => runThen(commit(worker.partition.key, undefined, true), () => end(worker))
 
+  /**
+   * Ends a worker before its updates are handled. If its update may have been handled in part, the lease expires, when the
+   * consumer has stopped, so that the next claim marks the update as redelivered.
+   */
+  const giveUp = (worker: Worker<R>): void =>
+    worker.attempts > 0 || entryOf(worker).isRedelivered ? end(worker) : release(worker)
+
   const isLast = ({ index, partition }: Worker<R>): boolean => isStopping || index === partition.updates.length - 1
 
   const onCommitted = (worker: Worker<R>, isReleased: boolean): void => {
@@ -118,6 +131,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     worker.index++
     worker.attempts = 0
     worker.retryStep = undefined
+    worker.answers.attempts = undefined
     enqueue(worker)
   }
 
@@ -127,12 +141,38 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     runThen(commit(worker.partition.key, completed, releases), () => onCommitted(worker, releases))
   }
 
+  /** Runs `onDeadLetter`, and then commits the failure. The update stays queued if the consumer stops meanwhile. */
+  const makeDeadLetter = (worker: Worker<R>, failure: Failure, fork: Fork<R>): void => {
+    const { onDeadLetter } = options
+    if (onDeadLetter === undefined) return commitFailure(worker, failure)
+    const { id, update } = entryOf(worker)
+    const effect = Effect.suspend(() => onDeadLetter({ id, update, ...failure }))
+    worker.startedAt = clock.currentTimeMillisUnsafe()
+    worker.isTimedOut = false
+    active++
+    running.add(worker)
+    worker.fiber = fork(isTraced ? Effect.withSpan(effect, "Updates.onDeadLetter") : effect)
+    worker.fiber.addObserver((exit) => {
+      running.delete(worker)
+      worker.fiber = undefined
+      active--
+      if (Exit.isFailure(exit) && isInterrupting) return giveUp(worker)
+      if (Exit.isFailure(exit)) {
+        const cause = worker.isTimedOut ? timedOut("The function `onDeadLetter`") : exit.cause
+        fork(Effect.logError("The function `onDeadLetter` failed. The update is a dead letter nevertheless.", cause))
+      }
+      commitFailure(worker, failure)
+      dispatch()
+    })
+  }
+
   const deadLetter = (worker: Worker<R>, update: Update, cause: Cause.Cause<unknown>): void => {
     const { attempts } = worker
     metrics.deadLettered(update)
     const message = `The handler failed ${attempts} times. The update is now a dead letter: see Inbox.deadLetters.`
     fork(Effect.annotateLogs(Effect.logError(message), annotationsOf(update)))
-    commitFailure(worker, { error: Cause.pretty(cause), attempts, failedAt: clock.currentTimeMillisUnsafe() })
+    const failure = { error: Cause.pretty(cause), attempts, failedAt: clock.currentTimeMillisUnsafe() }
+    makeDeadLetter(worker, failure, forkFor(worker, update))
   }
 
   const retryLater = (worker: Worker<R>, update: Update, cause: Cause.Cause<unknown>): void => {
@@ -147,7 +187,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     retrying.add(fiber)
     fiber.addObserver((exit) => {
       retrying.delete(fiber)
-      if (isStopping) release(worker)
+      if (isStopping) giveUp(worker)
       else if (Exit.isSuccess(exit)) enqueue(worker)
       else deadLetter(worker, update, cause)
     })
@@ -156,14 +196,12 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const onHandled = (worker: Worker<R>, update: Update, exit: Exit.Exit<void, unknown>): void => {
     active--
     worker.fiber = undefined
-    if (Exit.isSuccess(exit)) {
-      onCommitted(worker, worker.isReleasing)
-    } else if (isInterrupting) {
-      release(worker)
-    } else {
-      worker.attempts++
+    if (Exit.isSuccess(exit)) return onCommitted(worker, worker.isReleasing)
+    worker.attempts++
+    if (isInterrupting) giveUp(worker)
+    else {
       metrics.failed(update)
-      retryLater(worker, update, worker.isTimedOut ? timedOut() : exit.cause)
+      retryLater(worker, update, worker.isTimedOut ? timedOut("The handler") : exit.cause)
     }
   }
 
@@ -184,17 +222,25 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     })
 
   const start = (worker: Worker<R>): void => {
-    const { decoded } = entryOf(worker).update
+    const { isRedelivered, update: queued } = entryOf(worker)
+    const { decoded } = queued
     const now = clock.currentTimeMillisUnsafe()
     if (Result.isFailure(decoded)) {
-      return commitFailure(worker, { error: decoded.failure.message, attempts: 0, failedAt: now })
+      return makeDeadLetter(worker, { error: decoded.failure.message, attempts: 0, failedAt: now }, fork)
     }
     const update = decoded.success
+    const attempt = worker.attempts + 1
+    worker.answers.attempt = attempt
+    worker.answers.isRedelivered = isRedelivered
     active++
     worker.startedAt = now
     worker.isTimedOut = false
     worker.isCommitting = false
-    const fiber = forkFor(worker, update)(handleAndCommit(worker, update))
+    const effect = handleAndCommit(worker, update)
+    const fiber = forkFor(
+      worker,
+      update
+    )(attempt === 1 ? effect : Effect.provideService(effect, Handler.CurrentAttempt, attempt))
     const exit = fiber.pollUnsafe()
     if (exit !== undefined) return onHandled(worker, update, exit)
     worker.fiber = fiber
@@ -212,7 +258,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     isDispatching = true
     while (ready.length > 0 && (active < concurrency || isStopping)) {
       const worker = ready.shift()!
-      if (isStopping) release(worker)
+      if (isStopping) giveUp(worker)
       else start(worker)
     }
     isDispatching = false
@@ -261,7 +307,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         isReleasing: false,
         isTimedOut: false,
         chat_id: undefined,
-        fork,
+        fork: undefined,
+        answers: { attempt: 1, isRedelivered: false, attempts: undefined },
         fiber: undefined
       }
       workers++
