@@ -1,10 +1,13 @@
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 const conditions = ["source"]
 
-const project = (name: string, root: string) => ({
+const validatesAnswers = fileURLToPath(new URL("packages/testing/test/support/validateAnswers.ts", import.meta.url))
+
+const project = (name: string, root: string, setupFiles: ReadonlyArray<string> = []) => ({
   extends: true as const,
-  test: { name, root, include: ["test/**/*.test.ts"] }
+  test: { name, root, include: ["test/**/*.test.ts"], setupFiles: [...setupFiles] }
 })
 
 export default defineConfig({
@@ -13,9 +16,9 @@ export default defineConfig({
   test: {
     projects: [
       project("core", "packages/core"),
-      project("testing", "packages/testing"),
-      project("node", "packages/node"),
-      project("examples", "examples"),
+      project("testing", "packages/testing", [validatesAnswers]),
+      project("node", "packages/node", [validatesAnswers]),
+      project("examples", "examples", [validatesAnswers]),
       project("workspace", ".")
     ],
     coverage: { provider: "v8", include: ["packages/*/src/**/*.ts"], reporter: ["text-summary", "html"] }

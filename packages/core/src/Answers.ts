@@ -76,7 +76,7 @@ export const send: Endpoint.Endpoint<
 > = Endpoint.make("Answers.send", () => ({
   method: "POST",
   path: "/answers",
-  query: { callback_id: rules.notBlank, disable_link_preview: Schema.optional(Schema.Boolean) },
+  query: { callback_id: rules.notBlank, disable_link_preview: Schema.optional(rules.flag(false)) },
   body: { message: optional(NewMessageBody), notification: optional(Schema.String) },
   success: done,
   errors: [

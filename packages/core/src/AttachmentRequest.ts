@@ -120,7 +120,9 @@ const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>)
  * @category models
  * @since 0.1.0
  */
-export const AttachmentRequests = Schema.Array(AttachmentRequest).check(Schema.makeFilter(combinationIssue))
+export const AttachmentRequests = Schema.Array(AttachmentRequest).check(
+  Schema.makeFilter(combinationIssue, { toJsonSchema: () => ({ maxItems: Platform.maxAttachments }) })
+)
 
 /**
  * Returns an image by an external address.

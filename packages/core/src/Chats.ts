@@ -97,7 +97,7 @@ export const edit: Endpoint.Endpoint<
     title: optional(rules.text(1, Platform.maxTitleLength)),
     description: optional(rules.short(Platform.maxDescriptionLength)),
     pin: optional(MessageId),
-    notify: optional(Schema.Boolean)
+    notify: optional(rules.flag(true))
   },
   success: Chat,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady]
@@ -218,7 +218,7 @@ export const pin: Endpoint.Endpoint<
   method: "PUT",
   path: "/chats/{chatId}/pin",
   params: { chat_id: ChatId },
-  body: { message_id: MessageId, notify: Schema.optional(Schema.Boolean) },
+  body: { message_id: MessageId, notify: Schema.optional(rules.flag(true)) },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

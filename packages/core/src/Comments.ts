@@ -86,7 +86,7 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
       comment_ids: Schema.optional(rules.list(rules.messageId, 1)),
       after: Schema.optional(rules.natural),
       before: Schema.optional(rules.natural),
-      count: Schema.optional(rules.between(1, Platform.commentsPage.max)),
+      count: Schema.optional(rules.between(1, Platform.commentsPage)),
       marker: Schema.optional(Int64)
     },
     success: CommentsPage,
@@ -194,7 +194,7 @@ const sentComment = () => {
       encode: Getter.transform((comment: Comment) => ({ ...comment, message: comment }))
     })
   )
-  return Schema.Union([both, envelope("message", Comment), Comment])
+  return Schema.Union([both, envelope("message", Comment), Comment]).annotate({ wire: Comment })
 }
 
 /**
@@ -225,7 +225,7 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
     method: "POST",
     path: "/messages/{messageId}/comments",
     params: { message_id: MessageId },
-    query: { disable_link_preview: Schema.optional(Schema.Boolean) },
+    query: { disable_link_preview: Schema.optional(rules.flag(false)) },
     body: NewMessage.commentFields,
     success: sentComment(),
     errors: [ApiError.Forbidden, ApiError.NotFound],

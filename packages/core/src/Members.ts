@@ -77,7 +77,7 @@ export const list: Endpoint.Endpoint<ListRequest, MembersPage, ApiError.Forbidde
     query: {
       user_ids: Schema.optional(rules.list(UserId, 1)),
       marker: optional(Int64),
-      count: Schema.optional(rules.between(1, Platform.membersPage.max))
+      count: Schema.optional(rules.between(1, Platform.membersPage))
     },
     success: MembersPage,
     errors: [ApiError.Forbidden, ApiError.NotFound]
@@ -184,7 +184,7 @@ export const remove: Endpoint.Endpoint<
   method: "DELETE",
   path: "/chats/{chatId}/members",
   params: { chat_id: ChatId },
-  query: { user_id: UserId, block: Schema.optional(Schema.Boolean) },
+  query: { user_id: UserId, block: Schema.optional(rules.flag(false)) },
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

@@ -83,7 +83,7 @@ export const send: Endpoint.Endpoint<
   query: {
     user_id: Schema.optional(UserId),
     chat_id: Schema.optional(ChatId),
-    disable_link_preview: Schema.optional(Schema.Boolean)
+    disable_link_preview: Schema.optional(rules.flag(false))
   },
   body: NewMessage.fields,
   rules: [rules.exactlyOne("chat_id", "user_id")],
@@ -150,7 +150,7 @@ export const list: Endpoint.Endpoint<
     to: Schema.optional(Millis),
     before: Schema.optional(rules.natural),
     after: Schema.optional(rules.natural),
-    count: Schema.optional(rules.between(1, Platform.messagesPage.max))
+    count: Schema.optional(rules.between(1, Platform.messagesPage))
   },
   rules: [rules.exactlyOne("chat_id", "message_ids")],
   success: envelope("messages", Schema.Array(Message)),

@@ -12,6 +12,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import { make } from "./internal/openapi/jsonSchema.ts"
 import { components, json, responsesOf } from "./internal/openapi/responses.ts"
 import * as Platform from "./Platform.ts"
+import { Secret } from "./Subscriptions.ts"
 import { Update } from "./Update.ts"
 
 /**
@@ -101,7 +102,6 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
       schema: describe(schema)
     }))
     const parameters = [...inPath, ...inQuery]
-    const required = Object.values(body).some((schema) => !isOptional(schema))
     const operation = {
       operationId: endpoint,
       tags: [endpoint.split(".")[0]],
@@ -109,14 +109,14 @@ export const fromEndpoints = (endpoints: ReadonlyArray<Endpoint.Any>, options: O
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(Object.keys(body).length === 0
         ? {}
-        : { requestBody: { required, content: json(describe(Schema.Struct(body as Schema.Struct.Fields))) } }),
+        : { requestBody: { required: true, content: json(describe(Schema.Struct(body as Schema.Struct.Fields))) } }),
       responses: responsesOf(declaration, describe(success))
     }
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
 
   const update = describe(Update)
-  const secret = { name: Platform.secretHeader, in: "header", schema: { type: "string" } }
+  const secret = { name: Platform.secretHeader, in: "header", schema: describe(Secret) }
   const tags = [...new Set(endpoints.map(({ endpoint }) => endpoint.split(".")[0]))].map((name) => ({ name }))
   return {
     openapi: "3.1.0",

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
+import * as rules from "./internal/client/rules.ts"
 import { done, envelope } from "./internal/client/wire.ts"
 import { isLoopbackUrl, webhookUrlProblem } from "./internal/client/url.ts"
 import { secretForm } from "./internal/webhook/secret.ts"
@@ -56,8 +57,13 @@ export const list: Endpoint.Endpoint<void, ReadonlyArray<Subscription>> = Endpoi
  * @since 0.1.0
  */
 export const makeSecret = (characters: string): Schema.String => {
-  const { description, pattern } = secretForm(characters)
-  return Schema.String.check(Schema.isPattern(pattern, { message: description }))
+  const { description, length, pattern } = secretForm(characters)
+  return Schema.String.check(
+    Schema.isPattern(pattern, {
+      message: description,
+      toJsonSchema: () => ({ ...length, pattern: pattern.source })
+    })
+  )
 }
 
 /**
@@ -76,7 +82,9 @@ export const Secret = makeSecret(Platform.secretCharacters)
  * @category models
  * @since 0.1.0
  */
-export const WebhookUrl = Schema.String.check(Schema.makeFilter(webhookUrlProblem))
+export const WebhookUrl = Schema.String.check(
+  Schema.makeFilter(webhookUrlProblem, { toJsonSchema: () => ({ pattern: "^https://" }) })
+)
 
 /**
  * The URL of a webhook on this machine, such as `http://127.0.0.1:8080/updates`. The platform rejects it; the emulator
@@ -107,7 +115,7 @@ export interface SubscribeRequest {
 const subscribeDeclaration = (url: Schema.String, secret: Schema.String) => ({
   method: "POST" as const,
   path: "/subscriptions" as const,
-  body: { url, update_types: Schema.optional(Schema.Array(Schema.String)), secret: Schema.optional(secret) },
+  body: { url, update_types: Schema.optional(rules.list(Schema.String, 0)), secret: Schema.optional(secret) },
   success: done,
   errors: [ApiError.OperationRejected],
   idempotent: true

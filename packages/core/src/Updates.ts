@@ -97,8 +97,8 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
     method: "GET",
     path: "/updates",
     query: {
-      limit: Schema.optional(rules.between(1, Platform.updatesPage.max)),
-      timeout: Schema.optional(rules.between(0, Platform.longPollTimeout.max)),
+      limit: Schema.optional(rules.between(1, Platform.updatesPage)),
+      timeout: Schema.optional(rules.between(0, Platform.longPollTimeout)),
       marker: Schema.optional(Schema.NullOr(Int64)),
       types: Schema.optional(rules.list(Schema.String, 1))
     },

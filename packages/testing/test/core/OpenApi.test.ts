@@ -4,9 +4,9 @@ import * as OpenApi from "@colloquy/core/OpenApi"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { validatorOf } from "../support/openapi.ts"
 
 const document = OpenApi.fromEndpoints(Endpoints.all, { url: "http://127.0.0.1:8080" })
 
@@ -18,7 +18,10 @@ interface Operation {
     readonly required: boolean
     readonly schema: unknown
   }>
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> }
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: Readonly<Record<string, { readonly schema: object }>>
+  }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content: object }>>
 }
 
@@ -27,12 +30,6 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 
 const operation = (id: string) => operations.find(({ operationId }) => operationId === id)!
-
-const validatorOf = (name: string) => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
-  ajv.addSchema({ $id: "document", components: document.components })
-  return ajv.compile({ $ref: `document#/components/schemas/${name}` })
-}
 
 /** The JSON value as a parser without exact integers returns it. */
 const onWire = (schema: Schema.Codec<unknown, unknown>, value: unknown): unknown => {
@@ -81,7 +78,7 @@ describe("OpenApi", () => {
 
   it("lists the errors of an endpoint by status and code", () => {
     const { responses } = operation("Messages.send")
-    assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "413", "429", "default"])
+    assert.deepStrictEqual(Object.keys(responses), ["200", "400", "401", "403", "404", "413", "429", "500", "default"])
     assert.include(responses["400"].description, "attachment.not.ready")
     assert.include(responses["401"].description, "verify.token")
     assert.include(JSON.stringify(operation("Members.add").responses["200"]), "Rejection")
@@ -114,9 +111,113 @@ describe("OpenApi", () => {
     const text = JSON.stringify(operation("Messages.send").requestBody)
     assert.include(text, `"maxLength":4000`)
     const count = operation("Messages.list").parameters!.find(({ name }) => name === "count")
-    assert.deepStrictEqual(count?.schema, { type: "integer", minimum: 1, maximum: 100, format: "int64" })
+    assert.deepStrictEqual(count?.schema, {
+      type: "integer",
+      minimum: 1,
+      maximum: 100,
+      format: "int64",
+      default: 50
+    })
     const body = document.components.schemas["MessageBody"] as { readonly properties: Record<string, unknown> }
     assert.deepStrictEqual(body.properties["seq"], { type: "integer", format: "int64" })
+  })
+
+  it("lists the statuses 401 and 500 for every operation, and requires the bodies of requests", () => {
+    for (const { operationId, requestBody, responses } of operations) {
+      assert.containsAllKeys(responses, ["401", "500"], operationId)
+      if (requestBody !== undefined) assert.isTrue(requestBody.required, operationId)
+    }
+  })
+
+  it.each([
+    ["Subscriptions.subscribe", "secret", { minLength: 5, maxLength: 256, pattern: "^[A-Za-z0-9\\-]{5,256}$" }],
+    ["Subscriptions.subscribe", "url", { pattern: "^https://" }],
+    ["Messages.send", "text", { maxLength: 4000 }],
+    ["Messages.send", "attachments", { maxItems: 12 }],
+    ["Messages.send", "notify", { default: true }],
+    ["Messages.send", "disable_link_preview", { default: false }],
+    ["Messages.list", "message_ids", { minItems: 1, uniqueItems: true }],
+    ["Messages.list", "count", { minimum: 1, maximum: 100, default: 50 }],
+    ["Comments.send", "text", { maxLength: 4000 }],
+    ["Comments.list", "count", { minimum: 1, maximum: 100, default: 50 }],
+    ["Chats.edit", "title", { minLength: 1, maxLength: 200 }],
+    ["Chats.edit", "description", { maxLength: 16_000 }],
+    ["Chats.edit", "notify", { default: true }],
+    ["Chats.pin", "notify", { default: true }],
+    ["Members.add", "user_ids", { minItems: 1, maxItems: 100, uniqueItems: true }],
+    ["Members.list", "count", { minimum: 1, maximum: 100, default: 20 }],
+    ["Members.setAdmins", "admins", { maxItems: 50 }],
+    ["Me.setCommands", "commands", { maxItems: 32 }],
+    ["Updates.list", "limit", { minimum: 1, maximum: 1000, default: 100 }],
+    ["Updates.list", "timeout", { minimum: 0, maximum: 90, default: 30 }],
+    ["Answers.send", "callback_id", { minLength: 1, pattern: "\\S" }]
+  ])("states the limits and the default of %s %s", (id, field, expected) => {
+    const { parameters = [], requestBody } = operation(id)
+    const body = requestBody?.content["application/json"].schema as
+      | { readonly properties?: Readonly<Record<string, object>> }
+      | undefined
+    const schema = parameters.find(({ name }) => name === field)?.schema ?? body?.properties?.[field]
+    assert.deepInclude(schema as object, expected)
+  })
+
+  it("states the limits of a keyboard and of its buttons", () => {
+    const at = (name: string) => JSON.parse(JSON.stringify(document.components.schemas[name]))
+    const { buttons } = at("Keyboard").properties.payload.properties
+    assert.deepStrictEqual([buttons.maxItems, buttons.items.minItems, buttons.items.maxItems], [30, 1, 7])
+    const lengths = ["CallbackButton", "LinkButton", "OpenAppButton", "ClipboardButton", "MessageButton"].map(
+      (name) => {
+        const { payload, text, url } = at(name).properties
+        return [name, text.minLength, text.maxLength, payload?.maxLength, url?.maxLength]
+      }
+    )
+    assert.deepStrictEqual(lengths, [
+      ["CallbackButton", 1, 128, 1024, undefined],
+      ["LinkButton", 1, 128, undefined, 2048],
+      ["OpenAppButton", 1, 128, 512, undefined],
+      ["ClipboardButton", 1, 128, 1024, undefined],
+      ["MessageButton", 1, 128, undefined, undefined]
+    ])
+  })
+
+  it("refuses what the client and the emulator refuse", () => {
+    const isBody = validatorOf("NewMessageBody")
+    const keyboard = (buttons: unknown) => ({ attachments: [{ type: "inline_keyboard", payload: { buttons } }] })
+    const button = { type: "callback", text: "a" }
+    const image = (payload: object) => ({ attachments: [{ type: "image", payload }] })
+    const good = [{ text: "a" }, keyboard([[button]]), image({ token: "a" }), image({ token: "a", url: null })]
+    for (const body of good) assert.isTrue(isBody(body), JSON.stringify(body))
+    const bad = [
+      { text: "a".repeat(4001) },
+      { attachments: Array.from({ length: 13 }, () => ({ type: "image", payload: { token: "a" } })) },
+      { attachments: [{ type: "strange" }] },
+      keyboard([[]]),
+      keyboard([Array.from({ length: 8 }, () => button)]),
+      keyboard(Array.from({ length: 31 }, () => [button])),
+      keyboard([[{ ...button, text: "" }]]),
+      image({}),
+      image({ token: "a", url: "https://a.example" })
+    ]
+    for (const body of bad) assert.isFalse(isBody(body), JSON.stringify(body).slice(0, 100))
+  })
+
+  it("distinguishes the kinds of a union by a discriminator, with the unknown kind apart", () => {
+    const unions = Object.entries(document.components.schemas).flatMap(([name, schema]) => {
+      const { discriminator, oneOf } = schema as {
+        readonly oneOf?: ReadonlyArray<{ readonly $ref: string }>
+        readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> }
+      }
+      if (discriminator === undefined) return []
+      const mapped = Object.values(discriminator.mapping)
+      const apart = oneOf!.map(({ $ref }) => $ref).filter(($ref) => !mapped.includes($ref))
+      return [[name, discriminator.propertyName, apart.map(($ref) => $ref.replace(/^.*\//, ""))]]
+    })
+    assert.deepStrictEqual(unions.toSorted(), [
+      ["Attachment", "type", ["UnknownAttachment"]],
+      ["AttachmentRequest", "type", []],
+      ["Button", "type", ["UnknownButton"]],
+      ["MarkupElement", "type", ["UnknownMarkupElement"]],
+      ["Update", "update_type", ["UnknownUpdate"]]
+    ])
   })
 
   it("generates schemas that accept data of the platform, unknown kinds included, and reject malformed data", () => {

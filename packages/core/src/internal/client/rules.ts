@@ -16,11 +16,14 @@ export const short = (max: number): Schema.Codec<string, string> =>
     })
   )
 
-/** An integer from `min` to `max`. */
-export const between = (min: number, max: number): Schema.Codec<number, number> =>
+/** An integer from `min` to `max`, with a default of the platform. */
+export const between = (min: number, { default: byDefault, max }: { readonly default: number; readonly max: number }) =>
   Schema.Int.check(
     Schema.isBetween({ minimum: min, maximum: max }, { message: `must be a whole number from ${min} to ${max}` })
-  )
+  ).annotate({ default: byDefault })
+
+/** A switch with a default of the platform. */
+export const flag = (byDefault: boolean) => Schema.Boolean.annotate({ default: byDefault })
 
 /** The id of a message, a post or a comment, not empty. */
 export const messageId = MessageId.check(Schema.isMinLength(1, { message: "must not be empty" }))
@@ -30,21 +33,31 @@ export const natural = Schema.Int.check(
   Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" })
 )
 
-/** A list of `min` to `max` elements. */
+/** A list of `min` to `max` elements, each of which counts once. */
 export const list = <A, I>(item: Schema.Codec<A, I>, min: number, max?: number) =>
   Schema.Array(item).check(
-    Schema.makeFilter((items) =>
-      items.length < min
-        ? `must hold at least ${min}`
-        : max !== undefined && items.length > max
-          ? `must hold at most ${max}, holds ${items.length}`
-          : undefined
+    Schema.makeFilter(
+      (items) =>
+        items.length < min
+          ? `must hold at least ${min}`
+          : max !== undefined && items.length > max
+            ? `must hold at most ${max}, holds ${items.length}`
+            : undefined,
+      {
+        toJsonSchema: () => ({
+          ...(min === 0 ? {} : { minItems: min }),
+          ...(max === undefined ? {} : { maxItems: max }),
+          uniqueItems: true
+        })
+      }
     )
   )
 
 /** A text with at least one character that is not blank. */
 export const notBlank = Schema.String.check(
-  Schema.makeFilter((value) => value.trim().length > 0 || "must have at least one character that is not blank")
+  Schema.makeFilter((value) => value.trim().length > 0 || "must have at least one character that is not blank", {
+    toJsonSchema: () => ({ minLength: 1, pattern: "\\S" })
+  })
 )
 
 /** The rule that exactly one of the fields is given. */

@@ -1,8 +1,7 @@
 import * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaAST from "effect/SchemaAST"
 import * as modules from "../../index.ts"
-
-export type JsonSchema = Readonly<Record<string, unknown>>
+import { constraints, type JsonSchema, merge } from "./constraints.ts"
 
 type Names = ReadonlyMap<SchemaAST.AST, string>
 
@@ -72,23 +71,79 @@ const kindIn = (ast: SchemaAST.AST, key: PropertyKey): string | undefined => {
   return property === undefined ? undefined : literalOf(wireOf(property.type))
 }
 
-const unknownKind = (ast: SchemaAST.Objects, members: ReadonlyArray<SchemaAST.AST>): JsonSchema => {
-  const [{ name }] = ast.propertySignatures
-  const known = members.filter((member) => member !== ast).flatMap((member) => kindIn(member, name) ?? [])
-  return {
-    type: "object",
-    description: "A kind that was added later.",
-    properties: { [String(name)]: { type: "string", not: { enum: known } } },
-    required: [String(name)]
-  }
+interface Variant {
+  readonly kind: string
+  readonly ast: SchemaAST.AST
 }
+
+/** A union whose variants differ in the literal of one key. */
+interface TaggedUnion {
+  readonly key: string
+  readonly variants: ReadonlyArray<Variant>
+  /** Whether values of other kinds are accepted. */
+  readonly isOpen: boolean
+}
+
+const tagged = (ast: SchemaAST.AST): TaggedUnion | undefined => {
+  const union = wireOf(ast)
+  if (union._tag !== "Union") return undefined
+  const known = union.types.filter((member) => !isUnknownKind(wireOf(member)))
+  const [first] = known.map(wireOf)
+  const tag =
+    first?._tag === "Objects" ? first.propertySignatures.find(({ type }) => literalOf(wireOf(type))) : undefined
+  if (tag === undefined || known.length < 2) return undefined
+  const variants = known.flatMap((member) => {
+    const kind = kindIn(wireOf(member), tag.name)
+    return kind === undefined ? [] : [{ kind, ast: member }]
+  })
+  if (variants.length < known.length) return undefined
+  return { key: String(tag.name), variants, isOpen: known.length < union.types.length }
+}
+
+/** The exported tagged unions by their first variant. A list of such a union has the same variants. */
+const exportedUnions = (names: Names): Names =>
+  new Map(
+    [...names].flatMap(([ast, name]) => {
+      const union = tagged(ast)
+      return union === undefined ? [] : [[union.variants[0].ast, name] as const]
+    })
+  )
 
 const isAbsent = ({ _tag }: SchemaAST.AST): boolean => _tag === "Undefined" || _tag === "Void"
 
 /** Describes schemas as JSON Schema. A schema that a module exports is described once, in `definitions`. */
 export const make = () => {
   const names = exportedSchemas()
+  const unions = exportedUnions(names)
   const definitions: Record<string, JsonSchema> = {}
+
+  const define = (name: string, write: () => JsonSchema): JsonSchema => {
+    if (definitions[name] === undefined) {
+      definitions[name] = {}
+      definitions[name] = merge(write(), constraints[name] ?? {})
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  const taggedUnion = (name: string, { isOpen, key, variants }: TaggedUnion): JsonSchema => {
+    const known = variants.map(({ ast, kind }) => {
+      const schema = define(names.get(ast) ?? `${pascalCase(kind)}${name}`, () => writeChecked(ast))
+      return [kind, schema] as const
+    })
+    const unknown = () => ({
+      type: "object",
+      description: "A kind that was added later.",
+      properties: { [key]: { type: "string", not: { enum: variants.map(({ kind }) => kind) } } },
+      required: [key]
+    })
+    return {
+      oneOf: [...known.map(([, schema]) => schema), ...(isOpen ? [define(`Unknown${name}`, unknown)] : [])],
+      discriminator: {
+        propertyName: key,
+        mapping: Object.fromEntries(known.map(([kind, { $ref }]) => [kind, $ref]))
+      }
+    }
+  }
 
   const union = (ast: SchemaAST.Union): JsonSchema => {
     const members = ast.types.map(wireOf).filter((member) => !isAbsent(member))
@@ -106,9 +161,7 @@ export const make = () => {
         }
       }
     }
-    const schemas = ast.types
-      .filter((member) => !isAbsent(member))
-      .map((member) => (isUnknownKind(member) ? unknownKind(member, members) : describe(member)))
+    const schemas = ast.types.filter((member) => !isAbsent(member)).map(describe)
     const described = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
     if (described.length === 1) return described[0]
     const [first, second] = described
@@ -162,27 +215,28 @@ export const make = () => {
         return object(ast)
       case "Suspend":
         return describe(ast.thunk())
-      case "Declaration": {
-        const wire = ast.annotations?.["wire"] as Schema.Top | undefined
-        return wire === undefined ? {} : describe(wire.ast)
-      }
       default:
         return {}
     }
   }
 
+  const writeChecked = (ast: SchemaAST.AST): JsonSchema => {
+    const wire = wireOf(ast)
+    const schema = checked(write(wire), wire.checks)
+    const fallback = SchemaAST.resolve(wire)?.["default"]
+    return fallback === undefined ? schema : { ...schema, default: fallback }
+  }
+
   const describe = (ast: SchemaAST.AST): JsonSchema => {
+    const union = tagged(ast)
+    if (union !== undefined) {
+      const name = names.get(ast) ?? unions.get(union.variants[0].ast)
+      if (name !== undefined) return define(name, () => taggedUnion(name, union))
+    }
+    const declared = SchemaAST.resolve(ast)?.["wire"] as Schema.Top | undefined
+    if (declared !== undefined) return describe(declared.ast)
     const name = names.get(ast)
-    if (name === undefined) {
-      const wire = wireOf(ast)
-      return checked(write(wire), wire.checks)
-    }
-    if (definitions[name] === undefined) {
-      definitions[name] = {}
-      const wire = wireOf(ast)
-      definitions[name] = checked(write(wire), wire.checks)
-    }
-    return { $ref: `#/components/schemas/${name}` }
+    return name === undefined ? writeChecked(ast) : define(name, () => writeChecked(ast))
   }
 
   return { describe: (schema: Schema.Top): JsonSchema => describe(schema.ast), definitions }

@@ -1,7 +1,7 @@
 import * as ApiError from "../../ApiError.ts"
 import type * as Endpoint from "../../Endpoint.ts"
 import * as Platform from "../../Platform.ts"
-import type { JsonSchema } from "./jsonSchema.ts"
+import type { JsonSchema } from "./constraints.ts"
 
 export const json = (schema: JsonSchema) => ({ "application/json": { schema } })
 
@@ -96,9 +96,7 @@ export const responsesOf = ({ body, errors }: Endpoint.Any["declaration"], succe
       content: json(mayReject ? { anyOf: [success, ref("Rejection")] } : success)
     },
     ...Object.fromEntries(Object.entries(failed).map(([status, response]) => [status, describeError(response)])),
-    default: describeError({
-      names: ["The platform has a problem"],
-      codes: [Platform.codeInternalError, "service.unavailable"]
-    })
+    500: describeError({ names: ["The platform has a problem"], codes: [Platform.codeInternalError] }),
+    default: describeError({ names: ["The platform has a problem"], codes: ["service.unavailable"] })
   }
 }

@@ -1,0 +1,43 @@
+import * as Effect from "effect/Effect"
+import { afterEach, assert, vi } from "vitest"
+import type * as FaultInjection from "../../src/internal/http/faultInjection.ts"
+
+interface Answer {
+  readonly endpoint: string
+  readonly status: number
+  readonly body: string
+}
+
+const answers = new Map<string, Answer>()
+
+// What an emulator answers, before faults and interceptors change it.
+vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
+  const original = (await load()) as typeof FaultInjection
+  return {
+    ...original,
+    withFaults: ((state, request, find, next) =>
+      original.withFaults(
+        state,
+        request,
+        find,
+        Effect.tap(next, ({ body, status }) =>
+          Effect.sync(() => {
+            const { endpoint } = find(request)
+            if (endpoint === undefined || request.method === "HEAD") return
+            answers.set(`${endpoint} ${status} ${body}`, { endpoint, status, body })
+          })
+        )
+      )) satisfies typeof original.withFaults
+  }
+})
+
+/** Every answer of an emulator in any test is what the OpenAPI document says. */
+afterEach(async () => {
+  if (answers.size === 0) return
+  const { problemOf } = await import("./openapi.ts")
+  const problems = [...answers.values()].flatMap(
+    ({ body, endpoint, status }) => problemOf(endpoint, status, body) ?? []
+  )
+  answers.clear()
+  assert.deepStrictEqual(problems, [])
+})
