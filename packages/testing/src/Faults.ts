@@ -70,8 +70,8 @@ const fields = {
 }
 
 /**
- * A rule. It has what it matches (all, unless told), which of those it strikes (all, unless told), and what happens to
- * them. Every rule counts by itself; where several strike at once they are laid around each other, the first outermost.
+ * A rule. It selects requests or deliveries (default: all), selects some of the matching ones (default: all), and defines a
+ * fault. Each rule counts its matches separately. If several rules apply, the first one is the outermost.
  *
  * **Example**
  *
