@@ -168,6 +168,26 @@ export interface RunOptions<R = never> {
   readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
+/**
+ * Whether {@link run} interrupts its handlers at once when it stops, whatever `shutdownTimeout` says. The layers of
+ * `@colloquy/testing` set it, because a test would otherwise wait for a clock that nobody moves. Default: `false`.
+ *
+ * **Example** (Test the shutdown of a bot with the emulator)
+ *
+ * ```ts
+ * import { Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const slowly = <E, R>(bot: Effect.Effect<void, E, R>) => Effect.provideService(bot, Updates.ImmediateShutdown, false)
+ * ```
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const ImmediateShutdown = Context.Reference<boolean>("@colloquy/core/Updates/ImmediateShutdown", {
+  defaultValue: () => false
+})
+
 const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
 
 /**
@@ -182,7 +202,7 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  *   letter, and the next update of the chat is handled. Failures of handlers never end `run`.
  * - Calls that a handler makes have the priority `reply` in the rate limiter.
  * - When `run` is interrupted, it stops the source, waits for running handlers until `shutdownTimeout`, and interrupts
- *   them. Updates that are not handled stay in the inbox. It ends at most 5 seconds after `shutdownTimeout`, even if a
+ *   them. In a test with the emulator it interrupts them at once: see {@link ImmediateShutdown}. Updates that are not handled stay in the inbox. It ends at most 5 seconds after `shutdownTimeout`, even if a
  *   handler cannot be interrupted or the store is unavailable.
  *
  * Ends when the source has ended and all its updates are handled. Fails with the error of the source if the source cannot
@@ -241,7 +261,9 @@ export const run: <E, R, R2 = never>(
     maxInMemory,
     retry: options.retry ?? consumer.defaultRetry,
     timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
-    shutdownTimeout: Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
+    shutdownTimeout: (yield* ImmediateShutdown)
+      ? undefined
+      : Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
   })
 })
 

@@ -14,6 +14,7 @@ import * as Inbox from "@colloquy/core/Inbox"
 import type { Message } from "@colloquy/core/Message"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import type { Update } from "@colloquy/core/Update"
+import * as Updates from "@colloquy/core/Updates"
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -136,7 +137,8 @@ export const make = (options: Options = {}): Effect.Effect<Emulator["Service"], 
   emulator.make(options)
 
 /**
- * The emulator in process, and the `HttpClient` that reaches it.
+ * The emulator in process, and the `HttpClient` that reaches it. The layer sets `Updates.ImmediateShutdown`, so a bot in the
+ * test stops at once when the test has ended, also under a test clock.
  *
  * **Example** (Connecting the client of a bot)
  *
@@ -158,7 +160,10 @@ export const layer = (options: Options = {}): Layer.Layer<Emulator | HttpClient.
   Layer.effect(
     HttpClient.HttpClient,
     Emulator.use(({ handle }) => Effect.succeed(makeClient(handle)))
-  ).pipe(Layer.provideMerge(Layer.effect(Emulator, make(options))))
+  ).pipe(
+    Layer.provideMerge(Layer.effect(Emulator, make(options))),
+    Layer.merge(Layer.succeed(Updates.ImmediateShutdown, true))
+  )
 
 /**
  * Like {@link layer}, with options from the configuration.

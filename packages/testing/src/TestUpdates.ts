@@ -13,7 +13,7 @@ import * as Stream from "effect/Stream"
 
 /**
  * A source that enqueues the given updates, with an inbox in memory. `Updates.run` ends when all of them are handled, and
- * `Updates.stream` ends after the last one. Equal updates are not duplicates, unless the options set
+ * `Updates.stream` ends after the last one. The layer sets `Updates.ImmediateShutdown`. Equal updates are not duplicates, unless the options set
  * `deduplicationWindow`.
  *
  * **Example** (Run a bot with two updates)
@@ -46,4 +46,7 @@ export const layer = (
       )
       return Effect.succeed(Updates.Updates.of({ inbox, source }))
     })
-  ).pipe(Layer.provideMerge(Inbox.layerMemory({ deduplicationWindow: 0, ...options })))
+  ).pipe(
+    Layer.provideMerge(Inbox.layerMemory({ deduplicationWindow: 0, ...options })),
+    Layer.merge(Layer.succeed(Updates.ImmediateShutdown, true))
+  )

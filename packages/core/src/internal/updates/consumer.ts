@@ -57,7 +57,8 @@ export interface Options<E, R> {
   readonly maxInMemory: number
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
   readonly timeout: Duration.Duration
-  readonly shutdownTimeout: Duration.Duration
+  /** `undefined` for an immediate shutdown. */
+  readonly shutdownTimeout: Duration.Duration | undefined
 }
 
 /** Reading the statistics updates the gauges of the inbox. */
@@ -98,7 +99,10 @@ const runScoped = Effect.fnUntraced(function* <E, R, SourceE>(
     }
   })
 
-  const shutDown = inbox.close.pipe(Effect.andThen(Fiber.interrupt(fiber)), Effect.andThen(pool.stop(shutdownTimeout)))
+  const shutDown = inbox.close.pipe(
+    Effect.andThen(Fiber.interrupt(fiber)),
+    Effect.andThen(shutdownTimeout === undefined ? pool.stopNow : pool.stop(shutdownTimeout))
+  )
   return yield* Effect.onExit(consume, () => shutDown)
 })
 

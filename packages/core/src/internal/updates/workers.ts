@@ -58,6 +58,9 @@ interface Worker<R> {
 /** Time after the interruption of handlers for their finalizers and for the store. */
 const interruptionTimeout = "5 seconds"
 
+/** The same for an immediate shutdown. */
+const immediateInterruptionTimeout = "100 millis"
+
 const annotationsOf = (update: Update) => ({ update_type: update.update_type, chat: defaultPartitionKey(update) })
 
 /**
@@ -293,6 +296,17 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     )
   )
 
+  const beginStop = Effect.sync(() => {
+    isStopping = true
+    for (const fiber of retrying) fiber.interruptUnsafe()
+    dispatch()
+  })
+
+  const interruptRunning = Effect.sync(() => {
+    isInterrupting = true
+    for (const worker of running) worker.fiber?.interruptUnsafe()
+  })
+
   return {
     /** Number of updates in memory. */
     size: (): number => updates,
@@ -323,19 +337,21 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
      * more seconds, even if a handler cannot be interrupted or the store fails.
      */
     stop: (shutdownTimeout: Duration.Duration): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        isStopping = true
-        for (const fiber of retrying) fiber.interruptUnsafe()
-        dispatch()
-        return Effect.timeoutOption(idle.await, shutdownTimeout)
-      }).pipe(
-        Effect.andThen(
-          Effect.suspend(() => {
-            isInterrupting = true
-            for (const worker of running) worker.fiber?.interruptUnsafe()
-            return Effect.timeoutOrElse(idle.await, { duration: interruptionTimeout, orElse: () => abandon })
-          })
+      beginStop.pipe(
+        Effect.andThen(Effect.timeoutOption(idle.await, shutdownTimeout)),
+        Effect.andThen(interruptRunning),
+        Effect.andThen(Effect.timeoutOrElse(idle.await, { duration: interruptionTimeout, orElse: () => abandon }))
+      ),
+    /** Interrupts the running handlers, and waits for a moment by the clock of the system, whatever the clock of the program. */
+    stopNow: beginStop.pipe(
+      Effect.andThen(interruptRunning),
+      Effect.andThen(
+        Effect.provideService(
+          Effect.timeoutOption(idle.await, immediateInterruptionTimeout),
+          Clock.Clock,
+          Clock.Clock.defaultValue()
         )
       )
+    )
   }
 })
