@@ -160,17 +160,17 @@ export interface RunOptions<R = never> {
   /** How long running handlers may continue when the program stops, before they are interrupted. Default: 10 seconds. */
   readonly shutdownTimeout?: Duration.Input | undefined
   /**
-   * Runs when an update is about to become a dead letter, for example to tell the user or to alert somebody. Its calls have
-   * the priority `reply`. The next update of the chat waits for it, for at most `timeout`. A failure is logged, and the
-   * update becomes a dead letter nevertheless. It can run twice for an update if the process is killed meanwhile. It does
-   * not run for updates that cannot be decoded when they are received. Default: nothing runs.
+   * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the priority
+   * `reply`. The next update of the chat waits for it, for at most `timeout`. If it fails, the failure is logged, and the
+   * update becomes a dead letter nevertheless. If the process is killed, it can run twice for an update. It does not run for
+   * updates that cannot be decoded when they are received. Default: nothing runs.
    */
   readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
 /**
- * Whether {@link run} interrupts its handlers at once when it stops, whatever `shutdownTimeout` says. The layers of
- * `@colloquy/testing` set it, because a test would otherwise wait for a clock that nobody moves. Default: `false`.
+ * Whether {@link run} interrupts its handlers immediately when it stops, and ignores `shutdownTimeout`. The layers of
+ * `@colloquy/testing` set it, because virtual time does not advance while a test ends. Default: `false`.
  *
  * **Example** (Test the shutdown of a bot with the emulator)
  *
@@ -223,7 +223,7 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  * **Example** (Tell the user when a message could not be handled)
  *
  * ```ts
- * import { Handler, Messages, Updates } from "@colloquy/core"
+ * import { type Handler, Messages, Update, Updates } from "@colloquy/core"
  * import { Effect, Result } from "effect"
  *
  * const bot = <E, R>(handler: Handler.Handler<E, R>) =>
@@ -231,8 +231,9 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  *     onDeadLetter: ({ error, id, update }) =>
  *       Effect.gen(function* () {
  *         yield* Effect.logFatal(`The update ${id} is a dead letter: ${error}`)
- *         if (Result.isSuccess(update.decoded)) {
- *           yield* Messages.reply(update.decoded.success, "Sorry, something is broken. We were notified.")
+ *         const chat_id = Result.isSuccess(update.decoded) ? Update.chatOf(update.decoded.success) : undefined
+ *         if (chat_id !== undefined) {
+ *           yield* Messages.send({ chat_id, text: "Sorry, something is broken. We were notified." })
  *         }
  *       })
  *   })

@@ -17,46 +17,46 @@ import {
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
 const fields = {
-  /** Of requests: the method. */
+  /** Selects requests by their method. */
   method: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfMethod))),
   /**
-   * Of requests: the path; `*` stands for anything, `{chatId}` for one part of it. Addresses of uploads begin with
-   * `/upload/`, images with `/images/`.
+   * Selects requests by their path: `*` matches anything, `{chatId}` one segment. Paths of uploads begin with `/upload/`,
+   * paths of images with `/images/`.
    */
   path: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfPath))),
-  /** Of requests: the endpoint by the name of its function, as `Messages.send`. */
+  /** Selects requests by the name of their endpoint, such as `Messages.send`. */
   endpoint: Schema.optionalKey(EndpointName),
-  /** Of deliveries: the type of the update. */
+  /** Selects deliveries by the type of the update. */
   update_type: Schema.optionalKey(Schema.String.check(Schema.makeFilter(problemOfUpdateType))),
-  /** The chat that the request or the update is about; a dialog counts by its chat, however it was named. */
+  /** Selects requests and deliveries that concern this chat, also if the request names a user or a message. */
   chat_id: Schema.optionalKey(Schema.Int),
 
-  /** Only the nth of those that match, counted from 1. */
+  /** Applies only to the nth match, counted from 1. */
   nth: Schema.optionalKey(count),
-  /** Only each nth of those that match. */
+  /** Applies only to every nth match. */
   every: Schema.optionalKey(count),
-  /** Each of those that match, with this probability: the same ones for the same `seed`, which is 0 unless told. */
+  /** Applies to each match with this probability. The same `seed` selects the same matches. Default of `seed`: 0. */
   probability: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
   seed: Schema.optionalKey(Schema.Union([Schema.String, Schema.Finite])),
-  /** How often the rule strikes in all; without end unless told. */
+  /** Maximum number of times that the rule is applied. Default: no limit. */
   times: Schema.optionalKey(count),
 
-  /** Answers with this status; the request is not carried out. */
+  /** The status of the response. The request is not executed. */
   status: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
-  /** The code and the message of the error body; each status has its own unless told. */
+  /** The code and the message of the error body. Default: those of the status. */
   code: Schema.optionalKey(Schema.String),
   message: Schema.optionalKey(Schema.String),
-  /** The whole body: a text as it is, anything else as JSON. With the status 200 unless told. */
+  /** The whole body: a string is sent unchanged, any other value as JSON. Default of `status`: 200. */
   body: Schema.optionalKey(Schema.Unknown),
-  /** Headers of the answer, whosever it is. Those that tell where it ends are the server's. */
+  /** Headers of the response, also of a response of the platform. `content-length` and similar headers are not allowed. */
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(problemOfHeaders))),
-  /** Milliseconds that the answer comes late. The request is carried out at once, even if the caller gives up. */
+  /** Delay of the response in milliseconds. The request is executed immediately, even if the client gives up. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
-  /** The connection breaks: `before` the request is carried out, or `after`. */
+  /** Resets the connection `before` the request is executed, or `after`. */
   reset: Schema.optionalKey(Schema.Literals(["before", "after"])),
   /**
-   * How much of the answer's body is sent: this many characters, or bytes of a picture. The answer ends there, as if that
-   * were all; with `reset: "after"` the whole is promised, and the connection breaks there.
+   * Number of characters of the body that are sent, or of bytes of an image. The response is complete after them. With
+   * `reset: "after"`, `content-length` is that of the whole body, and the connection is reset.
    */
   truncate: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
   /**
@@ -65,7 +65,7 @@ const fields = {
    * or `endpoint`, and to both otherwise.
    */
   forward_body: Schema.optionalKey(Schema.Literals(["null", "absent"])),
-  /** What becomes of the delivery of an update. */
+  /** Drops the delivery of an update, or delivers it twice. */
   delivery: Schema.optionalKey(Schema.Literals(["drop", "duplicate"]))
 }
 
