@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  *
  * - A page is acknowledged after it is stored in the inbox. The position is stored with it, so polling continues there
  *   after a restart.
- * - Failures of the network and of the platform are retried with growing pauses. A malformed update becomes a dead letter.
+ * - Failures of the network and of the platform are retried with increasing delays. A malformed update becomes a dead letter.
  * - The source fails with errors that are permanent: `MethodNotAllowed` while the bot has a webhook subscription,
  *   `Unauthorized` for a wrong token, an untrusted host, an address without the API.
  * - If the environment variable `NODE_ENV` is `production`, it logs a warning.

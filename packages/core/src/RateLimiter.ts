@@ -63,8 +63,9 @@ export interface Limit {
  *
  * A priority with waiting calls gets at least one of 20 permits, however many calls of other priorities wait.
  *
- * Calls of priority `answer` and `reply` use the limits at once. Calls of priority `normal` and `broadcast` use a third of
- * the limit of the host at once; beyond that they are spread over its window, so that an answer never waits for long.
+ * Calls of priority `answer` and `reply` get a permit as soon as the limits allow it. Calls of priority `normal` and
+ * `broadcast` may use a third of the limit of the host in a burst. Further ones are distributed evenly over its window, so
+ * that an answer never waits long.
  *
  * @category models
  * @since 0.1.0

@@ -144,7 +144,7 @@ export const make: (
 
 /**
  * Provides a `BroadcastStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer`
- * of `@effect/sql-pg`. The tables are created when the layer is built; several processes may start at once.
+ * of `@effect/sql-pg`. The tables are created when the layer is built; several processes may start concurrently.
  *
  * The result of a recipient is as durable as the settings of the database make a commit before it counts. With
  * `NodeSqlite.layer`, it is on disk.

@@ -150,7 +150,7 @@ export const make: (
 
 /**
  * Provides a `ChatStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
- * `@effect/sql-pg`. The table is created when the layer is built; several processes may start at once.
+ * `@effect/sql-pg`. The table is created when the layer is built; several processes may start concurrently.
  *
  * `upsert` returns when the chats are as durable as the settings of the database make a commit. With `NodeSqlite.layer`,
  * they are on disk. Concurrent upserts share statements. Inside a transaction of the same `SqlClient`, an upsert is part

@@ -43,7 +43,7 @@ export const make = (
 
 /**
  * Provides an `InboxStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
- * `@effect/sql-pg`. The tables are created or migrated when the layer is built; several processes may start at once.
+ * `@effect/sql-pg`. The tables are created or migrated when the layer is built; several processes may start concurrently.
  *
  * Several processes can share one database: each partition has one owner at a time. Their clocks must agree to within a
  * small part of the lease.

@@ -65,7 +65,7 @@ export const make: (options?: Options) => Effect.Effect<UploadCache["Service"], 
 
 /**
  * Provides an `UploadCache` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
- * `@effect/sql-pg`. The table is created when the layer is built; several processes may start at once. Entries are kept
+ * `@effect/sql-pg`. The table is created when the layer is built; several processes may start concurrently. Entries are kept
  * until they are removed.
  *
  * Fails with a `StoreError` if the database cannot be reached or is neither SQLite nor PostgreSQL.
