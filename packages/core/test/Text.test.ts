@@ -166,6 +166,26 @@ describe("Text.fromBody", () => {
     )
   })
 
+  it("keeps the first of overlapping links, and the parts of others outside of it", () => {
+    const link = (from: number, length: number, url: string) => ({ type: "link", from, length, url })
+    assert.strictEqual(
+      html("abcdefgh", link(2, 2, "x"), link(0, 8, "y"), link(3, 3, "z"), link(2, 2, "w")),
+      '<a href="y">ab</a><a href="x">cd</a><a href="y">efgh</a>'
+    )
+  })
+
+  it("accepts tens of thousands of links", () => {
+    // Quadratic time would exceed the time-out of the test.
+    const text = "ab".repeat(40_000)
+    const markup = Array.from({ length: 40_000 }, (_, index) => ({
+      type: "link",
+      from: 2 * index,
+      length: 1,
+      url: "x"
+    }))
+    assert.lengthOf(Text.fromBody({ text, markup: markup.reverse() }).spans, 40_000)
+  })
+
   it("accepts links and mentions", () => {
     assert.strictEqual(
       html(

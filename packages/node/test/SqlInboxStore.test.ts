@@ -38,6 +38,21 @@ describe("SqlInboxStore with SQLite", () => {
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
+  it.effect("returns updates and dead letters of rows with values of another type, so that they can be put aside", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
+      yield* sql`UPDATE colloquy_inbox_updates SET text = ${new Uint8Array([255])}`
+      const claim = { owner: "a", now: 1, leaseUntil: 2, maxPartitions: 1, maxUpdates: 1 }
+      const [{ updates }] = yield* store.claim(claim)
+      assert.isTrue(Result.isFailure(updates[0].update.decoded))
+      yield* sql`UPDATE colloquy_inbox_updates SET error = NULL, attempts = NULL, failed_at = 1`
+      const [deadLetter] = yield* store.deadLetters({ limit: 1 })
+      assert.deepInclude(deadLetter, { error: "", attempts: 0, failedAt: 1 })
+    }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
+  )
+
   it.effect("creates its tables with names that begin with `prefix`", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -17,10 +17,10 @@ type Side = "open" | "close"
 
 type CharClass = "space" | "punctuation" | "unsure" | "word"
 
-const isSpace = (char: string): boolean => /[\s\x85]/.test(char)
+const isSpace = (char: string): boolean => (char <= " " || char >= "\x7f") && /[\s\x85]/.test(char)
 
 // Parsers disagree about symbols and unusual spaces, so those are treated neither as punctuation nor as a letter.
-const classOf = (char: string): CharClass =>
+const classify = (char: string): CharClass =>
   char === "" || /[\p{Zs}\t\n\f\r]/u.test(char)
     ? "space"
     : /[\p{P}$+<=>^`|~]/u.test(char)
@@ -28,6 +28,11 @@ const classOf = (char: string): CharClass =>
       : /[\p{S}\p{C}\s]/u.test(char)
         ? "unsure"
         : "word"
+
+const asciiClasses = Array.from({ length: 128 }, (_, code) => classify(String.fromCharCode(code)))
+
+// Most characters are ASCII or letters, and three regular expressions take most of the time of rendering.
+const classOf = (char: string): CharClass => asciiClasses[char.charCodeAt(0)] ?? classify(char)
 
 const charAt = (text: string, index: number): string =>
   index < text.length ? String.fromCodePoint(text.codePointAt(index)!) : ""

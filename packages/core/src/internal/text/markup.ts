@@ -1,6 +1,6 @@
 import type { Span } from "../../Markup.ts"
 import * as Platform from "../../Platform.ts"
-import { addSpan, type FormattedText, normalize } from "./spans.ts"
+import { type FormattedText, normalize, separateLinks } from "./spans.ts"
 
 /** What a span does to its range. */
 export type Format = Omit<Span, "from" | "to">
@@ -76,18 +76,18 @@ const widenToLines = (text: string, from: number, to: number): readonly [from: n
  * @assumption markupUnits
  */
 export const fromMarkup = (text: string, elements: ReadonlyArray<Element>): FormattedText => {
-  let links: FormattedText = { text, spans: [] }
+  const links: Array<Span> = []
   const spans: Array<Span> = []
   for (const element of elements) {
     const range = rangeOf(text, element)
     const format = formatOf(element)
     if (range === undefined || format === undefined) continue
     if (format.type === "link" || format.type === "user_mention") {
-      links = addSpan(links, { ...format, from: range[0], to: range[1] })
+      links.push({ ...format, from: range[0], to: range[1] })
     } else {
       const [from, to] = format.type === "quote" || format.type === "heading" ? widenToLines(text, ...range) : range
       spans.push({ ...format, from, to })
     }
   }
-  return { text, spans: normalize([...links.spans, ...spans]) }
+  return { text, spans: normalize([...separateLinks(links), ...spans]) }
 }

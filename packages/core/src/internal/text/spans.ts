@@ -62,6 +62,30 @@ const outsideLinks = (spans: ReadonlyArray<Span>, link: Span): ReadonlyArray<Spa
   return parts
 }
 
+/** Returns the parts of links that no earlier link of the list covers, in time proportional to their number. */
+export const separateLinks = (links: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  const positions = [...new Set(links.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
+  const indexes = new Map(positions.map((position, index) => [position, index]))
+  const owners: Array<Span | undefined> = positions.map(() => undefined)
+  // The index of a position at or after this one that is not covered.
+  const free = positions.map((_, index) => index)
+  const findFree = (index: number): number => {
+    let found = index
+    while (free[found] !== found) found = free[found] = free[free[found]]
+    return found
+  }
+  for (const link of links) {
+    const end = indexes.get(link.to)!
+    for (let index = findFree(indexes.get(link.from)!); index < end; index = findFree(index)) {
+      owners[index] = link
+      free[index] = index + 1
+    }
+  }
+  return owners.flatMap((link, index) =>
+    link === undefined ? [] : [{ ...link, from: positions[index], to: positions[index + 1] }]
+  )
+}
+
 export const addSpan = (self: FormattedText, span: Span): FormattedText => ({
   text: self.text,
   spans: normalize([...self.spans, ...(isLink(span.type) ? outsideLinks(self.spans, span) : [span])])

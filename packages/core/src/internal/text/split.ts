@@ -40,6 +40,13 @@ const skipSpace = (text: string, from: number): number => {
   return from + (space.lastIndexOf("\n") + 1 || space.length)
 }
 
+const notSpace = /\S/g
+
+const isBlankFrom = (text: string, from: number): boolean => {
+  notSpace.lastIndex = from
+  return !notSpace.test(text)
+}
+
 const trimEnd = (text: string, from: number, to: number): number => from + text.slice(from, to).trimEnd().length
 
 const spaceAt = (text: string, from: number, to: number): string => {
@@ -91,14 +98,16 @@ export const split = (self: FormattedText, options: { readonly limit: number; re
   const parts: Array<FormattedText> = []
   let from = 0
   while (from < text.length) {
-    if (text.slice(from).trim() === "") break
+    if (isBlankFrom(text, from)) break
     if (text.length - from <= limit && render(slice(formatted, from, text.length)).length <= limit) {
       parts.push(slice(formatted, from, text.length))
       break
     }
+    // A part has at most `limit` characters, so it is looked for with the spans of these.
+    const near = { text, spans: formatted.spans.filter((span) => span.from < from + limit && span.to > from) }
     const attempts = [
-      [formatted, graphemeEnds(text, from, limit)],
-      [formatted, codePointEnds(text, from, limit)],
+      [near, graphemeEnds(text, from, limit)],
+      [near, codePointEnds(text, from, limit)],
       [plain, codePointEnds(text, from, limit)]
     ] as const
     let end = from

@@ -12,8 +12,11 @@ export const encodeText = (text: string): string => (mustEncode.test(text) ? `\u
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.String))
 
-export const decodeText = (encoded: string): string =>
-  encoded.startsWith("\u0001") ? Option.getOrElse(decodeJson(encoded.slice(1)), () => encoded) : encoded
+/** Decodes a stored text. A database without strict types can hold another value where a text was stored. */
+export const decodeText = (encoded: unknown): string => {
+  if (typeof encoded !== "string") return String(encoded ?? "")
+  return encoded.startsWith("\u0001") ? Option.getOrElse(decodeJson(encoded.slice(1)), () => encoded) : encoded
+}
 
 /** Longest text of an index, in characters of up to six bytes. */
 const maxIndexed = 400
