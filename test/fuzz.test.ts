@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { type Finding, run, secret, type Target, token } from "./fuzz/target.ts"
+import { targets } from "./fuzz/targets.ts"
+
+const seed = "1"
+
+describe.each((await targets()).map((target) => [target.name, target] as const))("%s", (_, target) => {
+  it.live("ends in a value or a typed error for mutated inputs", () => run(target, { seed, runs: 25 }), 60_000)
+})
+
+describe("the fuzzer", () => {
+  const findingOf = (take: (input: string) => Effect.Effect<ReadonlyArray<string>, unknown>, maxMillis = 1000) => {
+    const target: Target = {
+      name: "sample",
+      input: Arbitrary.schema(Schema.String),
+      maxMillis,
+      start: Effect.succeed({ take })
+    }
+    return Effect.flip(run(target, { seed, runs: 200 })) as Effect.Effect<Finding>
+  }
+
+  it.live("finds a defect, with a shrunk input and how to repeat it", () =>
+    Effect.gen(function* () {
+      const { input, message, problem } = yield* findingOf((input) =>
+        Effect.sync(() => (input.length > 3 ? assert.fail("too long") : []))
+      )
+      assert.lengthOf(input!, 4)
+      assert.include(problem, "too long")
+      assert.include(message, 'npm run fuzz -- --target "sample" --replay \'')
+    })
+  )
+
+  it.live.each([token, secret])("finds a secret in a result, an error and a log", (hidden) =>
+    Effect.gen(function* () {
+      for (const take of [
+        () => Effect.succeed([`a ${hidden}`]),
+        () => Effect.fail(new Error("a", { cause: hidden })),
+        () => Effect.as(Effect.logDebug({ deep: { hidden } }), [])
+      ]) {
+        assert.include((yield* findingOf(take)).problem, "has the token or the secret")
+      }
+    })
+  )
+
+  it.live("finds an input that takes too long", () =>
+    Effect.gen(function* () {
+      const busy = Effect.sync(() => {
+        for (const start = process.threadCpuUsage(); process.threadCpuUsage(start).user < 3000;);
+        return []
+      })
+      const { problem } = yield* findingOf(() => busy, 1)
+      assert.match(problem, /took \d+ ms, and may take 1 ms/)
+    })
+  )
+
+  it.live("finds what does not hold after all inputs", () =>
+    Effect.gen(function* () {
+      const target: Target = {
+        name: "sample",
+        input: Arbitrary.schema(Schema.String),
+        start: Effect.succeed({ take: () => Effect.succeed([]), check: Effect.fail("updates stay queued") })
+      }
+      const { message } = yield* Effect.flip(run(target, { seed, runs: 5 }))
+      assert.include(message, "after 5 inputs")
+      assert.include(message, "updates stay queued")
+    })
+  )
+})
