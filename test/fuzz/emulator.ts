@@ -12,9 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { mainWith } from "../../packages/testing/src/internal/command/command.ts"
-import { people } from "../../packages/testing/src/internal/control/people.ts"
-import { platform } from "../../packages/testing/src/internal/control/platform.ts"
-import { seeding } from "../../packages/testing/src/internal/control/seed.ts"
+import { peopleRoutes } from "../../packages/testing/src/internal/control/people.ts"
+import { platformRoutes } from "../../packages/testing/src/internal/control/platform.ts"
+import { seedRoutes } from "../../packages/testing/src/internal/control/seed.ts"
 import { mutations } from "./mutation.ts"
 import { requests } from "./requests.ts"
 import { type Target, token } from "./target.ts"
@@ -177,7 +177,7 @@ const untouched = new Set(["/_emulator/faults", "/_emulator/bots", "/_emulator/c
 
 export const control: Target = calls(
   "control API",
-  [...people, ...platform, ...seeding]
+  [...peopleRoutes, ...platformRoutes, ...seedRoutes]
     .filter(({ endpoint }) => !untouched.has(endpoint.declaration.path))
     .map(({ endpoint }) => sampleOf(endpoint))
 )
