@@ -47,6 +47,9 @@ const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.laye
  * An inbox in a SQLite file. Queued updates survive the end of the process and a power failure. Several processes on one
  * machine can share the file. SQLite does not support a file on a network drive.
  *
+ * While a process runs, it keeps an empty lock file beside the file. When the process was killed, the next one notices that
+ * the system released the lock, and handles its updates at once.
+ *
  * The file is opened when the layer is built, and closed with it. Fails with a `StoreError` if the file cannot be opened,
  * is not a database, or is locked by another process.
  *

@@ -48,6 +48,9 @@ export const make = (
  * Several processes can share one database: each partition has one owner at a time. Their clocks must agree to within a
  * small part of the lease.
  *
+ * - In a SQLite file, the partitions of a process that was killed are claimed by the next process at once, without waiting
+ *   for the end of the lease: each process holds a lock on a file beside the database, which the system releases. This
+ *   requires Node 22 or later.
  * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on
  *   `synchronous` in SQLite. The defaults of both are safe.
  * - Concurrent writes of a process share transactions.

@@ -2,12 +2,14 @@ import type { Batch, BatchStore, Claim, ClaimedUpdate, Commit } from "@colloquy/
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
+import * as ProcessLock from "./processLock.ts"
 import { makeDialect, migrations, type NewUpdate, tableNames, toKeyRows, type UpdateRow } from "./sqlSchema.ts"
 
 interface DeadLetterRow extends UpdateRow {
@@ -73,13 +75,17 @@ const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candidate> =
 }
 
 /** The rows that commits change, given the current owner of each partition. Commits of other owners are ignored. */
-const changesOf = (commits: ReadonlyArray<Commit>, owners: ReadonlyMap<string, string>) => {
+const changesOf = (
+  commits: ReadonlyArray<Commit>,
+  owners: ReadonlyMap<string, string>,
+  ownerOf: (owner: string) => string
+) => {
   const acknowledged: Array<{ id: string }> = []
   const deadLetters: Array<{ id: string; error: string; attempts: number; failed_at: number }> = []
   const released = new Map<string, boolean>()
   for (const { owner, partitionKey, completed, release } of commits) {
     const key = encodeIndexed(partitionKey)
-    if (owners.get(key) !== owner || released.get(key) === true) continue
+    if (owners.get(key) !== ownerOf(owner) || released.get(key) === true) continue
     released.set(key, release)
     if (completed === undefined) continue
     const { id, failure } = completed
@@ -116,13 +122,28 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
   const fingerprints = sql(table.fingerprints)
   const markers = sql(table.markers)
 
+  /** Where SQLite has a file, owners begin with the id of their process, so that others notice when it is gone. */
+  let processLock: ProcessLock.ProcessLock | undefined
+  // Batches that are still being written when the scope closes are written with the lock.
+  yield* Effect.addFinalizer(() => Effect.sync(() => processLock?.close()))
+  const lockProcess =
+    dialect.name === "pg"
+      ? Effect.void
+      : Effect.map(sql<{ name: string; file: string | null }>`PRAGMA database_list`, (databases) => {
+          const file = databases.find(({ name }) => name === "main")?.file
+          if (file) processLock = ProcessLock.make(file, common.table)
+        })
+
+  const ownerOf = (owner: string): string =>
+    processLock === undefined ? encodeIndexed(owner) : `${processLock.id}:${encodeIndexed(owner)}`
+
   const migrationLock = yield* Semaphore.make(1)
   let isMigrated = false
   const migrateOnce = migrationLock.withPermit(
     Effect.suspend(() =>
       isMigrated
         ? Effect.void
-        : Effect.map(migrate, () => {
+        : Effect.map(Effect.andThen(migrate, lockProcess), () => {
             isMigrated = true
           })
     )
@@ -218,7 +239,7 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
     if (free.length === 0) return []
     const keys = free.map(({ partition_key }) => partition_key)
     yield* sql`
-      UPDATE ${partitions} SET owner = ${encodeIndexed(owner)}, lease_until = ${leaseUntil}
+      UPDATE ${partitions} SET owner = ${ownerOf(owner)}, lease_until = ${leaseUntil}
       WHERE partition_key IN ${keysIn(keys)}`
     // An owner that did not release its partition may have handled the first update.
     const handled = new Set(free.flatMap(({ head_id, owner }) => (owner === null ? [] : [head_id])))
@@ -236,7 +257,7 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
       SELECT partition_key, owner FROM ${partitions}
       WHERE owner IS NOT NULL AND partition_key IN ${keysIn(keys)} ORDER BY partition_key ${lock}`
     const owners = new Map(held.map(({ partition_key, owner }) => [partition_key, owner]))
-    const { acknowledged, deadLetters, touched } = changesOf(commits, owners)
+    const { acknowledged, deadLetters, touched } = changesOf(commits, owners, ownerOf)
     if (touched.length === 0) return
     if (acknowledged.length > 0) {
       yield* sql`DELETE FROM ${updates} WHERE failed_at IS NULL AND id IN ${idsIn(acknowledged)}`
@@ -264,9 +285,13 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
 
   const renew = (owner: string, leaseUntil: number) => sql`
     WITH held AS MATERIALIZED (
-      SELECT partition_key FROM ${partitions} WHERE owner = ${encodeIndexed(owner)} ORDER BY partition_key ${lock}
+      SELECT partition_key FROM ${partitions} WHERE owner = ${owner} ORDER BY partition_key ${lock}
     )
     UPDATE ${partitions} SET lease_until = ${leaseUntil} WHERE partition_key IN (SELECT partition_key FROM held)`
+
+  /** Ends the leases of a process that is gone. The partitions keep their owner, so that the next claim knows of it. */
+  const endLeasesOf = (id: string) =>
+    sql`UPDATE ${partitions} SET lease_until = 0 WHERE substr(owner, 1, ${id.length + 1}) = ${`${id}:`}`
 
   const stats = sql<{ queued: number | bigint; oldest: number | bigint | null; dead_letters: number | bigint }>`
     SELECT
@@ -324,9 +349,21 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
   const store: BatchStore = {
     isShared: true,
     enqueueAll: (batches) => transaction("enqueue")(enqueue(batches)),
-    claim: (options) => transaction("claim")(claim(options)),
+    claim: (options) =>
+      Effect.suspend(() => {
+        const gone: Array<ProcessLock.GoneProcess> = []
+        const claimed = Effect.suspend(() => {
+          if (processLock !== undefined) gone.push(...processLock.findGone())
+          const ended = Effect.forEach(gone, ({ id }) => endLeasesOf(id), { discard: true })
+          return Effect.andThen(ended, claim(options))
+        })
+        return Effect.onExit(transaction("claim")(claimed), (exit) =>
+          Effect.sync(() => gone.forEach(({ keep, remove }) => (Exit.isSuccess(exit) ? remove() : keep())))
+        )
+      }),
     commit: (commits) => (commits.length === 0 ? Effect.void : transaction("commit")(commit(commits))),
-    renew: (owner, leaseUntil) => Effect.asVoid(transaction("renew")(renew(owner, leaseUntil))),
+    renew: (owner, leaseUntil) =>
+      Effect.asVoid(transaction("renew")(Effect.suspend(() => renew(ownerOf(owner), leaseUntil)))),
     stats: Effect.map(operation("stats")(stats), ([{ queued, oldest, dead_letters }]) => ({
       queued: Number(queued),
       oldestReceivedAt: oldest === null ? undefined : Number(oldest),

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto"
+import { existsSync, readdirSync, rmSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
+
+/** A process that is gone. */
+export interface GoneProcess {
+  readonly id: string
+  /** Removes its lock file. Call it after the leases of the process have ended. */
+  readonly remove: () => void
+  /** Keeps its lock file, so that it is found again. */
+  readonly keep: () => void
+}
+
+/** The lock of this process. */
+export interface ProcessLock {
+  /** Identifies this process. */
+  readonly id: string
+  /** Returns the processes that are gone without a call of `close`. */
+  readonly findGone: () => ReadonlyArray<GoneProcess>
+  readonly close: () => void
+}
+
+/**
+ * An open transaction of SQLite holds a lock on its file that the system releases when the process ends, however it ends.
+ * Node has no other lock on files. The files stay empty.
+ */
+const tryLock = (path: string): DatabaseSync | undefined => {
+  // Node 20 has no `node:sqlite`, and other drivers of SQLite do not need it.
+  const driver = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined
+  if (driver === undefined) return undefined
+  let database: DatabaseSync | undefined
+  try {
+    database = new driver.DatabaseSync(path)
+    database.exec("BEGIN EXCLUSIVE")
+    return database
+  } catch {
+    // Another process holds the lock, or the folder cannot be written.
+    database?.close()
+    return undefined
+  }
+}
+
+const remove = (path: string): void => {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // Windows does not remove a file while another process has it open.
+  }
+}
+
+const release = (path: string, database: DatabaseSync): void => {
+  remove(path)
+  database.close()
+  if (existsSync(path)) remove(path)
+}
+
+const idPattern = /^([0-9a-f]{16})\.lock$/
+
+/** How often other processes are looked for, in milliseconds. */
+const interval = 500
+
+/**
+ * Creates a lock file beside the database `filename`, for the table `table`. Returns `undefined` where this is impossible:
+ * then leases end only by time.
+ */
+export const make = (filename: string, table: string): ProcessLock | undefined => {
+  const folder = dirname(filename)
+  const prefix = `${basename(filename)}-${encodeURIComponent(table)}-`
+  const pathOf = (id: string) => join(folder, `${prefix}${id}.lock`)
+  const id = randomBytes(8).toString("hex")
+  const lock = tryLock(pathOf(id))
+  // A process that looks for others may have found the file before it was locked, and removed it.
+  if (lock === undefined || !existsSync(pathOf(id))) {
+    lock?.close()
+    return undefined
+  }
+  let lookedAt = -Infinity
+
+  const list = (): ReadonlyArray<string> => {
+    try {
+      return readdirSync(folder)
+    } catch {
+      return []
+    }
+  }
+
+  const idsOfOthers = (): ReadonlyArray<string> =>
+    list().flatMap((name) => {
+      const other = name.startsWith(prefix) ? idPattern.exec(name.slice(prefix.length))?.[1] : undefined
+      return other === undefined || other === id ? [] : [other]
+    })
+
+  return {
+    id,
+    findGone: () => {
+      const now = performance.now()
+      if (now - lookedAt < interval) return []
+      lookedAt = now
+      return idsOfOthers().flatMap((other) => {
+        const path = pathOf(other)
+        const database = tryLock(path)
+        if (database === undefined) return []
+        return [{ id: other, remove: () => release(path, database), keep: () => database.close() }]
+      })
+    },
+    close: () => release(pathOf(id), lock)
+  }
+}
