@@ -27,7 +27,7 @@ export interface ProcessLock {
  */
 const tryLock = (path: string): DatabaseSync | undefined => {
   // Node 20 has no `node:sqlite`, and other drivers of SQLite do not need it.
-  const driver = process.getBuiltinModule("node:sqlite") as typeof import("node:sqlite") | undefined
+  const driver: { readonly DatabaseSync: typeof DatabaseSync } | undefined = process.getBuiltinModule("node:sqlite")
   if (driver === undefined) return undefined
   let database: DatabaseSync | undefined
   try {
