@@ -96,10 +96,13 @@ export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schem
   Schema.Struct({ type: Schema.Literal("location"), latitude: Schema.Finite, longitude: Schema.Finite })
 ])
 
-const combinationIssue = (attachments: ReadonlyArray<{ readonly type: string }>): string | undefined => {
-  if (attachments.length > Platform.maxAttachments) {
-    return `must hold at most ${Platform.maxAttachments} attachments, holds ${attachments.length}`
-  }
+// One request can attach several uploaded images.
+const countOf = (attachment: AttachmentRequest): number =>
+  attachment.type === "image" && attachment.payload.photos != null ? Object.keys(attachment.payload.photos).length : 1
+
+const combinationIssue = (attachments: ReadonlyArray<AttachmentRequest>): string | undefined => {
+  const count = attachments.reduce((sum, attachment) => sum + countOf(attachment), 0)
+  if (count > Platform.maxAttachments) return `must hold at most ${Platform.maxAttachments} attachments, holds ${count}`
   const others = attachments.filter(({ type }) => type !== "inline_keyboard")
   const keyboards = attachments.length - others.length
   if (keyboards > 1) return `must hold at most one inline_keyboard, holds ${keyboards}`

@@ -218,7 +218,7 @@ export const make = <const Args extends Arguments = {}, const Type extends Updat
     description: options.description,
     usage,
     on: (handler) =>
-      Handler.on(types, (update) => {
+      Handler.onTypes(types, (update) => {
         const parsed = parse(Update.textOf(update) ?? "")
         if (parsed?.name !== command) return undefined
         const handled = Effect.flatMap(

@@ -14,7 +14,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
-import { done, envelope, Int64, nullish } from "./internal/client/wire.ts"
+import { done, envelope, Int64, nullish, optional } from "./internal/client/wire.ts"
 import * as NewMessage from "./NewMessage.ts"
 import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
@@ -98,7 +98,9 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
  * Streams all comments on a post that are earlier than `before`, the newest first. The pages are requested as the
  * stream is pulled. Default of `before`: now. Default of `count`, the size of a page: 100.
  *
- * If more than 100 comments have the same millisecond, the stream has only 100 of them.
+ * The next page is requested by the marker of the page. If the platform returns none, or ignores it, the next page is
+ * requested by the time of the oldest comment; if more than 100 comments then have the same millisecond, the stream has
+ * only 100 of them.
  *
  * **Example**
  *
@@ -127,7 +129,8 @@ export const stream = (request: {
     from: before,
     timeOf: (comment) => comment.timestamp,
     idOf: (comment) => comment.body.mid,
-    fetch: (before) => Effect.map(list({ message_id, count, before }), ({ messages }) => messages)
+    fetch: ({ before, marker }) =>
+      Effect.map(list({ message_id, count, before, marker }), ({ marker, messages }) => ({ items: messages, marker }))
   })
 }
 
@@ -244,9 +247,9 @@ export interface EditRequest {
   readonly message_id: MessageId
   /** The id of the comment. */
   readonly comment_id: MessageId
-  /** The text, up to 4000 characters. */
-  readonly text: string
-  /** The comment to reply to. Default: none. */
+  /** The text, up to 4000 characters. Default: the text does not change. */
+  readonly text?: string | null | undefined
+  /** The comment to reply to. Default: the comment does not change in this. */
   readonly link?: { readonly type: "reply"; readonly mid: MessageId } | null | undefined
   /** The markup of the text. Mentions and hyperlinks are not supported. Default: plain text. */
   readonly format?: NewMessage.TextFormat | null | undefined
@@ -287,7 +290,7 @@ export const edit: Endpoint.Endpoint<
   path: "/messages/{messageId}/comments",
   params: { message_id: MessageId },
   query: { comment_id: rules.messageId },
-  body: NewMessage.commentFields,
+  body: { ...NewMessage.commentFields, text: optional(NewMessage.MessageText) },
   success: done,
   errors: [ApiError.CommentsTimeoutExceeded, ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected],
   limit: targets.comment

@@ -142,9 +142,49 @@ export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
   _tag: "NotHandled"
 })
 
+/** No value has this type. It is inferred if the type of an update is misspelled. */
+type Misspelled = string & { readonly "is not a type of update": never }
+
+/** The updates of a type. After a misspelled type, errors in the handler would only distract from it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type UpdateOf<Type> = [Misspelled] extends [Type] ? any : Update.Of<Extract<Type, Update.Update["update_type"]>>
+
+const commentTypes = {
+  message_created: "comment_created",
+  message_edited: "comment_edited",
+  message_removed: "comment_removed"
+} as const
+
+/** Returns an update of a message with the id of a post as the update of a comment that it is. */
+const asComment = (update: Update.Update): Update.Update | undefined => {
+  if (!(update.update_type in commentTypes)) return undefined
+  const post_id = "post_id" in update ? update.post_id : Update.messageOf(update)?.recipient.post_id
+  if (post_id == null) return undefined
+  const update_type = commentTypes[update.update_type as keyof typeof commentTypes]
+  return { ...update, update_type } as Update.Update
+}
+
+/** @internal The handler of {@link on}, for types that are a type parameter of the caller. */
+export const onTypes = <const Type extends Update.Update["update_type"], O extends Return>(
+  types: Type | ReadonlyArray<Type>,
+  handler: (update: Update.Of<Type>) => O
+): Handler<ReturnError<O>, Effect.Services<O>> => {
+  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
+  const acceptsComments = accepted.some((type) => type.startsWith("comment_"))
+  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
+  return (update) => {
+    const taken = isAccepted(update) || !acceptsComments ? update : (asComment(update) ?? update)
+    return isAccepted(taken) ? (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>) : undefined
+  }
+}
+
 /**
  * Handles updates of one type or of several types. The type of the update is narrowed to them. `"unknown"` is the type
  * of updates that this version does not know.
+ *
+ * The platform sends some comments as `message_created`, with the `post_id` of the post. They are handled as
+ * `message_created`, and by handlers of `comment_created` only, as `comment_created`. The same applies to edited and
+ * removed comments.
  *
  * **Example** (Handlers of one and of two types)
  *
@@ -158,18 +198,14 @@ export const notHandled: Effect.Effect<never, NotHandled> = Effect.fail({
  *
  * API: Events.
  *
+ * @assumption commentsAsMessages
  * @category constructors
  * @since 0.1.0
  */
-export const on = <const Type extends Update.Update["update_type"], O extends Return>(
+export const on: <const Type extends Update.Update["update_type"] | Misspelled, O extends Return>(
   types: Type | ReadonlyArray<Type>,
-  handler: (update: Update.Of<Type>) => O
-): Handler<ReturnError<O>, Effect.Services<O>> => {
-  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
-  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
-  return (update) =>
-    isAccepted(update) ? (handler(update) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>) : undefined
-}
+  handler: (update: UpdateOf<Type>) => O
+) => Handler<ReturnError<O>, Effect.Services<O>> = onTypes as never
 
 /** A cause that also has another failure or a defect is a failure of the handler. */
 const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
@@ -243,10 +279,10 @@ export const filter: {
     handler: Handler<E, R, V>,
     refinement: (update: U) => update is V
   ): Handler<Exclude<E, NotHandled>, R, U>
-  <E, R, U>(
-    handler: Handler<E, R, U>,
+  <O extends Return, U = Update.Update>(
+    handler: (update: U) => O,
     predicate: (update: NoInfer<U>) => boolean
-  ): Handler<Exclude<E, NotHandled>, R, U>
+  ): Handler<ReturnError<O>, Effect.Services<O>, U>
 } = dual(
   2,
   <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> =>
@@ -280,10 +316,10 @@ export const filterEffect: {
   <E2, R2, U = Update.Update>(
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
   ): <E, R>(handler: Handler<E, R, U>) => Handler<Exclude<E | E2, NotHandled>, R | R2, U>
-  <E, R, U, E2, R2>(
-    handler: Handler<E, R, U>,
+  <O extends Return, E2, R2, U = Update.Update>(
+    handler: (update: U) => O,
     predicate: (update: NoInfer<U>) => Effect.Effect<boolean, E2, R2>
-  ): Handler<Exclude<E | E2, NotHandled>, R | R2, U>
+  ): Handler<ReturnError<O> | Exclude<E2, NotHandled>, Effect.Services<O> | R2, U>
 } = dual(
   2,
   <E, R, U, E2, R2>(

@@ -180,7 +180,9 @@ const fieldLengths: { readonly [Type in Button["type"]]?: ReadonlyArray<FieldLen
 
 const buttonIssues = (button: Button): ReadonlyArray<Issue> =>
   (fieldLengths[button.type] ?? [text]).flatMap(({ field, max, min }) => {
-    const { length } = (button as { readonly [key: string]: string | null | undefined })[field] ?? { length: min }
+    const value = (button as { readonly [key: string]: string | null | undefined })[field]
+    if (value == null) return []
+    const length = Platform.lengthOf(value)
     if (length >= min && length <= max) return []
     return { path: [field], issue: `must be ${min === 0 ? "at most" : `${min} to`} ${max} characters, is ${length}` }
   })

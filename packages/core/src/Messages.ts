@@ -94,20 +94,21 @@ export const send: Endpoint.Endpoint<
 }))
 
 /**
- * The request of {@link list}: a chat, or the ids of the messages. Times are in Unix milliseconds.
+ * The request of {@link list}: a chat, or the ids of the messages, or both. Times are in Unix milliseconds.
  *
  * - `from`, `to`: the latest and the earliest time, both inclusive. Default: no limit.
  * - `before`, `after`: the same times, exclusive. Default: no limit.
  * - `count`: number of messages, 1 to 100. Default: 50.
  *
  * @assumption listMessages
+ * @assumption listedByBoth
  *
  * @category models
  * @since 0.1.0
  */
 export type ListRequest = (
-  | { readonly chat_id: ChatId; readonly message_ids?: undefined }
-  | { readonly message_ids: ReadonlyArray<MessageId>; readonly chat_id?: undefined }
+  | { readonly chat_id: ChatId; readonly message_ids?: ReadonlyArray<MessageId> | undefined }
+  | { readonly message_ids: ReadonlyArray<MessageId>; readonly chat_id?: ChatId | undefined }
 ) & {
   readonly from?: number | undefined
   readonly to?: number | undefined
@@ -117,8 +118,9 @@ export type ListRequest = (
 }
 
 /**
- * Returns messages of a chat or posts of a channel, the latest first, or the messages with the given ids. Exactly one
- * of `chat_id` and `message_ids` is given. With `chat_id`, the bot must be an administrator of the chat.
+ * Returns messages of a chat or posts of a channel, the latest first, or the messages with the given ids. At least one
+ * of `chat_id` and `message_ids` is given; with both, the messages with the ids are returned. With `chat_id`, the bot must be an
+ * administrator of the chat.
  *
  * Fails with `Forbidden` if the bot is not an administrator or has no access, and with `NotFound` if the chat does not
  * exist.
@@ -152,7 +154,7 @@ export const list: Endpoint.Endpoint<
     after: Schema.optional(rules.natural),
     count: Schema.optional(rules.between(1, Platform.messagesPage))
   },
-  rules: [rules.exactlyOne("chat_id", "message_ids")],
+  rules: [rules.atLeastOne("chat_id", "message_ids")],
   success: envelope("messages", Schema.Array(Message)),
   errors: [ApiError.Forbidden, ApiError.NotFound]
 }))
@@ -191,8 +193,11 @@ export const stream = (request: {
     count,
     from,
     timeOf: (message) => message.timestamp,
-    idOf: (message) => message.body?.mid ?? `at ${message.timestamp}`,
-    fetch: (before) => list({ chat_id, count, ...(before === undefined ? {} : { from: before }) })
+    // A forward can have no body. Its id is then what is known of it.
+    idOf: ({ body, link, sender, timestamp }) =>
+      body?.mid ?? `${timestamp} ${sender?.user_id} ${link?.chat_id} ${link?.message?.mid}`,
+    fetch: ({ before }) =>
+      Effect.map(list({ chat_id, count, ...(before === undefined ? {} : { from: before }) }), (items) => ({ items }))
   })
 }
 

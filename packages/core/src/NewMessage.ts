@@ -13,7 +13,7 @@ import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
 
 /**
- * A text of at most 4000 UTF-16 code units.
+ * A text of at most 4000 characters, as `Platform.lengthOf` counts them.
  *
  * @category models
  * @since 0.1.0

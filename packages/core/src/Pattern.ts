@@ -113,7 +113,7 @@ export const make: {
   const self: Pattern<A, Type> = {
     match,
     on: (handler) =>
-      Handler.on(types as ReadonlyArray<Type>, (update) =>
+      Handler.onTypes(types as ReadonlyArray<Type>, (update) =>
         Option.fromUndefinedOr(Update.textOf(update)).pipe(
           Option.flatMap(match),
           Option.map((matched) => handler(update, matched)),

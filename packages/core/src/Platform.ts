@@ -11,7 +11,7 @@
  */
 
 /**
- * Maximum length of the text of a message or a comment, in UTF-16 code units.
+ * Maximum length of the text of a message or a comment, in characters: see {@link lengthOf}.
  *
  * API: Limits.
  *
@@ -19,6 +19,33 @@
  * @since 0.1.0
  */
 export const maxTextLength = 4000
+
+/**
+ * Returns the number of characters of a text, as the limits count them: Unicode code points, so most emoji are one
+ * character, although they have two UTF-16 code units.
+ *
+ * The document does not define a character. The client must not reject what the platform accepts, so it counts the
+ * smaller number, as JSON Schema does. `Text.split` counts UTF-16 code units, so its parts fit in any case.
+ *
+ * API: Limits.
+ *
+ * **Example** (An emoji is one character)
+ *
+ * ```ts
+ * import { Platform } from "@colloquy/core"
+ *
+ * Platform.lengthOf("Hi 👋") // => 4
+ * ```
+ *
+ * @assumption characters
+ * @category messages
+ * @since 0.1.0
+ */
+export const lengthOf = (text: string): number => {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
 
 /**
  * The start of a URL that mentions a user: the ID of the user follows.
@@ -94,7 +121,7 @@ export const commentsPage = { max: 100, default: 50 } as const
 export const commentEditWindow = 26 * 60 * 60 * 1000
 
 /**
- * Maximum length of the title of a chat, in UTF-16 code units. A title has at least one.
+ * Maximum length of the title of a chat, in characters. A title has at least one.
  *
  * API: Limits.
  *
@@ -104,7 +131,7 @@ export const commentEditWindow = 26 * 60 * 60 * 1000
 export const maxTitleLength = 200
 
 /**
- * Maximum length of the description of a chat or a user, in UTF-16 code units.
+ * Maximum length of the description of a chat or a user, in characters.
  *
  * API: Limits.
  *
@@ -175,7 +202,7 @@ export const maxAdmins = 50
 export const maxCommands = 32
 
 /**
- * Maximum length of the name of a command, in UTF-16 code units. A name has at least one.
+ * Maximum length of the name of a command, in characters. A name has at least one.
  *
  * API: Endpoints, Other operations (PATCH /me/commands).
  *
@@ -186,7 +213,7 @@ export const maxCommands = 32
 export const maxCommandNameLength = 64
 
 /**
- * Maximum length of the description of a command, in UTF-16 code units. A description has at least one.
+ * Maximum length of the description of a command, in characters. A description has at least one.
  *
  * API: Endpoints, Other operations (PATCH /me/commands).
  *
@@ -263,7 +290,7 @@ export const maxButtonsInWideRow = 3
 export const wideButtonTypes: ReadonlyArray<string> = ["link", "open_app", "request_geo_location", "request_contact"]
 
 /**
- * Maximum length of the text of a button, in UTF-16 code units. A text has at least one.
+ * Maximum length of the text of a button, in characters. A text has at least one.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -274,7 +301,7 @@ export const wideButtonTypes: ReadonlyArray<string> = ["link", "open_app", "requ
 export const maxButtonTextLength = 128
 
 /**
- * Maximum length of the payload of a callback button, in UTF-16 code units.
+ * Maximum length of the payload of a callback button, in characters.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -285,7 +312,7 @@ export const maxButtonTextLength = 128
 export const maxCallbackPayloadLength = 1024
 
 /**
- * Maximum length of the payload of a clipboard button, in UTF-16 code units.
+ * Maximum length of the payload of a clipboard button, in characters.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -296,7 +323,7 @@ export const maxCallbackPayloadLength = 1024
 export const maxClipboardPayloadLength = 1024
 
 /**
- * Maximum length of the payload of a button that opens an application, in UTF-16 code units.
+ * Maximum length of the payload of a button that opens an application, in characters.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -307,7 +334,7 @@ export const maxClipboardPayloadLength = 1024
 export const maxAppPayloadLength = 512
 
 /**
- * Maximum length of the address of a link button, in UTF-16 code units.
+ * Maximum length of the address of a link button, in characters.
  *
  * API: Request-side message body, AttachmentRequest.
  *
@@ -531,14 +558,14 @@ export const maxUploadSize = {
 } as const
 
 /**
- * Extensions of the files that can be uploaded as an image.
+ * Extensions of the files that can be uploaded as an image. `tif` is the short form of `tiff`.
  *
  * API: Limits.
  *
  * @category uploads
  * @since 0.1.0
  */
-export const imageExtensions: ReadonlyArray<string> = ["jpg", "jpeg", "png", "gif", "tiff", "bmp", "heic"]
+export const imageExtensions: ReadonlyArray<string> = ["jpg", "jpeg", "png", "gif", "tiff", "tif", "bmp", "heic"]
 
 /**
  * Extensions of the files that can be uploaded as a video.
@@ -877,6 +904,10 @@ export const assumptions = {
     grade: "A",
     fact: "GET /messages takes `before` and `after` with the meaning they have in the call for comments."
   },
+  listedByBoth: {
+    grade: "C",
+    fact: "GET /messages with `chat_id` and `message_ids` returns the messages with these ids."
+  },
   editMessage: {
     grade: "A",
     fact: "PUT /messages takes the query parameter `message_id` and a NewMessageBody, and returns {success, message?}."
@@ -912,6 +943,10 @@ export const assumptions = {
   },
   markupTypes: { grade: "A", fact: "The types of markup elements, and the fields of a link and a mention." },
   markupUnits: { grade: "B", fact: "`from` and `length` of a markup element count UTF-16 code units." },
+  characters: {
+    grade: "C",
+    fact: "The maximum lengths of texts, titles, descriptions and buttons count Unicode code points: a text of 4000 emoji is valid."
+  },
   markupSyntax: { grade: "A", fact: "The elements of HTML and the delimiters of markdown for each type of markup." },
   markupLength: { grade: "C", fact: "The maximum length of a text applies to the text with its markup." },
   mentionUrl: { grade: "C", fact: "A link to `max://user/` and the ID of a user is a mention of that user." },
@@ -1016,6 +1051,10 @@ export const assumptions = {
   },
   updateRetention: { grade: "A", fact: "The platform keeps updates for 24 hours." },
   commentsByWebhookOnly: { grade: "A", fact: "Updates of comments come by webhook only." },
+  commentsAsMessages: {
+    grade: "C",
+    fact: "A comment can come as `message_created`, `message_edited` or `message_removed` with the `post_id` of its post."
+  },
   pollingRate: { grade: "A", fact: "GET /updates can be called twice per second." },
   retryAfterHeader: { grade: "B", fact: "A response with status 429 has no Retry-After header." },
   rateLimitScopes: {
@@ -1086,7 +1125,7 @@ export const assumptions = {
   },
   mediaUploadResponse: {
     grade: "A",
-    fact: "The response to an image is `photos`, each with a token; the response to video and audio is `<retval>1</retval>`."
+    fact: "The response to an image is `photos`, each with a token; the response to video and audio is `<retval>1</retval>`, or `retval` in JSON."
   },
   fileUploadResponse: { grade: "B", fact: "The response to a file has its token beside `fileId`." },
   fileNameEncoding: {

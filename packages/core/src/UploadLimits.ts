@@ -33,7 +33,7 @@ export interface Limits {
  *
  * | type    | size    | extensions                               | other                |
  * | ------- | ------- | ---------------------------------------- | -------------------- |
- * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, bmp, heic     | at most 7680 x 7680 px |
+ * | `image` | 50 MiB  | jpg, jpeg, png, gif, tiff, tif, bmp, heic | at most 7680 x 7680 px |
  * | `video` | 250 MiB | mp4, mov, mkv, webm                      |                      |
  * | `audio` | 256 MiB | any                                      | at most 1 hour       |
  * | `file`  | 4 GiB   | any                                      |                      |

@@ -146,7 +146,6 @@ describe("Endpoint: types of requests", () => {
     const both: Messages.SendRequest = { chat_id, user_id, text: "a" }
     // @ts-expect-error neither
     const list: Messages.ListRequest = { count: 1 }
-    // @ts-expect-error both
     const lists: Messages.ListRequest = { chat_id, message_ids: [message_id] }
     assert.lengthOf([neither, both, list, lists], 4)
   })

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { pipe } from "effect/Function"
 import * as Ref from "effect/Ref"
-import { Chat, Handler, type Update, Updates, User } from "../src/index.ts"
-import { botStarted } from "./support/handlers.ts"
+import { Chat, Handler, Message, type Update, Updates, User } from "../src/index.ts"
+import { botStarted, message, messageCreated } from "./support/handlers.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
 
@@ -48,6 +48,36 @@ describe("Handler.on", () => {
       [started, added, unknown].map((update) => both(update) !== undefined),
       [true, false, true]
     )
+  })
+
+  it("handles a comment that comes as an update of a message", () => {
+    const recipient = { chat_id: Chat.ChatId.make(-1), chat_type: "channel", post_id: Message.MessageId.make("mid.2") }
+    const comment = { ...messageCreated("Nice"), message: { ...message("Nice"), recipient } }
+    const edited: Update.Update = { ...comment, update_type: "message_edited" }
+    const removed: Update.Update = {
+      update_type: "message_removed",
+      timestamp: 1,
+      message_id: recipient.post_id,
+      chat_id: recipient.chat_id,
+      post_id: recipient.post_id
+    }
+    const typeOf = (type: Update.UpdateType | ReadonlyArray<Update.UpdateType>, update: Update.Update) => {
+      let received: string | undefined
+      Handler.on(type, ({ update_type }) => void (received = update_type))(update)
+      return received
+    }
+    for (const [update, message_type, comment_type] of [
+      [comment, "message_created", "comment_created"],
+      [edited, "message_edited", "comment_edited"],
+      [removed, "message_removed", "comment_removed"]
+    ] as const) {
+      assert.strictEqual(typeOf(comment_type, update), comment_type)
+      assert.strictEqual(typeOf(message_type, update), message_type)
+      assert.strictEqual(typeOf([comment_type, message_type], update), message_type)
+    }
+    assert.isUndefined(typeOf("comment_edited", comment))
+    assert.isUndefined(typeOf("comment_created", messageCreated("Hello")))
+    assert.isUndefined(typeOf("comment_created", started))
   })
 
   it.effect("takes the update whatever the effect succeeds with", () =>

@@ -108,6 +108,21 @@ describe("the types of Handler", () => {
     ).toEqualTypeOf<Asking>()
   })
 
+  it("accept a handler in place with a predicate that has a name", () => {
+    const isUnknown = (update: Update.Update): boolean => update.update_type === "unknown"
+    const isKnown = (update: Update.Update) => Effect.as(broken, isUnknown(update))
+    const filtered = Handler.filter(
+      Handler.on("message_created", (update) => Messages.reply(update, "Hello")),
+      isUnknown
+    )
+    expectTypeOf(filtered).toEqualTypeOf<Handler.Handler<SendErrors | Messages.NoChat, Bot>>()
+    const asked = Handler.filterEffect(
+      Handler.on("bot_started", (update) => Messages.reply(update, "Hello")),
+      isKnown
+    )
+    expectTypeOf(asked).toEqualTypeOf<Handler.Handler<SendErrors | Broken, Bot>>()
+  })
+
   it("narrow the update by a refinement", () => {
     const isStart = (update: Update.Update): update is Of<"bot_started"> => update.update_type === "bot_started"
     const greet = ({ user }: Of<"bot_started">) => Effect.log(user.first_name)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Handler, Keyboard, Payload, PermanentError } from "../src/index.ts"
+import { Handler, Keyboard, Payload, Platform, PermanentError } from "../src/index.ts"
 import { botStarted, callback, receivedValue } from "./support/handlers.ts"
 
 const Vote = Schema.Struct({
@@ -26,8 +26,9 @@ describe("Payload.button", () => {
   it.effect("fails with InvalidPayload if the payload has more than 1024 characters", () =>
     Effect.gen(function* () {
       const text = Payload.make("text", Schema.String)
-      assert.lengthOf(yield* text.encode("🦊".repeat(508) + "a"), 1024)
-      const error = yield* Effect.flip(text.button("Press", "🦊".repeat(509)))
+      // The name, a colon and two quotes are 7 characters.
+      assert.strictEqual(Platform.lengthOf(yield* text.encode("🦊".repeat(1017))), 1024)
+      const error = yield* Effect.flip(text.button("Press", "🦊".repeat(1018)))
       assert.instanceOf(error, Payload.InvalidPayload)
       assert.strictEqual(
         error.message,

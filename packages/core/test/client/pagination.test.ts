@@ -68,24 +68,100 @@ describe("Messages.stream", () => {
   )
 })
 
-describe("Comments.stream", () => {
-  it.effect("requests the next page by the time of the last comment", () =>
+describe("Messages.stream of messages without a body", () => {
+  const forward = (timestamp: number, mid: string) =>
+    message({ timestamp, body: null, link: { type: "forward", message: { mid, seq: 1 } } })
+
+  it.effect("emits each forward of one millisecond, also across the end of a page", () =>
     Effect.gen(function* () {
-      const comments = (...items: ReadonlyArray<readonly [string, number]>) =>
-        ok({ messages: items.map(([mid, timestamp]) => comment({ timestamp, body: { mid, seq: 1 } })) })
-      const platform = scripted(
-        comments(["c", 3], ["b", 2]),
-        comments(["b", 2], ["a", 2]),
-        comments(["b", 2], ["a", 2]),
-        comments()
-      )
-      const mids = yield* Comments.stream({ message_id: mid, count: 2 }).pipe(
-        Stream.map(({ body }) => body.mid as string),
+      const [a, b] = [forward(5, "a"), forward(5, "b")]
+      // Two forwards of `b` are the same in all that is known of them.
+      const all = ok({ messages: [a, b, b] })
+      const platform = scripted(ok({ messages: [a, b] }), all, all, ok({ messages: [] }))
+      const messages = yield* Messages.stream({ chat_id, count: 2 }).pipe(
+        Stream.map(({ link }) => link?.message?.mid as string | undefined),
         Stream.runCollect,
         Effect.provide(platform.layer())
       )
-      assert.deepStrictEqual(mids, ["c", "b", "a"])
-      const from = `/messages/${mid}/comments?`
+      assert.deepStrictEqual(messages, ["a", "b", "b"])
+    })
+  )
+})
+
+describe("Comments.stream", () => {
+  const comments = (items: ReadonlyArray<readonly [string, number]>, marker?: bigint) =>
+    ok({ messages: items.map(([mid, timestamp]) => comment({ timestamp, body: { mid, seq: 1 } })), marker })
+
+  const midsOf = (platform: ReturnType<typeof scripted>) =>
+    Comments.stream({ message_id: mid, count: 2 }).pipe(
+      Stream.map(({ body }) => body.mid as string),
+      Stream.runCollect,
+      Effect.provide(platform.layer())
+    )
+
+  const from = `/messages/${mid}/comments?`
+
+  it.effect("requests the next page by the marker of the page, until a page has none", () =>
+    Effect.gen(function* () {
+      const platform = scripted(
+        comments(
+          [
+            ["c", 3],
+            ["b", 2]
+          ],
+          2n
+        ),
+        comments([["a", 2]])
+      )
+      assert.deepStrictEqual(yield* midsOf(platform), ["c", "b", "a"])
+      assert.deepStrictEqual(urlsOf(platform), [`${from}count=2`, `${from}count=2&marker=2`])
+    })
+  )
+
+  it.effect("requests the next page by time if the platform ignores the marker", () =>
+    Effect.gen(function* () {
+      const first = comments(
+        [
+          ["c", 3],
+          ["b", 2]
+        ],
+        2n
+      )
+      const platform = scripted(
+        first,
+        first,
+        comments([
+          ["b", 2],
+          ["a", 1]
+        ]),
+        comments([["a", 1]]),
+        comments([])
+      )
+      assert.deepStrictEqual(yield* midsOf(platform), ["c", "b", "a"])
+      assert.deepStrictEqual(urlsOf(platform).slice(0, 3), [
+        `${from}count=2`,
+        `${from}count=2&marker=2`,
+        `${from}before=3&count=2`
+      ])
+    })
+  )
+
+  it.effect("requests the next page by the time of the last comment if a page has no marker", () =>
+    Effect.gen(function* () {
+      const second = comments([
+        ["b", 2],
+        ["a", 2]
+      ])
+      const platform = scripted(
+        comments([
+          ["c", 3],
+          ["b", 2]
+        ]),
+        second,
+        second,
+        comments([])
+      )
+      assert.deepStrictEqual(yield* midsOf(platform), ["c", "b", "a"])
       assert.deepStrictEqual(urlsOf(platform), [
         `${from}count=2`,
         `${from}before=3&count=2`,
@@ -109,10 +185,12 @@ describe("byTime: repeated pages", () => {
           fetch: () =>
             Effect.sync(() => {
               pages++
-              return [
-                { id: "b", at: 1_774_000_000_001 },
-                { id: "a", at: 1_774_000_000_000 }
-              ]
+              return {
+                items: [
+                  { id: "b", at: 1_774_000_000_001 },
+                  { id: "a", at: 1_774_000_000_000 }
+                ]
+              }
             })
         })
         .pipe(Stream.runCollect)
@@ -199,11 +277,11 @@ describe("byTime", () => {
             from: undefined,
             timeOf: ({ time }) => time,
             idOf: ({ id }) => id,
-            fetch: (before) =>
+            fetch: ({ before }) =>
               Effect.sync(() => {
                 calls++
                 const until = before === undefined ? Infinity : inclusive ? before : before - 1
-                return items.filter(({ time }) => time <= until).slice(0, count)
+                return { items: items.filter(({ time }) => time <= until).slice(0, count) }
               })
           })
           .pipe(Stream.runCollect)

@@ -372,8 +372,10 @@ says(
     const { comment, path, post, visitor } = yield* scene
     const { mid } = comment.body
     yield* invalid(edit(path, mid, { text: "a".repeat(4001) }))
-    yield* invalid(edit(path, mid, {}))
     const other = yield* visitor.comment(post, "Really?")
+    yield* reports(edit(path, mid, { link: { type: "reply", mid: other.body.mid } }), true)
+    const linked = yield* GET(`${path}/${mid}`)
+    assert.deepStrictEqual([linked.at("body.text"), linked.at("link.message.text")], ["First", "Really?"])
     yield* invalid(edit(path, mid, { text: "a", link: { type: "forward", mid: other.body.mid } }))
     const link = { type: "reply", mid: other.body.mid }
     yield* reports(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)

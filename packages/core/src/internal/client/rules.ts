@@ -1,16 +1,25 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FieldIssue } from "../../FieldIssue.ts"
+import { lengthOf } from "../../Platform.ts"
 import { MessageId } from "../../Recipient.ts"
 
-/** A text of `min` to `max` UTF-16 code units. */
-export const text = (min: number, max: number): Schema.Codec<string, string> =>
-  Schema.String.check(Schema.isBetweenLength(min, max, { message: `must be ${min} to ${max} characters` }))
+// A text has at least as many UTF-16 code units as characters.
+const fits = (text: string, max: number): boolean => text.length <= max || lengthOf(text) <= max
 
-/** A text of at most `max` UTF-16 code units. */
+/** A text of `min` to `max` characters. */
+export const text = (min: number, max: number): Schema.Codec<string, string> =>
+  Schema.String.check(
+    Schema.makeFilter((text) => (text.length >= min && fits(text, max)) || `must be ${min} to ${max} characters`, {
+      toJsonSchema: () => ({ minLength: min, maxLength: max }),
+      arbitraryConstraint: { minLength: min, maxLength: max }
+    })
+  )
+
+/** A text of at most `max` characters. */
 export const short = (max: number): Schema.Codec<string, string> =>
   Schema.String.check(
-    Schema.makeFilter((text) => text.length <= max || `must be at most ${max} characters`, {
+    Schema.makeFilter((text) => fits(text, max) || `must be at most ${max} characters`, {
       toJsonSchema: () => ({ maxLength: max }),
       arbitraryConstraint: { maxLength: max }
     })
@@ -59,6 +68,14 @@ export const notBlank = Schema.String.check(
     toJsonSchema: () => ({ minLength: 1, pattern: "\\S" })
   })
 )
+
+/** The rule that at least one of the fields is given. */
+export const atLeastOne =
+  (...keys: ReadonlyArray<string>) =>
+  (request: object): FieldIssue | undefined =>
+    Object.entries(request).some(([key, value]) => keys.includes(key) && value != null)
+      ? undefined
+      : { field: keys.join(", "), problem: "must be at least one of these, none is given" }
 
 /** The rule that exactly one of the fields is given. */
 export const exactlyOne =

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Handler from "../../Handler.ts"
+import { lengthOf } from "../../Platform.ts"
 import type * as Update from "../../Update.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { parsePlain } from "../client/json.ts"
@@ -28,9 +29,10 @@ const parseJson = (json: string): Result.Result<unknown, unknown> => Result.try(
 
 const check = (name: string, payload: string, maxLength: number): Effect.Effect<string, string> => {
   if (!namePattern.test(name)) return Effect.fail("its name may contain only letters, digits and _")
-  if (payload.length <= maxLength) return Effect.succeed(payload)
+  const length = lengthOf(payload)
+  if (length <= maxLength) return Effect.succeed(payload)
   return Effect.fail(
-    `it has ${payload.length} characters, and the maximum is ${maxLength}: store the value and put its id in the payload`
+    `it has ${length} characters, and the maximum is ${maxLength}: store the value and put its id in the payload`
   )
 }
 
@@ -91,7 +93,7 @@ export const make = <A, RD, RE, const Type extends Update.UpdateType, Invalid, M
     name,
     encode: (value) => Effect.mapError(codec.encode(value), options.invalid),
     on: (handler) =>
-      Handler.on(options.type, (update) => {
+      Handler.onTypes(options.type, (update) => {
         const payload = options.payloadOf(update) ?? ""
         const decoded = codec.decode(payload)
         if (decoded === undefined) return undefined

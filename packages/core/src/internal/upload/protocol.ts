@@ -36,18 +36,26 @@ type Json = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-const parseObject = (text: string): Json =>
-  Result.match(
-    Result.try(() => parsePlain(text)),
-    { onFailure: () => ({}), onSuccess: (json) => (isObject(json) ? json : {}) }
-  )
+const parse = (text: string): unknown => Result.getOrUndefined(Result.try(() => parsePlain(text)))
+
+const parseObject = (text: string): Json => {
+  const json = parse(text)
+  return isObject(json) ? json : {}
+}
 
 const optionalText = <Key extends string>(key: Key, value: unknown) =>
   (typeof value === "string" || typeof value === "number" ? { [key]: String(value) } : {}) as {
     readonly [K in Key]?: string
   }
 
-const retvalOf = (text: string): string | undefined => /<retval>\s*([^<]*?)\s*<\/retval>/.exec(text)?.[1]
+// The value is XML in most responses, and a member of JSON or a number alone in others.
+const retvalOf = (text: string): string | undefined => {
+  const xml = /<retval>\s*([^<]*?)\s*<\/retval>/.exec(text)?.[1]
+  if (xml !== undefined) return xml
+  const json = parse(text)
+  const value = isObject(json) ? json["retval"] : json
+  return typeof value === "number" || (typeof value === "string" && isObject(json)) ? String(value) : undefined
+}
 
 /**
  * Returns the rejection that a response states, if it does.

@@ -3,7 +3,7 @@ import type { MessageId } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
-import { createComment, editComment, removeComment } from "../platform/comments.ts"
+import { type CommentContent, createComment, editComment, removeComment } from "../platform/comments.ts"
 import { hasRight, isAdmin } from "../platform/members.ts"
 import { type CommentState, type MessageState, now } from "../platform/state.ts"
 import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
@@ -30,16 +30,21 @@ const commentOn = (
     return found?.message === message ? Effect.succeed(found) : refusal.messageNotFound(mid)
   })
 
+const textOf = (comment: CommentState | undefined): Pick<CommentContent, "text" | "markup"> => ({
+  text: comment?.value.body.text ?? "",
+  markup: comment?.value.body.markup ?? []
+})
+
 const readComment = Effect.fnUntraced(function* (
   call: Call,
   message: MessageState,
-  { format, link, text }: Pick<Comments.SendRequest, "format" | "link" | "text">,
-  self?: MessageId
+  { format, link, text }: Pick<Comments.EditRequest, "format" | "link" | "text">,
+  edited?: CommentState
 ) {
   const replyTo = link == null ? undefined : yield* commentOn(call, message, link.mid)
-  if (replyTo !== undefined && replyTo.mid === self) return yield* refusal.replyToItself()
+  if (replyTo !== undefined && replyTo.mid === edited?.mid) return yield* refusal.replyToItself()
   if (text === "") return yield* refusal.invalidPayload("text: a comment must have one")
-  return { ...parseText(text, format), replyTo }
+  return { ...(text == null ? textOf(edited) : parseText(text, format)), replyTo }
 })
 
 /** The bot's own comment, or one on behalf of the channel where it has the right. */
@@ -91,7 +96,7 @@ export const comments: Handlers<typeof Comments> = {
     const found = yield* commentOn(call, message, comment_id)
     yield* mayChange(call, found, "edit")
     if (now(call.state) - found.value.timestamp > Platform.commentEditWindow) return yield* refusal.commentTooOld()
-    editComment(call.state, found, yield* readComment(call, message, body, comment_id), call.bot.user)
+    editComment(call.state, found, yield* readComment(call, message, body, found), call.bot.user)
   }),
 
   remove: Effect.fnUntraced(function* ({ comment_id, message_id }, call) {

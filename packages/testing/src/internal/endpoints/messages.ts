@@ -59,7 +59,7 @@ export const messages: Handlers<typeof Messages> = {
     },
     call
   ) {
-    if (chat_id === undefined) {
+    if (message_ids !== undefined || chat_id === undefined) {
       const messages = [...new Set(message_ids)].flatMap((mid) => call.state.messages.get(mid) ?? [])
       yield* Effect.forEach(messages, ({ chat }) => chatOf(call, chat.chat_id))
       return messages.map(presenting(call))

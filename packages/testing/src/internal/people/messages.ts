@@ -24,7 +24,7 @@ import { type Action, type Actor, cannot, messageOf, openChat } from "./access.t
 import { startDialog } from "./dialogs.ts"
 
 export const checkText = (actor: Actor, text: string): Action =>
-  text.length > Platform.maxTextLength
+  Platform.lengthOf(text) > Platform.maxTextLength
     ? cannot(actor, `a text has at most ${Platform.maxTextLength} characters`)
     : Effect.void
 

@@ -6,7 +6,7 @@ import type { BotRole } from "../../EmulatorOptions.ts"
 import type { ChatState, PlatformState } from "./state.ts"
 
 export const problemOfTitle = (title: string): string | undefined =>
-  title.length > 0 && title.length <= Platform.maxTitleLength
+  title !== "" && Platform.lengthOf(title) <= Platform.maxTitleLength
     ? undefined
     : `title: must be 1 to ${Platform.maxTitleLength} characters`
 
@@ -26,7 +26,7 @@ export const problemOfUser = (
   if (user_id !== undefined && user_id <= 0) return "user_id: must be greater than 0"
   if (user_id !== undefined && users.has(user_id)) return `user_id: there is a user ${user_id} already`
   if (phone !== undefined && !/^\+?\d{3,15}$/.test(phone)) return "phone: must be 3 to 15 digits, with or without a +"
-  return (description ?? "").length > Platform.maxDescriptionLength
+  return Platform.lengthOf(description ?? "") > Platform.maxDescriptionLength
     ? `description: must be at most ${Platform.maxDescriptionLength} characters`
     : undefined
 }

@@ -50,6 +50,8 @@ describe("responses of the upload host", () => {
     ["image", 200, '{"photos":{"a":{"token":', "InvalidResponse"],
     ["video", 200, "<html>Busy</html>", "InvalidResponse"],
     ["video", 200, "<retval>0</retval>", "Rejected"],
+    ["video", 200, '{"retval":0}', "Rejected"],
+    ["audio", 200, "4", "Rejected"],
     ["audio", 200, '{"error_code":"4","error_data":"BAD_REQUEST"}', "Rejected"],
     ["image", 415, "", "Rejected"],
     ["file", 413, "<html>Too large</html>", "Rejected"],
@@ -61,6 +63,14 @@ describe("responses of the upload host", () => {
       assert.deepInclude(reason, { _tag: tag, status, body })
       assert.include(message, names[type])
     }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect.each(["<retval>1</retval>", '{"retval":1}', '{"retval":"1"}', "1", " 1\n"])(
+    "complete the upload of a video if they state a retval of 1: %s",
+    (body) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* uploadWithResponse("video", 200, body)).type, "video")
+      }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("fail the upload with a typed error if they are nested too deep", () =>
