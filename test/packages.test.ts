@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
+import { stripVTControlCharacters } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { pack, type Packed } from "../scripts/internal/pack.ts"
+import { fencesOf, firstLine, replyOn, start } from "./support/readme.ts"
 import { files, filesIn, publicPackages, root, run } from "../scripts/internal/workspace.ts"
 
 const exported = publicPackages.filter((name) => existsSync(join(root, "packages", name, "src/index.ts")))
@@ -155,5 +157,70 @@ describe("the packed packages in an empty folder", () => {
       telling.map(({ path }) => path),
       []
     )
+  })
+})
+
+describe("the README's way into a project of one's own", () => {
+  let folder = ""
+
+  const inShell = (script: string, cwd: string) => {
+    const env = { npm_config_prefer_offline: "true", npm_config_audit: "false", npm_config_loglevel: "error" }
+    const { ok, output } = run("bash", ["-euo", "pipefail", "-c", script], { cwd, env })
+    assert.isTrue(ok, output)
+    return stripVTControlCharacters(output)
+  }
+
+  const [packing, creating, settings, checking, ...more] = fencesOf("Packages")
+  const [bot] = fencesOf("A bot")
+  const [test] = fencesOf("Its test")
+
+  // The folder beside the repository is a new one for each run.
+  const inFolder = ({ text }: { readonly text: string }) => text.replaceAll("../my-bot", folder)
+
+  beforeAll(() => {
+    folder = join(mkdtempSync(join(tmpdir(), "colloquy-project-")), "my-bot")
+    inShell(inFolder(packing), root)
+    inShell(inFolder(creating), root)
+    mkdirSync(join(folder, "src"))
+    mkdirSync(join(folder, "test"))
+    writeFileSync(join(folder, "tsconfig.json"), settings.text)
+    writeFileSync(join(folder, "src/bot.ts"), bot.text)
+    writeFileSync(join(folder, "test/bot.test.ts"), test.text)
+  }, 300_000)
+
+  afterAll(() => rmSync(join(folder, ".."), { recursive: true, force: true }))
+
+  it("has a command for each step", () => {
+    assert.deepStrictEqual(
+      [packing, creating, settings, checking, ...more, bot, test].map(({ language }) => language),
+      ["sh", "sh", "json", "sh", "ts", "ts"]
+    )
+  })
+
+  it("checks the types and runs the test, and starts the bot", { timeout: 120_000 }, async ({ onTestFinished }) => {
+    const [check, command, ...others] = checking.text.trim().split("\n")
+    assert.deepStrictEqual(others, [])
+    assert.match(inShell(check, folder), /Tests\s+1 passed/)
+
+    const emulator = start("npx", ["--no-install", "colloquy-emulator", "--json"], folder, onTestFinished)
+    const { token, url } = JSON.parse(await firstLine(emulator)) as { readonly token: string; readonly url: string }
+    const filled = command.replace("BOT_TOKEN=…", `BOT_TOKEN=${token}`).replace("https://…", url)
+    assert.notInclude(filled, "…")
+    const running = start("bash", ["-c", filled], folder, onTestFinished)
+    assert.strictEqual(await replyOn(url, "Good morning"), "You said: Good morning", running.output())
+  })
+
+  it("names the versions of the packages that some stores require", { timeout: 120_000 }, () => {
+    const manifest = JSON.parse(readFileSync(join(root, "packages/node/package.json"), "utf8")) as {
+      readonly dependencies: Readonly<Record<string, string>>
+      readonly devDependencies: Readonly<Record<string, string>>
+    }
+    const known = { ...manifest.devDependencies, ...manifest.dependencies }
+    const required = ["@effect/sql-pg", "@effect/platform-node"].map((name) => `${name}@${known[name]}`)
+    for (const page of ["README.md", "packages/node/README.md"]) {
+      const text = readFileSync(join(root, page), "utf8")
+      for (const name of required) assert.include(text, `\`${name}\``, page)
+    }
+    inShell(`npm install ${required.join(" ")}`, folder)
   })
 })
