@@ -99,10 +99,10 @@ export interface Options {
   readonly secretCharacters?: string | undefined
   /**
    * The limits that the emulator enforces; what is left out comes from {@link platformLimits}. `false` enforces none.
-   * Default: `false`, because a test clock stands still.
+   * Default: `false`, because virtual time does not advance by itself.
    */
   readonly limits?: Partial<Limits> | false | undefined
-  /** How long uploaded media are processed before a message can contain them. */
+  /** Processing time of uploaded media before a message can contain them. Default: 1 second for 2 MiB, at least 200 ms. */
   readonly processing?:
     | {
         /** Processed bytes a second. Default: 2 MiB. */
