@@ -7,7 +7,7 @@ import * as BotApi from "@colloquy/core/BotApi"
 import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as Settings from "@colloquy/core/Settings"
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -145,8 +145,24 @@ export const clientSettings = { ...Settings.bot, ...NodeBotHttpClient.settings }
 export const settings = { ...clientSettings, inbox: { filename: NodeInbox.filename } }
 
 /**
- * Provides a bot whose options are read from `Config`. Default: {@link settings}. `InvalidSettings` reports all settings
- * that are missing or malformed.
+ * What {@link layerConfig} accepts: any of the options, as `Config`. Those that are left out, also of `inbox`, are read from
+ * {@link settings}. One `Config` of all options replaces the settings.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ConfigOptions = { readonly [K in keyof Options]?: Config.Wrap<Options[K]> } | Config.Config<Options>
+
+const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
+  if (Config.isConfig(options)) return options
+  const { inbox } = options
+  const all = { ...settings, ...options, inbox: Config.isConfig(inbox) ? inbox : { ...settings.inbox, ...inbox } }
+  return all as Config.Wrap<Options>
+}
+
+/**
+ * Provides a bot whose options are read from `Config`. Options that are left out are read from {@link settings}.
+ * `InvalidSettings` reports all settings that are missing or malformed.
  *
  * **Example** (A bot that is configured by environment variables)
  *
@@ -162,13 +178,27 @@ export const settings = { ...clientSettings, inbox: { filename: NodeInbox.filena
  * )
  * ```
  *
- * **Example** (Another inbox)
+ * **Example** (Options of the inbox, beside the settings)
+ *
+ * ```ts
+ * import { Update } from "@colloquy/core"
+ * import { NodeBot } from "@colloquy/node"
+ * import { Config } from "effect"
+ *
+ * const byUser = (update: Update.Update) => Update.userIdOf(update) ?? "nobody"
+ *
+ * const bot = NodeBot.layerConfig({
+ *   inbox: { partitionKey: Config.succeed(byUser), capacity: Config.Int("BOT_INBOX_CAPACITY") }
+ * })
+ * ```
+ *
+ * **Example** (Another file for the inbox)
  *
  * ```ts
  * import { NodeBot } from "@colloquy/node"
  * import { Config } from "effect"
  *
- * const bot = NodeBot.layerConfig({ ...NodeBot.settings, inbox: Config.succeed({ filename: "data/inbox.sqlite" }) })
+ * const bot = NodeBot.layerConfig({ inbox: { filename: Config.succeed("data/inbox.sqlite") } })
  * ```
  *
  * API: General conventions; Authentication.
@@ -176,8 +206,8 @@ export const settings = { ...clientSettings, inbox: { filename: NodeInbox.filena
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (options: Config.Wrap<Options> = settings): Layer.Layer<NodeBot, NodeBotError> =>
-  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeBot, NodeBotError> =>
+  Layer.unwrap(Effect.map(Settings.unwrap<Options>(withSettings(options)), layer))
 
 /**
  * Provides {@link layerClient} with options that are read from `Config`. Default: {@link clientSettings}.

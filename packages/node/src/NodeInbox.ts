@@ -68,7 +68,7 @@ export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreErro
   Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(sqlClient(options)))
 
 /**
- * Like {@link layer}, with options from the configuration. Default: the file {@link filename}. Fails with
+ * Like {@link layer}, with options from the configuration. If `filename` is left out, it is {@link filename}. Fails with
  * `InvalidSettings` if an option is missing or malformed.
  *
  * **Example** (The file from `BOT_INBOX`, the capacity from `BOT_INBOX_CAPACITY`)
@@ -77,16 +77,18 @@ export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreErro
  * import { NodeInbox } from "@colloquy/node"
  * import { Config } from "effect"
  *
- * const inbox = NodeInbox.layerConfig({ filename: NodeInbox.filename, capacity: Config.Int("BOT_INBOX_CAPACITY") })
+ * const inbox = NodeInbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") })
  * ```
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerConfig = (
-  options: Config.Wrap<Options> = { filename }
-): Layer.Layer<Inbox.Inbox, StoreError | Settings.InvalidSettings> =>
-  Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
+  options: Config.Wrap<Options> = {}
+): Layer.Layer<Inbox.Inbox, StoreError | Settings.InvalidSettings> => {
+  const all: Config.Wrap<Options> = Config.isConfig(options) ? options : { filename, ...options }
+  return Layer.unwrap(Effect.map(Settings.unwrap<Options>(all), layer))
+}
 
 /**
  * Like {@link layer}, but the file is opened by the first operation, so that a program that receives no updates creates no

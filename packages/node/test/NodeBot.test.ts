@@ -1,7 +1,10 @@
 import { Inbox, Me, RateLimiter } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
+import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -71,6 +74,45 @@ describe("NodeBot", () => {
         yield* Inbox.Inbox.use((inbox) => inbox.receive([]))
         assert.isTrue(existsSync(BOT_INBOX))
       }).pipe(Effect.provide(settings))
+    })
+  )
+
+  it.live("layerConfig takes options of the inbox, and keeps the settings", () =>
+    Effect.gen(function* () {
+      const BOT_BASE_URL = yield* Servers.serve(me)
+      const BOT_INBOX = yield* Files.file
+      const env = { BOT_TOKEN: "the-token", BOT_BASE_URL, BOT_INBOX, BOT_INBOX_CAPACITY: "1" }
+      const bot = NodeBot.layerConfig({
+        inbox: {
+          partitionKey: Config.succeed(() => "one for all"),
+          leaseDuration: Config.succeed("1 minute"),
+          capacity: Config.Int("BOT_INBOX_CAPACITY")
+        }
+      }).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* Me.get()).first_name, "Echo")
+        const { leaseDuration, receive, store } = yield* Inbox.Inbox
+        const received = (timestamp: number) => [{ decoded: Result.succeed(Fixtures.botStarted({ timestamp })) }]
+        yield* receive(received(1))
+        assert.strictEqual((yield* Effect.flip(receive(received(2))))._tag, "InboxFull")
+        assert.strictEqual(Duration.toMillis(leaseDuration), 60_000)
+        const claim = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+        assert.deepStrictEqual(
+          (yield* store.claim(claim)).map(({ key }) => key),
+          ["one for all"]
+        )
+        assert.isTrue(existsSync(BOT_INBOX))
+      }).pipe(Effect.provide(bot))
+    })
+  )
+
+  it.live("layerConfig takes another setting for the token, and keeps the others", () =>
+    Effect.gen(function* () {
+      const env = { OTHER_TOKEN: "the-token", BOT_BASE_URL: yield* Servers.serve(me) }
+      const bot = NodeBot.layerConfig({ token: Config.Redacted("OTHER_TOKEN") }).pipe(
+        Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+      )
+      assert.strictEqual((yield* Effect.provide(Me.get(), bot)).first_name, "Echo")
     })
   )
 

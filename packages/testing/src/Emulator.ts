@@ -211,7 +211,7 @@ export const layerBot = (
 ): Layer.Layer<BotApi.BotApi | Emulator | HttpClient.HttpClient | Inbox.Inbox> =>
   BotApi.layer({ token: Redacted.make(options.token ?? defaultToken), baseUrl }).pipe(
     Layer.provide(RateLimiter.layerMemory({ ...RateLimiter.unlimited, ...options.clientLimits })),
-    Layer.merge(Inbox.layerMemory()),
+    Layer.merge(Inbox.layerMemory(options.inbox)),
     Layer.provideMerge(layer(options))
   )
 

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { ChatId } from "@colloquy/core/Chat"
+import type * as Inbox from "@colloquy/core/Inbox"
 import type { Permission } from "@colloquy/core/Member"
 import * as Platform from "@colloquy/core/Platform"
 import type * as RateLimiter from "@colloquy/core/RateLimiter"
@@ -133,6 +134,8 @@ export interface BotOptions extends Options {
    * the clock.
    */
   readonly clientLimits?: RateLimiter.Options | undefined
+  /** The options of the inbox in memory. Default: those of `Inbox.layerMemory`. */
+  readonly inbox?: Inbox.Options | undefined
 }
 
 /**

@@ -1,10 +1,11 @@
-import { BotApi, Keyboard, Messages, RateLimiter, User } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { BotApi, Inbox, Keyboard, Messages, RateLimiter, User } from "@colloquy/core"
+import { Emulator, Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 
 const typesOf = (bot: Emulator.Bot) =>
   Effect.map(Emulator.updatesOf(bot), (updates) => updates.map(({ update_type }) => update_type))
@@ -91,5 +92,19 @@ describe("Emulator.bots", () => {
         "RangeError: Person.with: there is no bot 5"
       ])
     }).pipe(Effect.provide(Emulator.layerBot()))
+  )
+})
+
+describe("Emulator.layerBot", () => {
+  it.effect("takes options of the inbox", () =>
+    Effect.gen(function* () {
+      const { receive, store } = yield* Inbox.Inbox
+      yield* receive([{ decoded: Result.succeed(Fixtures.botStarted()) }])
+      const claim = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+      assert.deepStrictEqual(
+        (yield* store.claim(claim)).map(({ key }) => key),
+        ["one for all"]
+      )
+    }).pipe(Effect.provide(Emulator.layerBot({ inbox: { partitionKey: () => "one for all" } })))
   )
 })
