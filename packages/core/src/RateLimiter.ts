@@ -24,7 +24,8 @@ import * as memory from "./internal/rateLimiter/memory.ts"
 import type { Backend, Waiter } from "./internal/rateLimiter/queue.ts"
 import * as shared from "./internal/rateLimiter/shared.ts"
 import * as Platform from "./Platform.ts"
-import { RateLimiterStore, type Granted, type Limit as LimitInMillis } from "./RateLimiterStore.ts"
+import type { Granted, Limit as LimitInMillis } from "./RateLimiterProtocol.ts"
+import { RateLimiterStore } from "./RateLimiterStore.ts"
 import type { ChatId } from "./Recipient.ts"
 
 /**
@@ -117,10 +118,32 @@ export interface Options {
  */
 export interface SharedOptions extends Options {
   /**
-   * What calls do while the store is unavailable. `"wait"`: they wait until the store is available again. `{ share }`: each
-   * process sends at most this share of the limits, such as 0.25 with four processes. Default: `"wait"`.
+   * What calls do while the store is unavailable. `"wait"`: they wait until the store is available again. A {@link Share}:
+   * the process sends a share of the limits. Default: `"wait"`.
    */
-  readonly onUnavailable?: "wait" | { readonly share: number } | undefined
+  readonly onUnavailable?: "wait" | Share | undefined
+}
+
+/**
+ * What a process sends while it cannot reach the store that it shares with other processes.
+ *
+ * The store reserves the share of a process that is absent, so that all processes together keep the limit of the host. Its
+ * calls wait for about 5 seconds before the process sends its share.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Share {
+  /**
+   * Share of the limits, such as 0.25 for four processes. If the shares of all processes exceed 1, the processes that
+   * started last wait instead.
+   */
+  readonly share: number
+  /**
+   * Maximum time that the process sends its share. After it, calls wait until the store is available again. The share of a
+   * process that was killed is reserved for as long. Default: 1 minute.
+   */
+  readonly duration?: Duration.Input | undefined
 }
 
 /**
@@ -182,13 +205,31 @@ export interface Target {
  * @since 0.1.0
  */
 export interface Permit extends Granted {
+  /** Id of the permit in the store, or `undefined` if this process granted it by itself. */
+  readonly id: string | undefined
   /** Position of the call in the order of arrival. The call keeps it when it is sent again. */
   readonly sequence: number
-  /** Time at which the permit was granted, in milliseconds of the monotonic clock of this process. */
+  /** Time that corresponds to `at`, or an earlier one, in milliseconds of the monotonic clock of this process. */
   readonly localAt: number
+  /** Time until which the request may be sent, in milliseconds of the monotonic clock of this process. */
+  readonly usableUntil: number
+  /** Time at which the request was sent, in milliseconds of the monotonic clock of this process. */
+  readonly sentAt: number
   /** The bucket that the permit counts in, or `undefined` if only the limit of the host applies. */
   readonly bucket: string | undefined
 }
+
+/**
+ * How late the request of a permit may be sent.
+ *
+ * - `ready`: within a part of the margin. A request that is later needs another permit.
+ * - `connected`: within half a window, because the request has waited for a connection that would be lost.
+ * - `final`: however late, because an earlier permit of the same call has expired in `connected`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Stage = "ready" | "connected" | "final"
 
 /**
  * The status of a rate limiter.
@@ -237,11 +278,17 @@ export class RateLimiter extends Context.Service<
   RateLimiter,
   {
     /**
-     * Waits for a permit. Send the request at once after it. `target` says which limit applies besides the limit of the
-     * host. To send a request again after a 429, pass its last permit as `previous`: the call then keeps its position in
-     * the order of arrival.
+     * Waits for a permit. Call `confirmUnsafe` and send the request at once after it. `target` says which limit applies
+     * besides the limit of the host. To send a request again after a 429, pass its last permit as `previous`: the call then
+     * keeps its position in the order of arrival.
      */
     readonly acquire: (target: Target | undefined, previous?: Permit) => Effect.Effect<Permit, RateLimiterError>
+    /**
+     * Confirms a permit. Call it synchronously, right before the request is sent. It returns the permit to report the
+     * response with, or `undefined` if the request may not be sent: too much time has passed since the permit was granted,
+     * for example because the process stood still. Then call `acquire` again, with the permit as `previous`.
+     */
+    readonly confirmUnsafe: (permit: Permit, stage: Stage) => Permit | undefined
     /**
      * Reports a response. A response that takes longer than the fastest one means that the request may have arrived late,
      * so its permit counts for longer.
@@ -314,6 +361,30 @@ export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core
 })
 
 /**
+ * Whether the current request may be sent now. The client of the API sets it for each request. An HTTP client in which a
+ * request can wait, for example for a connection, calls it right before it sends the request. If it returns `false`, the
+ * HTTP client sends nothing and fails with a {@link PermitExpired} as the cause. Default: `true`.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const ConfirmPermit = Context.Reference<() => boolean>("@colloquy/core/RateLimiter/ConfirmPermit", {
+  defaultValue: () => () => true
+})
+
+/**
+ * A request was not sent because its permit had expired. The client of the API acquires another permit.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PermitExpired extends Data.TaggedError("PermitExpired") {
+  override get message(): string {
+    return "The request was not sent: its permit of the rate limiter had expired"
+  }
+}
+
+/**
  * The maximum time that a call waits for its permit. {@link withMaxWait} sets it. Default: the option `maxWait` of the rate
  * limiter.
  *
@@ -339,6 +410,16 @@ const toMillis = Effect.fnUntraced(function* (options: Options) {
   }
   return { limits: limits as LimitsInMillis, margin }
 })
+
+const defaultShareDuration = "1 minute"
+
+const shareOf = (onUnavailable: "wait" | Share): Effect.Effect<shared.Share> => {
+  if (onUnavailable === "wait") return Effect.succeed({ share: 0, duration: 0 })
+  const { duration = defaultShareDuration, share } = onUnavailable
+  return share > 0 && share <= 1
+    ? Effect.succeed({ share, duration: Duration.toMillis(duration) })
+    : Effect.die(new RangeError("RateLimiter: `onUnavailable.share` must be above 0 and at most 1"))
+}
 
 /** Maximum number of users whose dialog is remembered. */
 const maxDialogs = 10_000
@@ -386,7 +467,7 @@ const fromBackend = (
         if (granted !== undefined) {
           observer?.onPermit(priorities[priority], 0)
           const sequence = previous?.sequence ?? queue.takeSequence()
-          return Effect.succeed({ ...granted, sequence, localAt: startedAt, bucket: call.bucket })
+          return Effect.succeed({ ...granted, sequence, sentAt: startedAt, bucket: call.bucket })
         }
         if (previous === undefined && queue.waiting[priority] >= maxQueued) return reject("QueueFull")
 
@@ -403,12 +484,25 @@ const fromBackend = (
             sequence,
             expiresAt: startedAt + (maxWait === undefined ? defaultMaxWait : Duration.toMillis(maxWait)),
             isRetry: previous !== undefined,
-            onGranted: ({ at, countedAt, isBucketFull, used }) => {
-              const localAt = now()
+            onGranted: ({ at, countedAt, id, isBucketFull, localAt, usableUntil, used }) => {
+              const sentAt = now()
               observer?.onWaiting(priorities[priority], -1)
-              observer?.onPermit(priorities[priority], localAt - startedAt)
+              observer?.onPermit(priorities[priority], sentAt - startedAt)
               const bucket = waiter.bucket!.key
-              resume(Effect.succeed({ at, countedAt, isBucketFull, used, sequence, localAt, bucket }))
+              resume(
+                Effect.succeed({
+                  id,
+                  at,
+                  countedAt,
+                  used,
+                  isBucketFull,
+                  sequence,
+                  localAt,
+                  usableUntil,
+                  sentAt,
+                  bucket
+                })
+              )
             },
             onExpired: () => {
               leave()
@@ -421,7 +515,14 @@ const fromBackend = (
           return Effect.sync(leave)
         })
       }),
-    onResponse: (permit) => backend.onResponse(permit, permit.bucket, permit.localAt),
+    confirmUnsafe: (permit, stage) => {
+      const sentAt = now()
+      backend.onLeave(sentAt - permit.localAt)
+      if (sentAt <= permit.usableUntil) return { ...permit, sentAt }
+      const countedAt = backend.renew(permit, stage, sentAt)
+      return countedAt === undefined ? undefined : { ...permit, sentAt, countedAt, usableUntil: sentAt }
+    },
+    onResponse: backend.onResponse,
     onRateLimited: (permit, retryAfter) =>
       Effect.suspend(() => {
         const pause = retryAfter === undefined ? hostWindow : Duration.toMillis(retryAfter)
@@ -465,7 +566,8 @@ export const make = Effect.fnUntraced(function* (
   options: SharedOptions = {}
 ): Effect.fn.Return<RateLimiter["Service"], never, RateLimiterStore | EffectScope.Scope> {
   const { limits, margin } = yield* toMillis(options)
-  const backend = yield* shared.make(yield* RateLimiterStore, limits, margin, options.onUnavailable ?? "wait")
+  const { share, duration } = yield* shareOf(options.onUnavailable ?? "wait")
+  const backend = yield* shared.make(yield* RateLimiterStore, limits, margin, { share, duration })
   return fromBackend(backend, options, limits.host.window, yield* CurrentObserver)
 })
 

@@ -10,7 +10,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import { randomUUID } from "node:crypto"
 import * as scripts from "./internal/rateLimiter/redisScripts.ts"
 import { ofRedis } from "./internal/stores/failure.ts"
 import { keyPrefix } from "./internal/stores/redis.ts"
@@ -34,6 +33,9 @@ export interface Options {
 /** Time that a waiting process may be late with its next request before it loses its place, in milliseconds. */
 const gracePeriod = 250
 
+/** How long a process waits while all permits of the host are reserved for absent members, in milliseconds. */
+const reservedRetryAfter = 200
+
 const failure = ofRedis("rateLimiter")
 
 /**
@@ -48,7 +50,6 @@ export const make = Effect.fnUntraced(function* (
   const redis = yield* Redis.Redis
   const timeout = Duration.fromInputUnsafe(options.timeout ?? "1 second")
   const keys = scripts.keysOf(keyPrefix("rateLimiter", options.prefix))
-  const processId = randomUUID()
 
   const run = <A, E>(operation: string, effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
     Effect.timeout(effect, timeout).pipe(
@@ -57,7 +58,9 @@ export const make = Effect.fnUntraced(function* (
       Effect.catchDefect((cause) => Effect.fail(failure(operation)(cause)))
     )
 
+  const time = redis.eval(scripts.time)
   const acquire = redis.eval(scripts.acquire)
+  const leave = redis.eval(scripts.leave)
   const exchangeState = redis.eval(scripts.exchangeState)
   const pause = redis.eval(scripts.pause)
   const mergeBuckets = redis.eval(scripts.mergeBuckets)
@@ -76,18 +79,14 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return RateLimiterStore.of({
-    acquire: ({ delay, host, requests }) =>
-      run(
-        "acquire",
-        Effect.map(acquire({ keys, host, processId, gracePeriod, delay, requests }), ([hostLimit, ...results]) => ({
-          hostLimit: Number(hostLimit),
-          results: results.map(scripts.resultOf)
-        }))
-      ),
+    time: run("time", Effect.map(time(keys), Number)),
+    acquire: (options) =>
+      run("acquire", Effect.map(acquire({ ...options, keys, gracePeriod, reservedRetryAfter }), scripts.resultOf)),
+    leave: (process) => run("leave", leave(keys, process)),
     updateAdaptiveState,
     pause: (millis) => run("pause", pause(keys, millis)),
     mergeBuckets: (from, to) => run("mergeBuckets", mergeBuckets(keys, from, to)),
-    postpone: ({ bucket, from, to }) => run("postpone", postpone(keys, bucket, from, to))
+    postpone: ({ bucket, id, to }) => run("postpone", postpone(keys, bucket, id, to))
   })
 })
 

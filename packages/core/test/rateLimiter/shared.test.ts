@@ -1,15 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { type AdaptiveState, RateLimiterStore } from "../../src/RateLimiterStore.ts"
+import type { AdaptiveState } from "../../src/RateLimiterProtocol.ts"
+import * as RateLimiterStoreModule from "../../src/RateLimiterStore.ts"
+import { RateLimiterStore } from "../../src/RateLimiterStore.ts"
 import * as RateLimiter from "../../src/RateLimiter.ts"
 import { StoreError } from "../../src/StoreError.ts"
-import * as Windows from "../../src/internal/rateLimiter/window.ts"
 
 const options: RateLimiter.Options = {
   host: { count: 4, window: 1000 },
@@ -22,57 +25,106 @@ const host = { count: 4, window: 1000 }
 const unavailable = (operation: string) =>
   new StoreError({ store: "rateLimiter", operation, reason: "switched off", isRetryable: true })
 
-/** A store in memory that can be switched off, and the logged messages. */
-const makeStore = Effect.sync(() => {
-  const windows = Windows.make({ host, messages: { count: 2, window: 1000 } }, 0)
+/** How calls of the store fare: they arrive, fail, arrive but lose their answers, or arrive after the process gave up. */
+type Network = "up" | "down" | "answersLost" | "late"
+
+const timeout = 1000
+
+/** The store of one process behind a network that can fail, and what the process called and logged. */
+const connect = (store: RateLimiterStore["Service"]) => {
   const operations: Array<string> = []
   const logs: Array<string> = []
-  let state: AdaptiveState | undefined
-  let isAvailable = true
-
-  const run = <A>(operation: string, f: (now: number) => A) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<A, StoreError> => {
-      if (!isAvailable) return Effect.fail(unavailable(operation))
-      operations.push(operation)
-      return Effect.sync(() => f(now))
-    })
-
-  const store = RateLimiterStore.of({
-    acquire: ({ requests }) =>
-      run("acquire", (now) => ({
-        hostLimit: state?.limit ?? host.count,
-        results: requests.map(({ bucket }) => {
-          const hostWait = windows.hostWait(now)
-          if (hostWait > 0) return { _tag: "HostFull", retryAfter: hostWait }
-          const bucketWait = windows.bucketWait(bucket?.key, now)
-          if (bucketWait > 0) return { _tag: "BucketFull", retryAfter: bucketWait }
-          return { _tag: "Granted", ...windows.grant("messages", bucket?.key, false, now) }
-        })
-      })),
-    updateAdaptiveState: (update) => run("updateAdaptiveState", (now) => void (state = update(state, now))),
-    pause: (millis) => run("pause", (now) => windows.pause(now, millis)),
-    mergeBuckets: (from, to) => run("mergeBuckets", () => windows.merge(from, to)),
-    postpone: ({ bucket, from, to }) => run("postpone", () => windows.postpone(bucket, from, to))
+  let network: Network = "up"
+  const through =
+    (operation: string) =>
+    <A>(call: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
+      Effect.suspend(() => {
+        const failure = Effect.fail(unavailable(operation))
+        if (network === "down") return failure
+        if (network === "answersLost") return Effect.andThen(call, Effect.delay(failure, timeout))
+        if (network === "late") {
+          return Effect.andThen(Effect.forkDetach(Effect.delay(call, 3 * timeout)), Effect.delay(failure, timeout))
+        }
+        operations.push(operation)
+        return call
+      })
+  const connected = RateLimiterStore.of({
+    time: through("time")(store.time),
+    acquire: (options) => through("acquire")(store.acquire(options)),
+    leave: (process) => through("leave")(store.leave(process)),
+    updateAdaptiveState: (update) => through("updateAdaptiveState")(store.updateAdaptiveState(update)),
+    pause: (millis) => through("pause")(store.pause(millis)),
+    mergeBuckets: (from, to) => through("mergeBuckets")(store.mergeBuckets(from, to)),
+    postpone: (options) => through("postpone")(store.postpone(options))
   })
   const layer = Layer.mergeAll(
-    Layer.succeed(RateLimiterStore, store),
+    Layer.succeed(RateLimiterStore, connected),
     Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
   )
-  return { layer, logs, operations, state: () => state, setAvailable: (value: boolean) => void (isAvailable = value) }
+  return { layer, logs, operations, setNetwork: (value: Network) => void (network = value) }
+}
+
+type Connection = ReturnType<typeof connect>
+
+const idle = {
+  id: "idle",
+  share: 0,
+  absentAfter: 0,
+  reserveFor: 0,
+  epoch: undefined,
+  reserved: 0,
+  reservedForOthers: 0
+}
+
+/** A store whose pause after its first call is over. */
+const makeStore = Effect.gen(function* () {
+  const store = yield* RateLimiterStoreModule.makeMemory
+  yield* store.acquire({
+    process: idle,
+    requests: [],
+    host,
+    delay: 0,
+    maxDelay: 0,
+    deadline: Infinity,
+    unused: [],
+    sentAlone: []
+  })
+  yield* TestClock.adjust("2 seconds")
+  return store
+})
+
+const makeProcess = Effect.fnUntraced(function* (
+  store: RateLimiterStore["Service"],
+  shared: RateLimiter.SharedOptions
+) {
+  const connection = connect(store)
+  const context = yield* Layer.build(connection.layer)
+  const limiter = yield* Effect.provide(RateLimiter.make({ ...options, ...shared }), context)
+  return { limiter, ...connection }
 })
 
 const withLimiter = (
   shared: RateLimiter.SharedOptions,
   test: (
     limiter: RateLimiter.RateLimiter["Service"],
-    store: Effect.Success<typeof makeStore>
+    connection: Connection,
+    store: RateLimiterStore["Service"]
   ) => Effect.Effect<void, unknown>
 ) =>
   Effect.gen(function* () {
     const store = yield* makeStore
-    yield* Effect.gen(function* () {
-      yield* test(yield* RateLimiter.make({ ...options, ...shared }), store)
-    }).pipe(Effect.scoped, Effect.provide(store.layer))
+    const process = yield* makeProcess(store, shared)
+    yield* test(process.limiter, process, store)
+  }).pipe(Effect.scoped)
+
+const adaptiveStateOf = (store: RateLimiterStore["Service"]) =>
+  Effect.gen(function* () {
+    let current: AdaptiveState | undefined
+    yield* store.updateAdaptiveState((state) => {
+      current = state
+      return state!
+    })
+    return current
   })
 
 /** Starts calls without a target, and returns the times of their permits after a minute. */
@@ -105,14 +157,17 @@ describe("RateLimiter.layer", () => {
         const [, , error] = yield* Fiber.join(fiber)
         assert.strictEqual(error.reason, "MaxWaitExceeded")
         assert.isAbove(Duration.toMillis(error.retryAfter), 0)
-        assert.isAtLeast(operations.filter((operation) => operation === "acquire").length, 4)
+        assert.isAtLeast(operations.filter((operation) => operation === "acquire").length, 3)
       })
     )
   )
 
   it.effect("stores pauses, lowered limits, merged dialogs and late responses", () =>
-    withLimiter({ margin: 10 }, (limiter, { operations, state }) =>
+    withLimiter({ margin: 10 }, (limiter, { operations }, store) =>
       Effect.gen(function* () {
+        // The first requests of a process count later anyway.
+        yield* permitTimes(limiter, 2)
+        const before = operations.length
         const fiber = yield* Effect.forkChild(limiter.acquire({ scope: "messages", user: 5 }))
         yield* TestClock.adjust(0)
         const permit = yield* Fiber.join(fiber)
@@ -121,25 +176,60 @@ describe("RateLimiter.layer", () => {
         yield* limiter.onResponse(permit)
         yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
         yield* limiter.onRateLimited({ ...permit, used: 2 }, Duration.seconds(1))
-        assert.deepStrictEqual(operations.slice(1), ["postpone", "mergeBuckets", "pause", "updateAdaptiveState"])
-        assert.strictEqual(state()?.limit, 2)
+        assert.deepStrictEqual(operations.slice(before), [
+          "acquire",
+          "postpone",
+          "mergeBuckets",
+          "pause",
+          "updateAdaptiveState"
+        ])
+        assert.strictEqual((yield* adaptiveStateOf(store))?.limit, 2)
       })
     )
   )
 
   it.effect("raises a lowered limit that is used up", () =>
-    withLimiter({}, (limiter, { operations, state }) =>
+    withLimiter({}, (limiter, { operations }, store) =>
       Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(limiter.acquire(undefined))
         yield* TestClock.adjust(0)
         yield* limiter.onRateLimited({ ...(yield* Fiber.join(fiber)), used: 1 })
-        assert.strictEqual(state()?.limit, 1)
+        assert.strictEqual((yield* adaptiveStateOf(store))?.limit, 1)
         yield* TestClock.adjust("1 minute")
         yield* permitTimes(limiter, 4)
         yield* permitTimes(limiter, 1)
-        assert.isAbove(state()!.limit, 1)
+        assert.isAbove((yield* adaptiveStateOf(store))!.limit, 1)
         assert.isAbove((yield* limiter.status).hostLimit, 1)
-        assert.include(operations.slice(3), "updateAdaptiveState")
+        assert.include(operations.slice(4), "updateAdaptiveState")
+      })
+    )
+  )
+
+  it.effect("does not use a permit that it got too long ago, and returns it to the store", () =>
+    withLimiter({}, (limiter) =>
+      Effect.gen(function* () {
+        const acquire = (previous?: RateLimiter.Permit) =>
+          Effect.gen(function* () {
+            const fiber = yield* Effect.forkChild(
+              RateLimiter.withPriority(limiter.acquire(undefined, previous), "reply")
+            )
+            yield* TestClock.adjust(0)
+            return fiber.pollUnsafe() === undefined ? undefined : yield* Fiber.join(fiber)
+          })
+        const permits = [yield* acquire(), yield* acquire(), yield* acquire(), yield* acquire()].map(
+          (permit) => permit!
+        )
+        assert.isDefined(limiter.confirmUnsafe(permits[0], "ready"))
+        yield* TestClock.adjust(300)
+        assert.isUndefined(limiter.confirmUnsafe(permits[1], "ready"))
+        assert.isDefined(limiter.confirmUnsafe(permits[2], "connected"))
+        yield* TestClock.adjust(300)
+        assert.isUndefined(limiter.confirmUnsafe(permits[2], "connected"))
+        assert.isDefined(limiter.confirmUnsafe(permits[3], "final"))
+        // The store counts two permits less, so that two further calls need not wait.
+        assert.isDefined(yield* acquire(permits[1]))
+        assert.isDefined(yield* acquire(permits[2]))
+        assert.isUndefined(yield* acquire())
       })
     )
   )
@@ -147,13 +237,13 @@ describe("RateLimiter.layer", () => {
 
 describe("While the store is unavailable, RateLimiter.layer", () => {
   it.effect("lets calls wait by default, and logs the change", () =>
-    withLimiter({}, (limiter, { logs, setAvailable }) =>
+    withLimiter({}, (limiter, { logs, setNetwork }) =>
       Effect.gen(function* () {
-        setAvailable(false)
+        setNetwork("down")
         const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
         yield* TestClock.adjust("10 seconds")
         assert.isUndefined(call.pollUnsafe())
-        setAvailable(true)
+        setNetwork("up")
         yield* TestClock.adjust("500 millis")
         yield* Fiber.join(call)
         assert.deepStrictEqual(
@@ -167,17 +257,129 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
     )
   )
 
-  it.effect("grants a share of the limits if the options say so", () =>
-    withLimiter({ onUnavailable: { share: 0.5 } }, (limiter, { logs, setAvailable }) =>
+  it.effect("sends a share of the limits after the store has reserved it, for a limited time", () =>
+    withLimiter({ onUnavailable: { share: 0.5, duration: "10 seconds" } }, (limiter, { logs, setNetwork }) =>
       Effect.gen(function* () {
-        setAvailable(false)
-        // Permits of the store may still be in the windows of the platform, so the share begins after one window.
-        assert.deepStrictEqual(yield* permitTimes(limiter, 5), [1000, 1000, 2000, 2000, 3000])
-        assert.include(logs[0], "at most 0.5 of the configured limits")
+        yield* permitTimes(limiter, 1)
+        setNetwork("down")
+        // 1 second for a late call, 2.5 seconds until the share is reserved, 250 milliseconds for late requests, 1 window.
+        assert.deepStrictEqual(yield* permitTimes(limiter, 6), [4750, 4750, 5750, 5750, 6750, 6750])
+        assert.include(logs[0], "Calls wait for 4.8 seconds, then this process sends at most 2 requests in a window")
+        assert.strictEqual((yield* limiter.status).hostLimit, 0)
         yield* limiter.pause(Duration.seconds(1))
         yield* limiter.linkDialog({ user_id: 5, chat_id: 77 })
         assert.strictEqual(logs.length, 1)
+        const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+        yield* TestClock.adjust("1 minute")
+        assert.isUndefined(call.pollUnsafe())
+        setNetwork("up")
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(call)
       })
     )
+  )
+
+  it.effect("rejects a share that is not above 0 and at most 1", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(withLimiter({ onUnavailable: { share: 25 } }, () => Effect.void))
+      assert.include(String(exit), "`onUnavailable.share` must be above 0 and at most 1")
+    })
+  )
+})
+
+/** Sends as many replies as the limiter allows, and returns the times at which they were sent. */
+const sendAll = Effect.fnUntraced(function* (limiter: RateLimiter.RateLimiter["Service"], times: Array<number>) {
+  const send = (previous?: RateLimiter.Permit): Effect.Effect<void, RateLimiter.RateLimiterError> =>
+    Effect.flatMap(limiter.acquire(undefined, previous), (permit) => {
+      if (limiter.confirmUnsafe(permit, "ready") === undefined) return send(permit)
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        times.push(now)
+        return limiter.onResponse(permit)
+      })
+    })
+  yield* Effect.forkScoped(Effect.forever(RateLimiter.withPriority(send(), "reply")))
+})
+
+const maxInWindow = (times: ReadonlyArray<number>, window: number) => {
+  const sorted = [...times].sort((a, b) => a - b)
+  let [first, most] = [0, 0]
+  for (const [index, at] of sorted.entries()) {
+    while (sorted[first] + window <= at) first++
+    most = Math.max(most, index - first + 1)
+  }
+  return most
+}
+
+const sharedLimit = {
+  host: { count: 12, window: 1000 },
+  onUnavailable: { share: 0.25, duration: "20 seconds" }
+} as const
+
+/** Three processes that send all the time, while the network of each changes. Returns the times of all requests. */
+const withOutages = (
+  outages: ReadonlyArray<{ readonly process: number; readonly network: Network; readonly after: number }>
+) =>
+  Effect.gen(function* () {
+    const store = yield* makeStore
+    const times: Array<number> = []
+    const processes = yield* Effect.forEach([0, 1, 2], () => makeProcess(store, sharedLimit))
+    for (const { limiter } of processes) yield* sendAll(limiter, times)
+    for (const { after, network, process } of outages) {
+      yield* TestClock.adjust(after)
+      processes[process].setNetwork(network)
+    }
+    yield* TestClock.adjust("10 seconds")
+    for (const { setNetwork } of processes) setNetwork("up")
+    return times
+  }).pipe(Effect.scoped)
+
+const countBetween = (times: ReadonlyArray<number>, from: number, to: number) =>
+  times.filter((at) => at >= times[0] + from && at < times[0] + to).length
+
+describe("Several processes of which some cannot reach the store", () => {
+  it.effect("keep the limit together, while the absent one sends its share", () =>
+    Effect.gen(function* () {
+      const times = yield* withOutages([
+        { process: 0, network: "down", after: 3000 },
+        { process: 0, network: "up", after: 12_000 }
+      ])
+      assert.strictEqual(maxInWindow(times, 1000), 12)
+      // The last seconds of the outage use the whole limit: 9 of the store, and 3 of the process that cannot reach it.
+      assert.isAtLeast(countBetween(times, 9000, 14_000), 5 * 11)
+    })
+  )
+
+  it.effect("keep the limit when all of them lose the store and come back one after another", () =>
+    Effect.gen(function* () {
+      const times = yield* withOutages([
+        { process: 0, network: "down", after: 3000 },
+        { process: 1, network: "down", after: 0 },
+        { process: 2, network: "down", after: 0 },
+        { process: 1, network: "up", after: 10_000 },
+        { process: 0, network: "up", after: 900 },
+        { process: 2, network: "up", after: 4000 }
+      ])
+      assert.isAtMost(maxInWindow(times, 1000), 12)
+      assert.isAtLeast(countBetween(times, 8500, 12_500), 4 * 8)
+    })
+  )
+
+  it.effect.prop(
+    "keep the limit, however the network fails",
+    {
+      outages: Arbitrary.array(
+        Arbitrary.all({
+          process: Arbitrary.schema(Schema.Literals([0, 1, 2])),
+          network: Arbitrary.schema(Schema.Literals(["up", "down", "answersLost", "late"])),
+          after: Arbitrary.schema(Schema.Literals([0, 100, 700, 1500, 2500, 4800, 6000]))
+        }),
+        { minLength: 3, maxLength: 10 }
+      )
+    },
+    ({ outages }) =>
+      Effect.gen(function* () {
+        assert.isAtMost(maxInWindow(yield* withOutages(outages), 1000), 12)
+      }),
+    { arbitrary: { runs: 25 }, timeout: 30_000 }
   )
 })

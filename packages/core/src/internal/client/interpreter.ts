@@ -1,9 +1,11 @@
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
@@ -13,8 +15,8 @@ import type * as Tracer from "effect/Tracer"
 import * as ApiError from "../../ApiError.ts"
 import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
-import type * as RateLimiter from "../../RateLimiter.ts"
-import { classify, type Received } from "./classify.ts"
+import * as RateLimiter from "../../RateLimiter.ts"
+import { type Accepted, classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
 import { measured } from "./metrics.ts"
 import { makeRedact } from "./redact.ts"
@@ -37,6 +39,14 @@ const withoutTracing = () => true
 
 const fail = ({ endpoint }: Declaration.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint, reason }))
+
+/** The HTTP client did not send the request, because its permit had expired when a connection was available. */
+const permitExpired = (cause: unknown): RateLimiter.PermitExpired | undefined => {
+  const reason = HttpClientError.isHttpClientError(cause) ? cause.reason : undefined
+  return reason?._tag === "TransportError" && reason.cause instanceof RateLimiter.PermitExpired
+    ? reason.cause
+    : undefined
+}
 
 const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: RateLimiter.RateLimiterError) =>
   new ApiError.RateLimited({
@@ -72,13 +82,27 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
     )
   }
 
-  const send = (endpoint: Declaration.Any, request: HttpClientRequest.HttpClientRequest, timeout: number) =>
+  const send = (
+    endpoint: Declaration.Any,
+    request: HttpClientRequest.HttpClientRequest,
+    timeout: number,
+    confirmPermit: () => boolean
+  ) =>
     Effect.flatMap(client.execute(request), (response) =>
       Effect.map(response.text, (text): Received => ({ status: response.status, headers: response.headers, text }))
     ).pipe(
       timeout < Infinity ? Effect.timeout(timeout) : identity,
-      Effect.provideService(HttpClient.TracerDisabledWhen, withoutTracing),
-      Effect.catch((cause) => failTransport(endpoint, cause))
+      Effect.updateContext((context: Context.Context<never>) =>
+        Context.add(
+          Context.add(context, HttpClient.TracerDisabledWhen, withoutTracing),
+          RateLimiter.ConfirmPermit,
+          confirmPermit
+        )
+      ),
+      Effect.catch((cause): Effect.Effect<never, ApiError.RequestFailed | RateLimiter.PermitExpired> => {
+        const expired = permitExpired(cause)
+        return expired === undefined ? failTransport(endpoint, cause) : Effect.fail(expired)
+      })
     )
 
   const execute = <Request, Success, E extends ApiError.Declared>(
@@ -95,10 +119,24 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
       const attemptTimeout = waits === undefined ? timeout : timeout + Duration.toMillis(waits)
       const target = limit(request)
       let permit: RateLimiter.Permit | undefined
+      const confirm = (stage: RateLimiter.Stage) => {
+        const confirmed = limiter.confirmUnsafe(permit!, stage)
+        permit = confirmed ?? permit
+        return confirmed !== undefined
+      }
+      let stage: RateLimiter.Stage = "connected"
+      const confirmPermit = () => {
+        const isConfirmed = confirm(stage)
+        if (!isConfirmed) stage = "final"
+        return isConfirmed
+      }
       // The HTTP request is created after the permit, because many calls can wait for one.
       const exchange = (span: Tracer.Span) =>
         Effect.flatMap(
-          measured(endpoint.endpoint, send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout)),
+          measured(
+            endpoint.endpoint,
+            send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit)
+          ),
           (received) => {
             span.attribute("http.response.status_code", received.status)
             const classified = Effect.clockWith((clock) =>
@@ -108,12 +146,15 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
             return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
           }
         )
-      const attempt = Effect.suspend(() => limiter.acquire(target, permit)).pipe(
+      const attempt: Effect.Effect<Accepted, ApiError.Common | ApiError.Declared> = Effect.suspend(() =>
+        limiter.acquire(target, permit)
+      ).pipe(
         Effect.mapError((error) => withoutPermit(endpoint, error)),
         Effect.flatMap((granted) => {
           permit = granted
-          return Effect.useSpan(endpoint.endpoint, spanOptions, exchange)
-        })
+          return confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt
+        }),
+        Effect.catchTag("PermitExpired", () => attempt)
       )
       const onRateLimited = (retryAfter: Duration.Duration | undefined) => limiter.onRateLimited(permit!, retryAfter)
       return Effect.flatMap(

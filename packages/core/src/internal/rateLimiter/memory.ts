@@ -14,11 +14,17 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
   const coldDelay = margin * Windows.coldMargins
   const windows = Windows.make(limits, coldDelay)
   const estimateDelay = Windows.makeDelayEstimate(coldDelay)
+  const usableFor = margin * Windows.usablePart
   const queue = Queue.make()
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 
   // The monotonic clock, because the wall clock can be set back.
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+  const grant = (scope: string, key: string | undefined, isPaced: boolean, at: number): Queue.LocalPermit => {
+    const { countedAt, isBucketFull, used } = windows.grant(scope, key, isPaced, at)
+    return { id: undefined, at, countedAt, used, isBucketFull, localAt: at, usableUntil: at + usableFor }
+  }
 
   const stopTimer = () => {
     timer?.fiber.interruptUnsafe()
@@ -53,7 +59,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
       if (bucketWait > 0) queue.delay(bucket, at + bucketWait)
       else {
         const isPaced = Queue.isPaced(queue.priorityOf(bucket))
-        queue.grant(bucket, windows.grant(bucket.scope, bucket.key, isPaced, at))
+        queue.grant(bucket, grant(bucket.scope, bucket.key, isPaced, at))
       }
     }
     queue.expire(at)
@@ -72,7 +78,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
         (!isPaced || windows.paceWait(at) <= 0) &&
         !queue.has(bucket) &&
         windows.bucketWait(bucket, at) <= 0
-        ? windows.grant(scope, bucket, isPaced, at)
+        ? grant(scope, bucket, isPaced, at)
         : undefined
     },
     onAdded: serve,
@@ -86,9 +92,14 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
       )
     },
     pause: (millis) => Effect.sync(() => windows.pause(now(), millis)),
-    onResponse: ({ at, countedAt }, bucket, localAt) =>
+    renew: ({ bucket, countedAt }, stage, now) => {
+      const to = Math.max(countedAt, now)
+      return windows.renew(bucket, countedAt, to, now, stage === "final") ? to : undefined
+    },
+    onLeave: () => {},
+    onResponse: ({ bucket, countedAt, sentAt }) =>
       Effect.sync(() => {
-        const to = at + estimateDelay(now() - localAt)
+        const to = sentAt + estimateDelay(now() - sentAt)
         if (to > countedAt) windows.postpone(bucket, countedAt, to)
       }),
     onRateLimited: (granted, pause) =>

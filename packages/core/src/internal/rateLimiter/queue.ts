@@ -1,7 +1,24 @@
 import type * as Effect from "effect/Effect"
-import type { Granted } from "../../RateLimiterStore.ts"
+import type { Granted } from "../../RateLimiterProtocol.ts"
 
 const priorities = 4
+
+/** A permit, and when its request may leave, in milliseconds of the clock of this process. */
+export interface LocalPermit extends Granted {
+  /** Id of the permit in the store, or `undefined` if this process granted it by itself. */
+  readonly id: string | undefined
+  /** The latest time that `at` may be. */
+  readonly localAt: number
+  readonly usableUntil: number
+}
+
+/** How late a request may leave. See `RateLimiter.Stage`. */
+export type Stage = "ready" | "connected" | "final"
+
+export interface SentPermit extends LocalPermit {
+  readonly bucket: string | undefined
+  readonly sentAt: number
+}
 
 /** A call that waits for a permit. */
 export interface Waiter {
@@ -12,7 +29,7 @@ export interface Waiter {
   readonly expiresAt: number
   /** Whether the call is sent again after a 429. It keeps its position in the order of arrival. */
   readonly isRetry: boolean
-  readonly onGranted: (granted: Granted) => void
+  readonly onGranted: (permit: LocalPermit) => void
   readonly onExpired: () => void
   bucket?: Bucket
 }
@@ -141,7 +158,7 @@ export const make = () => {
     },
 
     /** Gives a permit to the first waiter of a bucket. */
-    grant: (bucket: Bucket, granted: Granted): void => {
+    grant: (bucket: Bucket, permit: LocalPermit): void => {
       const waiter = first(bucket.waiters)!
       const priority = priorityOf(bucket)
       for (let other = 0; other < priorities; other++) {
@@ -152,7 +169,7 @@ export const make = () => {
       count(bucket, waiter, -1)
       if (bucket.waiters.size === 0) removeBucket(bucket)
       else place(bucket)
-      waiter.onGranted(granted)
+      waiter.onGranted(permit)
     },
 
     /** Moves the waiters of one bucket to another, in the order of arrival. */
@@ -236,7 +253,7 @@ export interface Backend {
   readonly queue: Queue
   readonly now: () => number
   /** Grants a permit at once, if that is possible and no other call comes first. */
-  readonly grantNow: (call: Call, now: number) => Granted | undefined
+  readonly grantNow: (call: Call, now: number) => LocalPermit | undefined
   /** A waiter was added to the queue. */
   readonly onAdded: () => void
   /** The last waiter was removed from the queue. */
@@ -244,8 +261,15 @@ export interface Backend {
   /** The minimum time until a call that arrives now would get its permit. */
   readonly retryAfter: (call: Call, now: number) => number
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The request of a permit, granted at `localAt` of the clock of this process, got a response. */
-  readonly onResponse: (granted: Granted, bucket: string | undefined, localAt: number) => Effect.Effect<void>
+  /**
+   * Renews a permit whose request leaves now, after `usableUntil`: returns the time at which the permit counts. If the
+   * request may not leave, the permit is not counted any more, and the result is `undefined`.
+   */
+  readonly renew: (permit: SentPermit, stage: Stage, now: number) => number | undefined
+  /** The request of a permit left after `delay` milliseconds. */
+  readonly onLeave: (delay: number) => void
+  /** The request of a permit got a response. */
+  readonly onResponse: (permit: SentPermit) => Effect.Effect<void>
   /** The request of a permit got a 429. */
   readonly onRateLimited: (granted: Granted, pause: number) => Effect.Effect<void>
   readonly merge: (from: string, to: string) => Effect.Effect<void>

@@ -1,101 +1,183 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import type { Limit, PermitRequest, PermitResult, RateLimiterStore } from "../../RateLimiterStore.ts"
+import * as Random from "effect/Random"
+import type { AcquireResult, Limit, PermitResult } from "../../RateLimiterProtocol.ts"
+import type { RateLimiterStore } from "../../RateLimiterStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import * as adaptive from "./adaptive.ts"
+import * as Alone from "./alone.ts"
 import * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
-
-type OnUnavailable = "wait" | { readonly share: number }
 
 const maxRequests = 16
 
 /** Time between two attempts to reach an unavailable store, in milliseconds. */
 const reconnectDelay = 500
 
-const shareOf = (share: number, { count, window }: Limit): Limit => {
-  const permits = Math.max(1, Math.floor(count * share))
-  return { count: permits, window: Math.ceil((window * permits) / (count * share)) }
+/** The store does nothing for a call that reaches it later than this, in milliseconds. */
+const maxLateness = 1000
+
+/** A member calls the store at least this often, in milliseconds. */
+const heartbeat = 1000
+
+/** A member that has not called the store for this time is absent, in milliseconds. */
+const absentAfter = 2500
+
+/** A permit counts at most this much later than it was granted, in milliseconds. */
+const maxDelay = 250
+
+export interface Share {
+  /** Share of the limits that this process sends while the store is unavailable. 0 if calls wait. */
+  readonly share: number
+  /** How long it does so, in milliseconds. */
+  readonly duration: number
+}
+
+/** The store's clock as this process knows it: the store answered `time` between two times of the local clock. */
+interface ClockReading {
+  readonly time: number
+  readonly receivedAt: number
 }
 
 /**
- * The backend of several processes: the queue of this process, and the windows of all processes in a store. While the
- * store is unavailable, calls wait, or `fallback` counts the permits of this process alone.
+ * The backend of several processes: the queue of this process, and the windows of all processes in a store.
+ *
+ * A process may not know whether the store carried out a call that failed. So it counts as present until `maxLateness` after
+ * its last call, absent `absentAfter` later, and it sends its share when all permits are out of the windows that the store
+ * granted to others before its share was reserved.
  */
 export const make = Effect.fnUntraced(function* (
   store: RateLimiterStore["Service"],
   limits: Windows.Limits,
   margin: number,
-  onUnavailable: OnUnavailable
+  { share, duration }: Share
 ) {
   const clock = yield* Clock.Clock
-  const share = onUnavailable === "wait" ? 1 : onUnavailable.share
+  const [high, low] = [yield* Random.nextInt, yield* Random.nextInt]
+  const processId = `${Math.abs(high).toString(36)}${Math.abs(low).toString(36)}`
   const { host } = limits
-  const shares = Object.fromEntries(Object.entries(limits).map(([scope, limit]) => [scope, shareOf(share, limit)]))
-  const fallback = Windows.make({ ...shares, host: shareOf(share, host) }, 0)
   const coldDelay = margin * Windows.coldMargins
+  const longestDelay = Math.max(maxDelay, coldDelay)
+  const usableFor = margin * Windows.usablePart
   const estimateDelay = Windows.makeDelayEstimate(coldDelay)
   // A shorter delay is not worth an operation of the store.
   const minDelay = margin / 2
   let coldLeft = Math.ceil(host.count / 3)
   const queue = Queue.make()
   const wakeUp = Latch.makeUnsafe(false)
-  let isUnavailable = false
-  let retryAt = -Infinity
-  let hostLimit = host.count
+  const isMember = share > 0
 
   const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-  const requestOf = (bucket: Queue.Bucket): PermitRequest => ({
-    bucket: bucket.key === undefined ? undefined : { ...limits[bucket.scope], key: bucket.key },
-    isPaced: Queue.isPaced(queue.priorityOf(bucket))
+  const alone = Alone.make({ processId, limits, share, usableFor })
+  let isUnavailable = false
+  let reading: ClockReading | undefined
+  let epoch: string | undefined
+  let reserved = 0
+  let reservedForOthers = 0
+  let reservedUntil = -Infinity
+  let lastCallAt = -Infinity
+  let hostLimit = host.count
+  let nextId = 0
+  /** How long permits took from the call of the store until their requests left. */
+  let usualDelay = 0
+  let unused: Array<{ readonly id: string; readonly bucket: string | undefined }> = []
+
+  const limitOf = (bucket: Queue.Bucket): (Limit & { readonly key: string }) | undefined =>
+    bucket.key === undefined ? undefined : { ...limits[bucket.scope], key: bucket.key }
+
+  const readClock = Effect.gen(function* () {
+    const time = yield* store.time
+    reading = { time, receivedAt: now() }
+    return reading
   })
 
-  const waitForStore = (buckets: ReadonlyArray<Queue.Bucket>): ReadonlyArray<PermitResult> =>
-    buckets.map(() => ({ _tag: "HostFull", retryAfter: Math.max(1, retryAt - now()) }))
+  const reservedAt = (time: number) => (time < reservedUntil ? reserved : 0)
 
-  const acquireAlone = (buckets: ReadonlyArray<Queue.Bucket>): ReadonlyArray<PermitResult> => {
-    const at = now()
-    return buckets.map((bucket) => {
-      const isPaced = Queue.isPaced(queue.priorityOf(bucket))
-      const hostWait = fallback.hostWait(at)
-      if (hostWait > 0) fallback.startPacingAt(at + hostWait)
-      const wait = Math.max(hostWait, isPaced ? fallback.paceWait(at) : 0)
-      if (wait > 0) return { _tag: "HostFull", retryAfter: wait }
-      const bucketWait = fallback.bucketWait(bucket.key, at)
-      if (bucketWait > 0) return { _tag: "BucketFull", retryAfter: bucketWait }
-      return { _tag: "Granted", ...fallback.grant(bucket.scope, bucket.key, isPaced, at) }
-    })
-  }
-
-  const acquireUnavailable = onUnavailable === "wait" ? waitForStore : acquireAlone
-
-  // After this time, permits that the other side granted are out of all windows.
-  const longestWindow = Math.max(...Object.values(limits).map(({ window }) => window))
+  /** When this process may send its share: all that was granted to others without regard to it is out of the windows. */
+  const aloneFrom = () => lastCallAt + maxLateness + absentAfter + longestDelay + host.window
 
   const becomeUnavailable = (error: StoreError) =>
     Effect.suspend(() => {
       if (isUnavailable) return Effect.void
       isUnavailable = true
-      fallback.pause(now(), longestWindow)
+      const at = now()
+      const share = reservedAt(at)
+      if (share > 0) alone.start(aloneFrom(), reservedUntil, share)
       const consequence =
-        onUnavailable === "wait" ? "Calls wait" : `This process sends at most ${share} of the configured limits`
-      return Effect.logWarning(
+        share > 0
+          ? `Calls wait for ${((aloneFrom() - at) / 1000).toFixed(1)} seconds, then this process sends at most ${share} requests in a window`
+          : "Calls wait"
+      const warning = Effect.logWarning(
         `The rate limiter store is unavailable. ${consequence} until the store is available again.`,
         error
       )
+      return Effect.andThen(warning, Effect.forkIn(reconnect, scope))
     })
 
-  const becomeAvailable = Effect.suspend(() =>
+  const reconnect: Effect.Effect<void> = Effect.suspend(() =>
     Effect.andThen(
-      store.pause(onUnavailable === "wait" ? 0 : longestWindow),
-      Effect.suspend(() => {
-        isUnavailable = false
-        return Effect.logInfo("The rate limiter store is available again. All processes share the limits.")
+      Effect.sleep(reconnectDelay),
+      Effect.matchEffect(readClock, {
+        onFailure: () => reconnect,
+        onSuccess: () =>
+          Effect.suspend(() => {
+            isUnavailable = false
+            alone.stop()
+            // The share is given up with the next call, whether or not its result arrives.
+            lastCallAt = now()
+            wakeUp.openUnsafe()
+            return Effect.logInfo("The rate limiter store is available again. All processes share the limits.")
+          })
       })
     )
   )
+
+  const scope = yield* Effect.scope
+
+  const call = Effect.fnUntraced(function* (buckets: ReadonlyArray<Queue.Bucket>) {
+    const { receivedAt, time } = reading ?? (yield* readClock)
+    const calledAt = now()
+    lastCallAt = calledAt
+    const delay = Math.min(longestDelay, Math.max(usualDelay, coldLeft > 0 ? coldDelay : 0))
+    const requests = buckets.map((bucket) => ({
+      id: `${processId}:${nextId++}`,
+      bucket: limitOf(bucket),
+      isPaced: Queue.isPaced(queue.priorityOf(bucket))
+    }))
+    const returned = unused.slice()
+    const result: AcquireResult = yield* store.acquire({
+      process: {
+        id: processId,
+        share,
+        absentAfter,
+        reserveFor: duration,
+        epoch,
+        reserved: reservedAt(calledAt),
+        reservedForOthers
+      },
+      requests,
+      host,
+      delay,
+      maxDelay: longestDelay,
+      deadline: time + (calledAt - receivedAt) + maxLateness,
+      unused: returned,
+      sentAlone: alone.sent(calledAt)
+    })
+    reading = { time: result.now, receivedAt: now() }
+    if (result._tag === "Late") return []
+    unused = unused.slice(returned.length)
+    alone.clear()
+    ;({ epoch, hostLimit, reserved, reservedForOthers } = result)
+    reservedUntil = calledAt + duration
+    coldLeft -= result.results.filter(({ _tag }) => _tag === "Granted").length
+    const usableUntil = calledAt + delay + usableFor
+    yield* raiseLimit(result.hostLimit, result.results)
+    return result.results.map((permit, index) =>
+      permit._tag === "Granted" ? { ...permit, id: requests[index].id, localAt: calledAt, usableUntil } : permit
+    )
+  })
 
   const raiseLimit = (limit: number, results: ReadonlyArray<PermitResult>) => {
     const used = Math.max(...results.map((result) => (result._tag === "Granted" ? result.used : -1)))
@@ -106,28 +188,18 @@ export const make = Effect.fnUntraced(function* (
       : Effect.void
   }
 
-  const acquireShared = Effect.fnUntraced(function* (buckets: ReadonlyArray<Queue.Bucket>) {
-    if (isUnavailable) yield* becomeAvailable
-    const { hostLimit: limit, results } = yield* store.acquire({
-      requests: buckets.map(requestOf),
-      host,
-      delay: coldLeft > 0 ? coldDelay : 0
-    })
-    coldLeft -= results.filter(({ _tag }) => _tag === "Granted").length
-    hostLimit = limit
-    yield* raiseLimit(limit, results)
-    return results
-  })
+  /** The time until the next call of the store for the sake of the membership. */
+  const untilHeartbeat = () => (isMember && !isUnavailable ? Math.max(0, lastCallAt + heartbeat - now()) : Infinity)
 
-  const acquire = (buckets: ReadonlyArray<Queue.Bucket>): Effect.Effect<ReadonlyArray<PermitResult>> =>
+  const acquire = (buckets: ReadonlyArray<Queue.Bucket>): Effect.Effect<ReadonlyArray<Alone.Result>> =>
     Effect.suspend(() => {
-      if (buckets.length === 0) return Effect.succeed([])
-      if (isUnavailable && now() < retryAt) return Effect.sync(() => acquireUnavailable(buckets))
-      return Effect.catch(acquireShared(buckets), (error) => {
-        retryAt = now() + reconnectDelay
-        return Effect.map(becomeUnavailable(error), () => acquireUnavailable(buckets))
-      })
+      if (isUnavailable) return Effect.succeed(alone.acquire(queue, buckets, now()))
+      if (buckets.length === 0 && untilHeartbeat() > 0 && !alone.hasSent()) return Effect.succeed([])
+      return Effect.catch(call(buckets), (error) => Effect.as(becomeUnavailable(error), []))
     })
+
+  const waitAtMost = (millis: number) =>
+    millis === Infinity ? wakeUp.await : Effect.race(wakeUp.await, Effect.sleep(Math.max(0, Math.ceil(millis))))
 
   const serve = Effect.suspend(() => {
     wakeUp.closeUnsafe()
@@ -140,21 +212,24 @@ export const make = Effect.fnUntraced(function* (
       results.forEach((result, index) => {
         const bucket = buckets[index]
         if (result._tag === "HostFull") hostWait = Math.min(hostWait, result.retryAfter)
-        else if (bucket.waiters.size === 0) return
-        else if (result._tag === "BucketFull") queue.delay(bucket, at + result.retryAfter)
+        else if (bucket.waiters.size === 0) {
+          if (result._tag === "Granted" && result.id !== undefined) unused.push({ id: result.id, bucket: bucket.key })
+        } else if (result._tag === "BucketFull") queue.delay(bucket, at + result.retryAfter)
         else queue.grant(bucket, result)
       })
       queue.expire(at, sequence)
       if (hostWait === Infinity && queue.hasReady()) return Effect.void
-      if (queue.isEmpty()) return wakeUp.await
-      const wait = Math.min(hostWait, queue.nextAt() - at)
-      return Effect.race(wakeUp.await, Effect.sleep(Math.max(0, Math.ceil(wait))))
+      if (queue.isEmpty()) return waitAtMost(untilHeartbeat())
+      return waitAtMost(Math.min(hostWait, queue.nextAt() - at, untilHeartbeat()))
     })
   })
 
-  yield* Effect.forkScoped(Effect.forever(serve))
-
   const ignoreUnavailable = Effect.catch(becomeUnavailable)
+
+  yield* Effect.addFinalizer(() =>
+    Effect.suspend(() => (isMember && !isUnavailable ? Effect.ignore(store.leave(processId)) : Effect.void))
+  )
+  yield* Effect.forkScoped(Effect.forever(serve))
 
   const openWakeUp = () => {
     wakeUp.openUnsafe()
@@ -173,19 +248,29 @@ export const make = Effect.fnUntraced(function* (
     },
     pause: (millis) =>
       Effect.suspend(() => {
-        fallback.pause(now(), millis)
+        alone.pause(now(), millis)
         return ignoreUnavailable(store.pause(millis))
       }),
-    onResponse: ({ at, countedAt }, bucket, localAt) =>
+    renew: (permit, stage, now) => {
+      if (permit.id === undefined) return alone.renew(permit, stage, now)
+      // The store still counts the permit, and moves it when the response arrives.
+      const isCounted = stage === "connected" && now < permit.localAt + host.window / 2
+      if (isCounted || stage === "final") return permit.countedAt
+      unused.push({ id: permit.id, bucket: permit.bucket })
+      return undefined
+    },
+    onLeave: (delay) => {
+      usualDelay = Math.min(longestDelay, Math.max(delay, usualDelay - (usualDelay - delay) / 8))
+    },
+    onResponse: ({ at, bucket, countedAt, id, localAt, sentAt }) =>
       Effect.suspend(() => {
-        const to = at + estimateDelay(now() - localAt)
-        if (isUnavailable || to < countedAt + minDelay) return Effect.void
-        return ignoreUnavailable(store.postpone({ bucket, from: countedAt, to }))
+        const to = at + (sentAt - localAt) + estimateDelay(now() - sentAt)
+        if (isUnavailable || id === undefined || to < countedAt + minDelay) return Effect.void
+        return ignoreUnavailable(store.postpone({ id, bucket, to }))
       }),
     onRateLimited: (granted, pause) =>
       Effect.suspend(() => {
-        fallback.pause(now(), pause)
-        if (isUnavailable) fallback.reduceLimit(granted, now(), pause)
+        alone.pause(now(), pause)
         const reduceLimit = store.updateAdaptiveState((state = adaptive.initial(host.count), now) =>
           adaptive.reduce(state, granted, now, pause)
         )
@@ -193,11 +278,11 @@ export const make = Effect.fnUntraced(function* (
       }),
     merge: (from, to) =>
       Effect.suspend(() => {
-        fallback.merge(from, to)
+        alone.merge(from, to)
         queue.merge(from, to)
         return ignoreUnavailable(store.mergeBuckets(from, to))
       }),
-    status: () => ({ buckets: fallback.buckets, hostLimit: isUnavailable ? fallback.hostLimit : hostLimit })
+    status: () => ({ buckets: alone.buckets(), hostLimit: isUnavailable ? reservedAt(now()) : hostLimit })
   }
   return backend
 })

@@ -1,4 +1,4 @@
-import type { Granted, Limit } from "../../RateLimiterStore.ts"
+import type { Granted, Limit } from "../../RateLimiterProtocol.ts"
 import * as adaptive from "./adaptive.ts"
 
 /** The limit of the host, and the limit of the buckets of each scope. */
@@ -6,6 +6,9 @@ export interface Limits {
   readonly host: Limit
   readonly [scope: string]: Limit
 }
+
+/** A permit is used within this part of the margin. The rest is for requests that take longer than others to arrive. */
+export const usablePart = 0.4
 
 /** The first requests of a process open connections and run cold code, so they arrive this many margins later. */
 export const coldMargins = 8
@@ -22,7 +25,7 @@ export const makeDelayEstimate = (max: number) => {
   }
 }
 
-/** The times of the permits that a sliding window may still hold. */
+/** The times of the permits that a sliding window may still hold, in ascending order. */
 interface SlidingWindow extends Limit {
   readonly times: Array<number>
   /** Index of the first permit that is still in the window. */
@@ -35,17 +38,35 @@ const makeWindow = ({ count, window }: Limit): SlidingWindow => ({ count, window
 const waitAt = ({ count, times, window }: SlidingWindow, now: number, limit: number = count): number =>
   times.length < limit ? 0 : times[times.length - limit] + window - now
 
-const record = (window: SlidingWindow, now: number): void => {
+const insert = ({ times }: SlidingWindow, time: number): void => {
+  let index = times.length
+  while (index > 0 && times[index - 1] > time) index--
+  if (index === times.length) times.push(time)
+  else times.splice(index, 0, time)
+}
+
+const record = (window: SlidingWindow, time: number): void => {
+  insert(window, time)
   const { count, times } = window
-  const excess = times.push(now) - count
+  const excess = times.length - count
   // Removes many at once, because each removal moves all that follow.
   if (excess > count) window.first = Math.max(0, window.first - times.splice(0, excess).length)
 }
 
-const move = ({ times }: SlidingWindow, from: number, to: number): void => {
-  const index = times.lastIndexOf(from)
-  if (index >= 0) times[index] = to
+const remove = (window: SlidingWindow, time: number): boolean => {
+  const index = window.times.lastIndexOf(time)
+  if (index < 0) return false
+  window.times.splice(index, 1)
+  if (index < window.first) window.first--
+  return true
 }
+
+const move = (window: SlidingWindow, from: number, to: number): void => {
+  if (remove(window, from)) insert(window, to)
+}
+
+const holds = ({ times, window }: SlidingWindow, time: number, now: number): boolean =>
+  time + window > now && times.lastIndexOf(time) >= 0
 
 const usedAt = (sliding: SlidingWindow, now: number): number => {
   const { times, window } = sliding
@@ -124,6 +145,21 @@ export const make = (limits: Limits, coldDelay: number) => {
       move(host, from, to)
       const bucket = key === undefined ? undefined : buckets.get(key)
       if (bucket !== undefined) move(bucket, from, to)
+    },
+
+    /**
+     * Moves a permit whose request was not sent yet to a later time. If that is not possible without exceeding a limit, the
+     * permit is removed, unless it `isFinal`, and the result is `false`.
+     */
+    renew: (key: string | undefined, from: number, to: number, now: number, isFinal: boolean): boolean => {
+      const bucket = key === undefined ? undefined : buckets.get(key)
+      const isHeld = holds(host, from, now) && (key === undefined || (bucket !== undefined && holds(bucket, from, now)))
+      const isRenewed = isFinal || (isHeld && pausedUntil <= now)
+      for (const window of bucket === undefined ? [host] : [host, bucket]) {
+        remove(window, from)
+        if (isRenewed) record(window, to)
+      }
+      return isRenewed
     },
 
     pause: (now: number, millis: number): void => {

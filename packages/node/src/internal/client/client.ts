@@ -1,3 +1,4 @@
+import { ConfirmPermit, PermitExpired } from "@colloquy/core/RateLimiter"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import * as Context from "effect/Context"
@@ -33,6 +34,7 @@ type Received = Effect.Effect<BufferedResponse, HttpClientError.HttpClientError>
 const readResponse = (
   request: HttpClientRequest.HttpClientRequest,
   url: string,
+  confirmPermit: () => boolean,
   resume: (received: Received) => void
 ): Dispatcher.DispatchHandler & { readonly abort: (reason: Error) => void } => {
   let controller: Dispatcher.DispatchController | undefined
@@ -43,6 +45,8 @@ const readResponse = (
   return {
     onRequestStart(started) {
       controller = started
+      // The request may have waited for a connection until now.
+      if (end === undefined && !confirmPermit()) end = new PermitExpired()
       if (end !== undefined) started.abort(end)
     },
     onResponseStart(_, responseStatus, responseHeaders) {
@@ -76,10 +80,11 @@ const call = (
   dispatcher: Dispatcher,
   callTimeout: number,
   request: HttpClientRequest.HttpClientRequest,
-  url: URL
+  url: URL,
+  confirmPermit: () => boolean
 ): Received =>
   Effect.callback((resume) => {
-    const handler = readResponse(request, url.href, (received) => {
+    const handler = readResponse(request, url.href, confirmPermit, (received) => {
       clearTimeout(timer)
       resume(received)
     })
@@ -138,7 +143,7 @@ export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, c
       Effect.withFiber((fiber) => {
         const url = isApiCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
         return Option.isSome(url)
-          ? call(dispatcher, callTimeout, request, url.value)
+          ? call(dispatcher, callTimeout, request, url.value, fiber.getRef(ConfirmPermit))
           : Effect.flatMap(withStreamedBody(request), general.execute)
       })
     ),

@@ -1,0 +1,205 @@
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import type { Command, Task } from "./limitedSender.ts"
+import { type Proxy, startProxy } from "./proxy.ts"
+
+const limit = 30
+const window = 1000
+const processes = 4
+
+const start = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
+  fork(fileURLToPath(new URL(program, import.meta.url)), args, { execArgv: ["--conditions=source"] })
+
+const messageOf = async <A>(child: ChildProcess): Promise<A> => {
+  const [message] = (await once(child, "message")) as [A]
+  return message
+}
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** A Redis server of its own, without persistence: after a restart it is empty. */
+const startRedis = async (port: number): Promise<ChildProcess> => {
+  const server = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  for await (const chunk of server.stdout) if (String(chunk).includes("Ready to accept connections")) break
+  server.stdout.resume()
+  return server
+}
+
+/** What happens to the senders and their Redis while they send. */
+export interface Setting {
+  readonly senders: ReadonlyArray<ChildProcess>
+  /** The proxy before Redis of each sender. */
+  readonly proxies: ReadonlyArray<Proxy>
+  readonly restartRedis: (downFor: number) => Promise<void>
+  readonly burn: () => void
+}
+
+export interface Scenario {
+  readonly name: string
+  /** How long the processes send, in milliseconds. */
+  readonly duration: number
+  /** Whether Redis is available all the time, so that the time of the run has a goal. */
+  readonly isHealthy: boolean
+  readonly play: (setting: Setting) => Promise<void>
+}
+
+const tell = (sender: ChildProcess, command: Command) => sender.send(command)
+
+const repeat = async (times: number, every: number, action: (index: number) => void | Promise<void>) => {
+  for (let index = 0; index < times; index++) {
+    await sleep(every)
+    await action(index)
+  }
+}
+
+export const scenarios: ReadonlyArray<Scenario> = [
+  { name: "quiet", duration: 6000, isHealthy: true, play: () => Promise.resolve() },
+  { name: "busy", duration: 6000, isHealthy: true, play: ({ burn }) => Promise.resolve(burn()) },
+  {
+    name: "blocked",
+    duration: 6000,
+    isHealthy: true,
+    play: ({ senders }) =>
+      repeat(6, 800, (index) => void tell(senders[index % processes], { run: "block", millis: 300 }))
+  },
+  {
+    name: "stopped",
+    duration: 7000,
+    isHealthy: true,
+    play: ({ senders }) =>
+      repeat(2, 700, async (index) => {
+        senders[index].kill("SIGSTOP")
+        await sleep(1500)
+        senders[index].kill("SIGCONT")
+      })
+  },
+  {
+    name: "latency",
+    duration: 6000,
+    isHealthy: true,
+    play: ({ proxies }) => Promise.resolve(proxies.forEach(({ delay }) => delay(50)))
+  },
+  { name: "down for all", duration: 13_000, isHealthy: false, play: ({ restartRedis }) => restartRedis(8000) },
+  {
+    name: "down for one",
+    duration: 14_000,
+    isHealthy: false,
+    play: async ({ proxies }) => {
+      await sleep(1000)
+      proxies[0].setMode("refuse")
+      await sleep(10_000)
+      proxies[0].setMode("pass")
+    }
+  },
+  {
+    name: "flapping",
+    duration: 12_000,
+    isHealthy: false,
+    play: ({ proxies }) =>
+      repeat(5, 2000, (index) => {
+        for (const proxy of proxies.slice(0, 2)) proxy.setMode(index % 2 === 0 ? "refuse" : "pass")
+      })
+  },
+  {
+    name: "silent",
+    duration: 13_000,
+    isHealthy: false,
+    play: async ({ proxies }) => {
+      await sleep(1000)
+      for (const proxy of proxies.slice(0, 2)) proxy.setMode("drop")
+      await sleep(8000)
+      for (const proxy of proxies.slice(0, 2)) proxy.setMode("pass")
+    }
+  }
+]
+
+export interface Run {
+  readonly arrived: number
+  /** The largest number of arrivals in a window. */
+  readonly most: number
+  /** Number of arrivals that begin a window with more arrivals than the limit. */
+  readonly windowsOver: number
+  /** The mean time in which as many requests arrived as the limit allows in a window, over the window. */
+  readonly overBest: number
+}
+
+const evaluate = (arrivals: ReadonlyArray<number>): Run => {
+  const times = [...arrivals].sort((a, b) => a - b)
+  const counts = times.map((begin, index) => {
+    let end = index
+    while (end < times.length && times[end] < begin + window) end++
+    return end - index
+  })
+  const cycles = times.slice(limit).map((at, index) => at - times[index])
+  return {
+    arrived: times.length,
+    most: Math.max(0, ...counts),
+    windowsOver: counts.filter((count) => count > limit).length,
+    overBest: cycles.reduce((sum, cycle) => sum + cycle, 0) / cycles.length / window
+  }
+}
+
+/** Runs a scenario once: four processes with a quarter of the limit each send as fast as they may. */
+export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
+  const port = await freePort()
+  let redis = await startRedis(port)
+  const proxies = await Promise.all(Array.from({ length: processes }, () => startProxy(port)))
+  const stub = start("stub.ts")
+  const stubPort = await messageOf<number>(stub)
+  const prefix = randomUUID()
+  const burners: Array<ChildProcess> = []
+  const senders = proxies.map((proxy, index) => {
+    const task: Task = {
+      url: `http://127.0.0.1:${stubPort}`,
+      redisUrl: `redis://127.0.0.1:${proxy.port}`,
+      prefix,
+      share: 1 / processes,
+      firstChat: 1_000_000 * (index + 1)
+    }
+    return start("limitedSender.ts", JSON.stringify(task))
+  })
+  try {
+    await Promise.all(senders.map(messageOf))
+    await sleep(1500)
+    stub.send("arrivals")
+    await messageOf(stub)
+    for (const sender of senders) tell(sender, { run: "go" })
+    const playing = play({
+      senders,
+      proxies,
+      restartRedis: async (downFor) => {
+        await sleep(1000)
+        redis.kill("SIGKILL")
+        await once(redis, "exit")
+        await sleep(downFor)
+        redis = await startRedis(port)
+      },
+      burn: () => {
+        for (let index = 0; index < 4; index++) {
+          burners.push(spawn(process.execPath, ["-e", "for (;;) {}"], { stdio: "ignore" }))
+        }
+      }
+    })
+    await Promise.all([sleep(duration), playing])
+    for (const sender of senders) tell(sender, { run: "stop" })
+    await sleep(300)
+    stub.send("arrivals")
+    return evaluate(await messageOf<ReadonlyArray<number>>(stub))
+  } finally {
+    for (const child of [...senders, ...burners, stub, redis]) child.kill("SIGKILL")
+    for (const proxy of proxies) proxy.close()
+  }
+}
