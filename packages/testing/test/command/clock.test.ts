@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { StandingClock } from "../../src/internal/command/clock.ts"
+import { VirtualClock } from "../../src/internal/command/clock.ts"
 
 describe("a standing clock", () => {
   it.live("is moved by several callers at once one after the other, through everything that was to happen", () =>
     Effect.gen(function* () {
-      const clock = new StandingClock(yield* Effect.clockWith(Effect.succeed), 0)
+      const clock = new VirtualClock(yield* Effect.clockWith(Effect.succeed), 0)
       const times: Array<number> = []
       const wakeEach = Effect.gen(function* () {
         for (let turn = 0; turn < 10; turn++) {

@@ -173,7 +173,7 @@ describe("the command", () => {
           const { deliveries } = yield* seen("/deliveries")
           return deliveries.map(({ failure, status }: Json) => status ?? failure)
         })
-      assert.deepStrictEqual(yield* outcomes("--webhook-root", path), [200])
+      assert.deepStrictEqual(yield* outcomes("--webhook-ca", path), [200])
       assert.deepStrictEqual(received, ["bot.example"])
       assert.deepStrictEqual(yield* outcomes(), ["Untrusted"])
     })
@@ -237,21 +237,21 @@ describe("the command", () => {
         [["extra"], "extra"],
         [["--port", "many"], "--port"],
         [["--port", "70000"], "--port 70000: must be from 0 to 65535"],
-        [["--port", taken], "it is in use"],
+        [["--port", taken], "the address is in use"],
         [["--limits", "30,2"], "--limits 30,2: must be three or four integers"],
         [["--strict", "--lenient"], "--strict and --lenient"],
         [["--token", "a", "--token", "a"], "--token"],
-        [["--seed", join(files, "none")], "there is no such file"],
+        [["--seed", join(files, "none")], "no such file"],
         [["--upload-ports", "8081,8082"], "--upload-ports 8081,8082: must be four ports"],
-        [["--port", "8081", "--upload-ports", "8081,8082,8083,8084"], "each needs another one"],
-        [["--upload-ports", `${taken},8082,8083,8084`], `127.0.0.1:${taken}: it is in use`],
+        [["--port", "8081", "--upload-ports", "8081,8082,8083,8084"], "the ports must be different"],
+        [["--upload-ports", `${taken},8082,8083,8084`], `127.0.0.1:${taken}: the address is in use`],
         [["--seed", broken], `${broken}: is not JSON: SyntaxError: `],
         [["--seed", wrong], "users[0].user_id: must be a number"],
         [["--seed", empty], `${empty}: is empty`],
         [["--seed", misspelt], `${misspelt}: user: is not a field of this request`],
         [["--seed", misspeltWithin], "chats[0].mesages: is not a field of this request"],
-        [["--webhook-root", join(files, "none")], "there is no such file"],
-        [["--webhook-root", broken], "is no certificate in PEM"],
+        [["--webhook-ca", join(files, "none")], "no such file"],
+        [["--webhook-ca", broken], "is not a PEM certificate"],
         [["--secret-header", "X Secret"], "--secret-header X Secret: must be the name of an HTTP header"],
         [["--secret-characters", "_ "], "--secret-characters _ : must be visible ASCII characters"],
         [["--webhook-to", "8443"], "--webhook-to 8443: must be a host and a port"],
@@ -259,8 +259,8 @@ describe("the command", () => {
         [["--replay", wrong], "line 1"],
         [["--replay", journal], "line 3"],
         [["--replay", broken], "line 1: is not JSON"],
-        ...(existsSync(full) ? [[["--record", full], `--record ${full}: there is no space left`] as const] : []),
-        [["--record", join(files, "no", "journal")], "there is no such file"]
+        ...(existsSync(full) ? [[["--record", full], `--record ${full}: no space left on the device`] as const] : []),
+        [["--record", join(files, "no", "journal")], "no such file"]
       ]
       const ends = yield* Effect.forEach(cases, ([args]) => runToEnd(...args), { concurrency: 2 })
       ends.forEach(({ code, stderr, stdout }, index) => {

@@ -63,8 +63,8 @@ describe("a journal", () => {
 
       // As it would be if another call had come meanwhile: what takes turns of the process is waited for.
       const lines = readFileSync(path, "utf8")
-      assert.include(lines, `"took":0,"door":"image"`)
-      writeFileSync(path, lines.replace(`"took":0,"door":"image"`, `"took":1,"door":"image"`))
+      assert.include(lines, `"took":0,"listener":"image"`)
+      writeFileSync(path, lines.replace(`"took":0,"listener":"image"`, `"took":1,"listener":"image"`))
 
       const { ended, kill, seen, uploads } = yield* open("--lenient", "--replay", path)
       const [{ message }] = (yield* seen("/events")).events

@@ -7,29 +7,29 @@ import * as Semaphore from "effect/Semaphore"
 
 interface Sleeper {
   readonly until: number
-  readonly awake: Deferred.Deferred<void>
+  readonly wakeUp: Deferred.Deferred<void>
 }
 
-/** How long a move of the clock waits for what is under way on real sockets, by the clock on the wall. */
-const patience = 2000
+/** Maximum time that a move of the clock waits for pending requests on sockets, in milliseconds of real time. */
+const idleTimeout = 2000
 
-const nextTurn = Effect.callback<void>((resume) => {
-  const turn = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(turn))
+const nextTick = Effect.callback<void>((resume) => {
+  const immediate = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(immediate))
 })
 
 /**
- * A clock of the emulator alone: between its steps no time passes, so what happens in one step has one time. Sleepers
- * wake in the order of their time, each in its own step.
+ * The clock of the emulator. It moves in steps: everything that happens in one step has the same time. Sleepers wake in
+ * the order of their time, each in a separate step.
  */
 export class SteppedClock implements Clock.Clock {
-  readonly wall: Clock.Clock
+  readonly system: Clock.Clock
   #now: number
   #sleepers: Array<Sleeper> = []
-  #underWay = 0
+  #pending = 0
 
-  constructor(wall: Clock.Clock, start: number) {
-    this.wall = wall
+  constructor(system: Clock.Clock, start: number) {
+    this.system = system
     this.#now = start
   }
 
@@ -51,11 +51,11 @@ export class SteppedClock implements Clock.Clock {
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const sleeper = { until: this.#now + Duration.toMillis(duration), awake: Deferred.makeUnsafe<void>() }
+      const sleeper = { until: this.#now + Duration.toMillis(duration), wakeUp: Deferred.makeUnsafe<void>() }
       if (sleeper.until <= this.#now) return Effect.void
       const index = this.#sleepers.findIndex(({ until }) => until > sleeper.until)
       this.#sleepers.splice(index < 0 ? this.#sleepers.length : index, 0, sleeper)
-      return Effect.onInterrupt(Deferred.await(sleeper.awake), () =>
+      return Effect.onInterrupt(Deferred.await(sleeper.wakeUp), () =>
         Effect.sync(() => {
           this.#sleepers = this.#sleepers.filter((each) => each !== sleeper)
         })
@@ -63,47 +63,47 @@ export class SteppedClock implements Clock.Clock {
     })
   }
 
-  /** Lets nobody move the clock past what goes out on real sockets meanwhile. */
-  holding<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+  /** Prevents the clock from moving on while the effect runs. */
+  track<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      this.#underWay++
+      this.#pending++
       return Effect.ensuring(
         effect,
         Effect.sync(() => {
-          this.#underWay--
+          this.#pending--
         })
       )
     })
   }
 
-  // What was woken has had its say when it has come to rest: nothing is under way, and some turns have passed.
-  readonly #settle: Effect.Effect<void> = Effect.suspend(() => {
-    const start = this.wall.currentTimeMillisUnsafe()
-    const turn = (quiet: number): Effect.Effect<void> =>
+  // Waits until no effect is pending and the event loop has been idle for a few ticks.
+  readonly #idle: Effect.Effect<void> = Effect.suspend(() => {
+    const start = this.system.currentTimeMillisUnsafe()
+    const wait = (quiet: number): Effect.Effect<void> =>
       Effect.suspend(() => {
-        if (this.wall.currentTimeMillisUnsafe() - start > patience) return Effect.void
-        if (this.#underWay > 0) return Effect.andThen(nextTurn, turn(0))
-        return quiet === 3 ? Effect.void : Effect.andThen(nextTurn, turn(quiet + 1))
+        if (this.system.currentTimeMillisUnsafe() - start > idleTimeout) return Effect.void
+        if (this.#pending > 0) return Effect.andThen(nextTick, wait(0))
+        return quiet === 3 ? Effect.void : Effect.andThen(nextTick, wait(quiet + 1))
       })
-    return turn(0)
+    return wait(0)
   })
 
-  /** Moves the time on, through everything that was to happen until then. */
+  /** Moves the time to the target. Sleepers that are due before wake in order. */
   moveTo(target: number): Effect.Effect<void> {
-    const settle = this.#settle
+    const idle = this.#idle
     return Effect.gen({ self: this }, function* () {
-      yield* settle
+      yield* idle
       for (let next = this.#sleepers[0]; next !== undefined && next.until <= target; next = this.#sleepers[0]) {
         this.#sleepers.shift()
         this.#now = Math.max(this.#now, next.until)
-        Deferred.doneUnsafe(next.awake, Effect.void)
-        yield* settle
+        Deferred.doneUnsafe(next.wakeUp, Effect.void)
+        yield* idle
       }
       this.#now = Math.max(this.#now, target)
     })
   }
 
-  /** From now on every sleeper wakes by the clock on the wall. */
+  /** Returns and removes all sleepers. */
   protected takeSleepers(): ReadonlyArray<Sleeper> {
     const sleepers = this.#sleepers
     this.#sleepers = []
@@ -115,12 +115,12 @@ export class SteppedClock implements Clock.Clock {
   }
 }
 
-/** Stands still until it is moved; moves follow each other. */
-export class StandingClock extends SteppedClock {
-  readonly #turns = Semaphore.makeUnsafe(1)
+/** A clock that only moves when it is adjusted. Concurrent adjustments run one after the other. */
+export class VirtualClock extends SteppedClock {
+  readonly #lock = Semaphore.makeUnsafe(1)
 
   adjust(duration: Duration.Input): Effect.Effect<void> {
-    return this.#turns.withPermits(1)(
+    return this.#lock.withPermits(1)(
       Effect.suspend(() =>
         this.moveTo(this.currentTimeMillisUnsafe() + Duration.toMillis(Duration.fromInputUnsafe(duration)))
       )
@@ -128,28 +128,28 @@ export class StandingClock extends SteppedClock {
   }
 }
 
-/** Goes as the clock on the wall does, in steps; it may be behind it, where a journal was played back. */
-export class FollowingClock extends SteppedClock {
-  #behind: number | undefined
+/** A clock that follows the system clock in steps. After a replay it is behind the system clock. */
+export class RealTimeClock extends SteppedClock {
+  #offset: number | undefined
 
   override sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() =>
-      this.#behind === undefined ? super.sleep(duration) : Effect.andThen(this.wall.sleep(duration), this.tick)
+      this.#offset === undefined ? super.sleep(duration) : Effect.andThen(this.system.sleep(duration), this.tick)
     )
   }
 
-  /** Takes the time from the clock on the wall. */
+  /** Moves to the time of the system clock. */
   readonly tick: Effect.Effect<void> = Effect.sync(() => {
-    if (this.#behind !== undefined) this.step(Math.floor(this.wall.currentTimeMillisUnsafe()) - this.#behind)
+    if (this.#offset !== undefined) this.step(Math.floor(this.system.currentTimeMillisUnsafe()) - this.#offset)
   })
 
   readonly follow: Effect.Effect<void> = Effect.suspend(() => {
     const now = this.currentTimeMillisUnsafe()
-    this.#behind = Math.floor(this.wall.currentTimeMillisUnsafe()) - now
+    this.#offset = Math.floor(this.system.currentTimeMillisUnsafe()) - now
     return Effect.forEach(
       this.takeSleepers(),
-      ({ awake, until }) =>
-        Effect.forkDetach(Effect.andThen(this.sleep(Duration.millis(until - now)), Deferred.done(awake, Exit.void))),
+      ({ until, wakeUp }) =>
+        Effect.forkDetach(Effect.andThen(this.sleep(Duration.millis(until - now)), Deferred.done(wakeUp, Exit.void))),
       { discard: true }
     )
   })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { describe } from "../http/requestReader.ts"
-import { type CommandProblem, problem } from "./problem.ts"
+import { type CommandError, commandError } from "./files.ts"
 
 /** The first line of a journal. */
 const Header = Schema.Struct({
@@ -14,19 +14,19 @@ const Header = Schema.Struct({
 
 export type Header = typeof Header.Type
 
-/** A call and what it was answered. `n` counts the calls in the order in which they came into effect. */
+/** A request and its response. `n` is the position of the request in the order of execution. */
 const Entry = Schema.Struct({
   n: Schema.Int,
   at: Schema.Int,
-  /** How long it was until the answer, in milliseconds; where there was none, until the caller gave up. */
+  /** Milliseconds until the response, or until the caller gave up. */
   took: Schema.Int,
-  door: Schema.Literals(["api", "image", "video", "audio", "file"]),
+  listener: Schema.Literals(["api", "image", "video", "audio", "file"]),
   method: Schema.String,
   path: Schema.String,
   query: Schema.String,
   headers: Schema.Record(Schema.String, Schema.String),
   body: Schema.optionalKey(Schema.String),
-  /** An uploaded file, base64. */
+  /** An uploaded file, encoded as base64. */
   bytes: Schema.optionalKey(Schema.String),
   status: Schema.NullOr(Schema.Int),
   answer: Schema.NullOr(Schema.String)
@@ -50,10 +50,10 @@ const readLine = <A>(schema: Schema.Codec<A, unknown>) => {
 const readHeader = readLine(Header)
 const readEntry = readLine(Entry)
 
-export const readJournal = (path: string, text: string): Effect.Effect<Journal, CommandProblem> =>
+export const readJournal = (path: string, text: string): Effect.Effect<Journal, CommandError> =>
   Effect.gen(function* () {
     const at = <A>(number: number, read: Result.Result<A, string>) =>
-      Effect.mapError(Effect.fromResult(read), (reason) => problem(`--replay ${path}: line ${number}: ${reason}`))
+      Effect.mapError(Effect.fromResult(read), (reason) => commandError(`--replay ${path}: line ${number}: ${reason}`))
     const [first = "", ...rest] = text.split("\n")
     const header = yield* at(1, readHeader(first))
     const lines = rest.map((line, index) => ({ line, number: index + 2 })).filter(({ line }) => line.trim() !== "")

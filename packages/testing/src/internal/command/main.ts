@@ -11,6 +11,6 @@ const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
 NodeRuntime.runMain(main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, log))), {
   disableErrorReporting: true,
-  // To be told to stop is no failure.
+  // An interruption is not a failure.
   teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 2)
 })

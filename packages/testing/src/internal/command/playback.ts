@@ -5,45 +5,46 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type { Listener, ConnectionLost, Request, Response, Handler } from "../../EmulatorHttp.ts"
-import { ofBytes, ofText } from "./bodies.ts"
+import { bytesBody, textBody } from "../http/wire.ts"
 import type { SteppedClock } from "./clock.ts"
 import type { Entry, Journal } from "./journal.ts"
 
 /**
- * Polls are left out: who connects after a playback gets all the updates from the first one on. Moves of the clock are
- * left out as well: the times of the calls move it.
+ * Polls are not replayed, so that a bot that connects after the replay receives all updates. Moves of the clock are not
+ * replayed, because the times of the requests move it.
  */
-const isPlayed = ({ door, method, path }: Entry): boolean =>
-  !(door === "api" && ((method === "GET" && path === "/updates") || path === "/_emulator/clock"))
+const isReplayed = ({ listener, method, path }: Entry): boolean =>
+  !(listener === "api" && ((method === "GET" && path === "/updates") || path === "/_emulator/clock"))
 
 const requestOf = (entry: Entry, uploads: Listener["uploads"]): Request => {
-  const { body, bytes, door, headers, method, path, query } = entry
+  const { body, bytes, listener: kind, headers, method, path, query } = entry
   const file = bytes === undefined ? undefined : Result.getOrUndefined(Base64.decode(bytes))
   return {
     method,
     path,
     query,
     headers,
-    body: file === undefined ? ofText(body ?? "") : ofBytes(file),
-    listener: { kind: door, uploads }
+    body: file === undefined ? textBody(body ?? "") : bytesBody(file),
+    listener: { kind, uploads }
   }
 }
 
 const endOf = ({ at, took }: Entry): number => at + took
 
-/** A call that was not answered at once. */
-interface UnderWay {
+/** A request without an immediate response. */
+interface PendingCall {
   readonly entry: Entry
-  readonly answering: Fiber.Fiber<Response, ConnectionLost>
+  readonly response: Fiber.Fiber<Response, ConnectionLost>
 }
 
-/** How long a call that was answered may take to come to its end, once its time is there. */
-const patience = "2 seconds"
+/** Maximum time for a response that is due, in real time. */
+const responseTimeout = "2 seconds"
 
-const onWall = <A>({ wall }: SteppedClock, effect: Effect.Effect<A>) => Effect.provideService(effect, Clock.Clock, wall)
+const inRealTime = <A>({ system }: SteppedClock, effect: Effect.Effect<A>) =>
+  Effect.provideService(effect, Clock.Clock, system)
 
-/** Makes the calls of a journal again, each at its time; tells how many were answered with another status. */
-export const playBack = (
+/** Repeats the requests of a journal, each at its time. Returns how many had a different status. */
+export const replay = (
   { entries }: Journal,
   handle: Handler,
   clock: SteppedClock,
@@ -51,34 +52,35 @@ export const playBack = (
 ): Effect.Effect<number> =>
   Effect.gen(function* () {
     let different = 0
-    let underWay: ReadonlyArray<UnderWay> = []
+    let pending: ReadonlyArray<PendingCall> = []
 
     const compare = ({ status }: Entry, exit: Exit.Exit<Response, ConnectionLost>) => {
       if ((Exit.isSuccess(exit) ? exit.value.status : null) !== status) different++
     }
 
-    /** Moves the clock; what is under way ends when it ended. */
-    const goTo = Effect.fnUntraced(function* (time: number) {
-      const due = underWay.filter(({ entry }) => endOf(entry) <= time)
-      underWay = underWay.filter(({ entry }) => endOf(entry) > time)
-      for (const { answering, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
+    /** Moves the clock. Pending requests end at the time at which they ended. */
+    const advanceTo = Effect.fnUntraced(function* (time: number) {
+      const due = pending.filter(({ entry }) => endOf(entry) <= time)
+      pending = pending.filter(({ entry }) => endOf(entry) > time)
+      for (const { response, entry } of due.toSorted((a, b) => endOf(a.entry) - endOf(b.entry))) {
         yield* clock.moveTo(endOf(entry))
-        if (entry.status !== null) yield* onWall(clock, Effect.timeoutOption(Fiber.await(answering), patience))
-        yield* Fiber.interrupt(answering)
-        compare(entry, yield* Fiber.await(answering))
+        if (entry.status !== null)
+          yield* inRealTime(clock, Effect.timeoutOption(Fiber.await(response), responseTimeout))
+        yield* Fiber.interrupt(response)
+        compare(entry, yield* Fiber.await(response))
       }
       yield* clock.moveTo(time)
     })
 
-    for (const entry of entries.filter(isPlayed)) {
-      yield* goTo(entry.at)
-      const answering = handle(requestOf(entry, uploads))
-      if (entry.took === 0 && entry.status !== null) compare(entry, yield* Effect.exit(answering))
+    for (const entry of entries.filter(isReplayed)) {
+      yield* advanceTo(entry.at)
+      const response = handle(requestOf(entry, uploads))
+      if (entry.took === 0 && entry.status !== null) compare(entry, yield* Effect.exit(response))
       else {
-        const fiber = yield* Effect.forkChild(answering, { startImmediately: true })
-        underWay = [...underWay, { entry, answering: fiber }]
+        const fiber = yield* Effect.forkChild(response, { startImmediately: true })
+        pending = [...pending, { entry, response: fiber }]
       }
     }
-    yield* goTo(entries.reduce((end, entry) => Math.max(end, endOf(entry)), 0))
+    yield* advanceTo(entries.reduce((end, entry) => Math.max(end, endOf(entry)), 0))
     return different
   })

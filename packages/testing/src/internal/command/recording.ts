@@ -2,18 +2,17 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
-import { isControl, maxBody } from "../control/control.ts"
+import { isControl, maxBodySize } from "../control/control.ts"
 import * as Bytes from "effect/Bytes"
 import type { Body, Request, Handler, Unreadable } from "../../EmulatorHttp.ts"
-import { headersIn } from "../http/wire.ts"
-import { ofBytes } from "./bodies.ts"
+import { bytesBody, headersIn } from "../http/wire.ts"
 import type { SteppedClock } from "./clock.ts"
 import { type Entry, entryLine } from "./journal.ts"
 
-/** A file larger than this is not kept in a journal. */
-const maxFile = 2 ** 20
+/** Maximum size of an uploaded file in a journal, in bytes. */
+const maxFileSize = 2 ** 20
 
-/** Reads a body no further than beyond the limit: what is longer is refused for its length. */
+/** Reads a body up to just beyond the limit, because a longer one is rejected for its length. */
 const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uint8Array<ArrayBuffer>, Unreadable> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
@@ -26,35 +25,35 @@ const readBytes = (bytes: Body["bytes"], most: number): Effect.Effect<Uint8Array
     return Effect.map(Stream.runDrain(Stream.takeUntil(bytes, isEnough)), () => Bytes.concat(chunks))
   })
 
-const broken = (cause: Unreadable): Body => ({ text: Effect.fail(cause), bytes: Stream.fail(cause) })
+const failedBody = (cause: Unreadable): Body => ({ text: Effect.fail(cause), bytes: Stream.fail(cause) })
 
-type Kept = Pick<Entry, "body" | "bytes">
+type RecordedBody = Pick<Entry, "body" | "bytes">
 
 const decoder = new TextDecoder()
 
-const kept = (isCall: boolean, bytes: Uint8Array): Kept => {
+const toRecordedBody = (isCall: boolean, bytes: Uint8Array): RecordedBody => {
   if (!isCall) return { bytes: Base64.encode(bytes) }
-  return bytes.byteLength === 0 || bytes.byteLength > maxBody ? {} : { body: decoder.decode(bytes) }
+  return bytes.byteLength === 0 || bytes.byteLength > maxBodySize ? {} : { body: decoder.decode(bytes) }
 }
 
-/** The request with its body in hand, so that nothing is waited for once it comes into effect. */
-const inHand = ({ body, listener, headers }: Request): Effect.Effect<readonly [Body, Kept]> => {
+/** Reads the body, so that the request is processed without waiting for it. */
+const readBody = ({ body, listener, headers }: Request): Effect.Effect<readonly [Body, RecordedBody]> => {
   const isCall = listener.kind === "api"
-  const most = isCall ? maxBody : maxFile
-  // A file of unknown length may be of any: only calls are read to see.
+  const most = isCall ? maxBodySize : maxFileSize
+  // A file of unknown length may be of any size, so only bodies of API requests are read.
   const length = headers["content-length"] ?? (isCall ? 0 : Infinity)
   if (Number(length) > most) return Effect.succeed([body, {}])
   return Effect.match(readBytes(body.bytes, most), {
-    onSuccess: (bytes) => [ofBytes(bytes), kept(isCall, bytes)] as const,
-    onFailure: (cause) => [broken(cause), {}] as const
+    onSuccess: (bytes) => [bytesBody(bytes), toRecordedBody(isCall, bytes)] as const,
+    onFailure: (cause) => [failedBody(cause), {}] as const
   })
 }
 
-const onlyLooks = (request: Request): boolean =>
+const isReadOnly = (request: Request): boolean =>
   isControl(request) && (request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS")
 
-/** Answers requests and writes down each that can change something, those too whose caller gave up. */
-export const recording = (
+/** Handles requests and records each one that can change something, including those that the caller interrupted. */
+export const makeRecorder = (
   handle: Handler,
   clock: SteppedClock,
   tick: Effect.Effect<void>,
@@ -62,10 +61,10 @@ export const recording = (
 ): Handler => {
   let count = 0
   return (request) =>
-    onlyLooks(request)
+    isReadOnly(request)
       ? Effect.andThen(tick, handle(request))
       : Effect.gen(function* () {
-          const [body, keptBody] = yield* inHand(request)
+          const [body, keptBody] = yield* readBody(request)
           yield* tick
           const { listener, method, path, query } = request
           const n = count++
@@ -78,7 +77,7 @@ export const recording = (
                 n,
                 at,
                 took: clock.currentTimeMillisUnsafe() - at,
-                door: listener.kind,
+                listener: listener.kind,
                 method,
                 path,
                 query,

@@ -10,28 +10,26 @@ import * as EmulatorServer from "../../EmulatorServer.ts"
 import * as NodeWebhookSender from "../../NodeWebhookSender.ts"
 import { WebhookSender } from "../../WebhookSender.ts"
 import { defaultToken } from "../../EmulatorOptions.ts"
-import { atDoor } from "../http/shape.ts"
+import { errorBodyFor } from "../http/refusal.ts"
 import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
-import { FollowingClock, StandingClock, type SteppedClock } from "./clock.ts"
-import { openLines, readCertificate, readFile } from "./files.ts"
+import { RealTimeClock, VirtualClock, type SteppedClock } from "./clock.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
-import type { Settings } from "./options.ts"
-import { playBack } from "./playback.ts"
-import { type CommandProblem, problem, reasonOf } from "./problem.ts"
-import { platformOptions } from "./platformOptions.ts"
-import { recording } from "./recording.ts"
-import { plant } from "./seed.ts"
+import { type Settings, toEmulatorOptions } from "./options.ts"
+import { replay } from "./playback.ts"
+import { commandError, type CommandError, openLines, readCertificate, readFile, reasonOf } from "./files.ts"
+import { makeRecorder } from "./recording.ts"
+import { loadSeed } from "./seed.ts"
 
-const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandProblem> =>
+const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandError> =>
   path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
 
-// Without a journal and without virtual time, the emulator runs on the clock that everything runs on.
+// Without a journal and without virtual time, the emulator uses the system clock.
 const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
-  Effect.clockWith((wall) =>
+  Effect.clockWith((system) =>
     Effect.sync((): SteppedClock | undefined => {
-      const start = journal?.header.started_at ?? Math.floor(wall.currentTimeMillisUnsafe())
-      if (isVirtual) return new StandingClock(wall, start)
-      return record === undefined && journal === undefined ? undefined : new FollowingClock(wall, start)
+      const start = journal?.header.started_at ?? Math.floor(system.currentTimeMillisUnsafe())
+      if (isVirtual) return new VirtualClock(system, start)
+      return record === undefined && journal === undefined ? undefined : new RealTimeClock(system, start)
     })
   )
 
@@ -40,15 +38,14 @@ const onClock =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     clock === undefined ? effect : Effect.provideService(effect, Clock.Clock, clock)
 
-const ticking = (clock: SteppedClock | undefined): Effect.Effect<void> =>
-  clock instanceof FollowingClock ? clock.tick : Effect.void
+const tickOf = (clock: SteppedClock | undefined): Effect.Effect<void> =>
+  clock instanceof RealTimeClock ? clock.tick : Effect.void
 
-const senders = (options: NodeWebhookSender.Options, clock: SteppedClock | undefined) =>
+const webhookSender = (options: NodeWebhookSender.Options, clock: SteppedClock | undefined) =>
   Layer.effect(
     WebhookSender,
     Effect.map(WebhookSender, ({ send }) => ({
-      send: (request: Parameters<typeof send>[0]) =>
-        clock === undefined ? send(request) : clock.holding(send(request))
+      send: (request: Parameters<typeof send>[0]) => (clock === undefined ? send(request) : clock.track(send(request)))
     }))
   ).pipe(Layer.provide(NodeWebhookSender.layer(options)))
 
@@ -57,15 +54,15 @@ const makeEmulator = Effect.fnUntraced(function* (
   tokens: ReadonlyArray<string>,
   clock: SteppedClock | undefined
 ) {
-  const { webhookRoots: paths, webhookTo: connectTo } = settings
-  const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-root", path))
-  const platform = emulatorLayer(platformOptions(settings, tokens)).pipe(
-    Layer.provide(senders({ extraCa, connectTo }, clock))
+  const { webhookCas: paths, webhookTo: connectTo } = settings
+  const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-ca", path))
+  const platform = emulatorLayer(toEmulatorOptions(settings, tokens)).pipe(
+    Layer.provide(webhookSender({ extraCa, connectTo }, clock))
   )
   return Context.get(yield* onClock(clock)(Layer.build(platform)), Emulator)
 })
 
-const replay = (
+const replayJournal = (
   path: string | undefined,
   journal: Journal | undefined,
   handle: Handler,
@@ -74,16 +71,15 @@ const replay = (
 ) =>
   Effect.gen(function* () {
     if (journal === undefined || clock === undefined) return
-    const different = yield* playBack(journal, handle, clock, uploads)
-    if (different > 0)
-      yield* Effect.logWarning(`--replay ${path}: ${different} calls were answered with another status`)
+    const different = yield* replay(journal, handle, clock, uploads)
+    if (different > 0) yield* Effect.logWarning(`--replay ${path}: ${different} responses had a different status`)
   })
 
 const unavailable = { code: "service.unavailable", message: "The emulator is not ready yet" }
 
-const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, atDoor(listener.kind, unavailable)))
+const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, errorBodyFor(listener.kind, unavailable)))
 
-/** Which of the ports an error of the system is about. */
+/** The port that a system error concerns. */
 const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
 
 const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
@@ -92,7 +88,7 @@ const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Servi
       Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
     )
   ).pipe(
-    Effect.mapError(({ cause }) => problem(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`)),
+    Effect.mapError(({ cause }) => commandError(`${host}:${portIn(cause) ?? port}: ${reasonOf(cause)}`)),
     Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
@@ -100,30 +96,30 @@ const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Servi
 export const run = Effect.fnUntraced(function* (settings: Settings) {
   const { isJson, record } = settings
   const journal = yield* loadJournal(settings.replay)
-  const given = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
-  const tokens = given.length > 0 ? given : [defaultToken]
+  const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
+  const tokens = configured.length > 0 ? configured : [defaultToken]
   const clock = yield* makeClock(settings, journal)
   const emulator = yield* makeEmulator(settings, tokens, clock)
 
-  const answer: Handler = (request) => onClock(clock)(emulator.handle(request))
+  const emulate: Handler = (request) => onClock(clock)(emulator.handle(request))
   const write = record === undefined ? undefined : yield* openLines("--record", record)
   if (write !== undefined) yield* write(headerLine({ started_at: clock!.currentTimeMillisUnsafe(), tokens }))
-  const stopped = yield* Deferred.make<never, CommandProblem>()
+  const stopped = yield* Deferred.make<never, CommandError>()
   const handle: Handler =
     clock === undefined
-      ? answer
+      ? emulate
       : write === undefined
-        ? (request) => Effect.andThen(ticking(clock), answer(request))
-        : recording(answer, clock, ticking(clock), (line) =>
+        ? (request) => Effect.andThen(tickOf(clock), emulate(request))
+        : makeRecorder(emulate, clock, tickOf(clock), (line) =>
             Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
           )
 
-  let answering = notReady
-  const { uploads, url } = yield* listen(settings, emulator, (request) => answering(request))
-  yield* replay(settings.replay, journal, handle, clock, uploads)
-  if (clock instanceof FollowingClock) yield* clock.follow
-  yield* plant(settings.seed, handle, uploads)
-  answering = handle
+  let current = notReady
+  const { uploads, url } = yield* listen(settings, emulator, (request) => current(request))
+  yield* replayJournal(settings.replay, journal, handle, clock, uploads)
+  if (clock instanceof RealTimeClock) yield* clock.follow
+  yield* loadSeed(settings.seed, handle, uploads)
+  current = handle
 
   const [token] = tokens
   yield* Console.log(

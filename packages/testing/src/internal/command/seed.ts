@@ -5,13 +5,12 @@ import * as Schema from "effect/Schema"
 import * as declarations from "../control/declarations.ts"
 import { describe } from "../http/requestReader.ts"
 import type { Listener, Request, Handler } from "../../EmulatorHttp.ts"
-import { ofText } from "./bodies.ts"
-import { readFile } from "./files.ts"
-import { type CommandProblem, problem } from "./problem.ts"
+import { textBody } from "../http/wire.ts"
+import { commandError, type CommandError, readFile } from "./files.ts"
 
-/** Why a text is no seed. A field that none has is a misspelt one, whose part of the world would be missing. */
-const problemOf = (text: string): string | undefined => {
-  if (text.trim() === "") return "is empty; {} is a world without anybody"
+/** Returns why a text is not a valid seed. Unknown fields are rejected, because they are probably misspelled. */
+const validate = (text: string): string | undefined => {
+  if (text.trim() === "") return "is empty; use {} for an empty seed"
   const parsed = Result.try(() => Json.parse(text))
   if (Result.isFailure(parsed)) return `is not JSON: ${String(parsed.failure).replaceAll(/\s+/g, " ")}`
   const schema = Schema.Struct(declarations.seed.declaration.body)
@@ -19,28 +18,28 @@ const problemOf = (text: string): string | undefined => {
   return Result.isFailure(read) ? describe(read.failure) : undefined
 }
 
-/** Makes the world of a file, if there is one. */
-export const plant = (
+/** Creates the users, chats and messages of a seed file. */
+export const loadSeed = (
   path: string | undefined,
   handle: Handler,
   uploads: Listener["uploads"]
-): Effect.Effect<void, CommandProblem> =>
+): Effect.Effect<void, CommandError> =>
   Effect.gen(function* () {
     if (path === undefined) return
     const text = yield* readFile("--seed", path)
-    const refused = problemOf(text)
-    if (refused !== undefined) return yield* problem(`--seed ${path}: ${refused}`)
+    const refused = validate(text)
+    if (refused !== undefined) return yield* commandError(`--seed ${path}: ${refused}`)
     const request: Request = {
       method: declarations.seed.declaration.method,
       path: declarations.seed.declaration.path,
       query: "",
       headers: {},
-      body: ofText(text),
+      body: textBody(text),
       listener: { kind: "api", uploads }
     }
     const { body, status } = yield* Effect.orDie(handle(request))
     if (status !== 200) {
       const { message } = Json.parse(body) as { readonly message: string }
-      return yield* problem(`--seed ${path}: ${message}`)
+      return yield* commandError(`--seed ${path}: ${message}`)
     }
   })

@@ -8,7 +8,6 @@ import { readText } from "../http/requestBody.ts"
 import * as refusal from "../http/refusal.ts"
 import * as requestReader from "../http/requestReader.ts"
 import * as router from "../http/router.ts"
-import { toResponse } from "../http/shape.ts"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
 import type { Route } from "./call.ts"
@@ -24,7 +23,7 @@ export const isControl = ({ listener, path }: Request): boolean =>
   listener.kind === "api" && (path === root || path.startsWith(`${root}/`))
 
 /** Maximum size of a request body, in bytes. */
-export const maxBody = 16 * 2 ** 20
+export const maxBodySize = 16 * 2 ** 20
 
 /** A list is accepted in place of a body with a single field. */
 const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
@@ -40,7 +39,7 @@ const makeHandler = ({ endpoint, handler }: Route) => {
   return (params: Readonly<Record<string, string>>, request: Request, control: EmulatorContext) =>
     Effect.gen(function* () {
       const keys = Object.keys(fields)
-      const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBody), keys)
+      const body = keys.length === 0 ? undefined : unwrapList(yield* readText(request, maxBodySize), keys)
       const decoded = read({ params, query: request.query, body })
       if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
       const { listener, headers } = request
@@ -69,9 +68,12 @@ export const makeControl = (control: EmulatorContext): ((request: Request) => Ef
     control.state.imageOrigins.control = request.listener.uploads.image
     return answer(request).pipe(
       Effect.catchTag("PersonError", toRefusal),
-      Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
+      Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("A call of the control API failed", defect), toResponse(refusal.internalError()))
+        Effect.as(
+          Effect.logError("A call of the control API failed", defect),
+          refusal.toResponse(refusal.internalError())
+        )
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity
     )

@@ -27,7 +27,7 @@ const isAdjustable = (clock: unknown): clock is AdjustableClock => hasProperty(c
 
 /** The system clock. A caller waits in real time, even if the emulator runs in virtual time. */
 const wallClock = (clock: Clock.Clock): Clock.Clock =>
-  hasProperty(clock, "wall") ? (clock.wall as Clock.Clock) : clock
+  hasProperty(clock, "system") ? (clock.system as Clock.Clock) : clock
 
 const readClock = Effect.clockWith((clock) =>
   Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isAdjustable(clock) }))

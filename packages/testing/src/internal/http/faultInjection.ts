@@ -5,7 +5,7 @@ import type { Rule } from "../../Faults.ts"
 import { applies, changeForwards } from "../platform/faults.ts"
 import type { FaultState, PlatformState } from "../platform/state.ts"
 import { targetsOf } from "./requestTarget.ts"
-import { atDoor } from "./shape.ts"
+import { errorBodyFor } from "./refusal.ts"
 import { asHead, mayHaveBody } from "./wire.ts"
 
 /** The endpoint that matched a request, and the parameters of its path. */
@@ -31,7 +31,7 @@ const answerOf = ({ listener }: Request, rule: Rule): Response | undefined => {
   const status = rule.status ?? 500
   const code = rule.code ?? codes[status] ?? Platform.codeInternalError
   const message = rule.message ?? "A scripted fault"
-  return respond(status, mayHaveBody(status) ? atDoor(listener.kind, { code, message }) : "", rule.headers)
+  return respond(status, mayHaveBody(status) ? errorBodyFor(listener.kind, { code, message }) : "", rule.headers)
 }
 
 const lost = Effect.fail(new ConnectionLost({ kind: "reset" }))

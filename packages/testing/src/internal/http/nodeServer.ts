@@ -11,13 +11,12 @@ import type { Handler, Listener, ListenerKind, Request } from "../../EmulatorHtt
 import { boundIdleConnections } from "./idleConnections.ts"
 import { type Connection, IncomingBody, isDiscarding, sendResponse } from "./nodeConnection.ts"
 import * as refusal from "./refusal.ts"
-import { atDoor, toResponse } from "./shape.ts"
 
 const encoder = new TextEncoder()
 
 /** Writes an error response to a socket without a request, and closes the connection. */
 const rejectConnection = (socket: Duplex, listener: ListenerKind, { body, status }: refusal.Refusal): void => {
-  const text = JSON.stringify(atDoor(listener, body))
+  const text = JSON.stringify(refusal.errorBodyFor(listener, body))
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "connection: close",
@@ -70,7 +69,7 @@ export const makeServer = (listener: ListenerKind): Server => {
   server.on("connect", onConnect(listener))
   server.on("checkExpectation", (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const error = refusal.expectationFailed(incoming.headers.expect ?? "")
-    sendResponse({ incoming, outgoing, awaitsContinue: true }, toResponse(error, listener))
+    sendResponse({ incoming, outgoing, awaitsContinue: true }, refusal.toResponse(error, listener))
   })
   return server
 }
@@ -128,7 +127,7 @@ const serveRequests = (
               `The emulator failed to answer ${incoming.method} ${incoming.url} and responds 500`,
               defect
             ),
-            () => sendResponse(connection, toResponse(refusal.internalError(), listener.kind))
+            () => sendResponse(connection, refusal.toResponse(refusal.internalError(), listener.kind))
           )
         )
       )

@@ -1,8 +1,9 @@
 import * as Platform from "@colloquy/core/Platform"
 import * as Data from "effect/Data"
+import { type ListenerKind, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Revocation } from "../../EmulatorOptions.ts"
 
-/** The platform's "no": a status and a body in its shape. */
+/** A response with an error status, in the form of the API. */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly status: number
   readonly body: object
@@ -14,7 +15,7 @@ const refusal = (status: number, code: string, message: string, headers?: Readon
 
 export const unauthorized = (message: string) => refusal(401, Platform.codeInvalidToken, message)
 
-export const tokenOfNoUse = (revocation: Revocation) =>
+export const tokenRevoked = (revocation: Revocation) =>
   revocation === "revoked"
     ? unauthorized("The access token has been revoked")
     : refusal(403, Platform.codeDeprecatedToken, "The access token is deprecated: the bot has another one")
@@ -79,3 +80,14 @@ export const internalError = () =>
 /** An operation that the platform answers with 200 and `success: false`. */
 export const rejected = (message: string, details: object = {}) =>
   new Refusal({ status: 200, body: { success: false, message, ...details } })
+
+/** Converts the body of an error to the form of the listener: upload hosts use other names than the API. */
+export const errorBodyFor = (listener: ListenerKind, body: object): object => {
+  if (listener === "api") return body
+  const { code, message } = body as { readonly code: string; readonly message: string }
+  return { error_code: code, error_data: message }
+}
+
+/** Converts a refusal to a response. Refusals of the upload hosts already have their form. */
+export const toResponse = ({ body, headers, status }: Refusal, listener: ListenerKind = "api"): Response =>
+  respond(status, errorBodyFor(listener, body), headers)

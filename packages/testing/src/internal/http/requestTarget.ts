@@ -4,7 +4,7 @@ import type { UserId } from "@colloquy/core/User"
 import { findDialog } from "../platform/chats.ts"
 import type { BotState, ChatState, PlatformState } from "../platform/state.ts"
 
-/** The chat that a request is about, as its path and its query tell before its body is read. */
+/** The chat that a request concerns, found by its path and query before its body is read. */
 export const targetOf = (
   state: PlatformState,
   bot: BotState | undefined,
@@ -26,7 +26,7 @@ export const targetOf = (
   return person === undefined ? undefined : findDialog(state, person, bot)
 }
 
-/** All chats that a request is about: a list of messages may be of several. */
+/** All chats that a request concerns: the messages of a list may be in several chats. */
 export const targetsOf = (...request: Parameters<typeof targetOf>): ReadonlyArray<ChatState> => {
   const [state, , , query] = request
   const mids = new URLSearchParams(query).get("message_ids")?.split(",") ?? []

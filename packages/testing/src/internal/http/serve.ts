@@ -25,7 +25,6 @@ import { readText } from "./requestBody.ts"
 import * as requestReader from "./requestReader.ts"
 import { targetOf } from "./requestTarget.ts"
 import * as router from "./router.ts"
-import { toResponse } from "./shape.ts"
 import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
@@ -65,7 +64,7 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
       )
     }
     const revocation = state.revokedTokens.get(token)
-    if (revocation !== undefined) return refusal.tokenOfNoUse(revocation)
+    if (revocation !== undefined) return refusal.tokenRevoked(revocation)
     const bot = state.bots.get(token)
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
@@ -121,11 +120,11 @@ export const serving = (context: EmulatorContext): Handler => {
 
   const answer = (request: Request, exchange: Journaled): Effect.Effect<Response> =>
     (request.listener.kind === "api" ? answerApi(request, exchange) : serveUploadHost(state, request)).pipe(
-      Effect.catch((refusal) => Effect.succeed(toResponse(refusal))),
+      Effect.catch((error) => Effect.succeed(refusal.toResponse(error))),
       Effect.catchDefect((defect) =>
         Effect.as(
           Effect.logError("The emulator could not answer", defect),
-          toResponse(refusal.internalError(), request.listener.kind)
+          refusal.toResponse(refusal.internalError(), request.listener.kind)
         )
       ),
       request.method === "HEAD" ? Effect.map(asHead) : identity

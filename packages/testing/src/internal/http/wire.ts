@@ -33,7 +33,7 @@ const withoutBody = new Set([204, 205, 304])
 
 export const mayHaveBody = (status: number): boolean => !withoutBody.has(status)
 
-/** The headers of an answer, by their names in lower case: a text that does not say what it is is plain. */
+/** The headers of a response with lower-case names. A text body without a content type is plain text. */
 export const headersOf = ({ body, bytes, headers: given, status }: Response): Response["headers"] => {
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
   return bytes !== undefined || body === "" || headers["content-type"] !== undefined || !mayHaveBody(status)
@@ -41,14 +41,14 @@ export const headersOf = ({ body, bytes, headers: given, status }: Response): Re
     : { "content-type": "text/plain; charset=utf-8", ...headers }
 }
 
-/** What HEAD is answered: all that GET is but the body. */
+/** The response of HEAD: that of GET without the body. */
 export const asHead = (response: Response): Response => {
   const { body, bytes = encoder.encode(body), status } = response
   const length = mayHaveBody(status) ? { "content-length": String(bytes.byteLength) } : {}
   return { status, headers: { ...headersOf(response), ...length }, body: "" }
 }
 
-/** What OPTIONS is answered. */
+/** The response of OPTIONS. */
 export const allow = (methods: ReadonlyArray<string>): Response => ({
   status: 204,
   headers: { allow: methods.join(", ") },
