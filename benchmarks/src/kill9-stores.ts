@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as SqlClient from "effect/sql/SqlClient"
-import { rmSync } from "node:fs"
+import { readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -34,7 +34,9 @@ const sqlite = (name: string): Store => {
   return {
     inbox: SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename }))),
     clear: Effect.sync(() => {
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(filename + suffix, { force: true })
+      // A process that was killed leaves its lock file.
+      const files = readdirSync(tmpdir()).filter((file) => file.startsWith(`${name}.sqlite`))
+      for (const file of files) rmSync(join(tmpdir(), file), { force: true })
     })
   }
 }

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Files from "./support/files.ts"
 
 const receive = Inbox.Inbox.use((inbox) =>
@@ -96,6 +97,36 @@ describe("NodeInbox", () => {
         assert.strictEqual((yield* inbox.stats).queued, 0)
       }).pipe(Effect.scoped, Effect.provide(NodeInbox.layer({ filename })), Effect.withTracer(tracer))
       assert.deepStrictEqual(spans, ["Updates.handle"])
+    })
+  )
+
+  it.live("keeps its leases while the event loop is busy for half of their duration", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      const leaseMillis = 1000
+      const leaseUntil = () => {
+        const database = new DatabaseSync(filename)
+        const [{ value }] = database.prepare("SELECT min(lease_until) AS value FROM colloquy_inbox_partitions").all()
+        database.close()
+        return Number(value)
+      }
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const handling = yield* Latch.make(false)
+        yield* Updates.run(() => Effect.andThen(handling.open, Effect.never), { shutdownTimeout: 0 }).pipe(
+          Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
+          Effect.forkScoped
+        )
+        yield* receive
+        yield* handling.await
+        for (let block = 0; block < 4; block++) {
+          // The blocks begin at different times before the next renewal.
+          yield* Effect.sleep(1 + block * (leaseMillis / 12))
+          const end = Date.now() + leaseMillis / 2
+          while (Date.now() < end);
+          assert.isAbove(leaseUntil(), Date.now())
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeInbox.layer({ filename, leaseDuration: leaseMillis })))
     })
   )
 
