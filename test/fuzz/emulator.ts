@@ -145,28 +145,24 @@ const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
         const { body, method, path, query } = lenient(resolved)
         const text = typeof body === "string" ? body : (Json.stringify(body) ?? "")
         const bytes = new TextEncoder().encode(text)
-        const response = yield* Effect.exit(
-          emulator.handle({
-            method,
-            path: path.startsWith("/") ? path : `/${path}`,
-            query: queryOf({
-              ...query,
-              ...("timeout" in query ? { timeout: 0 } : {}),
-              ...("wait_ms" in query ? { wait_ms: 0 } : {})
-            }),
-            headers: {
-              authorization: token,
-              "content-type": "application/json",
-              "content-length": String(bytes.length)
-            },
-            body: { text: Effect.succeed(text), bytes: Stream.make(bytes) },
-            listener: { kind: "api", uploads }
-          })
-        )
-        if (response._tag === "Failure") return []
-        if (response.value.status >= 500)
-          return yield* Effect.die(`${method} ${path}: ${response.value.status} ${response.value.body}`)
-        return []
+        const { body: answer, status } = yield* emulator.handle({
+          method,
+          path: path.startsWith("/") ? path : `/${path}`,
+          query: queryOf({
+            ...query,
+            ...("timeout" in query ? { timeout: 0 } : {}),
+            ...("wait_ms" in query ? { wait_ms: 0 } : {})
+          }),
+          headers: {
+            authorization: token,
+            "content-type": "application/json",
+            "content-length": String(bytes.length)
+          },
+          body: { text: Effect.succeed(text), bytes: Stream.make(bytes) },
+          listener: { kind: "api", uploads }
+        })
+        if (status >= 500) return yield* Effect.die(`${method} ${path}: ${status} ${answer}`)
+        return [String(status)]
       }).pipe(Effect.scoped)
     return { take }
   })
