@@ -31,15 +31,17 @@ type Report =
 
 const batch = 200
 
-/** The length of the last input and its UTF-8, for the report of an input that never ends. */
+/** The number of inputs, and the last one as UTF-8, for the report of an input that never ends. */
 const lastInput = (memory: SharedArrayBuffer) => {
-  const length = new Uint32Array(memory, 0, 1)
-  const bytes = new Uint8Array(memory, 4)
+  const header = new Uint32Array(memory, 0, 2)
+  const bytes = new Uint8Array(memory, 8)
   return {
     write: (input: string) => {
-      length[0] = new TextEncoder().encodeInto(input, bytes).written
+      header[0]++
+      header[1] = new TextEncoder().encodeInto(input, bytes).written
     },
-    read: () => new TextDecoder().decode(bytes.slice(0, length[0]))
+    count: () => header[0],
+    read: () => new TextDecoder().decode(bytes.slice(0, header[1]))
   }
 }
 
@@ -76,23 +78,27 @@ const watch = (options: Options) => {
   const worker = new Worker(new URL(import.meta.url), { workerData: options, execArgv: ["--conditions=source"] })
   let findings = 0
   let running = { target: "", seed: "" }
+  const last = lastInput(options.memory)
   const stalled = () => {
     console.error(`${running.target}: did not end within ${stalledAfter / 1000} seconds.`)
-    const input = lastInput(options.memory).read()
+    const input = last.read()
     console.error(`Input (${input.length} characters): ${excerpt(input)}`)
     console.error(`Repeat: npm run fuzz -- --target "${running.target}" --seed '${running.seed.split("/")[0]}'`)
     process.exit(1)
   }
-  let timer = setTimeout(stalled, stalledAfter)
+  let seen = 0
+  const timer = setInterval(() => {
+    if (last.count() === seen) stalled()
+    seen = last.count()
+  }, stalledAfter)
   worker.on("message", (report: Report) => {
-    clearTimeout(timer)
     if (report._tag === "Done") {
+      clearInterval(timer)
       for (const [name, count] of Object.entries(report.counts)) console.log(`${String(count).padStart(9)} ${name}`)
       const total = Object.values(report.counts).reduce((sum, count) => sum + count, 0)
       console.log(`${total} inputs, ${findings} findings, seed ${options.seed}`)
       return
     }
-    timer = setTimeout(stalled, stalledAfter)
     if (report._tag === "Found") {
       findings++
       process.exitCode = 1

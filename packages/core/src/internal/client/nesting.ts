@@ -23,7 +23,7 @@ const isDeeper = (value: unknown, levels: number): boolean => {
 
 /**
  * Whether JSON is nested deeper than `Platform.maxJsonDepth`, given its text and its value. Most texts do not have enough
- * brackets for that, which is faster to find out than the depth. The benchmark `pipeline` shows the cost.
+ * brackets for that, which is faster to find out than the depth. The benchmark `decode` shows the cost.
  */
 export const isTooDeep = (text: string, value: unknown): boolean =>
   text.length > 2 * Platform.maxJsonDepth &&
