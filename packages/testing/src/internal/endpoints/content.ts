@@ -12,6 +12,7 @@ import { fullNameOf, vCardOf } from "../platform/contacts.ts"
 import { createMedia, isReady, toAttachment } from "../platform/media.ts"
 import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
 import { type ChatState, type MessageState, now, type PlatformState } from "../platform/state.ts"
+import { defined } from "../platform/validation.ts"
 import { parseHtml } from "../text/html.ts"
 import { parseMarkdown } from "../text/markdown.ts"
 import { type Call, visibleMessage } from "./call.ts"
@@ -99,7 +100,7 @@ const readAttachment = (
       return Effect.succeed([contactOf(call, request.payload)])
     case "share": {
       const { token, url } = request.payload
-      return Effect.succeed([{ type: "share", payload: { url: url ?? null, token: token ?? null } }])
+      return Effect.succeed([{ type: "share", payload: defined({ url, token }) }])
     }
     case "inline_keyboard": {
       const unknown = request.payload.buttons.flat().find((button) => button.type === "unknown")
