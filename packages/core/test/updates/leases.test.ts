@@ -241,4 +241,31 @@ describe("leases", () => {
       assert.strictEqual(counts.renew, 0)
     })
   )
+
+  it.effect("handles no further updates of a partition that another process has taken after the lease expired", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      const shared = InboxStore.InboxStore.of({ ...store, isShared: true })
+      const stalled = InboxStore.InboxStore.of({ ...shared, renew: () => unavailable("renew") })
+      const handled: Array<string> = []
+      const consumer = (name: string, of: typeof shared, duration: number) =>
+        Updates.run((update) =>
+          Effect.delay(
+            Effect.sync(() => handled.push(`${name} ${timeOf(update)}`)),
+            duration
+          )
+        ).pipe(
+          Effect.provide(
+            Layer.provideMerge(source([started(1, 1), started(1, 2), started(1, 3)], { stays: true }), Inbox.layer())
+          ),
+          Effect.provideService(InboxStore.InboxStore, of)
+        )
+      yield* Effect.forkScoped(consumer("first", stalled, 30_000))
+      yield* TestClock.adjust("1 second")
+      yield* Effect.forkScoped(consumer("second", shared, 1))
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(handled, ["second 1", "second 2", "second 3", "first 1"])
+      assert.strictEqual((yield* store.stats).queued, 0)
+    })
+  )
 })

@@ -79,8 +79,8 @@ const runScoped = Effect.fnUntraced(function* <E, R, SourceE>(
 ) {
   const { concurrency, handler, maxInMemory, onDeadLetter, retry, shutdownTimeout, timeout } = options
   const maxUpdates = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * concurrency))))
-  const { claim, commit, forkSource, waitForMore, wake } = yield* leases.make(inbox)
-  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, onDeadLetter, onEnd: wake })
+  const { claim, commit, forkSource, isHeld, waitForMore, wake } = yield* leases.make(inbox)
+  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, isHeld, onDeadLetter, onEnd: wake })
   const fiber = yield* forkSource(source)
   yield* Effect.forkScoped(refreshMetrics(inbox))
 

@@ -31,13 +31,15 @@ const pauses = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
 interface Held {
   /** The owner of the last claim. It changes when an expired lease is claimed again. */
   owner: string
+  /** When the lease expires. It is not renewed after that, because another process may have claimed the partition. */
+  until: number
   /** The commit that releases the partition, while it is running. */
   release: { readonly id: string | undefined } | undefined
   /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
   isClaimedAgain: boolean
 }
 
-const makeHeld = (owner: string): Held => ({ owner, release: undefined, isClaimedAgain: false })
+const makeHeld = (owner: string, until: number): Held => ({ owner, until, release: undefined, isClaimedAgain: false })
 
 /**
  * Opens an inbox and claims partitions of it. The leases are renewed until the scope closes, which releases them.
@@ -74,7 +76,11 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     for (;;) {
       yield* Effect.sleep(isFailing ? Math.min(renewalPause, interval) : interval)
       if (held.size === 0) continue
-      const renewed = yield* Effect.result(renewAll(clock.currentTimeMillisUnsafe() + leaseMillis))
+      const now = clock.currentTimeMillisUnsafe()
+      const renewed = yield* Effect.result(renewAll(now + leaseMillis))
+      if (Result.isSuccess(renewed)) {
+        for (const partition of held.values()) if (partition.until > now) partition.until = now + leaseMillis
+      }
       if (Result.isFailure(renewed) && !isFailing) {
         yield* Effect.logWarning(`The leases of the inbox were not renewed. ${renewed.failure.message}`)
       }
@@ -94,9 +100,13 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
 
   /**
    * The claimed partitions without those that this process is still handling: their leases expired, for example while the
-   * store was unavailable. They continue under the new owner, and so does a commit that is being retried.
+   * store was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried.
    */
-  const withoutHeld = (partitions: ReadonlyArray<Partition>, newOwner: string): ReadonlyArray<Partition> =>
+  const withoutHeld = (
+    partitions: ReadonlyArray<Partition>,
+    newOwner: string,
+    until: number
+  ): ReadonlyArray<Partition> =>
     partitions.filter(({ key, updates }) => {
       const partition = held.get(key)
       // If the partition was released, but the result of the commit is not known yet, its completed update is gone.
@@ -109,7 +119,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
         return false
       }
       if (partition !== undefined) partition.isClaimedAgain = true
-      held.set(key, makeHeld(newOwner))
+      held.set(key, makeHeld(newOwner, until))
       return true
     })
 
@@ -118,7 +128,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     completed: Commit["completed"],
     release: boolean
   ): Effect.Effect<void> => {
-    const partition = held.get(partitionKey) ?? makeHeld(owner)
+    const partition = held.get(partitionKey) ?? makeHeld(owner, 0)
     if (release) partition.release = { id: completed?.id }
     const commit = Effect.suspend(() =>
       partition.isClaimedAgain
@@ -140,13 +150,14 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
           if (max < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
           const name = owner
-          const claim = store.claim({ owner: name, now, leaseUntil: now + leaseMillis, maxPartitions: max, maxUpdates })
+          const leaseUntil = now + leaseMillis
+          const claim = store.claim({ owner: name, now, leaseUntil, maxPartitions: max, maxUpdates })
           if (!store.isShared) return claim
           return Effect.map(
             Effect.tapError(claim, () => changeOwner),
             (partitions) => {
               if (partitions.length > 0) pause = pollInterval
-              return withoutHeld(partitions, name)
+              return withoutHeld(partitions, name, leaseUntil)
             }
           )
         })
@@ -155,6 +166,9 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       store.isShared
         ? commitShared(partitionKey, completed, release)
         : retryForever(store.commit([{ owner, partitionKey, completed, release }])),
+    /** Whether the lease of a claimed partition has not expired. */
+    isHeld: (partitionKey: string): boolean =>
+      !store.isShared || (held.get(partitionKey)?.until ?? 0) > clock.currentTimeMillisUnsafe(),
     /** Waits until there may be partitions to claim. */
     waitForMore: store.isShared
       ? Effect.map(

@@ -25,6 +25,7 @@ export interface Options<E, R> {
   readonly timeout: Duration.Duration
   readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
   readonly commit: Leases["commit"]
+  readonly isHeld: Leases["isHeld"]
   /** Called when a worker has ended, and no longer holds its partition. */
   readonly onEnd: () => void
   /** Runs when an update is about to become a dead letter. */
@@ -225,6 +226,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     })
 
   const start = (worker: Worker<R>): void => {
+    // Another process may handle the rest of the partition. A retry continues, because its update was handled in part.
+    if (worker.attempts === 0 && !options.isHeld(worker.partition.key)) return release(worker)
     const { isRedelivered, update: queued } = entryOf(worker)
     const { decoded } = queued
     const now = clock.currentTimeMillisUnsafe()
