@@ -363,6 +363,8 @@ describe("faults", () => {
       [{ probability: 2, status: 500 }, "probability"],
       [{ reset: "before", status: 500 }, "breaks"],
       [{ delivery: "drop", path: "/me" }, "use two rules"],
+      [{ delivery: "drop", forward_body: "null" }, "use two rules"],
+      [{ update_type: "message_created", forward_body: "null", delay: 1 }, "use two rules"],
       [{ update_type: "bot_added", status: 500 }, "delivery"],
       [{ body: "a", code: "b" }, "whole body"],
       [{ status: 500, headers: { "a b": "c" } }, "is not a valid header"],

@@ -1,12 +1,14 @@
 import { Message, Update } from "@colloquy/core"
 import * as Endpoints from "@colloquy/core/Endpoints"
 import * as OpenApi from "@colloquy/core/OpenApi"
-import { Fixtures } from "@colloquy/testing"
+import { Emulator, Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { validatorOf } from "../support/openapi.ts"
+import { problemOf, validatorOf } from "../support/openapi.ts"
+import { raw } from "../support/raw.ts"
+import { answers } from "../support/validateAnswers.ts"
 
 const document = OpenApi.fromEndpoints(Endpoints.all, { url: "http://127.0.0.1:8080" })
 
@@ -219,6 +221,21 @@ describe("OpenApi", () => {
       ["Update", "update_type", ["UnknownUpdate"]]
     ])
   })
+
+  it.effect("is what every answer of the emulator is validated against in the tests", () =>
+    Effect.gen(function* () {
+      const { status, text } = yield* raw("GET", "/me")
+      yield* raw("GET", "/me", { token: null })
+      assert.deepStrictEqual(
+        [...answers.values()].map(({ endpoint, status }) => `${endpoint} ${status}`),
+        ["Me.get 200", "Me.get 401"]
+      )
+      assert.isUndefined(problemOf("Me.get", status, text))
+      assert.include(problemOf("Me.get", 200, text.replace("user_id", "id")), "must have required property 'user_id'")
+      assert.include(problemOf("Me.get", 402, text), "has no status 402")
+      assert.include(problemOf("Me.get", 401, "{}"), "must have required property 'code'")
+    }).pipe(Effect.provide(Emulator.layerBot()))
+  )
 
   it("generates schemas that accept data of the platform, unknown kinds included, and reject malformed data", () => {
     const isMessage = validatorOf("Message")

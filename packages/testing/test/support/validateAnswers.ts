@@ -8,7 +8,8 @@ interface Answer {
   readonly body: string
 }
 
-const answers = new Map<string, Answer>()
+/** The answers of the emulators of the test that runs. */
+export const answers = new Map<string, Answer>()
 
 // What an emulator answers, before faults and interceptors change it.
 vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
