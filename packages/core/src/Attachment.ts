@@ -6,8 +6,9 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, nullish, openList, openUnion, Raw } from "./internal/client/wire.ts"
+import { Int64, nullish, openList, openUnion } from "./internal/client/wire.ts"
 import { Buttons } from "./Keyboard.ts"
+import { UserWithPhoto } from "./User.ts"
 
 /**
  * An image. Its `url` expires at the time in its parameter `expires`; request the message again for a new one.
@@ -20,6 +21,8 @@ export const ImageAttachment = Schema.Struct({
   payload: Schema.Struct({ photo_id: Int64, token: Schema.String, url: Schema.String })
 })
 
+const media = { url: nullish(Schema.String), token: Schema.String }
+
 /**
  * A video. `Videos.get` returns the addresses it can be played from. `duration` is in seconds.
  *
@@ -28,8 +31,8 @@ export const ImageAttachment = Schema.Struct({
  */
 export const VideoAttachment = Schema.Struct({
   type: Schema.tag("video"),
-  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
-  thumbnail: nullish(Schema.Struct({ url: Schema.String })),
+  payload: Schema.Struct({ id: nullish(Int64), ...media }),
+  thumbnail: nullish(Schema.Struct({ url: Schema.String, photo_id: nullish(Int64), token: nullish(Schema.String) })),
   width: nullish(Schema.Int),
   height: nullish(Schema.Int),
   duration: nullish(Schema.Finite)
@@ -43,7 +46,7 @@ export const VideoAttachment = Schema.Struct({
  */
 export const AudioAttachment = Schema.Struct({
   type: Schema.tag("audio"),
-  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
+  payload: Schema.Struct({ id: nullish(Int64), ...media }),
   transcription: nullish(Schema.String)
 })
 
@@ -55,7 +58,7 @@ export const AudioAttachment = Schema.Struct({
  */
 export const FileAttachment = Schema.Struct({
   type: Schema.tag("file"),
-  payload: Schema.Struct({ url: nullish(Schema.String), token: Schema.String }),
+  payload: Schema.Struct(media),
   filename: nullish(Schema.String),
   size: nullish(Schema.Int)
 })
@@ -74,7 +77,11 @@ export const StickerAttachment = Schema.Struct({
 })
 
 /**
- * A contact: its vCard, and other fields that the platform sends.
+ * A contact: its vCard. The contact that a user sends by a `request_contact` button also has the user in `max_info`, and
+ * in `hash` the signature of the platform over the vCard.
+ *
+ * @assumption requestedContact
+ * @assumption contactHash
  *
  * @category models
  * @since 0.1.0
@@ -82,9 +89,11 @@ export const StickerAttachment = Schema.Struct({
 export const ContactAttachment = Schema.Struct({
   type: Schema.tag("contact"),
   payload: nullish(
-    Schema.StructWithRest(Schema.Struct({ vcf_info: nullish(Schema.String), hash: nullish(Schema.String) }), [
-      Schema.Record(Schema.String, Raw)
-    ])
+    Schema.Struct({
+      vcf_info: nullish(Schema.String),
+      hash: nullish(Schema.String),
+      max_info: nullish(UserWithPhoto)
+    })
   )
 })
 

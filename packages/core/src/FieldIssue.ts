@@ -19,7 +19,8 @@ export interface FieldIssue {
   readonly problem: string
 }
 
-const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
+/** @internal The text of a path. */
+export const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>(
     (field, key) =>
       typeof key === "number" ? `${field}[${key}]` : field === "" ? String(key) : `${field}.${String(key)}`,
@@ -109,25 +110,32 @@ const ruleOf = (issue: SchemaIssue.Filter): string | undefined => {
   return message ?? (typeof expected === "string" ? `must be ${expected}` : undefined)
 }
 
-const collect = (
+/** @internal An issue that has no issues inside it. */
+export interface Leaf {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly problem: string
+}
+
+/** @internal Returns the issues that have no issues inside them. */
+export const leaves = (
   issue: SchemaIssue.Issue,
-  path: ReadonlyArray<PropertyKey>,
-  rule: string | undefined
-): ReadonlyArray<FieldIssue> => {
+  path: ReadonlyArray<PropertyKey> = [],
+  rule?: string
+): ReadonlyArray<Leaf> => {
   switch (issue._tag) {
     case "Pointer":
-      return collect(issue.issue, [...path, ...issue.path], rule)
+      return leaves(issue.issue, [...path, ...issue.path], rule)
     case "Encoding":
-      return collect(issue.issue, path, rule)
+      return leaves(issue.issue, path, rule)
     case "Filter":
-      return collect(issue.issue, path, rule ?? ruleOf(issue))
+      return leaves(issue.issue, path, rule ?? ruleOf(issue))
     case "Composite":
-      return issue.issues.flatMap((inner) => collect(inner, path, rule))
+      return issue.issues.flatMap((inner) => leaves(inner, path, rule))
     case "AnyOf":
-      if (issue.issues.length > 0) return issue.issues.flatMap((inner) => collect(inner, path, rule))
-      return [{ field: fieldOf(path), problem: rule ?? problemOf(issue) }]
+      if (issue.issues.length > 0) return issue.issues.flatMap((inner) => leaves(inner, path, rule))
+      return [{ path, problem: rule ?? problemOf(issue) }]
     default:
-      return [{ field: fieldOf(path), problem: rule ?? problemOf(issue) }]
+      return [{ path, problem: rule ?? problemOf(issue) }]
   }
 }
 
@@ -147,7 +155,8 @@ const collect = (
  * @category constructors
  * @since 0.1.0
  */
-export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<FieldIssue> => collect(issue, [], undefined)
+export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<FieldIssue> =>
+  leaves(issue).map(({ path, problem }) => ({ field: fieldOf(path), problem }))
 
 /**
  * Formats issues on one line, separated by semicolons.

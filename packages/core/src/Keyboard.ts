@@ -7,8 +7,16 @@
  */
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { openList, openUnion, optional } from "./internal/client/wire.ts"
+import { openEnum, openList, openUnion, optional } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
+
+/**
+ * The fields of every button: its text, and the `intent` of buttons that were received, by which the messenger can show
+ * the button in another color. A button that is sent needs none.
+ *
+ * @assumption buttonTypes
+ */
+const common = { text: Schema.String, intent: optional(openEnum("default", "positive", "negative")) }
 
 /**
  * A button that sends the bot a `message_callback` update with its `payload`. Answer the callback by `Answers.answer`.
@@ -18,7 +26,7 @@ import * as Platform from "./Platform.ts"
  */
 export const CallbackButton = Schema.Struct({
   type: Schema.tag("callback"),
-  text: Schema.String,
+  ...common,
   payload: optional(Schema.String)
 })
 
@@ -28,7 +36,7 @@ export const CallbackButton = Schema.Struct({
  * @category models
  * @since 0.1.0
  */
-export const LinkButton = Schema.Struct({ type: Schema.tag("link"), text: Schema.String, url: Schema.String })
+export const LinkButton = Schema.Struct({ type: Schema.tag("link"), ...common, url: Schema.String })
 
 /**
  * A button that asks the user to send their contact.
@@ -36,7 +44,7 @@ export const LinkButton = Schema.Struct({ type: Schema.tag("link"), text: Schema
  * @category models
  * @since 0.1.0
  */
-export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_contact"), text: Schema.String })
+export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_contact"), ...common })
 
 /**
  * A button that asks the user to send their location. With `quick`, the messenger does not ask
@@ -47,7 +55,7 @@ export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_co
  */
 export const RequestGeoLocationButton = Schema.Struct({
   type: Schema.tag("request_geo_location"),
-  text: Schema.String,
+  ...common,
   quick: optional(Schema.Boolean)
 })
 
@@ -57,7 +65,7 @@ export const RequestGeoLocationButton = Schema.Struct({
  * @category models
  * @since 0.1.0
  */
-export const MessageButton = Schema.Struct({ type: Schema.tag("message"), text: Schema.String })
+export const MessageButton = Schema.Struct({ type: Schema.tag("message"), ...common })
 
 /**
  * A button that opens a mini app.
@@ -67,7 +75,7 @@ export const MessageButton = Schema.Struct({ type: Schema.tag("message"), text: 
  */
 export const OpenAppButton = Schema.Struct({
   type: Schema.tag("open_app"),
-  text: Schema.String,
+  ...common,
   web_app: Schema.String,
   contact_id: optional(Schema.Int),
   payload: optional(Schema.String)
@@ -81,7 +89,7 @@ export const OpenAppButton = Schema.Struct({
  */
 export const ClipboardButton = Schema.Struct({
   type: Schema.tag("clipboard"),
-  text: Schema.String,
+  ...common,
   payload: Schema.String
 })
 

@@ -44,7 +44,7 @@ export interface MessageBody extends Schema.Schema.Type<typeof MessageBody> {}
 export const MessageLinkType = openEnum("forward", "reply")
 
 /**
- * The message that a message forwards or replies to. `chat_id` is the chat in which a forwarded message was first
+ * The message that a message forwards or replies to. `message` can be missing if it was deleted. `chat_id` is the chat in which a forwarded message was first
  * published.
  *
  * @category models
@@ -54,7 +54,7 @@ export const LinkedMessage = Schema.Struct({
   type: MessageLinkType,
   sender: nullish(User),
   chat_id: nullish(ChatId),
-  message: MessageBody
+  message: nullish(MessageBody)
 })
 
 /**

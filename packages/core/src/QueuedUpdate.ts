@@ -5,7 +5,7 @@
  */
 import type * as Result from "effect/Result"
 import * as Fingerprint from "./Fingerprint.ts"
-import { chatOf, encode, type MalformedUpdate, parse, type Update, userIdOf } from "./Update.ts"
+import { chatOf, encode, type MalformedUpdate, parse, receivedText, type Update, userIdOf } from "./Update.ts"
 import { stringify } from "./internal/client/json.ts"
 
 /**
@@ -80,7 +80,7 @@ class DecodedUpdate implements QueuedUpdate {
   }
 
   get text(): string {
-    return (this.#text ??= stringify(encode(this.decoded.success)))
+    return (this.#text ??= receivedText(this.decoded.success) ?? stringify(encode(this.decoded.success)))
   }
 }
 

@@ -6,22 +6,25 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
+import * as malformed from "./internal/client/malformed.ts"
 import { memberOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
 import { parseMarked, restore, restoreText } from "./internal/client/json.ts"
-import { User, UserId } from "./User.ts"
+import { User, UserId, UserWithPhoto } from "./User.ts"
 
 const update = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ update_type: Schema.tag(type), timestamp: Millis, ...fields })
 
 const locale = { user_locale: nullish(Schema.String) }
 
-const inChat = { chat_id: ChatId, user: User }
+// The platform sends the id of the user beside the user too.
+const inChat = { chat_id: ChatId, user: UserWithPhoto, user_id: nullish(UserId) }
 
 const isChannel = { is_channel: nullish(Schema.Boolean) }
 
@@ -162,7 +165,7 @@ export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
   }
 }
 
-type Decode = (json: unknown) => Result.Result<Update, Schema.SchemaError>
+type Decode = malformed.Decode<Update>
 
 const decodeAny: Decode = Schema.decodeUnknownResult(Update)
 
@@ -178,12 +181,74 @@ const decoderOf = (json: unknown): Decode => {
   return decoder
 }
 
+/**
+ * A part of an update that could not be decoded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MalformedPart {
+  /** The path of the part, such as `message.body.attachments[0]`. */
+  readonly field: string
+  /** What is wrong with it. */
+  readonly problem: string
+  /** Its JSON. */
+  readonly raw: unknown
+}
+
+const partsOf = new WeakMap<Update, ReadonlyArray<MalformedPart>>()
+
+/**
+ * Returns the parts of an update that could not be decoded, with their JSON. They do not fail the rest of the update:
+ *
+ * - an attachment, a button or an element of markup is decoded as an unknown one, `{ type: "unknown", raw }`;
+ * - of a user, the fields that can be decoded remain. A missing `first_name` is the `name` of the user, or empty;
+ * - the `link` and the `stat` of a message are left out.
+ *
+ * The type, the chat and the id of the user of an update are required: without them it is a {@link MalformedUpdate}.
+ * `Updates.run` logs one warning for an update with malformed parts.
+ *
+ * **Example** (A photo without its id)
+ *
+ * ```ts
+ * import { Handler, Update } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const report = Handler.on("message_created", (update) =>
+ *   Effect.forEach(Update.malformedParts(update), ({ field, problem }) => Effect.logInfo(`${field}: ${problem}`))
+ * )
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const malformedParts = (update: Update): ReadonlyArray<MalformedPart> => partsOf.get(update) ?? []
+
+/** @internal Adds a warning about the malformed parts of an update. */
+export const withMalformedWarning = <A, E, R>(
+  update: Update,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  const parts = partsOf.get(update)
+  return parts === undefined ? effect : Effect.andThen(Effect.logWarning(malformed.describe(parts)), effect)
+}
+
+const received = new WeakMap<Update, unknown>()
+
+/** @internal The JSON text of an update that was decoded by {@link decodeReceived}. */
+export const receivedText = (update: Update): string | undefined => {
+  const json = received.get(update)
+  return json === undefined ? undefined : restoreText(json)
+}
+
 /** @internal The JSON value of an update, as on the wire. */
 export const encode: (update: Update) => unknown = Schema.encodeSync(Update)
 
 /** @internal Decodes one update of a parsed body. */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
-  const read = decoderOf(json)(json)
+  const parts: Array<MalformedPart> = []
+  const read = malformed.decode(decoderOf(json), json, parts)
+  if (Result.isSuccess(read) && parts.length > 0) partsOf.set(read.success, parts)
   return Result.isSuccess(read)
     ? Result.succeed(read.success)
     : Result.fail(
@@ -192,6 +257,13 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
           raw: Result.getOrElse(restore(json), () => restoreText(json))
         })
       )
+}
+
+/** @internal As {@link decode}, and keeps the JSON, with the members that this version does not know. */
+export const decodeReceived = (json: unknown): Result.Result<Update, MalformedUpdate> => {
+  const decoded = decode(json)
+  if (Result.isSuccess(decoded)) received.set(decoded.success, json)
+  return decoded
 }
 
 /**

@@ -22,13 +22,13 @@ import * as rules from "./internal/client/rules.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
 import type { DeadLetter } from "./QueuedUpdate.ts"
-import { decode, encode, type MalformedUpdate, Update } from "./Update.ts"
+import { decodeReceived, encode, type MalformedUpdate, Update } from "./Update.ts"
 
 const UpdateResult: Schema.Codec<Result.Result<Update, MalformedUpdate>, unknown> = Schema.Unknown.pipe(
   Schema.decodeTo(
     Schema.declare((u): u is Result.Result<Update, MalformedUpdate> => Result.isResult(u), { wire: Update }),
     {
-      decode: Getter.transform(decode),
+      decode: Getter.transform(decodeReceived),
       encode: Getter.transform(Result.match({ onSuccess: encode, onFailure: ({ raw }): unknown => raw }))
     }
   )

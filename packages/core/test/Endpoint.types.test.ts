@@ -169,7 +169,7 @@ describe("Endpoint: types of requests", () => {
 
 describe("Endpoint: types of responses", () => {
   it("narrow an update by update_type", () => {
-    expectTypeOf<Update.Of<"bot_started">["user"]>().toEqualTypeOf<User.User>()
+    expectTypeOf<Update.Of<"bot_started">["user"]>().toEqualTypeOf<User.UserWithPhoto>()
     expectTypeOf<Update.Of<"message_callback">["callback"]>().toEqualTypeOf<Update.Callback>()
     expectTypeOf<Update.Of<"unknown">["raw"]>().toEqualTypeOf<unknown>()
     expectTypeOf<Update.Update["update_type"]>().toEqualTypeOf<Update.UpdateType | "unknown">()

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { Json, Update } from "../src/index.ts"
-import { bot, chat_id, comment, message, mid, user, user_id } from "./support/fixtures.ts"
+import { bot, chat_id, comment, message, mid, seq, user, user_id } from "./support/fixtures.ts"
 
 const read = (update_type: string, fields: object = {}): Update.Update =>
   Result.getOrThrow(Update.parse(Json.stringify({ update_type, timestamp: 1, ...fields })))
@@ -70,15 +71,129 @@ describe("Update: chatOf, chatTypeOf, userOf, userIdOf and textOf", () => {
   })
 })
 
+describe("an update with malformed parts", () => {
+  const update = (changes: object) => ({ update_type: "message_created", timestamp: 1, message: message(changes) })
+  const parts = (update: Update.Update) =>
+    Update.malformedParts(update).map(({ field, problem }) => `${field}: ${problem}`)
+  const image = { type: "image", payload: { photo_id: 5, token: "t", url: "u" } }
+
+  const parsed = (json: object) => Result.getOrThrow(Update.parse(Json.stringify(json)))
+  const bodyOf = (json: object) => Update.messageOf(parsed(json))?.body
+
+  it("keeps the attachments beside one that is malformed", () => {
+    const older = { type: "image", payload: { token: "t", url: "u", id: seq } }
+    const sticker = { type: "sticker", payload: { url: "u" } }
+    const json = update({ body: { mid, seq, text: "hi", attachments: [image, older, sticker, "image"] } })
+    const decoded = parsed(json)
+    assert.deepStrictEqual(
+      Update.messageOf(decoded)?.body?.attachments?.map((each) => (each.type === "unknown" ? each.raw : each.type)),
+      ["image", older, sticker, "image"]
+    )
+    assert.deepStrictEqual(parts(decoded), [
+      "message.body.attachments[1]: `payload.photo_id` is missing",
+      "message.body.attachments[2]: `payload.code` is missing",
+      "message.body.attachments[3]: must be an object whose type is one of image, video, audio, file, sticker, contact, inline_keyboard, share, location, unknown"
+    ])
+    assert.deepStrictEqual<ReadonlyArray<unknown>>(
+      Update.malformedParts(decoded).map(({ raw }) => raw),
+      [older, sticker, "image"]
+    )
+    assert.deepStrictEqual(Json.parse(Json.stringify(Schema.encodeSync(Update.Update)(decoded))), json)
+  })
+
+  it("keeps the rest of the message if its attachments, markup, link or statistics are malformed", () => {
+    for (const attachments of ["none", 5, {}]) {
+      const body = bodyOf(update({ body: { mid, seq, text: "hi", attachments } }))
+      assert.deepStrictEqual([body?.text, body?.attachments], ["hi", [{ type: "unknown", raw: attachments }]])
+    }
+    const markup = [
+      { type: "strong", from: 0, length: 1 },
+      { type: "strong", from: "0", length: 1 }
+    ]
+    assert.deepStrictEqual<unknown>(bodyOf(update({ body: { mid, seq, markup } }))?.markup, [
+      markup[0],
+      { type: "unknown", raw: markup[1] }
+    ])
+    const broken = parsed(update({ link: { message: { mid, seq } }, stat: { views: "many" } }))
+    assert.deepStrictEqual([Update.messageOf(broken)?.link, Update.messageOf(broken)?.stat], [null, null])
+    assert.deepStrictEqual(parts(broken), ["message.link: `type` is missing", "message.stat: `views` must be a number"])
+  })
+
+  it("keeps a link whose message is missing or malformed", () => {
+    for (const linked of [{}, { message: null }, { message: { seq, text: "no id" } }]) {
+      const { link } = Update.messageOf(parsed(update({ link: { type: "forward", chat_id: 5, ...linked } })))!
+      assert.deepStrictEqual<unknown>([link?.type, link?.chat_id, link?.message ?? null], ["forward", 5, null])
+    }
+  })
+
+  it("keeps the buttons beside one that is malformed", () => {
+    const good = { type: "callback", text: "a", payload: "p", intent: "positive" }
+    const bad = { type: "callback" }
+    const keyboard = { type: "inline_keyboard", payload: { buttons: [[good, bad], [bad]] } }
+    const [attachment] = bodyOf(update({ body: { mid, seq, attachments: [keyboard] } }))?.attachments ?? []
+    assert.deepStrictEqual<unknown>(attachment.type === "inline_keyboard" && attachment.payload.buttons, [
+      [good, { type: "unknown", raw: bad }],
+      [{ type: "unknown", raw: bad }]
+    ])
+  })
+
+  it("keeps of a user the fields that can be decoded", () => {
+    const older = { user_id, name: "Ann Lee", last_activity_time: "yesterday" }
+    const decoded = parsed(update({ sender: older }))
+    assert.deepStrictEqual(Update.userOf(decoded), { user_id, name: "Ann Lee", first_name: "Ann Lee", is_bot: false })
+    assert.deepStrictEqual(Update.malformedParts(decoded)[0].raw, older)
+    const started = parsed({ update_type: "bot_started", timestamp: 1, chat_id, user: { user_id, is_bot: false } })
+    assert.deepStrictEqual(Update.userOf(started), { user_id, first_name: "", is_bot: false })
+  })
+
+  it("is malformed without its chat, its user or the id of its message", () => {
+    const recipient = { chat_type: "chat", chat_id: "none" }
+    for (const changes of [{ recipient }, { sender: { first_name: "Ann" } }, { body: { seq } }, { timestamp: null }]) {
+      assert.isTrue(Result.isFailure(Update.parse(Json.stringify(update(changes)))), Object.keys(changes)[0])
+    }
+  })
+
+  it("is decoded however many of its parts are malformed", () => {
+    const markup = Array.from({ length: 20_000 }, () => ({ type: "strong" }))
+    const decoded = parsed(update({ body: { mid, seq, markup } }))
+    assert.isAtLeast(Update.malformedParts(decoded).length, 20_000)
+  })
+
+  it("has no malformed parts if nothing is malformed", () => {
+    assert.deepStrictEqual(Update.malformedParts(parsed(update({}))), [])
+  })
+})
+
+describe("an update with members of live traffic", () => {
+  it("keeps the avatar of a user, and the id beside a user", () => {
+    const avatars = { avatar_url: "https://a.example/s", full_avatar_url: "https://a.example/l" }
+    for (const type of ["bot_started", "bot_added", "user_added", "dialog_removed"]) {
+      const fields: object = { user: { ...user, ...avatars }, user_id }
+      assert.deepInclude(read(type, { chat_id: dialog_id, ...fields }), fields as never)
+    }
+  })
+
+  it("keeps what attachments and buttons have besides the document", () => {
+    const attachments = [
+      { type: "video", payload: { id: seq, url: "u", token: "t" }, thumbnail: { url: "u", photo_id: seq, token: "p" } },
+      { type: "audio", payload: { id: 5n, url: "u", token: "t" } },
+      { type: "contact", payload: { vcf_info: "v", hash: "h", max_info: { ...user, avatar_url: "a" } } },
+      { type: "inline_keyboard", payload: { buttons: [[{ type: "link", text: "a", url: "u", intent: "default" }]] } }
+    ]
+    const update = read("message_created", { message: message({ body: { mid, seq, attachments } }) })
+    assert.deepStrictEqual<unknown>(Update.messageOf(update)?.body?.attachments, attachments)
+  })
+})
+
 describe("an update that is nested deep", () => {
   const lists = (levels: number, inside = "") => `${"[".repeat(levels)}${inside}${"]".repeat(levels)}`
 
-  const seq = "116328127605864690"
+  const longSeq = "116328127605864690"
 
-  it.each([lists(6000), lists(100_000), lists(6000, seq), `[1,${seq},${lists(6000, `"\\"a\u0080]"`)}]`])(
+  it.each([lists(6000), lists(100_000), lists(6000, longSeq), `[1,${longSeq},${lists(6000, `"\\"a\u0080]"`)}]`])(
     "is malformed and keeps its JSON where it is of an unknown type (%#)",
     (deep) => {
-      const text = `{"update_type":"comet_seen","seq":${seq},"deep":${deep}}`
+      const text = `{"update_type":"comet_seen","seq":${longSeq},"deep":${deep}}`
       const parsed = Update.parse(text)
       if (Result.isSuccess(parsed)) return assert.fail("it was decoded")
       assert.strictEqual(parsed.failure.problem, "`raw` is nested deeper than 256 levels")
@@ -87,7 +202,7 @@ describe("an update that is nested deep", () => {
   )
 
   it("is malformed and keeps its JSON where another part is malformed", () => {
-    const text = `{"update_type":"bot_started","deep":${lists(6000, seq)}}`
+    const text = `{"update_type":"bot_started","deep":${lists(6000, longSeq)}}`
     const parsed = Update.parse(text)
     if (Result.isSuccess(parsed)) return assert.fail("it was decoded")
     assert.include(parsed.failure.problem, "`timestamp` is missing")

@@ -79,7 +79,7 @@ describe("a bot composed by Handler.first", () => {
         yield* ann.reply
         const command = yield* ann.send("/ask")
         const question = yield* ann.reply
-        assert.deepStrictEqual(question.link?.message.mid, command.body?.mid)
+        assert.deepStrictEqual(question.link?.message?.mid, command.body?.mid)
         yield* ann.press(question, "Coffee")
         assert.strictEqual(yield* ann.notification, "One coffee, please")
       })
@@ -114,7 +114,7 @@ describe("a bot composed by Handler.first", () => {
         Handler.on(["comment_created", "message_created"], (update) => Messages.replyTo(update, content))
       assert.isTrue(yield* Handler.run(replyWith("It is"), update))
       const [comment, reply] = yield* Emulator.comments(post)
-      assert.deepStrictEqual([reply?.body.text, reply?.link?.message.mid], ["It is", comment?.body.mid])
+      assert.deepStrictEqual([reply?.body.text, reply?.link?.message?.mid], ["It is", comment?.body.mid])
       assert.lengthOf(yield* Emulator.messages(channel), 1)
       const refused = yield* Effect.flip(Handler.run(replyWith({ text: "See", attachments: [] }), update))
       assert.include(refused.message, "`attachments` is not a field of this request")

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { type Declaration, paramKey } from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { stringifyPlain } from "./json.ts"
+import type * as malformed from "./malformed.ts"
 
 /** The parts of an HTTP request. */
 export interface Encoded {
@@ -13,7 +14,7 @@ export interface Encoded {
 
 export interface Codec {
   readonly encode: (request: unknown) => Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>>
-  readonly decode: (json: unknown) => Result.Result<unknown, Schema.SchemaError>
+  readonly decode: malformed.Decode<unknown>
 }
 
 const pathPart = /\{(\w+)\}/g

@@ -19,6 +19,7 @@ import * as RateLimiter from "../../RateLimiter.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
 import { measured } from "./metrics.ts"
+import * as malformed from "./malformed.ts"
 import { makeRedact } from "./redact.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -160,9 +161,17 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
       return Effect.flatMap(
         withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause }),
         ({ json, received }) => {
-          const decoded = decode(json)
+          const parts: Array<malformed.MalformedPart> = []
+          const decoded = malformed.decode(decode, json, parts)
           if (Result.isSuccess(decoded)) {
-            const success = Effect.succeed(decoded.success)
+            const value = Effect.succeed(decoded.success)
+            const success =
+              parts.length === 0
+                ? value
+                : Effect.andThen(
+                    Effect.logWarning(redact.text(`${endpoint.endpoint}: ${malformed.describe(parts)}`)),
+                    value
+                  )
             const revealed = dialog(request, decoded.success as Success)
             return revealed === undefined ? success : Effect.andThen(limiter.linkDialog(revealed), success)
           }

@@ -53,6 +53,14 @@ export type Unknown<Key extends string> = { readonly [K in Key]: "unknown" } & {
 export const memberOf = (key: string, value: unknown): unknown =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
 
+/** An element that cannot be decoded as its kind. It is decoded as an unknown one. */
+export class MalformedElement {
+  readonly raw: unknown
+  constructor(raw: unknown) {
+    this.raw = raw
+  }
+}
+
 type Kinds = Readonly<Record<string, Schema.Top>>
 
 type Member<Key extends string, Members extends Kinds> = Members[keyof Members]["Type"] | Unknown<Key>
@@ -65,7 +73,10 @@ const open = <const Key extends string, const Members extends Kinds>(key: Key, m
     Member<Key, Members>,
     unknown
   >
-  const wrapUnknown = (input: unknown): unknown => ({ [key]: "unknown", raw: restoreRaw(input) })
+  const wrapUnknown = (input: unknown): unknown => ({
+    [key]: "unknown",
+    raw: input instanceof MalformedElement ? input.raw : restoreRaw(input)
+  })
   const unwrapUnknown = (output: unknown): unknown =>
     memberOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
   return { known, wrapUnknown, unwrapUnknown }

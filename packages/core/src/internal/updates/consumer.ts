@@ -14,7 +14,7 @@ import type { Inbox } from "../../Inbox.ts"
 import { isPermanentError } from "../../PermanentError.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { StoreError } from "../../StoreError.ts"
-import type { Update } from "../../Update.ts"
+import { type Update, withMalformedWarning } from "../../Update.ts"
 import { UploadFailed } from "../../UploadError.ts"
 import * as leases from "./leases.ts"
 import * as workers from "./workers.ts"
@@ -139,7 +139,10 @@ export const stream = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], s
       }
       const { id, update } = entry
       const { decoded } = update
-      if (Result.isSuccess(decoded)) return [[decoded.success], Option.some({ partitionKey: key, id })]
+      if (Result.isSuccess(decoded)) {
+        yield* withMalformedWarning(decoded.success, Effect.void)
+        return [[decoded.success], Option.some({ partitionKey: key, id })]
+      }
       const failure = { error: decoded.failure.message, attempts: 0, failedAt: clock.currentTimeMillisUnsafe() }
       yield* commit(key, { id, failure }, true)
     }

@@ -14,7 +14,7 @@ import type { ClaimedUpdate, Failure, Partition } from "../../InboxStore.ts"
 import { type DeadLetter, defaultPartitionKey } from "../../QueuedUpdate.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
-import { chatOf, type Update } from "../../Update.ts"
+import { chatOf, type Update, withMalformedWarning } from "../../Update.ts"
 import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
 import type { Leases } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
@@ -242,7 +242,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     worker.startedAt = now
     worker.isTimedOut = false
     worker.isCommitting = false
-    const effect = handleAndCommit(worker, update)
+    const handled = handleAndCommit(worker, update)
+    const effect = attempt === 1 ? withMalformedWarning(update, handled) : handled
     const fiber = forkFor(
       worker,
       update

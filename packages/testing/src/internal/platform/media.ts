@@ -82,7 +82,9 @@ export const withFreshLinks = (state: PlatformState, message: Message): Message 
   return {
     ...message,
     ...(body == null ? {} : { body: renewBody(state, body) }),
-    ...(link == null ? {} : { link: { ...link, message: renewBody(state, link.message) } })
+    ...(link == null
+      ? {}
+      : { link: { ...link, ...(link.message == null ? {} : { message: renewBody(state, link.message) }) } })
   }
 }
 
