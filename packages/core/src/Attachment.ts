@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Int64, nullish, openList, openUnion } from "./internal/client/wire.ts"
+import { Int64, nullish, openList, openUnion, Raw } from "./internal/client/wire.ts"
 import { Buttons } from "./Keyboard.ts"
 import { UserWithPhoto } from "./User.ts"
 
@@ -89,11 +89,14 @@ export const StickerAttachment = Schema.Struct({
 export const ContactAttachment = Schema.Struct({
   type: Schema.tag("contact"),
   payload: nullish(
-    Schema.Struct({
-      vcf_info: nullish(Schema.String),
-      hash: nullish(Schema.String),
-      max_info: nullish(UserWithPhoto)
-    })
+    Schema.StructWithRest(
+      Schema.Struct({
+        vcf_info: nullish(Schema.String),
+        hash: nullish(Schema.String),
+        max_info: nullish(UserWithPhoto)
+      }),
+      [Schema.Record(Schema.String, Raw)]
+    )
   )
 })
 
