@@ -11,9 +11,9 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { createServer as createPlain, type IncomingMessage, type RequestListener } from "node:http"
 import { createServer as createSecure } from "node:https"
-import { type Certified, makeAuthority, makeExpired, makeLeaf, makeSelfSigned } from "./support/certificates.ts"
+import { type Issued, makeAuthority, makeExpired, makeHost, makeSelfSigned } from "./support/certificates.ts"
 import { says } from "./support/fidelity.ts"
-import { listening } from "./support/listening.ts"
+import { listen } from "./support/listen.ts"
 import { raw } from "./support/raw.ts"
 
 interface Received {
@@ -48,13 +48,13 @@ const authorities = Effect.gen(function* () {
 
 /** What becomes of a delivery to a server that shows a certificate and those above it. */
 const deliverTo = Effect.fnUntraced(function* (
-  shown: ReadonlyArray<Certified>,
-  trusted: ReadonlyArray<Certified>,
+  shown: ReadonlyArray<Issued>,
+  trusted: ReadonlyArray<Issued>,
   { status = 200, url: at = url }: { readonly status?: number; readonly url?: string } = {}
 ) {
   const received: Array<Received> = []
   const cert = shown.map(({ pem }) => pem).join("\n")
-  const port = yield* listening(createSecure({ cert, key: shown[0].key }, keep(received, status)))
+  const port = yield* listen(createSecure({ cert, key: shown[0].key }, keep(received, status)))
   const sender = NodeWebhookSender.layer({
     extraCa: trusted.map(({ pem }) => pem),
     connectTo: { host: "127.0.0.1", port }
@@ -82,7 +82,7 @@ describe("a webhook over HTTPS", () => {
     "Events are sent over HTTPS to an endpoint whose certificate chain leads to a trusted authority",
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      const leaf = yield* makeLeaf(host, intermediate)
+      const leaf = yield* makeHost(host, intermediate)
       const { delivery, received } = yield* deliverTo([leaf, intermediate], [root])
       assert.strictEqual(outcome(delivery), 200)
       assert.strictEqual(received.length, 1)
@@ -99,7 +99,7 @@ describe("a webhook over HTTPS", () => {
     "The certificate is issued by a trusted authority",
     Effect.gen(function* () {
       const { intermediate } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeLeaf(host, intermediate), intermediate], []))
+      yield* untrusted(deliverTo([yield* makeHost(host, intermediate), intermediate], []))
     })
   )
 
@@ -117,14 +117,14 @@ describe("a webhook over HTTPS", () => {
     "The URL host name matches the certificate CN or SAN",
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeLeaf("other.example", intermediate), intermediate], [root]))
+      yield* untrusted(deliverTo([yield* makeHost("other.example", intermediate), intermediate], [root]))
     })
   )
 
   it.live("is not told at an address that its certificate does not name", () =>
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      const shown = [yield* makeLeaf(host, intermediate), intermediate]
+      const shown = [yield* makeHost(host, intermediate), intermediate]
       yield* untrusted(deliverTo(shown, [root], { url: "https://127.0.0.1/updates" }))
     })
   )
@@ -134,7 +134,7 @@ describe("a webhook over HTTPS", () => {
     "The full certificate chain is served",
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeLeaf(host, intermediate)], [root]))
+      yield* untrusted(deliverTo([yield* makeHost(host, intermediate)], [root]))
     })
   )
 
@@ -148,7 +148,7 @@ describe("a webhook over HTTPS", () => {
   it.live("is not followed where it redirects", () =>
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      const shown = [yield* makeLeaf(host, intermediate), intermediate]
+      const shown = [yield* makeHost(host, intermediate), intermediate]
       const { delivery } = yield* deliverTo(shown, [root], { status: 307 })
       assert.strictEqual(outcome(delivery), 307)
     })
@@ -171,7 +171,7 @@ describe("a webhook over HTTP on the loopback", () => {
   it.live("is told where that is switched on", () =>
     Effect.gen(function* () {
       const received: Array<Received> = []
-      const port = yield* listening(createPlain(keep(received)))
+      const port = yield* listen(createPlain(keep(received)))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/updates`), 200)
       assert.deepStrictEqual(
         received.map(({ body }) => body),
@@ -182,7 +182,7 @@ describe("a webhook over HTTP on the loopback", () => {
 
   it.live("is unreachable where nobody listens", () =>
     Effect.gen(function* () {
-      const port = yield* Effect.scoped(listening(createPlain()))
+      const port = yield* Effect.scoped(listen(createPlain()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "Unreachable")
     })
   )
@@ -195,7 +195,7 @@ describe("a webhook over HTTP on the loopback", () => {
         Deferred.doneUnsafe(begun, Effect.void)
         request.socket.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
       }
-      const port = yield* listening(createPlain(hang))
+      const port = yield* listen(createPlain(hang))
       const delivering = yield* Effect.forkChild(deliverTo(`http://127.0.0.1:${port}/`))
       yield* Deferred.await(begun)
       yield* TestClock.adjust("29999 millis")
@@ -208,7 +208,7 @@ describe("a webhook over HTTP on the loopback", () => {
 
   it.live("has failed where it hangs up", () =>
     Effect.gen(function* () {
-      const port = yield* listening(createPlain((request) => request.socket.destroy()))
+      const port = yield* listen(createPlain((request) => request.socket.destroy()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "ConnectionLost")
     }).pipe(Effect.scoped)
   )

@@ -4,44 +4,44 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createServer as createSecure } from "node:https"
 import { join } from "node:path"
-import { makeAuthority, makeLeaf } from "../support/certificates.ts"
-import { folder, live, open, runToEnd, start } from "../support/command.ts"
+import { makeAuthority, makeHost } from "../support/certificates.ts"
+import { temporaryFolder, liveTest, startJson, run, start } from "../support/command.ts"
 import { call, type Json } from "../support/control.ts"
-import { listening } from "../support/listening.ts"
+import { listen } from "../support/listen.ts"
 
 const full = "/dev/full"
 
 describe("the command", () => {
-  live(
+  liveTest(
     "says in its first line where it is, and stops cleanly at SIGTERM and SIGINT",
     Effect.gen(function* () {
       for (const signal of ["SIGTERM", "SIGINT"] as const) {
-        const { ended, firstLine, kill } = yield* start()
+        const { exited, firstLine, kill } = yield* start()
         const url = /http:\/\/127\.0\.0\.1:\d+/.exec(yield* firstLine)?.[0]
         const { body, status } = yield* call("GET", "/me", undefined, { baseUrl: url!, token: "emulator-token" })
         assert.deepStrictEqual([status, body.is_bot], [200, true])
         yield* kill(signal)
-        const { code, stderr } = yield* ended
+        const { code, stderr } = yield* exited
         assert.deepStrictEqual([code, stderr], [0, ""])
       }
     })
   )
 
-  live(
+  liveTest(
     "stops at once while a poll waits",
     Effect.gen(function* () {
-      const { asBot, ended, kill } = yield* open()
+      const { asBot, exited, kill } = yield* startJson()
       yield* Effect.forkChild(Effect.exit(asBot("GET", "/updates?timeout=90")))
       yield* asBot("GET", "/me")
       yield* kill("SIGTERM")
-      assert.strictEqual((yield* ended).code, 0)
+      assert.strictEqual((yield* exited).code, 0)
     })
   )
 
-  live(
+  liveTest(
     "with --json the first line is one object, and each token is a bot",
     Effect.gen(function* () {
-      const { asBot, line, seen, token, uploads } = yield* open("--token", "one", "--token", "two")
+      const { asBot, line, getOk, token, uploads } = yield* startJson("--token", "one", "--token", "two")
       assert.deepStrictEqual(Object.keys(JSON.parse(line) as object), ["url", "uploads", "token"])
       assert.deepStrictEqual(Object.keys(uploads).toSorted(), ["audio", "file", "image", "video"])
       assert.strictEqual(token, "one")
@@ -50,48 +50,48 @@ describe("the command", () => {
       )
       assert.notStrictEqual(ids[0], ids[1])
       assert.strictEqual((yield* asBot("GET", "/me", undefined, "emulator-token")).status, 401)
-      assert.lengthOf((yield* seen("/bots")).bots, 2)
+      assert.lengthOf((yield* getOk("/bots")).bots, 2)
     })
   )
 
-  live(
+  liveTest(
     "on every address of the machine it says one that can be called",
     Effect.gen(function* () {
-      const { asBot, uploads, url } = yield* open("--host", "0.0.0.0")
+      const { asBot, uploads, url } = yield* startJson("--host", "0.0.0.0")
       for (const address of [url, ...Object.values(uploads)]) assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
       assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
     })
   )
 
-  live(
+  liveTest(
     "has the header and the characters of webhook secrets that the flags name",
     Effect.gen(function* () {
-      const { seen } = yield* open("--secret-header", "X-Other-Secret", "--secret-characters", "_-")
-      assert.deepStrictEqual(yield* seen("/webhooks"), { secret_header: "X-Other-Secret", secret_characters: "_-" })
+      const { getOk } = yield* startJson("--secret-header", "X-Other-Secret", "--secret-characters", "_-")
+      assert.deepStrictEqual(yield* getOk("/webhooks"), { secret_header: "X-Other-Secret", secret_characters: "_-" })
     })
   )
 
-  live(
+  liveTest(
     "begins with the world of a seed",
     Effect.gen(function* () {
-      const path = join(yield* folder, "world.json")
+      const path = join(yield* temporaryFolder, "world.json")
       const world = {
         users: [{ user_id: 1, first_name: "Ann" }],
         chats: [{ type: "chat", chat_id: -9, title: "Club", members: [1], messages: [{ user_id: 1, text: "hi" }] }]
       }
       writeFileSync(path, JSON.stringify(world))
-      const { asBot, seen } = yield* open("--seed", path)
+      const { asBot, getOk } = yield* startJson("--seed", path)
       assert.strictEqual((yield* asBot("GET", "/chats/-9")).body.title, "Club")
-      assert.strictEqual((yield* seen("/chats/-9/messages")).messages[0].body.text, "hi")
+      assert.strictEqual((yield* getOk("/chats/-9/messages")).messages[0].body.text, "hi")
     })
   )
 
-  live(
+  liveTest(
     "keeps the limits of the document, those that are given, or none",
     Effect.gen(function* () {
       const refused = (...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
-          const { asBot } = yield* open("--virtual-time", ...args)
+          const { asBot } = yield* startJson("--virtual-time", ...args)
           const count = (path: string) =>
             Effect.map(
               Effect.replicateEffect(asBot("GET", path), 31),
@@ -107,20 +107,20 @@ describe("the command", () => {
     })
   )
 
-  live(
+  liveTest(
     "with --virtual-time a day passes when it is told to",
     Effect.gen(function* () {
-      const { asBot, made, seen } = yield* open("--virtual-time")
-      const { now } = yield* seen("/clock")
-      const { user_id } = yield* made("/users", { first_name: "Ann" })
-      yield* made("/start", { user_id })
-      assert.strictEqual((yield* made("/clock", { advance_ms: 86_400_000 })).now, now + 86_400_000)
+      const { asBot, postOk, getOk } = yield* startJson("--virtual-time")
+      const { now } = yield* getOk("/clock")
+      const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+      yield* postOk("/start", { user_id })
+      assert.strictEqual((yield* postOk("/clock", { advance_ms: 86_400_000 })).now, now + 86_400_000)
       assert.deepStrictEqual((yield* asBot("GET", "/updates?timeout=0")).body.updates, [])
-      assert.deepStrictEqual((yield* seen("/events?wait_ms=20")).events, [])
+      assert.deepStrictEqual((yield* getOk("/events?wait_ms=20")).events, [])
     })
   )
 
-  live(
+  liveTest(
     "with --virtual-time webhooks over real sockets are retried exactly, and unsubscribed after eight hours",
     Effect.gen(function* () {
       const received: Array<string> = []
@@ -130,14 +130,14 @@ describe("the command", () => {
           response.writeHead(500).end()
         })
       })
-      const port = yield* listening(server)
-      const { asBot, made, seen } = yield* open("--virtual-time", "--lenient")
+      const port = yield* listen(server)
+      const { asBot, postOk, getOk } = yield* startJson("--virtual-time", "--lenient")
       const url = `http://127.0.0.1:${port}/hook`
       assert.deepStrictEqual((yield* asBot("POST", "/subscriptions", { url })).body, { success: true })
-      const { user_id } = yield* made("/users", { first_name: "Ann" })
-      yield* made("/start", { user_id })
-      yield* made("/clock", { advance_ms: 8 * 3600 * 1000 })
-      const { deliveries } = yield* seen("/deliveries")
+      const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+      yield* postOk("/start", { user_id })
+      yield* postOk("/clock", { advance_ms: 8 * 3600 * 1000 })
+      const { deliveries } = yield* getOk("/deliveries")
       const [first] = deliveries
       const seconds = deliveries.map(({ at }: Json) => (at - first.at) / 1000)
       assert.deepStrictEqual(
@@ -149,28 +149,28 @@ describe("the command", () => {
     })
   )
 
-  live(
+  liveTest(
     "delivers to https:// at a port of one's own, under a certificate of one's own authority",
     Effect.gen(function* () {
       const root = yield* makeAuthority("Root")
-      const { key, pem } = yield* makeLeaf("bot.example", root)
-      const path = join(yield* folder, "root.pem")
+      const { key, pem } = yield* makeHost("bot.example", root)
+      const path = join(yield* temporaryFolder, "root.pem")
       writeFileSync(path, root.pem)
       const received: Array<string | undefined> = []
       const server = createSecure({ cert: pem, key }, (request, response) => {
         received.push(request.headers.host)
         request.resume().on("end", () => response.end())
       })
-      const port = yield* listening(server)
+      const port = yield* listen(server)
       const to = ["--webhook-to", `127.0.0.1:${port}`]
       const outcomes = (...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
-          const { asBot, made, seen } = yield* open("--virtual-time", ...to, ...args)
+          const { asBot, postOk, getOk } = yield* startJson("--virtual-time", ...to, ...args)
           yield* asBot("POST", "/subscriptions", { url: "https://bot.example/updates" })
-          const { user_id } = yield* made("/users", { first_name: "Ann" })
-          yield* made("/start", { user_id })
-          yield* made("/clock", { advance_ms: 1000 })
-          const { deliveries } = yield* seen("/deliveries")
+          const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+          yield* postOk("/start", { user_id })
+          yield* postOk("/clock", { advance_ms: 1000 })
+          const { deliveries } = yield* getOk("/deliveries")
           return deliveries.map(({ failure, status }: Json) => status ?? failure)
         })
       assert.deepStrictEqual(yield* outcomes("--webhook-ca", path), [200])
@@ -179,18 +179,18 @@ describe("the command", () => {
     })
   )
 
-  live(
+  liveTest(
     "plays a recorded journal back, to the same ids and texts, and gives a bot all its updates",
     Effect.gen(function* () {
-      const path = join(yield* folder, "journal.ndjson")
-      const first = yield* open("--record", path)
-      const ann = yield* first.made("/users", { first_name: "Ann" })
+      const path = join(yield* temporaryFolder, "journal.ndjson")
+      const first = yield* startJson("--record", path)
+      const ann = yield* first.postOk("/users", { first_name: "Ann" })
       const { user_id } = ann
-      const said = yield* first.made("/messages", { user_id, text: "hi" })
+      const said = yield* first.postOk("/messages", { user_id, text: "hi" })
       const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes" }]] } }
       const asked = yield* first.asBot("POST", `/messages?user_id=${user_id}`, { text: "?", attachments: [keyboard] })
       const message_id = asked.body.message.body.mid
-      yield* first.made("/press", { user_id, message_id, button: "Yes" })
+      yield* first.postOk("/press", { user_id, message_id, button: "Yes" })
       const address = (yield* first.asBot("POST", "/uploads?type=file")).body.url as string
       const form = new FormData()
       form.append("data", new Blob(["notes"]), "notes.txt")
@@ -198,28 +198,28 @@ describe("the command", () => {
       const { token } = uploaded as { readonly token: string }
       yield* first.asBot("GET", "/updates?timeout=0")
       const path1 = `/chats/${said.recipient.chat_id}/messages`
-      const { messages } = yield* first.seen(path1)
-      const { updates } = yield* first.seen("/updates")
+      const { messages } = yield* first.getOk(path1)
+      const { updates } = yield* first.getOk("/updates")
       yield* first.kill("SIGTERM")
-      assert.strictEqual((yield* first.ended).code, 0)
+      assert.strictEqual((yield* first.exited).code, 0)
 
-      const second = yield* open("--replay", path, "--virtual-time")
-      assert.deepStrictEqual((yield* second.seen(path1)).messages, messages)
+      const second = yield* startJson("--replay", path, "--virtual-time")
+      assert.deepStrictEqual((yield* second.getOk(path1)).messages, messages)
       assert.deepStrictEqual((yield* second.asBot("GET", "/updates?timeout=0")).body.updates, updates)
       const file = { attachments: [{ type: "file", payload: { token } }] }
-      yield* second.made("/clock", { advance_ms: 60_000 })
+      yield* second.postOk("/clock", { advance_ms: 60_000 })
       const sent = yield* second.asBot("POST", `/messages?user_id=${user_id}`, file)
       assert.strictEqual(sent.body.message?.body.attachments[0].filename, "notes.txt")
       yield* second.kill("SIGTERM")
-      assert.deepStrictEqual(yield* Effect.map(second.ended, ({ code, stderr }) => [code, stderr]), [0, ""])
+      assert.deepStrictEqual(yield* Effect.map(second.exited, ({ code, stderr }) => [code, stderr]), [0, ""])
       assert.isAbove(readFileSync(path, "utf8").split("\n").length, 7)
     })
   )
 
-  live(
+  liveTest(
     "explains a bad flag or file in one line, and ends with 2",
     Effect.gen(function* () {
-      const files = yield* folder
+      const files = yield* temporaryFolder
       const written = (name: string, text: string) => {
         const path = join(files, name)
         writeFileSync(path, text)
@@ -231,7 +231,7 @@ describe("the command", () => {
       const misspelt = written("misspelt.json", `{"user":[{"first_name":"Ann"}]}`)
       const misspeltWithin = written("within.json", `{"chats":[{"type":"chat","mesages":[]}]}`)
       const journal = written("journal.ndjson", `{"journal":1,"started_at":1,"tokens":[]}\n\n{"n":0}\n`)
-      const taken = String(yield* listening(createServer()))
+      const taken = String(yield* listen(createServer()))
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [["--nonsense"], "--nonsense"],
         [["extra"], "extra"],
@@ -262,7 +262,7 @@ describe("the command", () => {
         ...(existsSync(full) ? [[["--record", full], `--record ${full}: no space left on the device`] as const] : []),
         [["--record", join(files, "no", "journal")], "no such file"]
       ]
-      const ends = yield* Effect.forEach(cases, ([args]) => runToEnd(...args), { concurrency: 2 })
+      const ends = yield* Effect.forEach(cases, ([args]) => run(...args), { concurrency: 2 })
       ends.forEach(({ code, stderr, stdout }, index) => {
         const [args, problem] = cases[index]
         assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))

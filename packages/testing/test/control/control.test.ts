@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { Agent, request as httpRequest } from "node:http"
 import { connect } from "node:net"
-import { asBot, call, inEmulator, type Json, kinds, look, made, post, seen, token } from "../support/control.ts"
+import { asBot, call, inEmulator, type Json, typesOf, get, postOk, post, getOk, token } from "../support/control.ts"
 
 const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes", payload: "y" }]] } }
 
@@ -16,40 +16,40 @@ describe("the calls under /_emulator", () => {
   it.effect("a whole conversation goes over HTTP without a token", () =>
     inEmulator(
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* seen("/health"), { status: "ready" })
-        const ann = yield* made("/users", { first_name: "Ann", username: "ann", nonsense: true })
+        assert.deepStrictEqual(yield* getOk("/health"), { status: "ready" })
+        const ann = yield* postOk("/users", { first_name: "Ann", username: "ann", nonsense: true })
         assert.strictEqual(Schema.decodeUnknownSync(User.UserWithPhoto)(ann).username, "ann")
 
-        const said = yield* made("/messages", { user_id: ann.user_id, text: "hi" })
+        const said = yield* postOk("/messages", { user_id: ann.user_id, text: "hi" })
         const message = Schema.decodeUnknownSync(Message.Message)(said)
         assert.isAbove(Number(message.body!.seq), Number.MAX_SAFE_INTEGER)
-        assert.deepStrictEqual(kinds(yield* seen("/updates")), ["bot_started", "message_created"])
+        assert.deepStrictEqual(typesOf(yield* getOk("/updates")), ["bot_started", "message_created"])
 
         const answer = yield* asBot("POST", `/messages?user_id=${ann.user_id}`, {
           text: "Sure?",
           attachments: [keyboard]
         })
         const { mid } = answer.body.message.body
-        const { callback_id } = yield* made("/press", { user_id: ann.user_id, message_id: mid, button: "Yes" })
+        const { callback_id } = yield* postOk("/press", { user_id: ann.user_id, message_id: mid, button: "Yes" })
         yield* asBot("POST", `/answers?callback_id=${callback_id}`, {
           notification: "Thanks",
           message: { text: "Done" }
         })
 
         const { chat_id } = said.recipient
-        const { messages } = yield* seen(`/chats/${chat_id}/messages`)
+        const { messages } = yield* getOk(`/chats/${chat_id}/messages`)
         assert.deepStrictEqual(
           messages.map(({ body }: Json) => body.text),
           ["hi", "Done"]
         )
-        const { events, next } = yield* seen(`/events?chat_id=${chat_id}`)
+        const { events, next } = yield* getOk(`/events?chat_id=${chat_id}`)
         assert.deepStrictEqual(
           events.map(({ type }: Json) => type),
           ["message", "edited", "notification"]
         )
-        assert.deepStrictEqual(yield* seen(`/events?from=${next}`), { events: [], next })
+        assert.deepStrictEqual(yield* getOk(`/events?from=${next}`), { events: [], next })
 
-        const { requests } = yield* seen("/requests")
+        const { requests } = yield* getOk("/requests")
         assert.deepStrictEqual(
           requests.map(({ body, endpoint, status }: Json) => [endpoint, status, body.text ?? body.notification]),
           [
@@ -64,9 +64,9 @@ describe("the calls under /_emulator", () => {
   it.effect("chats have the members, the owner and the rights that were asked for", () =>
     inEmulator(
       Effect.gen(function* () {
-        const ann = yield* made("/users", { first_name: "Ann" })
-        const ben = yield* made("/users", { first_name: "Ben", user_id: 7 })
-        const chat = yield* made("/chats", {
+        const ann = yield* postOk("/users", { first_name: "Ann" })
+        const ben = yield* postOk("/users", { first_name: "Ben", user_id: 7 })
+        const chat = yield* postOk("/chats", {
           type: "channel",
           title: "News",
           members: [ann.user_id, ben.user_id],
@@ -77,20 +77,20 @@ describe("the calls under /_emulator", () => {
         assert.strictEqual(decoded.type, "channel")
         assert.strictEqual(decoded.owner_id, User.UserId.make(7))
         assert.strictEqual(decoded.participants_count, 3)
-        assert.deepStrictEqual(kinds(yield* seen("/updates")), ["bot_added", "bot_admin_permissions_changed"])
+        assert.deepStrictEqual(typesOf(yield* getOk("/updates")), ["bot_added", "bot_admin_permissions_changed"])
 
         const post = (yield* asBot("POST", `/messages?chat_id=${chat.chat_id}`, { text: "Hello" })).body.message
         const message_id = post.body.mid
-        const comment = yield* made("/comments", { user_id: 7, message_id, text: "Well said" })
+        const comment = yield* postOk("/comments", { user_id: 7, message_id, text: "Well said" })
         assert.strictEqual(Schema.decodeUnknownSync(Comment.Comment)(comment).recipient.post_id, message_id)
-        yield* made("/view", { user_id: 7, message_id })
-        assert.strictEqual((yield* seen(`/chats/${chat.chat_id}/messages`)).messages[0].stat.views, 1)
-        assert.lengthOf((yield* seen(`/messages/${message_id}/comments`)).comments, 1)
+        yield* postOk("/view", { user_id: 7, message_id })
+        assert.strictEqual((yield* getOk(`/chats/${chat.chat_id}/messages`)).messages[0].stat.views, 1)
+        assert.lengthOf((yield* getOk(`/messages/${message_id}/comments`)).comments, 1)
 
-        const dialog = yield* made("/chats", { type: "dialog", members: [7], chat_id: 4242 })
+        const dialog = yield* postOk("/chats", { type: "dialog", members: [7], chat_id: 4242 })
         assert.strictEqual(dialog.chat_id, 4242)
         assert.strictEqual(dialog.dialog_with_user.user_id, 7)
-        assert.lengthOf((yield* seen("/chats")).chats, 2)
+        assert.lengthOf((yield* getOk("/chats")).chats, 2)
       })
     )
   )
@@ -98,19 +98,19 @@ describe("the calls under /_emulator", () => {
   it.effect("people come and go, start and stop, edit and remove", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann", locale: "en" })
-        const { chat_id } = yield* made("/chats", { type: "chat" })
-        yield* made("/join", { user_id, chat_id })
-        const said = yield* made("/messages", { user_id, chat_id, text: "hi" })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann", locale: "en" })
+        const { chat_id } = yield* postOk("/chats", { type: "chat" })
+        yield* postOk("/join", { user_id, chat_id })
+        const said = yield* postOk("/messages", { user_id, chat_id, text: "hi" })
         const { mid } = said.body
-        assert.strictEqual((yield* made("/edit", { user_id, message_id: mid, text: "hello" })).body.text, "hello")
-        yield* made("/remove", { user_id, message_id: mid })
-        yield* made("/leave", { user_id, chat_id })
-        yield* made("/start", { user_id, payload: "from-link" })
-        yield* made("/mute_dialog", { user_id, until: 5 })
-        yield* made("/stop", { user_id })
-        const { updates } = yield* seen("/updates")
-        assert.deepStrictEqual(kinds({ updates }), [
+        assert.strictEqual((yield* postOk("/edit", { user_id, message_id: mid, text: "hello" })).body.text, "hello")
+        yield* postOk("/remove", { user_id, message_id: mid })
+        yield* postOk("/leave", { user_id, chat_id })
+        yield* postOk("/start", { user_id, payload: "from-link" })
+        yield* postOk("/mute_dialog", { user_id, until: 5 })
+        yield* postOk("/stop", { user_id })
+        const { updates } = yield* getOk("/updates")
+        assert.deepStrictEqual(typesOf({ updates }), [
           "bot_added",
           "user_added",
           "message_created",
@@ -130,13 +130,13 @@ describe("the calls under /_emulator", () => {
   it.effect("a contact that a button asks for has the phone number of the person", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann", phone: "+447700900123" })
-        yield* made("/start", { user_id })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann", phone: "+447700900123" })
+        yield* postOk("/start", { user_id })
         const buttons = [[{ type: "request_contact", text: "My number" }]]
         const attachments = [{ type: "inline_keyboard", payload: { buttons } }]
         const asked = yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "?", attachments })
         const { mid } = asked.body.message.body
-        yield* made("/press", { user_id, message_id: mid, button: "My number" })
+        yield* postOk("/press", { user_id, message_id: mid, button: "My number" })
         const { updates } = (yield* asBot("GET", "/updates?timeout=0")).body
         assert.include(updates.at(-1).message.body.attachments[0].payload.vcf_info, "TEL;TYPE=cell:+447700900123\r\n")
         const { body, status } = yield* post("/users", { first_name: "Ben", phone: "a number" })
@@ -160,13 +160,13 @@ describe("the calls under /_emulator", () => {
   it.effect("a person's own pictures, places and contacts are as short as one likes", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
         const attachments = [
           { type: "image", payload: { url: "https://example.test/a.png" } },
           { type: "file", filename: "a.txt", size: 3 },
           { type: "location", latitude: 1.5, longitude: 2 }
         ]
-        const said = yield* made("/messages", { user_id, attachments })
+        const said = yield* postOk("/messages", { user_id, attachments })
         const [image, file, location] = said.body.attachments
         assert.match(image.payload.url, /expires=\d+$/)
         assert.strictEqual(file.filename, "a.txt")
@@ -199,7 +199,7 @@ describe("the calls under /_emulator", () => {
           3
         )
         assert.deepStrictEqual(yield* statuses, [200, 503, 200])
-        assert.strictEqual((yield* look("/health")).status, 200)
+        assert.strictEqual((yield* get("/health")).status, 200)
         assert.strictEqual((yield* set([{ path: "/me", status: 500 }])).status, 200)
         assert.strictEqual((yield* set([])).status, 200)
         assert.deepStrictEqual(yield* statuses, [200, 200, 200])
@@ -213,19 +213,19 @@ describe("the calls under /_emulator", () => {
   it.effect("faults tell which rules stand and how often each has struck", () =>
     inEmulator(
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* seen("/faults"), { faults: [] })
+        assert.deepStrictEqual(yield* getOk("/faults"), { faults: [] })
         const often = { path: "/me", every: 2, status: 503, body: null }
         const never = { update_type: "bot_started", delivery: "drop" }
         yield* call("PUT", "/_emulator/faults", [often, never])
         yield* Effect.replicateEffect(asBot("GET", "/me"), 5)
-        assert.deepStrictEqual(yield* seen("/faults"), {
+        assert.deepStrictEqual(yield* getOk("/faults"), {
           faults: [
             { rule: often, matched: 5, applied: 2 },
             { rule: never, matched: 0, applied: 0 }
           ]
         })
-        yield* made("/reset")
-        assert.deepStrictEqual(yield* seen("/faults"), { faults: [] })
+        yield* postOk("/reset")
+        assert.deepStrictEqual(yield* getOk("/faults"), { faults: [] })
       })
     )
   )
@@ -236,17 +236,17 @@ describe("the calls under /_emulator", () => {
         const url = "https://bot.example/updates"
         yield* Emulator.receive(url, () => Effect.succeed({ status: 200 }))
         yield* asBot("POST", "/subscriptions", { url })
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        yield* made("/start", { user_id })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        yield* postOk("/start", { user_id })
         yield* TestClock.adjust(1)
-        const { deliveries } = yield* seen("/deliveries")
+        const { deliveries } = yield* getOk("/deliveries")
         assert.deepStrictEqual(
           deliveries.map(({ attempt, status, update, url }: Json) => [url, attempt, status, update.update_type]),
           [[url, 1, 200, "bot_started"]]
         )
-        yield* made("/reset")
+        yield* postOk("/reset")
         assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
-        assert.deepStrictEqual(yield* seen("/deliveries"), { deliveries: [] })
+        assert.deepStrictEqual(yield* getOk("/deliveries"), { deliveries: [] })
       }).pipe(Effect.scoped)
     )
   )
@@ -265,19 +265,19 @@ describe("the calls under /_emulator", () => {
         const tell = (payload: string) =>
           Effect.gen(function* () {
             yield* asBot("POST", "/subscriptions", { url })
-            const { user_id } = yield* made("/users", { first_name: "Ann" })
-            yield* made("/start", { user_id, payload })
+            const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+            yield* postOk("/start", { user_id, payload })
             yield* TestClock.adjust("1 second")
           })
         yield* tell("failing")
-        yield* made("/reset")
+        yield* postOk("/reset")
         yield* tell("slow")
-        yield* made("/reset")
+        yield* postOk("/reset")
         yield* tell("new")
         yield* TestClock.adjust("50 seconds")
         const outcomes = ({ deliveries }: Json) =>
           deliveries.map(({ attempt, status, update }: Json) => [update.payload, attempt, status])
-        assert.deepStrictEqual(outcomes(yield* seen("/deliveries")), [["new", 1, 500]])
+        assert.deepStrictEqual(outcomes(yield* getOk("/deliveries")), [["new", 1, 500]])
         yield* TestClock.adjust("1 day")
         assert.deepStrictEqual(seenThere.slice(0, 4), ["failing", "slow", "new", "new"])
         assert.isFalse(seenThere.slice(2).some((payload) => payload !== "new"))
@@ -290,11 +290,11 @@ describe("the calls under /_emulator", () => {
     inEmulator(
       Effect.gen(function* () {
         const answered = Effect.map(asBot("GET", "/me"), ({ body, status }) => [status, body.code])
-        yield* made("/revoke_token")
+        yield* postOk("/revoke_token")
         assert.deepStrictEqual(yield* answered, [401, "verify.token"])
-        yield* made("/revoke_token", { as: "deprecated" })
+        yield* postOk("/revoke_token", { as: "deprecated" })
         assert.deepStrictEqual(yield* answered, [403, "deprecated.token"])
-        yield* made("/reset")
+        yield* postOk("/reset")
         assert.deepStrictEqual(yield* answered, [200, undefined])
       })
     )
@@ -303,11 +303,11 @@ describe("the calls under /_emulator", () => {
   it.effect("a pin and a quiet message are events as they reach people", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        const { chat_id } = yield* made("/chats", { type: "chat", members: [user_id], bot: { admin: true } })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        const { chat_id } = yield* postOk("/chats", { type: "chat", members: [user_id], bot: { admin: true } })
         const { body } = yield* asBot("POST", `/messages?chat_id=${chat_id}`, { text: "hi", notify: false })
         yield* asBot("PUT", `/chats/${chat_id}/pin`, { message_id: body.message.body.mid })
-        const { events } = yield* seen(`/events?user_id=${user_id}`)
+        const { events } = yield* getOk(`/events?user_id=${user_id}`)
         assert.deepStrictEqual(events, [
           { type: "message", chat_id, message: body.message, notify: false },
           { type: "notice", chat_id, changed: ["pin"] }
@@ -321,7 +321,7 @@ describe("the calls under /_emulator", () => {
       Effect.gen(function* () {
         const problem = (path: string, body: unknown) =>
           Effect.map(post(path, body), ({ body, status }) => (status === 400 ? body.message : status))
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
         const members = [user_id]
         assert.strictEqual(
           yield* problem("/users", { first_name: "Ann", user_id: -1 }),
@@ -339,7 +339,7 @@ describe("the calls under /_emulator", () => {
           yield* problem("/chats", { type: "dialog", members, chat_id: user_id }),
           "chat_id: must not be the id of a user"
         )
-        yield* made("/chats", { type: "dialog", members, chat_id: 6 })
+        yield* postOk("/chats", { type: "dialog", members, chat_id: 6 })
         assert.strictEqual(
           yield* problem("/chats", { type: "dialog", members, chat_id: 8 }),
           `chat_id: the dialog with ${user_id} is 6 already`
@@ -351,16 +351,16 @@ describe("the calls under /_emulator", () => {
   it.effect("reset empties all state, keeps the token, and gives the same ids again", () =>
     inEmulator(
       Effect.gen(function* () {
-        const first = yield* made("/users", { first_name: "Ann" })
-        const { chat_id } = yield* made("/chats", { type: "chat", members: [first.user_id] })
-        yield* made("/messages", { user_id: first.user_id, chat_id, text: "hi" })
-        yield* made("/reset")
-        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
-        assert.deepStrictEqual(yield* seen("/chats"), { chats: [] })
-        assert.deepStrictEqual((yield* seen("/requests")).requests, [])
-        assert.strictEqual((yield* look(`/chats/${chat_id}/messages`)).status, 404)
+        const first = yield* postOk("/users", { first_name: "Ann" })
+        const { chat_id } = yield* postOk("/chats", { type: "chat", members: [first.user_id] })
+        yield* postOk("/messages", { user_id: first.user_id, chat_id, text: "hi" })
+        yield* postOk("/reset")
+        assert.deepStrictEqual(yield* getOk("/updates"), { updates: [] })
+        assert.deepStrictEqual(yield* getOk("/chats"), { chats: [] })
+        assert.deepStrictEqual((yield* getOk("/requests")).requests, [])
+        assert.strictEqual((yield* get(`/chats/${chat_id}/messages`)).status, 404)
         assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
-        assert.deepStrictEqual(yield* made("/users", { first_name: "Ann" }), first)
+        assert.deepStrictEqual(yield* postOk("/users", { first_name: "Ann" }), first)
       })
     )
   )
@@ -370,10 +370,10 @@ describe("the calls under /_emulator", () => {
       Effect.gen(function* () {
         const polling = yield* Effect.forkChild(asBot("GET", "/updates?timeout=90"))
         yield* TestClock.adjust(1)
-        yield* made("/reset")
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        yield* made("/start", { user_id })
-        assert.deepStrictEqual(kinds((yield* Fiber.join(polling)).body), ["bot_started"])
+        yield* postOk("/reset")
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        yield* postOk("/start", { user_id })
+        assert.deepStrictEqual(typesOf((yield* Fiber.join(polling)).body), ["bot_started"])
       })
     )
   )
@@ -381,9 +381,9 @@ describe("the calls under /_emulator", () => {
   it.effect("the clock moves where it is virtual", () =>
     inEmulator(
       Effect.gen(function* () {
-        const before = yield* seen("/clock")
+        const before = yield* getOk("/clock")
         assert.isTrue(before.is_virtual)
-        assert.strictEqual((yield* made("/clock", { advance_ms: 60_000 })).now, before.now + 60_000)
+        assert.strictEqual((yield* postOk("/clock", { advance_ms: 60_000 })).now, before.now + 60_000)
         assert.strictEqual((yield* post("/clock", { advance_ms: -1 })).status, 400)
       })
     )
@@ -392,13 +392,13 @@ describe("the calls under /_emulator", () => {
   it.effect("who listens may wait for what the bot does next", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        yield* made("/start", { user_id })
-        const listening = yield* Effect.forkChild(seen(`/events?user_id=${user_id}&wait_ms=5000`))
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        yield* postOk("/start", { user_id })
+        const listening = yield* Effect.forkChild(getOk(`/events?user_id=${user_id}&wait_ms=5000`))
         yield* TestClock.adjust(1000)
         yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "Hello" })
         assert.strictEqual((yield* Fiber.join(listening)).events[0].message.body.text, "Hello")
-        const inVain = yield* Effect.forkChild(seen("/events?from=1&wait_ms=5000"))
+        const inVain = yield* Effect.forkChild(getOk("/events?from=1&wait_ms=5000"))
         yield* TestClock.adjust(5000)
         assert.deepStrictEqual(yield* Fiber.join(inVain), { events: [], next: 1 })
       })
@@ -408,16 +408,16 @@ describe("the calls under /_emulator", () => {
   it.effect("several tokens are several bots in one world", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { bots } = yield* seen("/bots")
+        const { bots } = yield* getOk("/bots")
         const [one, two] = bots.map(({ user }: Json) => user.user_id)
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        const { chat_id } = yield* made("/chats", { type: "chat", members: [user_id] })
-        yield* made("/add_bot", { user_id, chat_id, bot_id: two })
-        yield* made("/start", { user_id, bot_id: two })
-        assert.deepStrictEqual(kinds(yield* seen(`/updates?bot_id=${two}`)), ["bot_added", "bot_started"])
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        const { chat_id } = yield* postOk("/chats", { type: "chat", members: [user_id] })
+        yield* postOk("/add_bot", { user_id, chat_id, bot_id: two })
+        yield* postOk("/start", { user_id, bot_id: two })
+        assert.deepStrictEqual(typesOf(yield* getOk(`/updates?bot_id=${two}`)), ["bot_added", "bot_started"])
         const hello = yield* call("POST", `/messages?chat_id=${chat_id}`, { text: "I am two" }, { token: "second" })
         assert.strictEqual(hello.body.message.sender.user_id, two)
-        assert.deepStrictEqual(kinds(yield* seen(`/updates?bot_id=${one}`)), [
+        assert.deepStrictEqual(typesOf(yield* getOk(`/updates?bot_id=${one}`)), [
           "bot_added",
           "user_added",
           "message_created"
@@ -452,15 +452,15 @@ describe("the calls under /_emulator", () => {
             { type: "dialog", chat_id: 6, members: [1], messages: [{ user_id: 1, text: "hi" }] }
           ]
         }
-        const { chats, users } = yield* made("/seed", seed)
+        const { chats, users } = yield* postOk("/seed", seed)
         assert.deepStrictEqual([chats[0].chat_id, chats[0].messages_count, chats[1].chat_id], [-5, 2, 6])
         assert.lengthOf(users, 2)
-        const [welcome] = (yield* seen("/chats/-5/messages")).messages
+        const [welcome] = (yield* getOk("/chats/-5/messages")).messages
         assert.deepStrictEqual([welcome.body.text, welcome.body.markup[0].type], ["Welcome", "strong"])
-        assert.strictEqual((yield* seen(`/messages/${welcome.body.mid}/comments`)).comments[0].body.text, "Thanks")
-        yield* made("/reset")
-        yield* made("/seed", { ...seed, silent: true })
-        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
+        assert.strictEqual((yield* getOk(`/messages/${welcome.body.mid}/comments`)).comments[0].body.text, "Thanks")
+        yield* postOk("/reset")
+        yield* postOk("/seed", { ...seed, silent: true })
+        assert.deepStrictEqual(yield* getOk("/updates"), { updates: [] })
         const { body } = yield* post("/seed", { chats: [{ type: "chat", members: [99] }] })
         assert.strictEqual(body.message, "chats[0].members: User 99 not found")
       })
@@ -483,11 +483,11 @@ describe("the calls under /_emulator", () => {
           "not.found",
           "user_id: User 5 not found"
         ])
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
         assert.deepStrictEqual((yield* problem("/users", { first_name: "B", user_id }))[0], 400)
         assert.deepStrictEqual((yield* problem("/join", { user_id, chat_id: 5 }))[1], "chat.not.found")
         assert.deepStrictEqual((yield* problem("/messages", { user_id, text: "" }))[1], "cannot.do")
-        assert.strictEqual((yield* look("/nothing")).status, 404)
+        assert.strictEqual((yield* get("/nothing")).status, 404)
         assert.strictEqual((yield* call("DELETE", "/_emulator/users")).status, 405)
         assert.strictEqual((yield* post("/openapi.json", {})).status, 405)
         assert.deepStrictEqual(yield* problem("/updates", `{"update":${"[".repeat(5000)}${"]".repeat(5000)}}`), [
@@ -495,7 +495,7 @@ describe("the calls under /_emulator", () => {
           "proto.payload",
           "The body is nested deeper than 256 levels"
         ])
-        assert.deepStrictEqual(yield* seen("/updates"), { updates: [] })
+        assert.deepStrictEqual(yield* getOk("/updates"), { updates: [] })
         const misspelt = yield* call("PUT", "/_emulator/faults", [{ status: 500 }, { pth: "/me", status: 500 }])
         assert.strictEqual(misspelt.status, 400)
         assert.match(misspelt.body.message, /^rules\[1\]\.pth: /)
@@ -506,15 +506,15 @@ describe("the calls under /_emulator", () => {
         )
         assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
         assert.match((yield* post("/clock", { advance_ms: 2 ** 52 })).body.message, /^advance_ms: time goes no further/)
-        assert.strictEqual((yield* look("/openapi.json")).body.openapi, "3.1.0")
+        assert.strictEqual((yield* get("/openapi.json")).body.openapi, "3.1.0")
       })
     )
   )
 
   it.effect("strict refuses what the document does not know; otherwise it is ignored", () => {
     const misspelt = Effect.gen(function* () {
-      const { user_id } = yield* made("/users", { first_name: "Ann" })
-      yield* made("/start", { user_id })
+      const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+      yield* postOk("/start", { user_id })
       return yield* asBot("POST", `/messages?user_id=${user_id}&disable_links=true`, { text: "hi", atachments: [] })
     })
     return Effect.gen(function* () {
@@ -529,8 +529,8 @@ describe("the calls under /_emulator", () => {
   it.effect("strict knows where a field belongs, also where there is none", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        yield* made("/start", { user_id })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        yield* postOk("/start", { user_id })
         const requests = [
           ["POST", `/messages?user_id=${user_id}&text=hi`, {}],
           ["POST", "/messages", { user_id, text: "hi" }],

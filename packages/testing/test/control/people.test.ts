@@ -1,7 +1,7 @@
 import { Member } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { asBot, inEmulator, type Json, kinds, made, refusal, seen } from "../support/control.ts"
+import { asBot, inEmulator, type Json, typesOf, postOk, postError, getOk } from "../support/control.ts"
 
 const cannot = (message: string) => [400, "cannot.do", message] as const
 
@@ -10,10 +10,10 @@ const missing = (mid: string) => [404, "message.not.found", `Message ${mid} not 
 /** A channel of Ann's with Ben in it, and a post of hers; Carl is outside. */
 const channel = Effect.gen(function* () {
   const [ann, ben, carl] = yield* Effect.forEach(["Ann", "Ben", "Carl"], (first_name) =>
-    Effect.map(made("/users", { first_name }), ({ user_id }): number => user_id)
+    Effect.map(postOk("/users", { first_name }), ({ user_id }): number => user_id)
   )
-  const { chat_id } = yield* made("/chats", { type: "channel", members: [ann, ben] })
-  const post = yield* made("/messages", { user_id: ann, chat_id, text: "News" })
+  const { chat_id } = yield* postOk("/chats", { type: "channel", members: [ann, ben] })
+  const post = yield* postOk("/messages", { user_id: ann, chat_id, text: "News" })
   const message_id: string = post.body.mid
   return { ann, ben, carl, chat_id, message_id }
 })
@@ -24,13 +24,13 @@ describe("what people do over HTTP", () => {
       Effect.gen(function* () {
         const { ann, ben, carl, chat_id, message_id } = yield* channel
         const inChat = { user_id: ann, chat_id }
-        yield* made("/add_member", { ...inChat, member_id: carl })
-        yield* made("/set_admin", { ...inChat, member_id: carl, permissions: ["delete", "add_remove_members"] })
-        const { body } = yield* made("/comments", { user_id: ben, message_id, text: "hi" })
-        yield* made("/remove_comment", { user_id: carl, comment_id: body.mid })
-        yield* made("/remove_member", { user_id: carl, chat_id, member_id: ben, block: true })
-        const { updates } = yield* seen("/updates")
-        assert.deepStrictEqual(kinds({ updates }), [
+        yield* postOk("/add_member", { ...inChat, member_id: carl })
+        yield* postOk("/set_admin", { ...inChat, member_id: carl, permissions: ["delete", "add_remove_members"] })
+        const { body } = yield* postOk("/comments", { user_id: ben, message_id, text: "hi" })
+        yield* postOk("/remove_comment", { user_id: carl, comment_id: body.mid })
+        yield* postOk("/remove_member", { user_id: carl, chat_id, member_id: ben, block: true })
+        const { updates } = yield* getOk("/updates")
+        assert.deepStrictEqual(typesOf({ updates }), [
           "bot_added",
           "message_created",
           "user_added",
@@ -40,24 +40,24 @@ describe("what people do over HTTP", () => {
         ])
         const by = updates.map(({ admin_id, inviter_id, user_id }: Json) => inviter_id ?? admin_id ?? user_id)
         assert.deepStrictEqual([by[2], by[4], by[5]], [ann, carl, carl])
-        yield* made("/set_admin", { ...inChat, member_id: carl })
+        yield* postOk("/set_admin", { ...inChat, member_id: carl })
 
         assert.deepStrictEqual(
-          yield* refusal("/join", { user_id: ben, chat_id }),
+          yield* postError("/join", { user_id: ben, chat_id }),
           cannot("Ben cannot do this: they are blocked there")
         )
         assert.deepStrictEqual(
-          yield* refusal("/remove_member", { user_id: carl, chat_id, member_id: ann }),
+          yield* postError("/remove_member", { user_id: carl, chat_id, member_id: ann }),
           cannot("Carl cannot do this: they lack the right add_remove_members")
         )
-        assert.deepStrictEqual(yield* refusal("/add_member", { ...inChat, member_id: 5 }), [
+        assert.deepStrictEqual(yield* postError("/add_member", { ...inChat, member_id: 5 }), [
           404,
           "not.found",
           "member_id: User 5 not found"
         ])
-        const { bots } = yield* seen("/bots")
+        const { bots } = yield* getOk("/bots")
         assert.strictEqual(
-          (yield* refusal("/remove_member", { ...inChat, member_id: bots[0].user.user_id }))[1],
+          (yield* postError("/remove_member", { ...inChat, member_id: bots[0].user.user_id }))[1],
           "proto.payload"
         )
       })
@@ -69,10 +69,10 @@ describe("what people do over HTTP", () => {
       Effect.gen(function* () {
         const { ann, ben, chat_id } = yield* channel
         assert.deepStrictEqual(
-          yield* refusal("/set_bot_admin", { user_id: ben, chat_id, permissions: ["write"] }),
+          yield* postError("/set_bot_admin", { user_id: ben, chat_id, permissions: ["write"] }),
           cannot("Ben cannot do this: they lack the right add_admins")
         )
-        yield* made("/set_bot_admin", { user_id: ann, chat_id, permissions: ["write"] })
+        yield* postOk("/set_bot_admin", { user_id: ann, chat_id, permissions: ["write"] })
       })
     )
   )
@@ -80,20 +80,20 @@ describe("what people do over HTTP", () => {
   it.effect("rights are those that there are, and a plain member has none", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
         const unknown = `permissions: there is no right "nonsense"; there are ${Member.permissions.join(", ")}`
         const chat = { type: "chat", members: [user_id] }
-        const refused = (bot: unknown) => refusal("/chats", { ...chat, bot })
+        const refused = (bot: unknown) => postError("/chats", { ...chat, bot })
         assert.deepStrictEqual(yield* refused({ permissions: ["nonsense"] }), [400, "proto.payload", `bot.${unknown}`])
         assert.deepStrictEqual(yield* refused({ admin: false, permissions: ["write"] }), [
           400,
           "proto.payload",
           "bot.permissions: a plain member has none"
         ])
-        assert.strictEqual((yield* seen("/chats")).chats.length, 0)
-        yield* made("/chats", { ...chat, bot: { admin: false, permissions: null } })
+        assert.strictEqual((yield* getOk("/chats")).chats.length, 0)
+        yield* postOk("/chats", { ...chat, bot: { admin: false, permissions: null } })
         const admins = [{ user_id, permissions: ["nonsense"] }]
-        assert.deepStrictEqual(yield* refusal("/seed", { chats: [{ ...chat, admins }] }), [
+        assert.deepStrictEqual(yield* postError("/seed", { chats: [{ ...chat, admins }] }), [
           400,
           "proto.payload",
           `chats[0].admins: ${unknown}`
@@ -105,16 +105,16 @@ describe("what people do over HTTP", () => {
   it.effect("buttons are pressed by payload too, and none of several with one text", () =>
     inEmulator(
       Effect.gen(function* () {
-        const { user_id } = yield* made("/users", { first_name: "Ann" })
-        yield* made("/start", { user_id })
+        const { user_id } = yield* postOk("/users", { first_name: "Ann" })
+        yield* postOk("/start", { user_id })
         const buttons = ["apple", "pear"].map((payload) => ({ type: "callback", text: "Buy", payload }))
         const attachments = [{ type: "inline_keyboard", payload: { buttons: [buttons] } }]
         const shop = yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "Shop", attachments })
         const at = { user_id, message_id: shop.body.message.body.mid }
-        yield* made("/press", { ...at, button: { payload: "pear" } })
-        assert.strictEqual((yield* seen("/updates")).updates.at(-1).callback.payload, "pear")
+        yield* postOk("/press", { ...at, button: { payload: "pear" } })
+        assert.strictEqual((yield* getOk("/updates")).updates.at(-1).callback.payload, "pear")
         assert.deepStrictEqual(
-          yield* refusal("/press", { ...at, button: "Buy" }),
+          yield* postError("/press", { ...at, button: "Buy" }),
           cannot(`Ann cannot do this: there are 2 buttons "Buy": press one by its [row, column]`)
         )
       })
@@ -127,7 +127,7 @@ describe("what people do over HTTP", () => {
       inEmulator(
         Effect.gen(function* () {
           const { ann, ben, carl, chat_id, message_id } = yield* channel
-          const { body } = yield* made("/comments", { user_id: ben, message_id, text: "hi" })
+          const { body } = yield* postOk("/comments", { user_id: ben, message_id, text: "hi" })
           const comment_id: string = body.mid
           const calls: ReadonlyArray<readonly [path: string, body: object]> = [
             ["/press", { button: "Yes" }],
@@ -138,35 +138,38 @@ describe("what people do over HTTP", () => {
           ]
           for (const [path, rest] of calls) {
             assert.deepStrictEqual(
-              yield* refusal(path, { user_id: carl, message_id: "nope", ...rest }),
+              yield* postError(path, { user_id: carl, message_id: "nope", ...rest }),
               missing("nope")
             )
             assert.deepStrictEqual(
-              yield* refusal(path, { user_id: carl, message_id, ...rest }),
+              yield* postError(path, { user_id: carl, message_id, ...rest }),
               cannot(`Carl cannot do this: they see no message ${message_id}`)
             )
           }
           for (const path of ["/edit_comment", "/remove_comment"]) {
             const text = { text: "a" }
             assert.deepStrictEqual(
-              yield* refusal(path, { user_id: carl, comment_id: "nope", ...text }),
+              yield* postError(path, { user_id: carl, comment_id: "nope", ...text }),
               missing("nope")
             )
             assert.deepStrictEqual(
-              yield* refusal(path, { user_id: carl, comment_id, ...text }),
+              yield* postError(path, { user_id: carl, comment_id, ...text }),
               cannot(`Carl cannot do this: they see no comment ${comment_id}`)
             )
           }
           const link = { type: "reply", mid: "nope" }
           assert.deepStrictEqual(
-            yield* refusal("/messages", { user_id: ann, chat_id, text: "a", link }),
+            yield* postError("/messages", { user_id: ann, chat_id, text: "a", link }),
             missing("nope")
           )
           const reply = { user_id: ann, message_id, text: "a", reply_to: "nope" }
-          assert.deepStrictEqual(yield* refusal("/comments", reply), missing("nope"))
-          yield* made("/remove", { user_id: ann, message_id })
-          assert.deepStrictEqual(yield* refusal("/edit", { user_id: ann, message_id, text: "a" }), missing(message_id))
-          assert.strictEqual((yield* refusal("/press", { user_id: ann, message_id, button: "Yes" }))[1], "cannot.do")
+          assert.deepStrictEqual(yield* postError("/comments", reply), missing("nope"))
+          yield* postOk("/remove", { user_id: ann, message_id })
+          assert.deepStrictEqual(
+            yield* postError("/edit", { user_id: ann, message_id, text: "a" }),
+            missing(message_id)
+          )
+          assert.strictEqual((yield* postError("/press", { user_id: ann, message_id, button: "Yes" }))[1], "cannot.do")
         })
       )
   )

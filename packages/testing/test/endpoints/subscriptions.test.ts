@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { call, post, seen } from "../support/control.ts"
+import { call, post, getOk } from "../support/control.ts"
 import { raw } from "../support/raw.ts"
 
 const layer = Emulator.layerBot()
@@ -49,7 +49,7 @@ describe("The secret of webhooks", () => {
   it.effect("has the header and the characters that the control API sets, until a reset", () =>
     Effect.gen(function* () {
       const documented = { secret_header: "X-Svc-Bot-Api-Secret", secret_characters: "-" }
-      assert.deepStrictEqual(yield* seen("/webhooks"), documented)
+      assert.deepStrictEqual(yield* getOk("/webhooks"), documented)
       const changed = { secret_header: "X-Other-Secret", secret_characters: "_" }
       const set = (body: object) => call("PUT", "/_emulator/webhooks", body)
       assert.deepStrictEqual((yield* set({ secret_header: "X-Other-Secret" })).body, {
@@ -73,7 +73,7 @@ describe("The secret of webhooks", () => {
       assert.strictEqual(received[0]?.["x-other-secret"], "a_secret")
       assert.notProperty(received[0], "x-svc-bot-api-secret")
       yield* post("/reset", {})
-      assert.deepStrictEqual(yield* seen("/webhooks"), documented)
+      assert.deepStrictEqual(yield* getOk("/webhooks"), documented)
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

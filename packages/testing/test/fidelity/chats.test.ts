@@ -10,13 +10,13 @@ import {
   denied,
   GET,
   invalid,
-  noMessage,
+  messageNotFound,
   PATCH,
   POST,
   PUT,
   failsWith,
   succeeds,
-  reports
+  hasSuccess
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -187,7 +187,7 @@ says(
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     assert.isTrue((yield* GET(`/chats/${group.chat_id}`)).at("pinned_message") == null)
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
     const { at } = yield* GET(`/chats/${group.chat_id}`)
     assert.strictEqual(at("pinned_message.body.mid"), Scene.midOf(message))
   })
@@ -219,7 +219,7 @@ says(
   "left: the bot left the chat",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
-    yield* reports(DELETE(`/chats/${group.chat_id}/members/me`), true)
+    yield* hasSuccess(DELETE(`/chats/${group.chat_id}/members/me`), true)
     assert.strictEqual(yield* statusOf(group), "left")
   })
 )
@@ -369,9 +369,9 @@ says(
     const mid = Scene.midOf(message)
     assert.strictEqual((yield* succeeds(PATCH(path, { pin: mid }))).at("pinned_message.body.mid"), mid)
     assert.strictEqual((yield* succeeds(PATCH(path, { pin: null }))).at("pinned_message.body.mid"), mid)
-    yield* noMessage(PATCH(path, { pin: Scene.midOf(post) }))
-    yield* noMessage(PATCH(path, { pin: "mid.0" }))
-    yield* reports(DELETE(`${path}/pin`), true)
+    yield* messageNotFound(PATCH(path, { pin: Scene.midOf(post) }))
+    yield* messageNotFound(PATCH(path, { pin: "mid.0" }))
+    yield* hasSuccess(DELETE(`${path}/pin`), true)
     assert.isTrue((yield* GET(path)).at("pinned_message") == null)
   })
 )
@@ -401,10 +401,10 @@ assumes(
     const { dialog, group, message, visitor } = yield* Scene.make
     const sent = yield* visitor.send("hi")
     const message_id = Scene.midOf(message)
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id, notify: false }), true)
     assert.deepStrictEqual(yield* notices, [])
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id }), true)
-    yield* reports(PUT(`/chats/${dialog.chat_id}/pin`, { message_id: Scene.midOf(sent), notify: true }), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id }), true)
+    yield* hasSuccess(PUT(`/chats/${dialog.chat_id}/pin`, { message_id: Scene.midOf(sent), notify: true }), true)
     assert.deepStrictEqual(yield* notices, [["pin"], ["pin"]])
   })
 )
@@ -428,7 +428,7 @@ assumes(
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const before = yield* GET(`/chats/${group.chat_id}`)
-    yield* noMessage(PATCH(`/chats/${group.chat_id}`, { title: "New", description: "New", pin: "mid.0" }))
+    yield* messageNotFound(PATCH(`/chats/${group.chat_id}`, { title: "New", description: "New", pin: "mid.0" }))
     yield* invalid(PATCH(`/chats/${group.chat_id}`, { title: "New", icon: { token: "unknown" } }))
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).text, before.text)
   })
@@ -460,7 +460,7 @@ assumes(
     const { dialog, group, message } = yield* Scene.make
     const none = yield* succeeds(GET(`/chats/${dialog.chat_id}/pin`))
     assert.isTrue(none.at("message") == null)
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
     const { at } = yield* succeeds(GET(`/chats/${group.chat_id}/pin`))
     assert.strictEqual(at("message.body.mid"), Scene.midOf(message))
   })
@@ -474,9 +474,9 @@ assumes(
     const { group, message, post } = yield* Scene.make
     const path = `/chats/${group.chat_id}/pin`
     for (const notify of [true, false, null]) {
-      yield* reports(PUT(path, { message_id: Scene.midOf(message), notify }), true)
+      yield* hasSuccess(PUT(path, { message_id: Scene.midOf(message), notify }), true)
     }
-    yield* noMessage(PUT(path, { message_id: Scene.midOf(post) }))
+    yield* messageNotFound(PUT(path, { message_id: Scene.midOf(post) }))
     for (const body of [{}, { message_id: 5 }]) yield* invalid(PUT(path, body))
   })
 )
@@ -487,8 +487,8 @@ assumes(
   "DELETE /chats/{chatId}/pin answers {success}, and the chat has no pin",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
-    yield* reports(DELETE(`/chats/${group.chat_id}/pin`), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
+    yield* hasSuccess(DELETE(`/chats/${group.chat_id}/pin`), true)
     assert.isTrue((yield* GET(`/chats/${group.chat_id}/pin`)).at("message") == null)
   })
 )
@@ -501,9 +501,9 @@ assumes(
     const { group, message } = yield* Scene.make
     const other = yield* Messages.send({ chat_id: group.chat_id, text: "b" })
     const path = `/chats/${group.chat_id}/pin`
-    for (const { body } of [message, other]) yield* reports(PUT(path, { message_id: body!.mid }), true)
+    for (const { body } of [message, other]) yield* hasSuccess(PUT(path, { message_id: body!.mid }), true)
     assert.strictEqual((yield* GET(path)).at("message.body.mid"), Scene.midOf(other))
-    yield* reports(DELETE(`/messages?message_id=${Scene.midOf(other)}`), true)
+    yield* hasSuccess(DELETE(`/messages?message_id=${Scene.midOf(other)}`), true)
     assert.isTrue((yield* GET(path)).at("message") == null)
   })
 )
@@ -515,7 +515,7 @@ assumes(
   Effect.gen(function* () {
     const { dialog } = yield* Scene.make
     const actions = ["typing_on", "sending_photo", "sending_video", "sending_audio", "sending_file", "mark_seen"]
-    for (const action of actions) yield* reports(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
+    for (const action of actions) yield* hasSuccess(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
     const shown = (yield* Emulator.events).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
     assert.deepStrictEqual<ReadonlyArray<string>>(shown, actions)
     for (const body of [{}, { action: "juggling" }]) yield* invalid(POST(`/chats/${dialog.chat_id}/actions`, body))
@@ -696,7 +696,7 @@ says(
   "It adds members to a group chat and answers success",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
-    yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
+    yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("participants_count"), 4)
     assert.include((yield* friend.send(group, "hi")).body!.text!, "hi")
   })
@@ -713,7 +713,7 @@ says(
     yield* owner.setBotAdmin(group, undefined)
     yield* denied(call)
     yield* owner.setBotAdmin(group, ["add_remove_members"])
-    yield* reports(call, true)
+    yield* hasSuccess(call, true)
   })
 )
 
@@ -736,7 +736,7 @@ says(
     const path = `/chats/${group.chat_id}/members`
     const ids = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
     yield* invalid(POST(path, { user_ids: ids(101) }))
-    yield* reports(POST(path, { user_ids: ids(100) }), false)
+    yield* hasSuccess(POST(path, { user_ids: ids(100) }), false)
     yield* invalid(POST(path, {}))
   })
 )
@@ -748,7 +748,7 @@ says(
     const { friend, group } = yield* Scene.make
     const shy = yield* Emulator.user({ first_name: "Sid", isPrivate: true })
     const user_ids = [shy.user_id, friend.user_id, 5, 6]
-    const { at } = yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids }), false)
+    const { at } = yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids }), false)
     assert.sameDeepMembers(at("failed_user_details") as Array<unknown>, [
       { error_code: "add.participant.privacy", user_ids: [shy.user_id] },
       { error_code: "add.participant.not.found", user_ids: [5, 6] }
@@ -763,7 +763,7 @@ assumes(
   "The lists are called failed_user_ids and failed_user_details, and success is false when only some failed",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
-    const { at } = yield* reports(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id, 5] }), false)
+    const { at } = yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id, 5] }), false)
     assert.deepStrictEqual(at("failed_user_ids"), [5])
     assert.deepStrictEqual(at("failed_user_details"), [{ error_code: "add.participant.not.found", user_ids: [5] }])
   })
@@ -826,9 +826,9 @@ assumes(
   Effect.gen(function* () {
     const { friend, group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
-    yield* reports(DELETE(`${path}?user_id=${visitor.user_id}`), true)
+    yield* hasSuccess(DELETE(`${path}?user_id=${visitor.user_id}`), true)
     yield* visitor.join(group)
-    yield* reports(DELETE(`${path}?user_id=${visitor.user_id}&block=true`), true)
+    yield* hasSuccess(DELETE(`${path}?user_id=${visitor.user_id}&block=true`), true)
     assert.strictEqual((yield* Effect.flip(visitor.join(group))).reason, "they are blocked there")
     yield* failsWith(DELETE(`${path}?user_id=${friend.user_id}`), 404, "not.found")
     yield* invalid(DELETE(path))
@@ -867,7 +867,7 @@ assumes(
   "DELETE /chats/{chatId}/members/me lets the bot leave a group or a channel; a dialog it cannot leave",
   Effect.gen(function* () {
     const { channel, dialog, group } = yield* Scene.make
-    for (const { chat_id } of [group, channel]) yield* reports(DELETE(`/chats/${chat_id}/members/me`), true)
+    for (const { chat_id } of [group, channel]) yield* hasSuccess(DELETE(`/chats/${chat_id}/members/me`), true)
     yield* denied(DELETE(`/chats/${dialog.chat_id}/members/me`))
   })
 )
@@ -896,9 +896,9 @@ assumes(
     const appoint = (...permissions: ReadonlyArray<string>) =>
       POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions }] })
     const rights = Effect.map(GET(`${path}?user_ids=${visitor.user_id}`), ({ at }) => at("members.0.permissions"))
-    yield* reports(appoint("write", "edit"), true)
+    yield* hasSuccess(appoint("write", "edit"), true)
     assert.deepStrictEqual(yield* rights, ["write", "edit"])
-    yield* reports(appoint("delete"), true)
+    yield* hasSuccess(appoint("delete"), true)
     assert.deepStrictEqual(yield* rights, ["delete"])
     const many = Array.from({ length: 51 }, () => ({ user_id: visitor.user_id, permissions: ["write"] }))
     yield* invalid(POST(`${path}/admins`, { admins: many }))
@@ -914,8 +914,8 @@ assumes(
     const { group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
     yield* failsWith(DELETE(`${path}/admins/${visitor.user_id}`), 404, "not.found")
-    yield* reports(POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions: ["write"] }] }), true)
-    yield* reports(DELETE(`${path}/admins/${visitor.user_id}`), true)
+    yield* hasSuccess(POST(`${path}/admins`, { admins: [{ user_id: visitor.user_id, permissions: ["write"] }] }), true)
+    yield* hasSuccess(DELETE(`${path}/admins/${visitor.user_id}`), true)
     const { at } = yield* GET(`${path}?user_ids=${visitor.user_id}`)
     assert.deepStrictEqual([at("members.0.is_admin"), at("members.0.permissions") ?? null], [false, null])
   })

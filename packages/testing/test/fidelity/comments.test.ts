@@ -7,15 +7,15 @@ import { assumes, says } from "../support/fidelity.ts"
 import {
   DELETE,
   denied,
-  each,
+  valuesAt,
   GET,
   invalid,
-  noMessage,
+  messageNotFound,
   POST,
   PUT,
   failsWith,
   succeeds,
-  reports
+  hasSuccess
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -117,10 +117,10 @@ assumes(
   "It is for posts of channels that the bot can see",
   Effect.gen(function* () {
     const { channel, message, owner, path } = yield* scene
-    yield* noMessage(GET("/messages/mid.0/comments"))
-    yield* noMessage(GET(`/messages/${midOf(message)}/comments`))
+    yield* messageNotFound(GET("/messages/mid.0/comments"))
+    yield* messageNotFound(GET(`/messages/${midOf(message)}/comments`))
     yield* owner.removeBot(channel)
-    yield* noMessage(GET(path))
+    yield* messageNotFound(GET(path))
   })
 )
 
@@ -131,7 +131,7 @@ const talk = Effect.gen(function* () {
     yield* made.visitor.comment(made.post, text)
   }
   const texts = (query: string) =>
-    Effect.map(succeeds(GET(`${made.path}?${query}`)), (answer) => each(answer, "messages", "body.text").join(","))
+    Effect.map(succeeds(GET(`${made.path}?${query}`)), (answer) => valuesAt(answer, "messages", "body.text").join(","))
   return { ...made, texts }
 })
 
@@ -140,7 +140,7 @@ says(
   "With comment_ids only these comments are returned and pagination is ignored",
   Effect.gen(function* () {
     const { comment, path, texts } = yield* talk
-    const mids = each(yield* GET(path), "messages", "body.mid")
+    const mids = valuesAt(yield* GET(path), "messages", "body.mid")
     assert.strictEqual(yield* texts(`comment_ids=${mids[1]},${comment.body.mid},mid.0&count=1&before=1`), "b,First")
     for (const wrong of ["count=0", "count=101", "before=-1"]) {
       assert.strictEqual(yield* texts(`comment_ids=${comment.body.mid}&${wrong}`), "First", wrong)
@@ -177,7 +177,7 @@ assumes(
   Effect.gen(function* () {
     const { path, texts } = yield* talk
     const first = yield* GET(`${path}?count=2`)
-    assert.deepStrictEqual(each(first, "messages", "timestamp"), [3000, 2000])
+    assert.deepStrictEqual(valuesAt(first, "messages", "timestamp"), [3000, 2000])
     assert.strictEqual(yield* texts("count=2&before=2000"), "a,First")
     assert.isTrue((yield* GET(path)).at("marker") == null)
   })
@@ -192,7 +192,7 @@ assumes(
     for (const text of ["a", "b", "c"]) yield* visitor.comment(post, text)
     const first = yield* GET(`${path}?count=2`)
     const second = yield* GET(`${path}?count=2&marker=${first.at("marker")}`)
-    const texts = [first, second].flatMap((page) => each(page, "messages", "body.text"))
+    const texts = [first, second].flatMap((page) => valuesAt(page, "messages", "body.text"))
     assert.deepStrictEqual(texts, ["c", "b", "a", "First"])
     assert.isTrue(second.at("marker") == null)
   })
@@ -205,7 +205,7 @@ says(
     const { path, post, visitor } = yield* scene
     yield* Effect.forEach(Array.from({ length: 105 }), () => visitor.comment(post, "x"))
     const count = (query: string) =>
-      Effect.map(succeeds(GET(path + query)), (answer) => each(answer, "messages", "").length)
+      Effect.map(succeeds(GET(path + query)), (answer) => valuesAt(answer, "messages", "").length)
     assert.deepStrictEqual([yield* count(""), yield* count("?count=100"), yield* count("?count=1")], [50, 100, 1])
     for (const wrong of [0, 101, "x"]) yield* invalid(GET(`${path}?count=${wrong}`))
   })
@@ -219,7 +219,7 @@ assumes(
     const { channel, comment, owner, path } = yield* scene
     const { at } = yield* succeeds(GET(`${path}/${comment.body.mid}`))
     assert.deepStrictEqual([at("body.mid"), at("body.text")], [comment.body.mid, "First"])
-    yield* noMessage(GET(`${path}/mid.0`))
+    yield* messageNotFound(GET(`${path}/mid.0`))
     yield* owner.setBotAdmin(channel, ["write"])
     yield* denied(GET(`${path}/${comment.body.mid}`))
   })
@@ -295,7 +295,7 @@ assumes(
     const other = yield* owner.send(channel, "More news")
     const elsewhere = yield* visitor.comment(other, "hi")
     for (const mid of ["mid.0", midOf(message), elsewhere.body.mid]) {
-      yield* noMessage(POST(path, { text: "a", link: { type: "reply", mid } }))
+      yield* messageNotFound(POST(path, { text: "a", link: { type: "reply", mid } }))
     }
   })
 )
@@ -319,7 +319,7 @@ says(
   "It edits a comment of the bot and answers success",
   Effect.gen(function* () {
     const { comment, path } = yield* scene
-    yield* reports(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
+    yield* hasSuccess(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
     const { at } = yield* GET(`${path}/${comment.body.mid}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["First", "strong"])
   })
@@ -331,7 +331,7 @@ says(
   Effect.gen(function* () {
     const { channel, comment, owner, path } = yield* scene
     yield* owner.removeBot(channel)
-    yield* noMessage(edit(path, comment.body.mid))
+    yield* messageNotFound(edit(path, comment.body.mid))
   })
 )
 
@@ -342,12 +342,12 @@ says(
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const ofChannel = (yield* owner.comment(post, "We", { onBehalf: true })).body.mid
     const foreign = (yield* visitor.comment(post, "I")).body.mid
-    yield* reports(edit(path, ofChannel), true)
+    yield* hasSuccess(edit(path, ofChannel), true)
     yield* failsWith(edit(path, foreign), 403, "access.denied")
     for (const rights of [["write", "read_all_messages"] as const, undefined]) {
       yield* owner.setBotAdmin(channel, rights)
       for (const mid of [ofChannel, foreign]) yield* failsWith(edit(path, mid), 403, "access.denied")
-      yield* reports(edit(path, comment.body.mid), true)
+      yield* hasSuccess(edit(path, comment.body.mid), true)
     }
   })
 )
@@ -358,9 +358,9 @@ says(
   Effect.gen(function* () {
     const { channel, comment, path } = yield* scene
     yield* Emulator.allowComments(channel, false)
-    yield* reports(edit(path, comment.body.mid), true)
+    yield* hasSuccess(edit(path, comment.body.mid), true)
     yield* Emulator.closeChat(channel)
-    yield* reports(edit(path, comment.body.mid, { text: "again" }), true)
+    yield* hasSuccess(edit(path, comment.body.mid, { text: "again" }), true)
     yield* denied(POST(path, { text: "new" }))
   })
 )
@@ -373,12 +373,12 @@ says(
     const { mid } = comment.body
     yield* invalid(edit(path, mid, { text: "a".repeat(4001) }))
     const other = yield* visitor.comment(post, "Really?")
-    yield* reports(edit(path, mid, { link: { type: "reply", mid: other.body.mid } }), true)
+    yield* hasSuccess(edit(path, mid, { link: { type: "reply", mid: other.body.mid } }), true)
     const linked = yield* GET(`${path}/${mid}`)
     assert.deepStrictEqual([linked.at("body.text"), linked.at("link.message.text")], ["First", "Really?"])
     yield* invalid(edit(path, mid, { text: "a", link: { type: "forward", mid: other.body.mid } }))
     const link = { type: "reply", mid: other.body.mid }
-    yield* reports(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)
+    yield* hasSuccess(edit(path, mid, { text: "[Yes](https://e.example)", format: "markdown", link }), true)
     const { at } = yield* GET(`${path}/${mid}`)
     assert.deepStrictEqual(
       [at("body.text"), at("body.markup") ?? null, at("link.message.mid")],
@@ -394,7 +394,7 @@ assumes(
   Effect.gen(function* () {
     const { path } = yield* scene
     yield* invalid(PUT(path, { text: "a" }))
-    yield* noMessage(edit(path, "mid.0"))
+    yield* messageNotFound(edit(path, "mid.0"))
   })
 )
 
@@ -405,7 +405,7 @@ assumes(
   Effect.gen(function* () {
     const { comment, path } = yield* scene
     yield* TestClock.adjust("26 hours")
-    yield* reports(edit(path, comment.body.mid), true)
+    yield* hasSuccess(edit(path, comment.body.mid), true)
     yield* TestClock.adjust("1 millis")
     yield* failsWith(edit(path, comment.body.mid), 422, "comments.timeout_exceeded")
   })
@@ -421,10 +421,10 @@ assumes(
     yield* owner.setBotAdmin(channel, ["read_all_messages"])
     const remove = (mid: string) => DELETE(`${path}?comment_id=${mid}`)
     yield* failsWith(remove(foreign), 403, "access.denied")
-    yield* reports(remove(comment.body.mid), true)
-    yield* noMessage(remove(comment.body.mid))
+    yield* hasSuccess(remove(comment.body.mid), true)
+    yield* messageNotFound(remove(comment.body.mid))
     yield* owner.setBotAdmin(channel, ["read_all_messages", "delete"])
-    yield* reports(remove(foreign), true)
+    yield* hasSuccess(remove(foreign), true)
     assert.deepStrictEqual((yield* GET(path)).at("messages"), [])
   })
 )

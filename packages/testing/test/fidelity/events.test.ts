@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { assumes, says } from "../support/fidelity.ts"
-import { type Answer, DELETE, each, GET, invalid, POST, failsWith, succeeds, reports } from "../support/http.ts"
+import { type Answer, DELETE, valuesAt, GET, invalid, POST, failsWith, succeeds, hasSuccess } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 import { createHmac } from "node:crypto"
 
@@ -15,7 +15,7 @@ const speaker = Emulator.user({ first_name: "Victor", locale: "en" })
 
 const poll = (query = "") => succeeds(GET(`/updates?timeout=0&marker=0${query}`))
 
-const typesIn = (answer: Answer) => each(answer, "updates", "update_type")
+const typesIn = (answer: Answer) => valuesAt(answer, "updates", "update_type")
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -144,7 +144,7 @@ says(
     const { asked, visitor } = yield* Scene.make
     yield* visitor.press(asked, "Yes")
     const { callback } = (yield* last("message_callback")) as { callback: Json }
-    yield* reports(POST(`/answers?callback_id=${String(callback["callback_id"])}`, { notification: "a" }), true)
+    yield* hasSuccess(POST(`/answers?callback_id=${String(callback["callback_id"])}`, { notification: "a" }), true)
   })
 )
 
@@ -325,8 +325,8 @@ assumes(
     const { at } = yield* GET("/me", undefined, second)
     const path = `/chats/${group.chat_id}/members`
     const before = typesIn(yield* poll()).length
-    yield* reports(POST(path, { user_ids: [at("user_id")] }), true)
-    yield* reports(DELETE(`${path}?user_id=${String(at("user_id"))}`), true)
+    yield* hasSuccess(POST(path, { user_ids: [at("user_id")] }), true)
+    yield* hasSuccess(DELETE(`${path}?user_id=${String(at("user_id"))}`), true)
     assert.deepStrictEqual(typesIn(yield* poll()).slice(before), ["user_added", "user_removed"])
     for (const type of ["user_added", "user_removed"]) assert.strictEqual(user(yield* last(type)), at("user_id"))
     const toSecond = yield* succeeds(GET("/updates?timeout=0&marker=0", undefined, second))
@@ -361,7 +361,7 @@ assumes(
     const left = yield* last("user_removed")
     carries(left, "chat_id", "user", "is_channel")
     assert.strictEqual(user(left), visitor.user_id)
-    yield* reports(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
+    yield* hasSuccess(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
     const removed = yield* last("user_removed")
     carries(removed, "chat_id", "user", "is_channel", "admin_id")
     assert.strictEqual(removed["admin_id"], (yield* GET("/me")).at("user_id"))
@@ -502,7 +502,7 @@ assumes(
     assert.deepStrictEqual(typesIn(first), ["bot_started", "message_created"])
     yield* visitor.send("b")
     const next = yield* succeeds(GET(`/updates?timeout=0&marker=${first.at("marker")}`))
-    assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
+    assert.deepStrictEqual(valuesAt(next, "updates", "message.body.text"), ["b"])
     const none = yield* succeeds(GET(`/updates?timeout=0&marker=${next.at("marker")}`))
     assert.deepStrictEqual(none.at("updates"), [])
   })
@@ -517,7 +517,7 @@ assumes(
     yield* visitor.send("a")
     yield* succeeds(GET("/updates?timeout=0"))
     for (const text of ["b", "c", "d"]) yield* visitor.send(text)
-    assert.deepStrictEqual(each(yield* GET("/updates?timeout=0"), "updates", "message.body.text"), ["d"])
+    assert.deepStrictEqual(valuesAt(yield* GET("/updates?timeout=0"), "updates", "message.body.text"), ["d"])
   })
 )
 
@@ -562,7 +562,7 @@ assumes(
     assert.deepStrictEqual(late.at("updates"), [])
     yield* visitor.send("b")
     const next = yield* succeeds(GET(`/updates?timeout=0&marker=${late.at("marker")}`))
-    assert.deepStrictEqual(each(next, "updates", "message.body.text"), ["b"])
+    assert.deepStrictEqual(valuesAt(next, "updates", "message.body.text"), ["b"])
   })
 )
 

@@ -16,7 +16,7 @@ import {
   PUT,
   failsWith,
   succeeds,
-  reports
+  hasSuccess
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -60,8 +60,8 @@ says(
   "General conventions",
   "An operation reports its failure with 200, success false and a message",
   Effect.gen(function* () {
-    yield* reports(DELETE("/subscriptions?url=https%3A%2F%2Fb.example"), false)
-    yield* reports(POST("/subscriptions", { url: "http://b.example" }), false)
+    yield* hasSuccess(DELETE("/subscriptions?url=https%3A%2F%2Fb.example"), false)
+    yield* hasSuccess(POST("/subscriptions", { url: "http://b.example" }), false)
   })
 )
 
@@ -134,7 +134,7 @@ assumes(
     const { chat_id } = group
     const empty = { attachments: null, link: null, format: null, notify: null }
     yield* succeeds(POST(`/messages?chat_id=${chat_id}`, { text: "hi", ...empty }))
-    yield* reports(PUT(`/messages?message_id=${Scene.midOf(asked)}`, { text: "And now?", ...empty }), true)
+    yield* hasSuccess(PUT(`/messages?message_id=${Scene.midOf(asked)}`, { text: "And now?", ...empty }), true)
     const { at } = yield* GET(`/messages/${Scene.midOf(asked)}`)
     assert.strictEqual(at("body.attachments.0.type"), "inline_keyboard")
     const nothing = { title: null, description: null, icon: null, pin: null, notify: null }

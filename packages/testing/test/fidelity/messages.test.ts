@@ -7,15 +7,15 @@ import { assumes, says } from "../support/fidelity.ts"
 import {
   DELETE,
   denied,
-  each,
+  valuesAt,
   GET,
   invalid,
-  noMessage,
+  messageNotFound,
   POST,
   PUT,
   failsWith,
   succeeds,
-  reports
+  hasSuccess
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
@@ -261,11 +261,11 @@ assumes(
     const mid = String(pure.at("message.body.mid"))
     assert.deepStrictEqual(Object.keys(pure.at("message.body") as object), ["mid", "seq"])
     assert.strictEqual((yield* succeeds(GET(`/messages/${mid}`))).at("body.mid"), mid)
-    yield* reports(PUT(`/chats/${group.chat_id}/pin`, { message_id: mid }), true)
-    yield* reports(PUT(`/messages?message_id=${mid}`, { text: "Look" }), true)
+    yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: mid }), true)
+    yield* hasSuccess(PUT(`/messages?message_id=${mid}`, { text: "Look" }), true)
     const edited = yield* GET(`/messages/${mid}`)
     assert.deepStrictEqual([edited.at("body.text"), edited.at("link.message.mid")], ["Look", midOf(post)])
-    yield* reports(DELETE(`/messages?message_id=${mid}`), true)
+    yield* hasSuccess(DELETE(`/messages?message_id=${mid}`), true)
   })
 )
 
@@ -435,11 +435,11 @@ says(
     const { asked } = yield* Scene.make
     const path = `/messages?message_id=${midOf(asked)}`
     const attached = Effect.map(GET(`/messages/${midOf(asked)}`), ({ at }) => at("body.attachments.0.type") ?? null)
-    yield* reports(PUT(path, { text: "b" }), true)
+    yield* hasSuccess(PUT(path, { text: "b" }), true)
     assert.strictEqual(yield* attached, "inline_keyboard")
-    yield* reports(PUT(path, { text: "c", attachments: null }), true)
+    yield* hasSuccess(PUT(path, { text: "c", attachments: null }), true)
     assert.strictEqual(yield* attached, "inline_keyboard")
-    yield* reports(PUT(path, { attachments: [] }), true)
+    yield* hasSuccess(PUT(path, { attachments: [] }), true)
     assert.isNull(yield* attached)
     assert.strictEqual((yield* GET(`/messages/${midOf(asked)}`)).at("body.text"), "c")
   })
@@ -453,7 +453,7 @@ says(
     const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
     for (const mid of ["mid.0", midOf(secret)]) {
       for (const type of ["reply", "forward"]) {
-        yield* noMessage(POST(`/messages?chat_id=${group.chat_id}`, { text: "a", link: { type, mid } }))
+        yield* messageNotFound(POST(`/messages?chat_id=${group.chat_id}`, { text: "a", link: { type, mid } }))
       }
     }
   })
@@ -797,7 +797,7 @@ assumes(
 )
 
 const listed = (query: string) =>
-  Effect.map(succeeds(GET(`/messages?${query}`)), (answer) => each(answer, "messages", "body.text").join(""))
+  Effect.map(succeeds(GET(`/messages?${query}`)), (answer) => valuesAt(answer, "messages", "body.text").join(""))
 
 const history = Effect.gen(function* () {
   const scene = yield* Scene.make
@@ -965,11 +965,11 @@ says(
   "404 when the message is not found or the bot has no access",
   Effect.gen(function* () {
     const { group, message, owner, visitor } = yield* Scene.make
-    yield* noMessage(GET("/messages/mid.0"))
+    yield* messageNotFound(GET("/messages/mid.0"))
     const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
-    yield* noMessage(GET(`/messages/${midOf(secret)}`))
+    yield* messageNotFound(GET(`/messages/${midOf(secret)}`))
     yield* owner.removeBot(group)
-    yield* noMessage(GET(`/messages/${midOf(message)}`))
+    yield* messageNotFound(GET(`/messages/${midOf(message)}`))
   })
 )
 
@@ -979,10 +979,10 @@ assumes(
   "PUT /messages changes a message by message_id and answers {success}",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
-    yield* reports(PUT(`/messages?message_id=${midOf(message)}`, { text: "**b**", format: "markdown" }), true)
+    yield* hasSuccess(PUT(`/messages?message_id=${midOf(message)}`, { text: "**b**", format: "markdown" }), true)
     const { at } = yield* GET(`/messages/${midOf(message)}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["b", "strong"])
-    yield* noMessage(PUT("/messages?message_id=mid.0", { text: "a" }))
+    yield* messageNotFound(PUT("/messages?message_id=mid.0", { text: "a" }))
     yield* invalid(PUT("/messages", { text: "a" }))
   })
 )
@@ -994,9 +994,9 @@ assumes(
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     const path = `/messages?message_id=${midOf(message)}`
-    yield* reports(DELETE(path), true)
-    yield* noMessage(DELETE(path))
-    yield* noMessage(GET(`/messages/${midOf(message)}`))
+    yield* hasSuccess(DELETE(path), true)
+    yield* messageNotFound(DELETE(path))
+    yield* messageNotFound(GET(`/messages/${midOf(message)}`))
   })
 )
 
@@ -1015,8 +1015,8 @@ assumes(
       yield* failsWith(call, 403, "access.denied")
     for (const chat of [group, channel]) yield* owner.setBotAdmin(chat, ["edit", "delete"])
     yield* failsWith(edit(spam), 403, "access.denied")
-    yield* reports(edit(news), true)
-    for (const mid of [spam, news]) yield* reports(remove(mid), true)
+    yield* hasSuccess(edit(news), true)
+    for (const mid of [spam, news]) yield* hasSuccess(remove(mid), true)
   })
 )
 
@@ -1026,7 +1026,7 @@ says(
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
-    yield* reports(POST(`/answers?callback_id=${callback_id}`, { message: { text: "Yes!", attachments: [] } }), true)
+    yield* hasSuccess(POST(`/answers?callback_id=${callback_id}`, { message: { text: "Yes!", attachments: [] } }), true)
     const { at } = yield* GET(`/messages/${midOf(asked)}`)
     assert.deepStrictEqual([at("body.text"), at("body.attachments") ?? null], ["Yes!", null])
   })
@@ -1050,7 +1050,7 @@ assumes(
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
     const body = { message: null, notification: "Thank you" }
-    yield* reports(POST(`/answers?callback_id=${callback_id}&disable_link_preview=true`, body), true)
+    yield* hasSuccess(POST(`/answers?callback_id=${callback_id}&disable_link_preview=true`, body), true)
     assert.strictEqual(yield* visitor.notification, "Thank you")
     assert.strictEqual((yield* GET(`/messages/${midOf(asked)}`)).at("body.text"), "Shall we?")
   })
@@ -1078,9 +1078,9 @@ assumes(
     const { asked, visitor } = yield* Scene.make
     const first = yield* visitor.press(asked, "Yes")
     const second = yield* visitor.press(asked, "Yes")
-    yield* reports(POST(`/answers?callback_id=${first}`, { notification: "a" }), true)
+    yield* hasSuccess(POST(`/answers?callback_id=${first}`, { notification: "a" }), true)
     yield* failsWith(POST(`/answers?callback_id=${first}`, { notification: "b" }), 405, "method.not.allowed")
-    yield* reports(DELETE(`/messages?message_id=${midOf(asked)}`), true)
+    yield* hasSuccess(DELETE(`/messages?message_id=${midOf(asked)}`), true)
     yield* failsWith(POST(`/answers?callback_id=${second}`, { message: { text: "a" } }), 405, "method.not.allowed")
   })
 )
@@ -1095,7 +1095,7 @@ says(
       yield* invalid(POST(path, { message }))
     }
     const more = [Keyboard.make([Keyboard.callback("More", "more")])]
-    yield* reports(POST(path, { message: { text: "*b*", format: "markdown", attachments: more } }), true)
+    yield* hasSuccess(POST(path, { message: { text: "*b*", format: "markdown", attachments: more } }), true)
     const { at } = yield* GET(`/messages/${midOf(asked)}`)
     assert.deepStrictEqual([at("body.text"), at("body.markup.0.type")], ["b", "emphasized"])
   })

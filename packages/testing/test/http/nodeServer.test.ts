@@ -5,132 +5,140 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { connect } from "node:net"
 import { makeServer } from "../../src/internal/http/nodeServer.ts"
-import { live, openLimited } from "../support/command.ts"
-import { bodyIn, headOf, talkTo } from "../support/sockets.ts"
+import { liveTest, startJsonLimited } from "../support/command.ts"
+import { lastBody, requestHead, openConnection } from "../support/sockets.ts"
 
 const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()))
 
 const addresses = EmulatorServer.EmulatorServer.use(Effect.succeed)
 
-/** No answer comes. */
-const held = Effect.gen(function* () {
+/** Lets every request wait, and reports its arrival and its interruption. */
+const neverAnswer = Effect.gen(function* () {
   const arrived = yield* Deferred.make<void>()
-  const left = yield* Deferred.make<void>()
+  const interrupted = yield* Deferred.make<void>()
   yield* Emulator.intercept(() =>
     Deferred.succeed(arrived, undefined).pipe(
       Effect.andThen(Effect.never),
-      Effect.onInterrupt(() => Deferred.succeed(left, undefined))
+      Effect.onInterrupt(() => Deferred.succeed(interrupted, undefined))
     )
   )
   return {
     arrived: Deferred.await(arrived),
-    left: Deferred.await(left)
+    interrupted: Deferred.await(interrupted)
   }
 })
 
-const codeIn = (answer: string) => (bodyIn(answer) as { readonly code?: string }).code
+const codeOf = (response: string) => (lastBody(response) as { readonly code?: string }).code
 
-layer(server, { excludeTestServices: true })("a connection", (it) => {
-  it.effect("that is gone interrupts what it had asked for", () =>
+layer(server, { excludeTestServices: true })("NodeServer", (it) => {
+  it.effect("interrupts the requests of a connection when it is closed", () =>
     Effect.gen(function* () {
-      const { arrived, left } = yield* held
-      const { socket } = yield* talkTo((yield* addresses).url)
-      socket.write(headOf("GET /me HTTP/1.1"))
+      const { arrived, interrupted } = yield* neverAnswer
+      const { socket } = yield* openConnection((yield* addresses).url)
+      socket.write(requestHead("GET /me HTTP/1.1"))
       yield* arrived
       socket.destroy()
-      yield* left
+      yield* interrupted
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is served without Host", () =>
+  it.effect("accepts a request without the header Host", () =>
     Effect.gen(function* () {
-      const { answer, socket } = yield* talkTo((yield* addresses).url)
-      socket.write(headOf("GET /me HTTP/1.1", "connection: close"))
-      assert.match(yield* answer, /^HTTP\/1\.1 200 /)
+      const { received, socket } = yield* openConnection((yield* addresses).url)
+      socket.write(requestHead("GET /me HTTP/1.1", "connection: close"))
+      assert.match(yield* received, /^HTTP\/1\.1 200 /)
     })
   )
 
   it.effect.each([
-    ["expects what cannot be", headOf("GET /me HTTP/1.1", "expect: foo", "connection: close"), 417, "proto.payload"],
-    ["takes the server for a proxy", headOf("CONNECT a:443 HTTP/1.1"), 405, "method.not.allowed"],
-    ["is no HTTP", "no HTTP\r\n\r\n", 400, "proto.payload"]
-  ] as const)("that %s is answered in the shape of its host", ([_, request, status, code]) =>
+    [
+      "has an unknown expectation",
+      requestHead("GET /me HTTP/1.1", "expect: foo", "connection: close"),
+      417,
+      "proto.payload"
+    ],
+    ["uses the method CONNECT", requestHead("CONNECT a:443 HTTP/1.1"), 405, "method.not.allowed"],
+    ["is not HTTP", "no HTTP\r\n\r\n", 400, "proto.payload"]
+  ] as const)("answers a request that %s with the error format of its host", ([_, request, status, code]) =>
     Effect.gen(function* () {
       const { uploads, url } = yield* addresses
       const ask = (url: string) =>
-        Effect.flatMap(talkTo(url), ({ answer, socket }) => {
+        Effect.flatMap(openConnection(url), ({ received, socket }) => {
           socket.write(request)
-          return answer
+          return received
         })
-      const answer = yield* ask(url)
-      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
-      assert.strictEqual(codeIn(answer), code)
+      const response = yield* ask(url)
+      assert.match(response, new RegExp(`^HTTP/1\\.1 ${status} `))
+      assert.strictEqual(codeOf(response), code)
       const ofHost = yield* ask(uploads.file)
       assert.match(ofHost, new RegExp(`^HTTP/1\\.1 ${status} `))
-      assert.deepStrictEqual(Object.keys(bodyIn(ofHost) as object), ["error_code", "error_data"])
+      assert.deepStrictEqual(Object.keys(lastBody(ofHost) as object), ["error_code", "error_data"])
     })
   )
 
-  it.effect("that writes all of a body first gets to know that it is too large", () =>
+  it.effect("answers 413 to a client that reads only after it has sent its whole body", () =>
     Effect.gen(function* () {
-      const { answer, socket } = yield* talkTo((yield* addresses).url)
+      const { received, socket } = yield* openConnection((yield* addresses).url)
       const size = 40 * 2 ** 20
       socket.pause()
-      socket.write(headOf("POST /messages?user_id=1 HTTP/1.1", `content-length: ${size}`))
+      socket.write(requestHead("POST /messages?user_id=1 HTTP/1.1", `content-length: ${size}`))
       yield* Effect.callback<void>((resume) => {
         socket.write(Buffer.alloc(size, 32), () => resume(Effect.void))
       })
       socket.resume()
-      assert.match(yield* answer, /^HTTP\/1\.1 413 [^]*proto\.payload/)
+      assert.match(yield* received, /^HTTP\/1\.1 413 [^]*proto\.payload/)
     })
   )
 
-  it.effect("on which a body breaks after its answer gets no second one", () =>
+  it.effect("sends only one response if the body becomes invalid after the response", () =>
     Effect.gen(function* () {
-      const { answer, socket } = yield* talkTo((yield* addresses).url)
-      socket.write(headOf("POST /nothing HTTP/1.1", "transfer-encoding: chunked"))
+      const { received, socket } = yield* openConnection((yield* addresses).url)
+      socket.write(requestHead("POST /nothing HTTP/1.1", "transfer-encoding: chunked"))
       yield* Effect.callback<void>((resume) => void socket.once("data", () => resume(Effect.void)))
       socket.write("no size\r\n")
-      assert.lengthOf((yield* answer).match(/HTTP\/1\.1 /g) ?? [], 1)
+      assert.lengthOf((yield* received).match(/HTTP\/1\.1 /g) ?? [], 1)
     })
   )
 
-  it.effect("that never ends a body is broken off", () =>
+  it.effect("answers 413 and stops reading if a body does not end", () =>
     Effect.gen(function* () {
-      const { answer, socket } = yield* talkTo((yield* addresses).url)
+      const { received, socket } = yield* openConnection((yield* addresses).url)
       const chunk = `100000\r\n${"a".repeat(2 ** 20)}\r\n`
       let sent = 0
-      socket.write(headOf("PATCH /me/commands HTTP/1.1", "transfer-encoding: chunked"))
+      socket.write(requestHead("PATCH /me/commands HTTP/1.1", "transfer-encoding: chunked"))
       const push = () => {
         while (socket.writable && socket.write(chunk)) sent++
         sent++
       }
       socket.on("drain", push)
       push()
-      assert.match(yield* answer, /^HTTP\/1\.1 413 /)
+      assert.match(yield* received, /^HTTP\/1\.1 413 /)
       socket.destroy()
       assert.isBelow(sent, 100)
     })
   )
 })
 
-const allowed = (answer: string) => [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], /\r\nallow: ([^\r]*)/i.exec(answer)?.[1]]
+const allowed = (response: string) => [
+  /^HTTP\/1\.1 (\d+)/.exec(response)?.[1],
+  /\r\nallow: ([^\r]*)/i.exec(response)?.[1]
+]
 
-layer(server, { excludeTestServices: true })("every host", (it) => {
+layer(server, { excludeTestServices: true })("NodeServer", (it) => {
   const ask = (url: string, line: string) =>
-    Effect.flatMap(talkTo(url), ({ answer, socket }) => {
-      socket.write(headOf(`${line} HTTP/1.1`, "connection: close"))
-      return answer
+    Effect.flatMap(openConnection(url), ({ received, socket }) => {
+      socket.write(requestHead(`${line} HTTP/1.1`, "connection: close"))
+      return received
     })
 
   const opened = Effect.gen(function* () {
     const { uploads, url } = yield* addresses
-    const address = (bodyIn(yield* ask(url, "POST /uploads?type=file")) as { readonly url: string }).url
+    const address = (lastBody(yield* ask(url, "POST /uploads?type=file")) as { readonly url: string }).url
     assert.isTrue(address.startsWith(`${uploads.file}/`))
     return { host: uploads.file, path: address.slice(uploads.file.length) }
   })
 
-  it.effect("says what may be asked of it as a whole", () =>
+  it.effect("answers OPTIONS * with all methods of the host", () =>
     Effect.gen(function* () {
       const { uploads, url } = yield* addresses
       const [status, methods] = allowed(yield* ask(url, "OPTIONS *"))
@@ -141,23 +149,23 @@ layer(server, { excludeTestServices: true })("every host", (it) => {
     })
   )
 
-  it.effect("says what may be asked of an upload address and of a picture", () =>
+  it.effect("lists the methods of an upload address and of an image in the header Allow", () =>
     Effect.gen(function* () {
       const { host, path } = yield* opened
-      const ways = "GET, HEAD, POST, OPTIONS"
-      assert.deepStrictEqual(allowed(yield* ask(host, `OPTIONS ${path}`)), ["204", ways])
-      assert.deepStrictEqual(allowed(yield* ask(host, `PUT ${path}`)), ["405", ways])
+      const methods = "GET, HEAD, POST, OPTIONS"
+      assert.deepStrictEqual(allowed(yield* ask(host, `OPTIONS ${path}`)), ["204", methods])
+      assert.deepStrictEqual(allowed(yield* ask(host, `PUT ${path}`)), ["405", methods])
       const { uploads } = yield* addresses
       assert.deepStrictEqual(allowed(yield* ask(uploads.image, "OPTIONS /images/1")), ["204", "GET, HEAD, OPTIONS"])
       assert.deepStrictEqual(allowed(yield* ask(uploads.image, "PUT /images/1")), ["405", "GET, HEAD, OPTIONS"])
     })
   )
 
-  it.effect("answers HEAD as it answers GET, but for the body", () =>
+  it.effect("answers HEAD with the headers of GET and without a body", () =>
     Effect.gen(function* () {
       const { host, path } = yield* opened
       const { uploads, url } = yield* addresses
-      const heads = (answer: string) => answer.slice(0, answer.indexOf("\r\n\r\n")).replace(/date: .*/i, "")
+      const headOf = (response: string) => response.slice(0, response.indexOf("\r\n\r\n")).replace(/date: .*/i, "")
       const targets = [
         [url, "/_emulator/health"],
         [host, path],
@@ -167,24 +175,24 @@ layer(server, { excludeTestServices: true })("every host", (it) => {
       for (const [at, target] of targets) {
         const ofGet = yield* ask(at, `GET ${target}`)
         const ofHead = yield* ask(at, `HEAD ${target}`)
-        assert.strictEqual(heads(ofHead), heads(ofGet))
+        assert.strictEqual(headOf(ofHead), headOf(ofGet))
         assert.match(ofHead, /\r\n\r\n$/)
       }
     })
   )
 })
 
-describe("a server", () => {
-  it("lets a file take as long as it takes, but not its head", () => {
+describe("makeServer", () => {
+  it("sets no time limit for the body of an upload, and 10 seconds for the head", () => {
     const [api, host] = [makeServer("api"), makeServer("file")]
     assert.deepStrictEqual([host.requestTimeout, host.headersTimeout], [0, 10_000])
     assert.deepStrictEqual([api.requestTimeout, api.headersTimeout], [300_000, 10_000])
   })
 })
 
-describe("idle connections", () => {
+describe("colloquy-emulator with a limit of open files", () => {
   /** Opens connections on which nothing is sent, and waits until the server has accepted or closed all of them. */
-  const openSilent = (url: string, count: number) =>
+  const openIdle = (url: string, count: number) =>
     Effect.acquireRelease(
       Effect.callback<ReadonlyArray<ReturnType<typeof connect>>>((resume) => {
         const { hostname, port } = new URL(url)
@@ -200,24 +208,24 @@ describe("idle connections", () => {
       (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
     )
 
-  live(
-    "leave room for bots when 1,100 of them are opened to the API and to an upload host",
+  liveTest(
+    "answers bots while 1,100 idle connections are open to the API and to an upload host",
     Effect.gen(function* () {
-      const { asBot, uploads, url } = yield* openLimited(1024)
-      const silent = [...(yield* openSilent(url, 1100)), ...(yield* openSilent(uploads.image, 1100))]
+      const { asBot, uploads, url } = yield* startJsonLimited(1024)
+      const idle = [...(yield* openIdle(url, 1100)), ...(yield* openIdle(uploads.image, 1100))]
       for (let i = 0; i < 20; i++) assert.strictEqual((yield* asBot("GET", "/me")).status, 200)
-      const { url: slot } = (yield* asBot("POST", "/uploads?type=image")).body as { readonly url: string }
-      assert.isTrue(slot.startsWith(uploads.image))
-      const { answer, socket } = yield* talkTo(slot)
-      socket.write(headOf(`OPTIONS ${slot.slice(uploads.image.length)} HTTP/1.1`, "connection: close"))
-      assert.match(yield* answer, /^HTTP\/1\.1 204 /)
+      const { url: address } = (yield* asBot("POST", "/uploads?type=image")).body as { readonly url: string }
+      assert.isTrue(address.startsWith(uploads.image))
+      const { received, socket } = yield* openConnection(address)
+      socket.write(requestHead(`OPTIONS ${address.slice(uploads.image.length)} HTTP/1.1`, "connection: close"))
+      assert.match(yield* received, /^HTTP\/1\.1 204 /)
       yield* Effect.callback<void>((resume) => {
-        const look = () => {
-          const closed = silent.filter((socket) => socket.closed).length
+        const check = () => {
+          const closed = idle.filter((socket) => socket.closed).length
           if (closed >= 2200 - 512 - 64) resume(Effect.void)
         }
-        silent.forEach((socket) => socket.on("close", look))
-        look()
+        idle.forEach((socket) => socket.on("close", check))
+        check()
       })
     })
   )

@@ -12,19 +12,19 @@ const answer = (response: { readonly status: number; readonly text: string }) =>
   return [response.status, body["code"]] as const
 }
 
-describe("the wire", () => {
+describe("Emulator.layer", () => {
   it.effect.each([
     ["no token", "/me", { token: null }],
     ["another token", "/me", { token: "wrong" }],
     ["a Bearer token", "/me", { token: "Bearer emulator-token" }],
     ["the token in the query", "/me?access_token=emulator-token", { token: null }]
-  ] as const)("refuses %s", ([, path, options]) =>
+  ] as const)("answers 401 to a request with %s", ([, path, options]) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(answer(yield* raw("GET", path, options)), [401, "verify.token"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says what is wrong with a request in the platform's shape", () =>
+  it.effect("answers an invalid request with 400 proto.payload and does nothing", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const { chat_id } = yield* visitor.start()
@@ -44,7 +44,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("ignores what it does not know", () =>
+  it.effect("ignores unknown parameters and fields", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const { chat_id } = yield* visitor.start()
@@ -54,7 +54,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("writes positions in all their digits", () =>
+  it.effect("writes seq with all of its digits", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       yield* visitor.start()
@@ -67,7 +67,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("knows which paths and methods there are", () =>
+  it.effect("answers 404 for an unknown path, and 405 with the header Allow for an unknown method", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(answer(yield* raw("GET", "/nothing")), [404, "not.found"])
       assert.deepStrictEqual(answer(yield* raw("GET", "/chats")), [404, "not.found"])
@@ -81,7 +81,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps long bodies in the journal only for as long as they are not too many", () =>
+  it.effect("removes the oldest requests from the journal when their bodies exceed its size", () =>
     Effect.gen(function* () {
       const body = `{"commands":[]}${" ".repeat(2 ** 20 - 100)}`
       yield* Effect.replicateEffect(raw("PATCH", "/me/commands", { body }), 40)
@@ -91,14 +91,14 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("takes a path for the same however it is encoded", () =>
+  it.effect("decodes a percent-encoded path, and answers 404 if it cannot be decoded", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* raw("GET", "/%6de")).status, 200)
       assert.deepStrictEqual(answer(yield* raw("GET", "/%zz")), [404, "not.found"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("takes lists with commas, encoded or not", () =>
+  it.effect("accepts lists separated by commas, percent-encoded or not", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       yield* visitor.start()
@@ -111,7 +111,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("refuses bodies beyond 4 MiB, and takes a full keyboard with all of its characters escaped", () =>
+  it.effect("answers 413 to a body above 4 MiB, and accepts the largest keyboard with all characters escaped", () =>
     Effect.gen(function* () {
       const padded = JSON.stringify({ commands: [], padding: "a".repeat(4 * 2 ** 20) })
       assert.strictEqual((yield* raw("PATCH", "/me/commands", { body: padded })).status, 413)
@@ -126,14 +126,14 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("has no other hosts", () =>
+  it.effect("fails a request to another host with TransportError", () =>
     Effect.gen(function* () {
       const { reason } = yield* Effect.flip(HttpClient.get("https://elsewhere.example/me"))
       assert.strictEqual(reason._tag, "TransportError")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("keeps a journal of what the bot called", () =>
+  it.effect("records the requests of the bot", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       yield* visitor.start()
@@ -155,7 +155,7 @@ describe("the wire", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets what stands in the way go with its scope, the last one first", () =>
+  it.effect("applies the last interceptor first, and removes interceptors when their scope closes", () =>
     Effect.gen(function* () {
       const statuses = Effect.map(raw("GET", "/me"), ({ status }) => status)
       const seen = yield* Effect.scoped(

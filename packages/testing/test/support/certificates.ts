@@ -7,31 +7,26 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
 const day = 24 * 60 * 60 * 1000
 
-/** A certificate and the key to it; `pem` can be served. */
-export interface Certified {
+/** A certificate and its key pair. `pem` and `key` are the files that a server needs. */
+export interface Issued {
   readonly certificate: x509.X509Certificate
   readonly keys: webcrypto.CryptoKeyPair
   readonly pem: string
   readonly key: string
 }
 
-const ofAuthority = [
+const authorityExtensions = [
   new x509.BasicConstraintsExtension(true, undefined, true),
   new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true)
 ]
 
-const ofHost = (host: string) => [
+const hostExtensions = (host: string) => [
   new x509.BasicConstraintsExtension(false),
   new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
   new x509.SubjectAlternativeNameExtension([{ type: "dns", value: host }])
 ]
 
-const certify = (
-  name: string,
-  extensions: Array<x509.Extension>,
-  issuer?: Certified,
-  age = day
-): Effect.Effect<Certified> =>
+const issue = (name: string, extensions: Array<x509.Extension>, issuer?: Issued, age = day): Effect.Effect<Issued> =>
   Effect.promise(async () => {
     const keys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"])
     const certificate = await x509.X509CertificateGenerator.create({
@@ -48,14 +43,14 @@ const certify = (
     return { certificate, keys, pem: certificate.toString("pem"), key }
   })
 
-/** An authority, under another one or a root. */
-export const makeAuthority = (name: string, issuer?: Certified) => certify(name, ofAuthority, issuer)
+/** Creates a root authority, or an intermediate one that `issuer` has signed. */
+export const makeAuthority = (name: string, issuer?: Issued) => issue(name, authorityExtensions, issuer)
 
-/** The certificate of a host, issued by an authority. */
-export const makeLeaf = (host: string, issuer: Certified) => certify(host, ofHost(host), issuer)
+/** Creates the certificate of a host. */
+export const makeHost = (host: string, issuer: Issued) => issue(host, hostExtensions(host), issuer)
 
-/** One that ran out a day ago. */
-export const makeExpired = (host: string, issuer: Certified) => certify(host, ofHost(host), issuer, 3 * day)
+/** Creates a certificate of a host that expired a day ago. */
+export const makeExpired = (host: string, issuer: Issued) => issue(host, hostExtensions(host), issuer, 3 * day)
 
-/** The certificate of a host, issued by itself. */
-export const makeSelfSigned = (host: string) => certify(host, ofHost(host))
+/** Creates a self-signed certificate of a host. */
+export const makeSelfSigned = (host: string) => issue(host, hostExtensions(host))

@@ -12,7 +12,7 @@ import { call, type Json } from "./control.ts"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
-export interface Ended {
+export interface Exited {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -21,32 +21,32 @@ export interface Ended {
 export interface Running {
   readonly firstLine: Effect.Effect<string>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
-  readonly ended: Effect.Effect<Ended>
+  readonly exited: Effect.Effect<Exited>
 }
 
-const listen = (child: ChildProcess): Running => {
+const observe = (child: ChildProcess): Running => {
   let stdout = ""
   let stderr = ""
-  let ended: Ended | undefined
+  let exited: Exited | undefined
   const waiting = new Set<() => void>()
-  const change = () => waiting.forEach((wake) => wake())
-  child.stdout!.setEncoding("utf8").on("data", (chunk: string) => ((stdout += chunk), change()))
-  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => ((stderr += chunk), change()))
-  child.on("close", (code) => ((ended = { code, stdout, stderr }), change()))
-  const until = <A>(find: () => A | undefined): Effect.Effect<A> =>
+  const notify = () => waiting.forEach((wake) => wake())
+  child.stdout!.setEncoding("utf8").on("data", (chunk: string) => ((stdout += chunk), notify()))
+  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => ((stderr += chunk), notify()))
+  child.on("close", (code) => ((exited = { code, stdout, stderr }), notify()))
+  const waitFor = <A>(find: () => A | undefined): Effect.Effect<A> =>
     Effect.callback<A>((resume) => {
-      const look = () => {
+      const check = () => {
         const found = find()
         if (found !== undefined) resume(Effect.succeed(found))
       }
-      waiting.add(look)
-      look()
-      return Effect.sync(() => waiting.delete(look))
+      waiting.add(check)
+      check()
+      return Effect.sync(() => waiting.delete(check))
     })
   return {
-    firstLine: until(() => (stdout.includes("\n") ? stdout.slice(0, stdout.indexOf("\n")) : ended?.stderr)),
+    firstLine: waitFor(() => (stdout.includes("\n") ? stdout.slice(0, stdout.indexOf("\n")) : exited?.stderr)),
     kill: (signal) => Effect.sync(() => void child.kill(signal)),
-    ended: until(() => ended)
+    exited: waitFor(() => exited)
   }
 }
 
@@ -56,55 +56,55 @@ const startWith = (command: string, args: ReadonlyArray<string>) =>
       Effect.sync(() => spawn(command, args, { stdio: "pipe" })),
       (child) => Effect.sync(() => void child.kill("SIGKILL"))
     ),
-    listen
+    observe
   )
 
 const nodeArgs = ["--conditions=source", bin]
 
-/** The command as a process of its own, killed with the scope. */
+/** Starts the command in a child process, which is killed when the scope closes. */
 export const start = (...args: ReadonlyArray<string>) => startWith(process.execPath, [...nodeArgs, ...args])
 
-/** The command as a process that may have only so many files open. */
+/** Starts the command in a child process with a limit of open files. */
 const startLimited = (maxFiles: number, args: ReadonlyArray<string>) =>
   startWith("sh", ["-c", `ulimit -n ${maxFiles}; exec "$@"`, "sh", process.execPath, ...nodeArgs, ...args])
 
-/** The command until it ends by itself. */
-export const runToEnd = (...args: ReadonlyArray<string>) =>
-  Effect.scoped(Effect.flatMap(start(...args), ({ ended }) => ended))
+/** Starts the command and waits until its process exits. */
+export const run = (...args: ReadonlyArray<string>) =>
+  Effect.scoped(Effect.flatMap(start(...args), ({ exited }) => exited))
 
-/** A folder that is gone after the test. */
-export const folder = Effect.acquireRelease(
+/** Creates a folder that is removed when the scope closes. */
+export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-command-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** The command with --json: what it says in its first line, and calls to it. */
-export const open = (...args: ReadonlyArray<string>) => talkingTo(start("--json", ...args))
+/** Starts the command with `--json`, and returns the fields of its first line and functions that send requests to it. */
+export const startJson = (...args: ReadonlyArray<string>) => withRequests(start("--json", ...args))
 
-/** As `open`, in a process that may have only so many files open. */
-export const openLimited = (maxFiles: number) => talkingTo(startLimited(maxFiles, ["--json"]))
+/** Same as `startJson`, with a limit of open files. */
+export const startJsonLimited = (maxFiles: number) => withRequests(startLimited(maxFiles, ["--json"]))
 
-const talkingTo = (started: Effect.Effect<Running, never, Scope.Scope>) =>
+const withRequests = (started: Effect.Effect<Running, never, Scope.Scope>) =>
   Effect.gen(function* () {
     const process = yield* started
-    const line = yield* process.firstLine
-    const { token, uploads, url } = JSON.parse(line) as {
+    const firstLine = yield* process.firstLine
+    const { token, uploads, url } = JSON.parse(firstLine) as {
       readonly url: string
       readonly uploads: Readonly<Record<string, string>>
       readonly token: string
     }
-    const made = (path: string, body: unknown = {}) =>
+    const postOk = (path: string, body: unknown = {}) =>
       Effect.map(call("POST", `/_emulator${path}`, body, { baseUrl: url }), ({ body }): Json => body)
     const put = (path: string, body: unknown) => call("PUT", `/_emulator${path}`, body, { baseUrl: url })
-    const seen = (path: string) =>
+    const getOk = (path: string) =>
       Effect.map(call("GET", `/_emulator${path}`, undefined, { baseUrl: url }), ({ body }): Json => body)
     const asBot = (method: Parameters<typeof call>[0], path: string, body?: unknown, as = token) =>
       call(method, path, body, { baseUrl: url, token: as })
-    return { ...process, line, url, uploads, token, made, put, seen, asBot }
+    return { ...process, line: firstLine, url, uploads, token, postOk, put, getOk, asBot }
   })
 
-/** A test of the command as a process. */
-export const live = (
+/** Defines a test of the command in a child process, in real time. */
+export const liveTest = (
   name: string,
   test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
   timeout = 30_000

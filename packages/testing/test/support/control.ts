@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 
-/** Any answer, as a client in another language sees it. */
+/** A parsed body. Its types are not checked, as in a client in another language. */
 export type Json = ReturnType<typeof JSON.parse>
 
-/** A call under `/_emulator`, or of the bot where `token` is given: status and parsed body. */
+/** Sends a request and returns the status and the parsed body. A request of a bot has a `token`. */
 export const call = (
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
@@ -42,20 +42,20 @@ export const asBot = (method: Parameters<typeof call>[0], path: string, body?: u
 
 export const post = (path: string, body: unknown) => call("POST", `/_emulator${path}`, body)
 
-export const look = (path: string) => call("GET", `/_emulator${path}`)
+export const get = (path: string) => call("GET", `/_emulator${path}`)
 
-const worked = ({ body, status }: { readonly status: number; readonly body: Json }): Json => {
+const expectOk = ({ body, status }: { readonly status: number; readonly body: Json }): Json => {
   assert.strictEqual(status, 200, Exact.stringify(body))
   return body
 }
 
-/** The body of a call that has to work. */
-export const made = (path: string, body: unknown = {}) => Effect.map(post(path, body), worked)
+/** Sends a request to the control API, asserts that it succeeds, and returns the body. */
+export const postOk = (path: string, body: unknown = {}) => Effect.map(post(path, body), expectOk)
 
-export const seen = (path: string) => Effect.map(look(path), worked)
+export const getOk = (path: string) => Effect.map(get(path), expectOk)
 
-/** Status, code and message of a call that is refused. */
-export const refusal = (path: string, body: unknown) =>
+/** Sends a request that fails, and returns the status, the code and the message of the error. */
+export const postError = (path: string, body: unknown) =>
   Effect.map(post(path, body), ({ body, status }) => [status, body.code, body.message] as const)
 
-export const kinds = ({ updates }: Json): ReadonlyArray<string> => updates.map(({ update_type }: Json) => update_type)
+export const typesOf = ({ updates }: Json): ReadonlyArray<string> => updates.map(({ update_type }: Json) => update_type)

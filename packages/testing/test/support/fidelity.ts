@@ -19,9 +19,9 @@ const check = <E>(section: Section, statement: string, test: Test<E>) =>
  */
 export const says = <E>(section: Section, sentence: string, test: Test<E>): void => check(section, sentence, test)
 
-/** How sure an assumption is. A: several independent sources, or real traffic; B: one good source; C: one weak source. */
+/** The evidence for an assumption. A: several independent sources, or real traffic. B: one good source. C: one weak source. */
 export type Grade = "A" | "B" | "C"
 
-/** Tests an assumption about what a section of the API document does not state. It is listed with its grade. */
+/** Tests an assumption about a rule that the section of the API document does not state. It is listed with its grade. */
 export const assumes = <E>(grade: Grade, section: Section, fact: string, test: Test<E>): void =>
   check(section, `${fact} (assumption ${grade})`, test)

@@ -42,7 +42,7 @@ const http =
       }
     )
 
-/** Sends a request as any client does. A body that is a string is sent as it is. */
+/** Sends a request. A body that is a string is sent without changes. */
 export const GET = http("GET")
 export const POST = http("POST")
 export const PUT = http("PUT")
@@ -53,32 +53,32 @@ export const OPTIONS = http("OPTIONS")
 
 type Call<E, R> = Effect.Effect<Answer, E, R>
 
-const checking = <E, R>(call: Call<E, R>, valueAt: (answer: Answer) => void): Call<E, R> =>
-  Effect.tap(call, (answer) => Effect.sync(() => valueAt(answer)))
+const check = <E, R>(call: Call<E, R>, assertion: (answer: Answer) => void): Call<E, R> =>
+  Effect.tap(call, (answer) => Effect.sync(() => assertion(answer)))
 
-/** The response is an error with this status and code. */
+/** Asserts that the response is an error with this status and code. */
 export const failsWith = <E, R>(call: Call<E, R>, status: number, code: string): Call<E, R> =>
-  checking(call, (answer) => {
+  check(call, (answer) => {
     assert.deepStrictEqual([answer.status, answer.at("code"), typeof answer.at("message")], [status, code, "string"])
   })
 
-/** The request is rejected as invalid. */
+/** Asserts that the request is rejected as invalid. */
 export const invalid = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 400, "proto.payload")
 
 export const denied = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 403, "chat.denied")
 
-export const noMessage = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 404, "message.not.found")
+export const messageNotFound = <E, R>(call: Call<E, R>): Call<E, R> => failsWith(call, 404, "message.not.found")
 
 export const succeeds = <E, R>(call: Call<E, R>): Call<E, R> =>
-  checking(call, ({ status, text }) => assert.strictEqual(status, 200, text))
+  check(call, ({ status, text }) => assert.strictEqual(status, 200, text))
 
-/** The status is 200, and the body has `success`, with a message if it is false. */
-export const reports = <E, R>(call: Call<E, R>, success: boolean): Call<E, R> =>
-  checking(call, (answer) => {
+/** Asserts that the status is 200 and that the body has `success`, with a message if it is false. */
+export const hasSuccess = <E, R>(call: Call<E, R>, success: boolean): Call<E, R> =>
+  check(call, (answer) => {
     assert.deepStrictEqual([answer.status, answer.at("success")], [200, success], answer.text)
     if (!success) assert.isString(answer.at("message"))
   })
 
 /** Returns the value at a path in each element of a list in the body. */
-export const each = (answer: Answer, list: string, path: string): ReadonlyArray<unknown> =>
+export const valuesAt = (answer: Answer, list: string, path: string): ReadonlyArray<unknown> =>
   (answer.at(list) as ReadonlyArray<unknown>).map((element) => valueAt(element, path))

@@ -1,10 +1,10 @@
 import { Emulator } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 
-/** Returns the types of the updates so far. */
+/** Returns the types of all updates of the emulator. */
 export const updateTypes = Effect.map(Emulator.updates, (updates) => updates.map(({ update_type }) => update_type))
 
-/** Returns the tag of the error of an effect, and the code of the platform in it. */
+/** Returns the tag of the error that an effect fails with, and its code if it has one. */
 export const codeOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), (error) => {
     const { _tag, code } = error as { readonly _tag: string; readonly code?: string }

@@ -1,4 +1,4 @@
-/** The signature and the header of a picture. */
+/** The signature and the header of a PNG image. */
 export const png = (width: number, height: number): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(33)
   bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52])
@@ -11,15 +11,15 @@ export const png = (width: number, height: number): Uint8Array<ArrayBuffer> => {
 
 type Write = (view: DataView, put: (at: number, text: string) => void) => void
 
-const fileOf = (size: number, write: Write): Uint8Array<ArrayBuffer> => {
+const makeFile = (size: number, write: Write): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(size)
   write(new DataView(bytes.buffer), (at, text) => bytes.set(new TextEncoder().encode(text), at))
   return bytes
 }
 
-/** 100 samples of a byte a second. */
+/** A WAV file with 100 samples of one byte per second. */
 export const wav = (seconds: number) =>
-  fileOf(44 + seconds * 100, (view, put) => {
+  makeFile(44 + seconds * 100, (view, put) => {
     put(0, "RIFF")
     view.setUint32(4, 36 + seconds * 100, true)
     put(8, "WAVEfmt ")
@@ -34,18 +34,18 @@ export const wav = (seconds: number) =>
     view.setUint32(40, seconds * 100, true)
   })
 
-/** Frames of 26 bytes, 8 kilobits a second, behind a tag of 200 bytes. */
+/** An MP3 file with a tag of 200 bytes and frames of 26 bytes, at 8 kbit/s. */
 export const mp3 = (seconds: number) =>
-  fileOf(210 + seconds * 1000, (view, put) => {
+  makeFile(210 + seconds * 1000, (view, put) => {
     put(0, "ID3")
     view.setUint16(8, 0x0148)
     view.setUint8(3, 3)
     for (let at = 210; at + 26 <= view.byteLength; at += 26) view.setUint32(at, 0xfff31000)
   })
 
-/** Frames of 1152 samples, 44,100 samples a second. */
+/** An MP3 file with a variable bit rate and frames of 1,152 samples, at 44.1 kHz. */
 export const variableMp3 = (frames: number) =>
-  fileOf(1000, (view, put) => {
+  makeFile(1000, (view, put) => {
     view.setUint32(0, 0xfffb9000)
     put(36, "Xing")
     view.setUint32(40, 1)
@@ -53,7 +53,7 @@ export const variableMp3 = (frames: number) =>
   })
 
 export const m4a = (seconds: number) =>
-  fileOf(200, (view, put) => {
+  makeFile(200, (view, put) => {
     view.setUint32(0, 24)
     put(4, "ftypM4A ")
     view.setUint32(24, 176)
@@ -65,21 +65,21 @@ export const m4a = (seconds: number) =>
   })
 
 /** A video with its `moov` box at the end of the file, as cameras write it. */
-export const moovLast = (video: Uint8Array<ArrayBuffer>, pictures: number) => {
+export const moovLast = (video: Uint8Array<ArrayBuffer>, dataSize: number) => {
   const moov = video.subarray(24, 348)
-  const bytes = new Uint8Array(24 + 16 + pictures + moov.byteLength)
+  const bytes = new Uint8Array(24 + 16 + dataSize + moov.byteLength)
   bytes.set(video.subarray(0, 24))
   const view = new DataView(bytes.buffer)
   view.setUint32(24, 1)
   bytes.set(new TextEncoder().encode("mdat"), 28)
-  view.setBigUint64(32, BigInt(16 + pictures))
-  bytes.set(moov, 40 + pictures)
+  view.setBigUint64(32, BigInt(16 + dataSize))
+  bytes.set(moov, 40 + dataSize)
   return bytes
 }
 
 /** An MP4 file with a video track of this size and duration, and an audio track. */
 export const mp4 = (width: number, height: number, seconds: number) =>
-  fileOf(400, (view, put) => {
+  makeFile(400, (view, put) => {
     const box = (at: number, size: number, name: string) => {
       view.setUint32(at, size)
       put(at + 4, name)

@@ -5,7 +5,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-interface Described {
+interface Operation {
   readonly operationId: string
   readonly responses: Readonly<Record<string, unknown>>
 }
@@ -15,11 +15,11 @@ const document = OpenApi.fromEndpoints(Endpoints.all)
 const pointer = (...keys: ReadonlyArray<string>): string =>
   keys.map((key) => `/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")
 
-/** The statuses of each operation, with the place of its responses in the document. */
+/** The statuses of each operation, and the JSON pointer to its responses in the document. */
 const operations = new Map(
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
-      const { operationId, responses } = operation as Described
+      const { operationId, responses } = operation as Operation
       const at = pointer("paths", path, method, "responses")
       return [operationId, { at, statuses: Object.keys(responses) }] as const
     })
@@ -31,20 +31,20 @@ ajv.addSchema({ ...document, $id: "document" })
 
 const validators = new Map<string, ValidateFunction>()
 
-/** The validator of the schema at a place of the document. */
-const validatorAt = (place: string): ValidateFunction => {
-  const known = validators.get(place)
-  if (known !== undefined) return known
-  const made = ajv.compile({ $ref: `document#${place}` })
-  validators.set(place, made)
-  return made
+/** Returns the validator of the schema at a JSON pointer of the document. */
+const validatorAt = (path: string): ValidateFunction => {
+  const cached = validators.get(path)
+  if (cached !== undefined) return cached
+  const compiled = ajv.compile({ $ref: `document#${path}` })
+  validators.set(path, compiled)
+  return compiled
 }
 
 export const validatorOf = (schema: string): ValidateFunction => validatorAt(pointer("components", "schemas", schema))
 
 const decodeUpdate = Schema.decodeUnknownResult(Update.Update)
 
-/** Without the updates that no decoder accepts: a test put them in as they are. */
+/** Removes the updates that cannot be decoded: a test has put them into the emulator as raw JSON. */
 const withoutMalformed = (body: unknown): unknown => {
   const { updates } = body as { readonly updates?: ReadonlyArray<unknown> }
   return updates === undefined
@@ -52,7 +52,7 @@ const withoutMalformed = (body: unknown): unknown => {
     : { ...(body as object), updates: updates.filter((update) => Result.isSuccess(decodeUpdate(update))) }
 }
 
-/** Returns why a response is not what the OpenAPI document says, or `undefined`. */
+/** Returns the reason why a response does not conform to the OpenAPI document, or `undefined`. */
 export const problemOf = (endpoint: string, status: number, text: string): string | undefined => {
   const operation = operations.get(endpoint)
   if (operation === undefined) return `${endpoint} is not in the document`

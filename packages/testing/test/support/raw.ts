@@ -9,7 +9,7 @@ interface Options {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request as any client could make it. */
+/** Sends a request, which may be invalid, and returns the response as text. */
 export const raw = (
   method: Parameters<typeof HttpClientRequest.make>[0],
   path: string,

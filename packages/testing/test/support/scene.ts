@@ -61,7 +61,7 @@ export const make = Effect.gen(function* () {
 
 type Scene = Effect.Success<typeof make>
 
-/** A valid request to each endpoint. */
+/** Returns a valid request to each endpoint. */
 const requests = (
   { asked, channel, comment, dialog, friend, group, message, post, visitor }: Scene,
   callback_id: string,

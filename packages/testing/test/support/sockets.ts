@@ -1,30 +1,31 @@
 import * as Effect from "effect/Effect"
 import { connect, type Socket } from "node:net"
 
-export interface Talk {
+export interface RawConnection {
   readonly socket: Socket
-  /** Everything that came back, once the server has hung up. */
-  readonly answer: Effect.Effect<string>
+  /** Returns everything that the server has sent, after the connection is closed. */
+  readonly received: Effect.Effect<string>
 }
 
-/** A connection of its own to a server, on which anything can be said. */
-export const talkTo = (url: string): Effect.Effect<Talk> =>
-  Effect.callback<Talk>((resume) => {
+/** Opens a TCP connection to a server, to which a test can write any bytes. */
+export const openConnection = (url: string): Effect.Effect<RawConnection> =>
+  Effect.callback<RawConnection>((resume) => {
     const { hostname, port } = new URL(url)
-    let heard = ""
+    let text = ""
     const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ""), port: Number(port) })
-    const ended = new Promise<string>((resolve) => {
-      for (const event of ["error", "end", "close"]) socket.on(event, () => resolve(heard))
+    const closed = new Promise<string>((resolve) => {
+      for (const event of ["error", "end", "close"]) socket.on(event, () => resolve(text))
     })
     socket.on("data", (data) => {
-      heard += String(data)
+      text += String(data)
     })
-    socket.on("connect", () => resume(Effect.succeed({ socket, answer: Effect.promise(() => ended) })))
+    socket.on("connect", () => resume(Effect.succeed({ socket, received: Effect.promise(() => closed) })))
   })
 
-/** The head of a request of the bot, without `Host` unless told. */
-export const headOf = (line: string, ...headers: ReadonlyArray<string>): string =>
-  [line, "authorization: emulator-token", ...headers, "", ""].join("\r\n")
+/** Returns the head of a request of the bot, without the header `Host` by default. */
+export const requestHead = (requestLine: string, ...headers: ReadonlyArray<string>): string =>
+  [requestLine, "authorization: emulator-token", ...headers, "", ""].join("\r\n")
 
-/** The last body in what came back. */
-export const bodyIn = (answer: string): unknown => JSON.parse(answer.slice(answer.lastIndexOf("\r\n\r\n") + 4))
+/** Returns the JSON body of the last response in the text. */
+export const lastBody = (responses: string): unknown =>
+  JSON.parse(responses.slice(responses.lastIndexOf("\r\n\r\n") + 4))

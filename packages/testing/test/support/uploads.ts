@@ -24,7 +24,7 @@ export const advance = Effect.fnUntraced(function* <A, E, R>(self: Effect.Effect
   return yield* Fiber.join(fiber)
 })
 
-/** Sends an attachment and returns it as the platform shows it. */
+/** Sends an attachment and returns the attachment of the message. */
 export const sendAttachment = Effect.fnUntraced(function* (attachment: AttachmentRequest.AttachmentRequest) {
   const { chat_id } = yield* dialog
   const { body } = yield* advance(Messages.send({ chat_id, attachments: [attachment] }))
@@ -33,12 +33,12 @@ export const sendAttachment = Effect.fnUntraced(function* (attachment: Attachmen
 
 export const bytes = (size: number) => UploadSource.bytes(Uint8Array.from({ length: size }, (_, at) => (at * 31) % 251))
 
-/** The requests to the upload hosts. */
+/** Returns the requests to the upload hosts. */
 export const hostRequests = Effect.map(Emulator.requests, (requests) =>
   requests.filter(({ path }) => path.startsWith("/upload/"))
 )
 
-/** The number of upload addresses that were requested. */
+/** Returns the number of upload addresses that were requested. */
 export const addressCount = Effect.map(
   Emulator.requests,
   (requests) => requests.filter(({ endpoint }) => endpoint === "Uploads.create").length

@@ -11,7 +11,7 @@ interface Answer {
 /** The answers of the emulators of the test that runs. */
 export const answers = new Map<string, Answer>()
 
-// What an emulator answers, before faults and interceptors change it.
+// Records the responses of the emulator before faults and interceptors change them.
 vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
   const original = (await load()) as typeof FaultInjection
   return {
@@ -32,7 +32,7 @@ vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
   }
 })
 
-/** Every answer of an emulator in any test is what the OpenAPI document says. */
+/** Asserts that every response of the emulator in any test conforms to the OpenAPI document. */
 afterEach(async () => {
   if (answers.size === 0) return
   const { problemOf } = await import("./openapi.ts")
