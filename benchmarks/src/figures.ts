@@ -4,6 +4,7 @@ import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
 import * as kill9 from "./kill9.ts"
+import { sharedLimit } from "./limits/figure.ts"
 import { concurrency } from "./kill9-stores.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
 import { startTimes } from "./start.ts"
@@ -135,6 +136,15 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 0,
     also: { name: "time over sends / 30", goal: 1.1 },
     measure: fourProcesses
+  },
+  {
+    figure: "shared-limit-windows-over",
+    measures:
+      "windows over the limit, counted at the sockets, of four processes whose Redis is slow, down, flapping or silent, or which stand still",
+    unit: "requests",
+    goal: 0,
+    also: { name: "time over best possible", goal: 1.1 },
+    measure: sharedLimit
   },
   {
     figure: "emulator-4gb-rss-mb",

@@ -257,6 +257,57 @@ describe("RateLimiter.linkDialog", () => {
   )
 })
 
+describe("RateLimiter.confirmUnsafe", () => {
+  const grantAll = (limiter: RateLimiter.RateLimiter["Service"], count: number) =>
+    Effect.forEach(
+      many(count, (index) => index),
+      () => RateLimiter.withPriority(limiter.acquire(target("messages", 1)), "reply")
+    )
+
+  const limits = { ...defaults, host: { count: 3, window: 1000 }, messages: { count: 3, window: 1000 }, margin: 0 }
+
+  it.effect("counts a permit from the time at which its request is sent", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.makeMemory(limits)
+      const [permit] = yield* grantAll(limiter, 3)
+      yield* TestClock.adjust(300)
+      assert.isDefined(limiter.confirmUnsafe(permit, "ready"))
+      yield* TestClock.adjust(700)
+      yield* grantAll(limiter, 2)
+      const third = yield* Effect.forkChild(grantAll(limiter, 1), { startImmediately: true })
+      yield* TestClock.adjust(299)
+      assert.isUndefined(third.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(third)
+    })
+  )
+
+  it.effect("refuses a permit that is out of the windows, because the process stood still", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.makeMemory(limits)
+      const permits = yield* grantAll(limiter, 3)
+      yield* TestClock.adjust(1500)
+      yield* grantAll(limiter, 2)
+      for (const permit of permits) assert.isUndefined(limiter.confirmUnsafe(permit, "ready"))
+      const again = RateLimiter.withPriority(limiter.acquire(target("messages", 1), permits[0]), "reply")
+      assert.isDefined(limiter.confirmUnsafe(yield* again, "ready"))
+      const further = yield* Effect.forkChild(again, { startImmediately: true })
+      assert.isUndefined(further.pollUnsafe())
+    })
+  )
+
+  it.effect("refuses a permit after a pause, unless it is final", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.makeMemory(limits)
+      const [one, other] = yield* grantAll(limiter, 2)
+      yield* TestClock.adjust(10)
+      yield* limiter.pause(Duration.seconds(1))
+      assert.isUndefined(limiter.confirmUnsafe(one, "connected"))
+      assert.isDefined(limiter.confirmUnsafe(other, "final"))
+    })
+  )
+})
+
 describe("RateLimiter priorities", () => {
   const withPriority = (priority: RateLimiter.Priority, count: number) =>
     many(count, () => ({ after: 0, target: undefined, priority }))

@@ -54,6 +54,16 @@ describe.skipIf(isSkipped)("RateLimiter.layer on RedisRateLimiterStore", () => {
   )
 })
 
+describe.skipIf(isSkipped)("RedisRateLimiterStore", () => {
+  for (const { effect, name } of RateLimiterSuite.storeCases) {
+    it.live(name, () =>
+      Effect.flatMap(prefix, (prefix) =>
+        Effect.provide(effect, RedisRateLimiterStore.layer({ prefix }).pipe(Layer.provide(layer)))
+      )
+    )
+  }
+})
+
 describe.skipIf(isSkipped)("Several processes that share a store", () => {
   it.live("exceed no limit together, and get permits by turns", () =>
     Effect.gen(function* () {

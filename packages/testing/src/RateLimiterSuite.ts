@@ -6,9 +6,13 @@
  */
 import { ChatId } from "@colloquy/core/Recipient"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
+import type { AcquireOptions, Process } from "@colloquy/core/RateLimiterProtocol"
+import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Fiber from "effect/Fiber"
 
 /**
@@ -22,6 +26,19 @@ export interface Case {
   readonly name: string
   /** The test. Run it with a new rate limiter that has the {@link options}. */
   readonly effect: Effect.Effect<void, CaseFailed | RateLimiter.RateLimiterError, RateLimiter.RateLimiter>
+}
+
+/**
+ * A case of the stores.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StoreCase {
+  /** What the store does, as the title of a test. */
+  readonly name: string
+  /** The test. Run it with a store that is empty. */
+  readonly effect: Effect.Effect<void, CaseFailed | StoreError, RateLimiterStore>
 }
 
 /**
@@ -241,6 +258,177 @@ export const cases: ReadonlyArray<Case> = [
       )
       const { times: unknown } = yield* acquireAll(numbers(3), () => answer)
       yield* expectWithin(1, unknown, "the unknown chat")
+    })
+  }
+]
+
+const storeHost = { count: 6, window: 200 }
+
+const maxDelay = 50
+
+const member = (id: string, overrides: Partial<Process> = {}): Process => ({
+  id,
+  share: 0,
+  absentAfter: 50,
+  reserveFor: 300,
+  epoch: undefined,
+  reserved: 0,
+  reservedForOthers: 0,
+  ...overrides
+})
+
+/** Asks the store for permits without a bucket, with the ids `<process>:<first>` and so on. */
+const ask = (process: Process, count: number, overrides: Partial<AcquireOptions> = {}) =>
+  RateLimiterStore.use((store) =>
+    store.acquire({
+      process,
+      requests: numbers(count).map((index) => ({ id: `${process.id}:${index}`, bucket: undefined, isPaced: false })),
+      host: storeHost,
+      delay: 0,
+      maxDelay,
+      deadline: Number.MAX_SAFE_INTEGER,
+      unused: [],
+      sentAlone: [],
+      ...overrides
+    })
+  )
+
+const acquired = (process: Process, count: number, overrides: Partial<AcquireOptions> = {}) =>
+  Effect.flatMap(ask(process, count, overrides), (result) =>
+    result._tag === "Late"
+      ? Effect.fail(new CaseFailed({ message: "the call came late" }))
+      : Effect.succeed({ ...result, granted: result.results.filter(({ _tag }) => _tag === "Granted").length })
+  )
+
+/** Calls an empty store, and waits until it grants permits. */
+const settled = Effect.andThen(ask(member("first"), 0), Effect.sleep(storeHost.window + maxDelay + 10))
+
+const expectEqual = (actual: unknown, expected: unknown, what: string) =>
+  expect(Equal.equals(actual, expected), `${what}: ${String(actual)} instead of ${String(expected)}`)
+
+/**
+ * The cases that every `RateLimiterStore` has to pass.
+ *
+ * **Example** (Test a store with vitest)
+ *
+ * ```ts
+ * import * as RateLimiterStore from "@colloquy/core/RateLimiterStore"
+ * import { RateLimiterSuite } from "@colloquy/testing"
+ * import { describe, it } from "@effect/vitest"
+ * import { Effect } from "effect"
+ *
+ * describe("RateLimiterStore.layerMemory", () => {
+ *   for (const { effect, name } of RateLimiterSuite.storeCases) {
+ *     it.live(name, () => Effect.provide(effect, RateLimiterStore.layerMemory()))
+ *   }
+ * })
+ * ```
+ *
+ * @category cases
+ * @since 0.1.0
+ */
+export const storeCases: ReadonlyArray<StoreCase> = [
+  {
+    name: "grants no permit for a window after it was empty",
+    effect: Effect.gen(function* () {
+      const { granted, now, results } = yield* acquired(member("a"), 1)
+      yield* expectEqual(granted, 0, "permits of an empty store")
+      const [result] = results
+      const retryAfter = result._tag === "HostFull" ? result.retryAfter : 0
+      yield* expect(Math.abs(retryAfter - storeHost.window - maxDelay) < 1, `retryAfter is ${retryAfter} ms`)
+      yield* Effect.sleep(retryAfter + 10)
+      const later = yield* acquired(member("a"), 7)
+      yield* expectEqual(later.granted, 6, "permits after a window")
+      yield* expect(later.now >= now + retryAfter, "the clock of the store went back")
+    })
+  },
+  {
+    name: "does nothing after the deadline of a call",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const deadline = (yield* RateLimiterStore.use(({ time }) => time)) - 1
+      const { _tag } = yield* ask(member("a", { share: 1 }), 6, { deadline })
+      yield* expectEqual(_tag, "Late", "the result")
+      const { granted, reservedForOthers } = yield* acquired(member("b"), 6)
+      yield* expectEqual(granted, 6, "permits that are left")
+      yield* expectEqual(reservedForOthers, 0, "permits that are reserved")
+    })
+  },
+  {
+    name: "reserves the share of an absent member for a limited time",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const present = yield* acquired(member("a", { share: 0.5, reserveFor: 600 }), 0)
+      yield* expectEqual(present.reserved, 3, "permits that are reserved for the member")
+      yield* expectEqual((yield* acquired(member("b"), 7)).granted, 6, "permits while the member is present")
+      yield* Effect.sleep(storeHost.window + 10)
+      yield* expectEqual((yield* acquired(member("b"), 7)).granted, 3, "permits while the member is absent")
+      yield* Effect.sleep(600 + maxDelay)
+      yield* expectEqual((yield* acquired(member("b"), 7)).granted, 6, "permits after the member was removed")
+    })
+  },
+  {
+    name: "ends a membership",
+    effect: Effect.gen(function* () {
+      yield* settled
+      yield* acquired(member("a", { share: 0.5, reserveFor: 60_000 }), 0)
+      yield* RateLimiterStore.use((store) => store.leave("a"))
+      yield* Effect.sleep(60)
+      yield* expectEqual((yield* acquired(member("b"), 7)).granted, 6, "permits after the member left")
+    })
+  },
+  {
+    name: "reserves no more than the limit for all members together",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const reserved = (id: string) => Effect.map(acquired(member(id, { share: 0.7 }), 0), ({ reserved }) => reserved)
+      yield* expectEqual(yield* reserved("a"), 4, "permits of the first member")
+      yield* expectEqual(yield* reserved("b"), 2, "permits of the second member")
+      yield* expectEqual(yield* reserved("c"), 0, "permits of the third member")
+      yield* expectEqual(yield* reserved("a"), 4, "permits of the first member after the others came")
+    })
+  },
+  {
+    name: "counts what a process sent alone, once, and does not count unused permits",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const bucket = { key: "messages:1", count: 2, window: storeHost.window }
+      const sentAlone = [
+        { id: "a:alone:0", bucket, age: 0 },
+        { id: "a:alone:1", bucket: undefined, age: 10 },
+        { id: "a:alone:2", bucket: undefined, age: storeHost.window + 10 }
+      ]
+      yield* acquired(member("a"), 0, { sentAlone })
+      const inBucket = numbers(2).map((index) => ({ id: `b:${index}`, bucket, isPaced: false }))
+      const { results } = yield* acquired(member("b"), 0, { sentAlone, requests: inBucket })
+      yield* expectEqual(results.map(({ _tag }) => _tag).join(), "Granted,BucketFull", "permits of the bucket")
+      yield* expectEqual((yield* acquired(member("c"), 3)).granted, 3, "permits that are left")
+      const unused = [{ id: "b:0", bucket: bucket.key }]
+      const again = yield* acquired(member("b"), 0, { unused, requests: inBucket.slice(1) })
+      yield* expectEqual(again.results[0]._tag, "Granted", "the permit of the bucket after one was returned")
+      yield* expectEqual((yield* acquired(member("d"), 1)).granted, 0, "permits after all were granted")
+    })
+  },
+  {
+    name: "reserves what the members of a lost store report about each other",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const returned = (id: string) =>
+        acquired(member(id, { epoch: "before", reserved: 2, reservedForOthers: 4, reserveFor: 60_000 }), 0)
+      yield* returned("a")
+      yield* expectEqual((yield* returned("b")).reservedForOthers, 2, "permits reserved for the third member")
+      yield* expectEqual((yield* acquired(member("d"), 7)).granted, 4, "permits that are left")
+    })
+  },
+  {
+    name: "counts a postponed permit later",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const { now } = yield* acquired(member("a"), 6)
+      yield* RateLimiterStore.use((store) => store.postpone({ id: "a:0", bucket: undefined, to: now + 150 }))
+      yield* RateLimiterStore.use((store) => store.postpone({ id: "a:1", bucket: undefined, to: now - 150 }))
+      yield* Effect.sleep(storeHost.window + 10)
+      yield* expectEqual((yield* acquired(member("b"), 7)).granted, 5, "permits that are left")
     })
   }
 ]

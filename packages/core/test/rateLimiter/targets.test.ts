@@ -7,7 +7,7 @@ import { Answers, type BotApi, Comments, Message, Messages, RateLimiter, RetryPo
 import { ChatId } from "../../src/Recipient.ts"
 import { UserId } from "../../src/User.ts"
 import { message } from "../support/fixtures.ts"
-import { ok, scripted, type Step } from "../support/scripted.ts"
+import { lost, ok, scripted, type Step } from "../support/scripted.ts"
 
 const chat_id = ChatId.make(4242)
 const user_id = UserId.make(5)
@@ -140,6 +140,16 @@ describe("A call whose maximum wait is exceeded", () => {
         const limiter = yield* RateLimiter.RateLimiter
         assert.strictEqual((yield* limiter.status).hostLimit, 30)
       }).pipe(Effect.provide(layer()), RetryPolicy.override({}))
+    })
+  )
+})
+
+describe("A request whose permit expired before it was sent", () => {
+  it.effect("is sent with another permit, although it is not idempotent", () =>
+    Effect.gen(function* () {
+      const { journal, layer } = scripted(lost(new RateLimiter.PermitExpired()), ok({ message: message() }))
+      yield* Messages.send({ chat_id, text: "a" }).pipe(RetryPolicy.override(RetryPolicy.none), Effect.provide(layer()))
+      assert.lengthOf(journal, 2)
     })
   )
 })

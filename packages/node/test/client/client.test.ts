@@ -1,10 +1,11 @@
-import { Chat, Me, Messages, RetryPolicy } from "@colloquy/core"
+import { Chat, Me, Messages, RateLimiter, RetryPolicy } from "@colloquy/core"
 import { NodeBot, NodeBotHttpClient } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import type { RequestListener } from "node:http"
@@ -54,6 +55,21 @@ describe("the HTTP client: an API call", () => {
       assert.strictEqual(message.body?.text, "привет")
       assert.strictEqual(message.body?.seq, 116260864008126464n)
       assert.deepStrictEqual(JSON.parse(seen.join("")), { text: "как дела?" })
+    })
+  )
+
+  it.live("sends nothing if the permit of the request has expired when a connection is available", () =>
+    Effect.gen(function* () {
+      let received = 0
+      const url = yield* Servers.serve((_, response) => {
+        received++
+        response.end("{}")
+      })
+      const error = yield* Effect.flip(Effect.provideService(execute(url), RateLimiter.ConfirmPermit, () => false))
+      assert.instanceOf((error as HttpClientError.HttpClientError).reason.cause, RateLimiter.PermitExpired)
+      assert.strictEqual(received, 0)
+      yield* Effect.provideService(execute(url), RateLimiter.ConfirmPermit, () => true)
+      assert.strictEqual(received, 1)
     })
   )
 
