@@ -120,7 +120,12 @@ const chatOfRaw = (raw: unknown): unknown => {
  * @since 0.1.0
  */
 export const defaultPartitionKey = (update: Update): string => {
-  if (update.update_type === "unknown") return String(chatOfRaw(update.raw) ?? "")
+  if (update.update_type === "unknown") {
+    const chat_id = chatOfRaw(update.raw)
+    return typeof chat_id === "number" || typeof chat_id === "bigint" || typeof chat_id === "string"
+      ? String(chat_id)
+      : ""
+  }
   const chat_id = chatOf(update)
   if (chat_id !== undefined) return String(chat_id)
   const user_id = userIdOf(update)

@@ -24,6 +24,7 @@ describe("QueuedUpdate.defaultPartitionKey", () => {
     assert.strictEqual(keyOf({ update_type: "planet_aligned", message: { recipient: { chat_id: 8 } } }), "8")
     assert.strictEqual(keyOf({ update_type: "planet_aligned", message: "a comet" }), "")
     assert.strictEqual(keyOf({ update_type: "planet_aligned" }), "")
+    assert.strictEqual(keyOf({ update_type: "planet_aligned", chat_id: { toString: 1, valueOf: 1 } }), "")
   })
 })
 

@@ -525,6 +525,19 @@ describe("RateLimiter with a clock that is set back", () => {
   )
 })
 
+describe("RateLimiter.unlimited", () => {
+  it.effect("grants permits that can be used at any time, so that a call is sent however slow the process is", () =>
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter.makeMemory(RateLimiter.unlimited)
+      for (const scope of [undefined, target("messages", 1), target("answers", 1)]) {
+        const permit = yield* limiter.acquire(scope)
+        yield* TestClock.adjust("1 minute")
+        assert.isDefined(limiter.confirmUnsafe(permit, "ready"))
+      }
+    })
+  )
+})
+
 describe("RateLimiter.pause", () => {
   it.effect("pauses all calls for the longest of several pauses", () =>
     Effect.gen(function* () {

@@ -14,7 +14,8 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
   const coldDelay = margin * Windows.coldMargins
   const windows = Windows.make(limits, coldDelay)
   const estimateDelay = Windows.makeDelayEstimate(coldDelay)
-  const usableFor = margin * Windows.usablePart
+  // Without a margin, the delay of requests does not matter, and a limit without a window cannot renew a permit.
+  const usableFor = margin === 0 ? Infinity : margin * Windows.usablePart
   const queue = Queue.make()
   let timer: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
 
