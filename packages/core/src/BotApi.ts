@@ -22,6 +22,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as interpreter from "./internal/client/interpreter.ts"
+import { makeRequestMetrics } from "./internal/client/metrics.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
 
@@ -70,13 +71,17 @@ export interface Options {
  * @since 0.1.0
  */
 export const make = (options: Options): Effect.Effect<BotApi["Service"], never, HttpClient.HttpClient | RateLimiter> =>
-  Effect.flatMap(HttpClient.HttpClient, (client) =>
-    Effect.map(RateLimiter, (limiter) =>
-      BotApi.of(
-        interpreter.make({ ...options, client, limiter, timeout: Duration.toMillis(options.timeout ?? "1 minute") })
-      )
+  Effect.gen(function* () {
+    return BotApi.of(
+      interpreter.make({
+        ...options,
+        client: yield* HttpClient.HttpClient,
+        limiter: yield* RateLimiter,
+        metrics: makeRequestMetrics(yield* Effect.context<never>()),
+        timeout: Duration.toMillis(options.timeout ?? "1 minute")
+      })
     )
-  )
+  })
 
 /**
  * Provides a client for one bot.

@@ -18,8 +18,8 @@ import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
-import { measured } from "./metrics.ts"
 import * as malformed from "./malformed.ts"
+import type { RequestMetrics } from "./metrics.ts"
 import { makeRedact } from "./redact.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -31,6 +31,7 @@ export interface Options {
   readonly baseUrl: string
   /** In milliseconds. */
   readonly timeout: number
+  readonly metrics: RequestMetrics
 }
 
 const spanOptions = { kind: "client" as const }
@@ -59,7 +60,7 @@ const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: Ra
     retryAfter
   })
 
-export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
+export const make = ({ client, limiter, metrics, token, baseUrl, timeout }: Options) => {
   const base = baseUrl.replace(/\/+$/, "")
   const headers = Headers.fromInput({ authorization: Redacted.value(token), accept: "application/json" })
   const redact = makeRedact(Redacted.value(token))
@@ -70,8 +71,9 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
     return body === undefined ? request : HttpClientRequest.setBody(request, HttpBody.text(body, "application/json"))
   }
 
-  const failTransport = (endpoint: Declaration.Any, cause: unknown) => {
+  const failTransport = (endpoint: Declaration.Any, cause: unknown, startedAt: number) => {
     const { code, detail, ...failure } = transport.describe(cause)
+    metrics.ended(endpoint.endpoint, failure.kind, startedAt)
     return fail(
       endpoint,
       new ApiError.Transport({
@@ -88,9 +90,13 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
     request: HttpClientRequest.HttpClientRequest,
     timeout: number,
     confirmPermit: () => boolean
-  ) =>
-    Effect.flatMap(client.execute(request), (response) =>
-      Effect.map(response.text, (text): Received => ({ status: response.status, headers: response.headers, text }))
+  ) => {
+    const startedAt = metrics.now()
+    return Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
+      Effect.map(text, (text): Received => {
+        metrics.ended(endpoint.endpoint, status, startedAt)
+        return { status, headers, text }
+      })
     ).pipe(
       timeout < Infinity ? Effect.timeout(timeout) : identity,
       Effect.updateContext((context: Context.Context<never>) =>
@@ -102,9 +108,10 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
       ),
       Effect.catch((cause): Effect.Effect<never, ApiError.RequestFailed | RateLimiter.PermitExpired> => {
         const expired = permitExpired(cause)
-        return expired === undefined ? failTransport(endpoint, cause) : Effect.fail(expired)
+        return expired === undefined ? failTransport(endpoint, cause, startedAt) : Effect.fail(expired)
       })
     )
+  }
 
   const execute = <Request, Success, E extends ApiError.Declared>(
     endpoint: Declaration.Named<Request, Success, E>,
@@ -134,10 +141,7 @@ export const make = ({ client, limiter, token, baseUrl, timeout }: Options) => {
       // The HTTP request is created after the permit, because many calls can wait for one.
       const exchange = (span: Tracer.Span) =>
         Effect.flatMap(
-          measured(
-            endpoint.endpoint,
-            send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit)
-          ),
+          send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit),
           (received) => {
             span.attribute("http.response.status_code", received.status)
             const classified = Effect.clockWith((clock) =>
