@@ -313,7 +313,7 @@ const expectEqual = (actual: unknown, expected: unknown, what: string) =>
  *
  * ```ts
  * import * as RateLimiterStore from "@colloquy/core/RateLimiterStore"
- * import { RateLimiterSuite } from "@colloquy/testing"
+ * import * as RateLimiterSuite from "@colloquy/testing/RateLimiterSuite"
  * import { describe, it } from "@effect/vitest"
  * import { Effect } from "effect"
  *
