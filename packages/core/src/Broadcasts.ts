@@ -5,7 +5,6 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -18,13 +17,12 @@ import type {
   Progress,
   RecipientRecord,
   Status,
-  StopError,
-  Summary
+  StopError
 } from "./Broadcast.ts"
 import { BroadcastStore } from "./BroadcastStore.ts"
 import * as ChatStore from "./ChatStore.ts"
+import { observe } from "./internal/broadcast/progress.ts"
 import * as broadcastRun from "./internal/broadcast/run.ts"
-import { type Sample, sampleOf, timeLeftOf } from "./internal/broadcast/rate.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -135,10 +133,6 @@ export const records = (name: string): Stream.Stream<RecipientRecord, StoreError
     )
   )
 
-const doneOf = ({ counts }: Summary): number => counts.Sent + counts.Forbidden + counts.NotFound + counts.Failed
-
-const isOver = ({ status }: Summary): boolean => status === "finished" || status === "cancelled"
-
 /**
  * Emits the progress of a broadcast at an interval until it is finished, cancelled or removed. It can be observed by any
  * process that shares the store, and before its first run. `NodeProgress.render` of `@colloquy/node` formats it.
@@ -163,26 +157,7 @@ export const progress = (
     /** The interval. Default: 1 second. */
     readonly every?: Duration.Input | undefined
   } = {}
-): Stream.Stream<Progress, StoreError, BroadcastStore> => {
-  const { every = "1 second" } = options
-  return Stream.paginate([] as ReadonlyArray<Sample>, (samples) =>
-    Effect.gen(function* () {
-      if (samples.length > 0) yield* Effect.sleep(every)
-      const store = yield* BroadcastStore
-      const found = yield* store.summary(name)
-      if (Option.isNone(found)) {
-        if (samples.length > 0) return [[], Option.none()] as const
-        yield* Effect.sleep(every)
-        return [[], Option.some(samples)] as const
-      }
-      const summary = found.value
-      const done = doneOf(summary)
-      const { kept, rate } = sampleOf(samples, { at: yield* Clock.currentTimeMillis, done })
-      const now: Progress = { ...summary, done, rate, timeLeft: timeLeftOf(summary.total, done, rate) }
-      return [[now], isOver(summary) ? Option.none() : Option.some(kept)] as const
-    })
-  )
-}
+): Stream.Stream<Progress, StoreError, BroadcastStore> => observe(name, options.every ?? "1 second")
 
 /**
  * Removes unreachable chats from the chat store: those whose result is `Forbidden` or `NotFound`, because the user stopped

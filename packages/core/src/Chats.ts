@@ -95,7 +95,7 @@ export const edit: Endpoint.Endpoint<
   body: {
     icon: optional(PhotoAttachmentRequestPayload),
     title: optional(rules.text(1, Platform.maxTitleLength)),
-    description: optional(rules.short(Platform.maxDescriptionLength)),
+    description: optional(rules.textUpTo(Platform.maxDescriptionLength)),
     pin: optional(MessageId),
     notify: optional(rules.flag(true))
   },

@@ -84,8 +84,8 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
     params: { message_id: MessageId },
     query: {
       comment_ids: Schema.optional(rules.list(rules.messageId, 1)),
-      after: Schema.optional(rules.natural),
-      before: Schema.optional(rules.natural),
+      after: Schema.optional(rules.nonNegative),
+      before: Schema.optional(rules.nonNegative),
       count: Schema.optional(rules.between(1, Platform.commentsPage)),
       marker: Schema.optional(Int64)
     },

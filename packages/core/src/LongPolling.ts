@@ -13,7 +13,7 @@ import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox, type ReceiveError } from "./Inbox.ts"
-import { pauses, retryForever } from "./internal/client/retryForever.ts"
+import { backoff, retryForever } from "./internal/client/retry.ts"
 import { checkPositiveInteger } from "./internal/client/rules.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
@@ -45,7 +45,7 @@ const source = "updates"
 
 const defaults = { maxQueued: 1000 } as const
 
-const storePauses = pauses.pipe(
+const storeBackoff = backoff.pipe(
   Schedule.setInputType<ReceiveError>(),
   Schedule.tap(({ input }) =>
     Effect.logWarning(`The inbox did not accept updates. Polling pauses, and nothing is acknowledged. ${input.message}`)
@@ -53,7 +53,7 @@ const storePauses = pauses.pipe(
 )
 
 const untilStored = <A>(effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
-  Effect.retry(effect, storePauses) as Effect.Effect<A>
+  Effect.retry(effect, storeBackoff) as Effect.Effect<A>
 
 const productionWarning =
   "Long polling is for development: the platform limits its rate, keeps updates for 24 hours and delivers no comments. " +

@@ -150,8 +150,8 @@ export const list: Endpoint.Endpoint<
     message_ids: Schema.optional(rules.list(rules.messageId, 1)),
     from: Schema.optional(Millis),
     to: Schema.optional(Millis),
-    before: Schema.optional(rules.natural),
-    after: Schema.optional(rules.natural),
+    before: Schema.optional(rules.nonNegative),
+    after: Schema.optional(rules.nonNegative),
     count: Schema.optional(rules.between(1, Platform.messagesPage))
   },
   rules: [rules.atLeastOne("chat_id", "message_ids")],

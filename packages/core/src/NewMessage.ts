@@ -18,7 +18,7 @@ import { MessageId } from "./Recipient.ts"
  * @category models
  * @since 0.1.0
  */
-export const MessageText = rules.short(Platform.maxTextLength)
+export const MessageText = rules.textUpTo(Platform.maxTextLength)
 
 /**
  * The markup of a text.

@@ -24,7 +24,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
-import { isLoopbackHost } from "./internal/client/url.ts"
+import { isLoopbackHost } from "./internal/client/rules.ts"
 import * as Platform from "./Platform.ts"
 import { SecretCharacters, SecretHeader } from "./Subscription.ts"
 

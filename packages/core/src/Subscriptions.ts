@@ -8,8 +8,6 @@ import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope } from "./internal/client/wire.ts"
-import { isLoopbackUrl, webhookUrlProblem } from "./internal/client/url.ts"
-import { secretForm } from "./internal/webhook/secret.ts"
 import * as Platform from "./Platform.ts"
 import { Subscription } from "./Subscription.ts"
 
@@ -57,7 +55,7 @@ export const list: Endpoint.Endpoint<void, ReadonlyArray<Subscription>> = Endpoi
  * @since 0.1.0
  */
 export const makeSecret = (characters: string): Schema.String => {
-  const { description, length, pattern } = secretForm(characters)
+  const { description, length, pattern } = rules.secretForm(characters)
   return Schema.String.check(
     Schema.isPattern(pattern, {
       message: description,
@@ -83,7 +81,7 @@ export const Secret = makeSecret(Platform.secretCharacters)
  * @since 0.1.0
  */
 export const WebhookUrl = Schema.String.check(
-  Schema.makeFilter(webhookUrlProblem, { toJsonSchema: () => ({ pattern: "^https://" }) })
+  Schema.makeFilter(rules.webhookUrlProblem, { toJsonSchema: () => ({ pattern: "^https://" }) })
 )
 
 /**
@@ -94,7 +92,7 @@ export const WebhookUrl = Schema.String.check(
  * @since 0.1.0
  */
 export const LoopbackUrl = Schema.String.check(
-  Schema.makeFilter((url) => isLoopbackUrl(url) || "must be an http:// URL of this machine")
+  Schema.makeFilter((url) => rules.isLoopbackUrl(url) || "must be an http:// URL of this machine")
 )
 
 /**

@@ -8,7 +8,7 @@ import * as Backoff from "../../Backoff.ts"
 import { BroadcastAlreadyRunning, type Status } from "../../Broadcast.ts"
 import { BroadcastStore } from "../../BroadcastStore.ts"
 import type { StoreError } from "../../StoreError.ts"
-import { makeLeaseOwner } from "../stores/leaseOwner.ts"
+import { randomId } from "../stores/randomId.ts"
 
 /** How long a killed process keeps a broadcast from others, in milliseconds. */
 const leaseDuration = 20_000
@@ -53,7 +53,7 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
   Effect.fnUntraced(function* (name: string) {
     const store = yield* BroadcastStore
     const clock = yield* Clock.Clock
-    const owner = yield* makeLeaseOwner
+    const owner = yield* randomId
     const running = yield* Latch.make(false)
     const ended = yield* Latch.make(false)
     let isEnded = false

@@ -40,9 +40,9 @@ const isOutage = (error: Failure): boolean =>
 const isRecipientError = (error: SendError): error is RecipientError =>
   error._tag === "Forbidden" || error._tag === "NotFound" || (error._tag === "RequestFailed" && error.maybeExecuted)
 
-const outagePauses = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
+const outageBackoff = Backoff.make({ first: "200 millis", cap: "30 seconds" }).pipe(Schedule.setInputType<Failure>())
 
-const limiterPauses = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
+const rateLimitSchedule = Schedule.spaced("1 second").pipe(Schedule.setInputType<Failure>())
 
 const recordOf = (outcome: Outcome, at: number): RecipientRecord => ({
   chat_id: outcome.chat_id,
@@ -68,7 +68,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const store = yield* BroadcastStore
   const clock = yield* Clock.Clock
   const policy = yield* RetryPolicy.RetryPolicy
-  const notReadyPauses = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
+  const notReadySchedule = policy.attachmentNotReady as Schedule.Schedule<unknown, unknown>
   const lease = yield* Lease.acquire(name)
   const idle = yield* Latch.make(true)
   const inProgress = new Set<ChatId>()
@@ -126,9 +126,9 @@ export const run = Effect.fnUntraced(function* <E, R>({
       )
       const retried = Effect.flatMap(lease.mayContinue, (mayContinue) => (mayContinue ? sendOnce : Effect.void)).pipe(
         Effect.tapError(warnOfOutage),
-        Effect.retry({ schedule: limiterPauses, while: ({ _tag }) => _tag === "RateLimited" }),
-        Effect.retry({ schedule: outagePauses, while: isOutage }),
-        Effect.retry({ schedule: notReadyPauses, while: ({ _tag }) => _tag === "AttachmentNotReady" })
+        Effect.retry({ schedule: rateLimitSchedule, while: ({ _tag }) => _tag === "RateLimited" }),
+        Effect.retry({ schedule: outageBackoff, while: isOutage }),
+        Effect.retry({ schedule: notReadySchedule, while: ({ _tag }) => _tag === "AttachmentNotReady" })
       )
       const logged = Effect.tapError(retried, ({ message }) =>
         Effect.logError(`The broadcast "${name}" stops at the chat ${chat_id}. ${message}`)

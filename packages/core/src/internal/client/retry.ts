@@ -2,8 +2,8 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import type * as ApiError from "../../ApiError.ts"
-import { failedOnce } from "../../Backoff.ts"
+import * as ApiError from "../../ApiError.ts"
+import * as Backoff from "../../Backoff.ts"
 import type { RateLimiter } from "../../RateLimiter.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 
@@ -56,7 +56,9 @@ const withAttachmentSpan = <A, E extends ApiError.ApiError>(
 ): Effect.Effect<A, E> =>
   Effect.catch(attempt, (error) =>
     isNotReady(error)
-      ? Effect.useSpan(`${error.endpoint} waits for its files`, () => retry(failedOnce(attempt, Cause.fail(error))))
+      ? Effect.useSpan(`${error.endpoint} waits for its files`, () =>
+          retry(Backoff.failedOnce(attempt, Cause.fail(error)))
+        )
       : Effect.fail(error)
   )
 
@@ -101,7 +103,7 @@ export const withRetries = <A, E extends ApiError.ApiError>(
           schedule: schedule as unknown as Schedule.Schedule<unknown, E>,
           while: (error: E) => applies(error)
         })
-      return failedOnce(attempt, Cause.fail(error)).pipe(
+      return Backoff.failedOnce(attempt, Cause.fail(error)).pipe(
         Effect.catch(reportRateLimit(policy, limiter)),
         (self) => retryOn(self, isTransient(policy, idempotent), transient),
         (self) => retryOn(self, isRetryableRateLimit(policy), rateLimited),
@@ -109,3 +111,27 @@ export const withRetries = <A, E extends ApiError.ApiError>(
       )
     })
   )
+
+const isTemporary = (error: unknown): boolean =>
+  error instanceof ApiError.RateLimited ||
+  (error instanceof ApiError.RequestFailed && (error.isRetryable || error.reason._tag === "InvalidResponse"))
+
+/** Turns off the retries of the policy, for a call that the caller repeats or does not want to wait for. */
+export const withoutRetries = RetryPolicy.override({ transient: Schedule.recurs(0) })
+
+export const backoff = Backoff.make({ first: "500 millis", cap: "30 seconds" })
+
+/** Repeats a call until it succeeds or fails permanently. Every temporary failure is logged after `whatFollows`. */
+export const retryForever =
+  (whatFollows: string) =>
+  <A, E extends Error, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.retry(withoutRetries(call), {
+      schedule: backoff.pipe(
+        Schedule.setInputType<E>(),
+        // `Effect.retry` asks the schedule before `while`.
+        Schedule.tap(({ input }) =>
+          isTemporary(input) ? Effect.logWarning(`${whatFollows} ${input.message}`) : Effect.void
+        )
+      ),
+      while: isTemporary
+    })

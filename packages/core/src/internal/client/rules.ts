@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { FieldIssue } from "../../FieldIssue.ts"
-import { lengthOf } from "../../Platform.ts"
+import { lengthOf, maxSecretLength, minSecretLength } from "../../Platform.ts"
 import { MessageId } from "../../Recipient.ts"
 
 // A text has at least as many UTF-16 code units as characters.
@@ -17,7 +17,7 @@ export const text = (min: number, max: number): Schema.Codec<string, string> =>
   )
 
 /** A text of at most `max` characters. */
-export const short = (max: number): Schema.Codec<string, string> =>
+export const textUpTo = (max: number): Schema.Codec<string, string> =>
   Schema.String.check(
     Schema.makeFilter((text) => fits(text, max) || `must be at most ${max} characters`, {
       toJsonSchema: () => ({ maxLength: max }),
@@ -38,7 +38,7 @@ export const flag = (byDefault: boolean) => Schema.Boolean.annotate({ default: b
 export const messageId = MessageId.check(Schema.isMinLength(1, { message: "must not be empty" }))
 
 /** An integer that is not negative. */
-export const natural = Schema.Int.check(
+export const nonNegative = Schema.Int.check(
   Schema.isGreaterThanOrEqualTo(0, { message: "must be a whole number, 0 or greater" })
 )
 
@@ -98,3 +98,34 @@ export const checkPositiveInteger = (module: string, option: string, value: numb
 
 /** Whether a text can be the name of an HTTP header. */
 export const isHeaderName = (name: string): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
+
+/** Whether a host name is an address of this machine. */
+export const isLoopbackHost = (host: string): boolean =>
+  /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(host.toLowerCase())
+
+/** Whether a URL has the scheme `http` and an address of this machine. */
+export const isLoopbackUrl = (url: string): boolean => {
+  const host = /^http:\/\/([^/?#\s:[\]]+|\[[^\]\s]*\])(?::\d{1,5})?(?:[/?#]\S*)?$/i.exec(url)?.[1]
+  return host !== undefined && isLoopbackHost(host)
+}
+
+/** Why the platform would reject the URL of a webhook, if it would. */
+export const webhookUrlProblem = (url: string): string | undefined => {
+  const authority = /^https:\/\/([^/?#\s]+)[^\s]*$/.exec(url)?.[1]
+  if (authority === undefined) return "must be a complete https:// URL"
+  return /:\d*$/.test(authority) ? "must not contain a port: the platform delivers to port 443" : undefined
+}
+
+/** The form of secrets with an alphabet of letters, digits and `characters`, and its description. */
+export const secretForm = (characters: string) => {
+  const escaped = characters.replace(/[\\\]^-]/g, "\\$&")
+  const named = [...characters].map((character) => (character === "-" ? "hyphen" : character))
+  const alphabet = ["A-Z", "a-z", "0-9", ...named]
+  return {
+    length: { minLength: minSecretLength, maxLength: maxSecretLength },
+    pattern: new RegExp(`^[A-Za-z0-9${escaped}]{${minSecretLength},${maxSecretLength}}$`, "u"),
+    description:
+      `must be ${minSecretLength} to ${maxSecretLength} characters of ` +
+      `${alphabet.slice(0, -1).join(", ")} and ${alphabet.at(-1)}`
+  }
+}

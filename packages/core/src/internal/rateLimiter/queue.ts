@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect"
 import type { Granted } from "../../RateLimiterProtocol.ts"
 
-const priorities = 4
+const priorityCount = 4
 
 /** A permit, and when its request may leave, in milliseconds of the clock of this process. */
 export interface LocalPermit extends Granted {
@@ -46,7 +46,7 @@ export interface Bucket {
   readyAt: number
 }
 
-const zeros = (): Array<number> => Array.from({ length: priorities }, () => 0)
+const zeros = (): Array<number> => Array.from({ length: priorityCount }, () => 0)
 
 /** Whether permits of a priority are spread over the window of the host beyond a burst. */
 export const isPaced = (priority: number): boolean => priority > 1
@@ -72,7 +72,7 @@ export type Queue = ReturnType<typeof make>
  */
 export const make = () => {
   const buckets = new Map<string | undefined, Bucket>()
-  const ready = Array.from({ length: priorities }, () => new Set<Bucket>())
+  const ready = Array.from({ length: priorityCount }, () => new Set<Bucket>())
   const skipped = zeros()
   const waiting = zeros()
   const delayed = new Set<Bucket>()
@@ -107,7 +107,7 @@ export const make = () => {
   /** Returns the next bucket: of the most urgent priority, unless another one was skipped too often. */
   const next = (includePaced: boolean): Bucket | undefined => {
     let next = -1
-    for (let priority = 0; priority < priorities; priority++) {
+    for (let priority = 0; priority < priorityCount; priority++) {
       if (ready[priority].size === 0 || (isPaced(priority) && !includePaced)) continue
       if (next < 0 || skipped[priority] >= Math.max(guaranteedShare - 1, skipped[next] + 1)) next = priority
     }
@@ -161,7 +161,7 @@ export const make = () => {
     grant: (bucket: Bucket, permit: LocalPermit): void => {
       const waiter = first(bucket.waiters)!
       const priority = priorityOf(bucket)
-      for (let other = 0; other < priorities; other++) {
+      for (let other = 0; other < priorityCount; other++) {
         if (other !== priority && ready[other].size > 0) skipped[other]++
       }
       skipped[priority] = 0

@@ -1,10 +1,10 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as Random from "effect/Random"
 import type { AcquireResult, Limit, PermitResult } from "../../RateLimiterProtocol.ts"
 import type { RateLimiterStore } from "../../RateLimiterStore.ts"
 import type { StoreError } from "../../StoreError.ts"
+import { randomId } from "../stores/randomId.ts"
 import * as adaptive from "./adaptive.ts"
 import * as Alone from "./alone.ts"
 import * as Queue from "./queue.ts"
@@ -43,7 +43,7 @@ interface ClockReading {
 /**
  * The backend of several processes: the queue of this process, and the windows of all processes in a store.
  *
- * A process may not know whether the store carried out a call that failed. So it counts as present until `maxLateness` after
+ * A process may not know whether the store executed a call that failed. So it counts as present until `maxLateness` after
  * its last call, absent `absentAfter` later, and it sends its share when all permits are out of the windows that the store
  * granted to others before its share was reserved.
  */
@@ -54,8 +54,7 @@ export const make = Effect.fnUntraced(function* (
   { share, duration }: Share
 ) {
   const clock = yield* Clock.Clock
-  const [high, low] = [yield* Random.nextInt, yield* Random.nextInt]
-  const processId = `${Math.abs(high).toString(36)}${Math.abs(low).toString(36)}`
+  const processId = yield* randomId
   const { host } = limits
   const coldDelay = margin * Windows.coldMargins
   const longestDelay = Math.max(maxDelay, coldDelay)

@@ -10,7 +10,7 @@ import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Commit, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
-import { makeLeaseOwner } from "../stores/leaseOwner.ts"
+import { randomId } from "../stores/randomId.ts"
 
 /** Updates that other processes enqueue do not open `wakeUp`, so a shared store is polled, less often while it is idle. */
 const pollInterval = 1000
@@ -20,9 +20,9 @@ const idlePollInterval = 3000
 const renewalsPerLease = 3
 
 /** After a failure, leases are renewed again after this time, in milliseconds. */
-const renewalPause = 1000
+const failedRenewalInterval = 1000
 
-const pauses = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
+const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
@@ -52,8 +52,8 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
   const leaseMillis = store.isShared ? Duration.toMillis(leaseDuration) : Infinity
   /** The claimed partitions by key. Empty if the store is not shared. */
   const held = new Map<string, Held>()
-  let owner = yield* makeLeaseOwner
-  let pause = pollInterval
+  let owner = yield* randomId
+  let pollDelay = pollInterval
   let isClosed = false
 
   const retryForever = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
@@ -61,7 +61,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       const retried = Backoff.failedOnce(effect, cause)
       // After the scope has closed, nothing waits for the result.
       const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : retried))
-      return Effect.retry(attempt, pauses) as Effect.Effect<A>
+      return Effect.retry(attempt, storeBackoff) as Effect.Effect<A>
     })
 
   const renewAll = (leaseUntil: number) => {
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     const interval = leaseMillis / renewalsPerLease
     let isFailing = false
     for (;;) {
-      yield* Effect.sleep(isFailing ? Math.min(renewalPause, interval) : interval)
+      yield* Effect.sleep(isFailing ? Math.min(failedRenewalInterval, interval) : interval)
       if (held.size === 0) continue
       const now = clock.currentTimeMillisUnsafe()
       const renewed = yield* Effect.result(renewAll(now + leaseMillis))
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
   if (store.isShared) yield* Effect.forkScoped(keepRenewing)
 
   // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
-  const changeOwner = Effect.map(makeLeaseOwner, (name) => {
+  const changeOwner = Effect.map(randomId, (name) => {
     owner = name
   })
 
@@ -156,7 +156,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
           return Effect.map(
             Effect.tapError(claim, () => changeOwner),
             (partitions) => {
-              if (partitions.length > 0) pause = pollInterval
+              if (partitions.length > 0) pollDelay = pollInterval
               return withoutHeld(partitions, name, leaseUntil)
             }
           )
@@ -172,9 +172,9 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
     /** Waits until there may be partitions to claim. */
     waitForMore: store.isShared
       ? Effect.map(
-          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, pause)),
+          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, pollDelay)),
           (woken) => {
-            pause = Option.isSome(woken) ? pollInterval : Math.min(2 * pause, idlePollInterval)
+            pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
           }
         )
       : wakeUp.await,

@@ -9,7 +9,7 @@ import type { BotApi } from "../../BotApi.ts"
 import type { Subscription } from "../../Subscription.ts"
 import * as Subscriptions from "../../Subscriptions.ts"
 import type { SubscriptionState } from "../../WebhookHealth.ts"
-import { retryForever, withoutRetries } from "../client/retryForever.ts"
+import { retryForever, withoutRetries } from "../client/retry.ts"
 
 const subscribed = Metric.gauge("colloquy_webhook_subscribed", {
   description: "Whether the platform has the subscription of the webhook, 1 or 0"

@@ -76,12 +76,12 @@ const conflicts = new Set(["DeadlockError", "SerializationError", "LockTimeoutEr
 
 const isConflict = (error: unknown) => isSqlError(error) && conflicts.has(error.reason._tag)
 
-const conflictPauses = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
+const conflictBackoff = Backoff.make({ first: "5 millis", cap: "1 second" }).pipe(Schedule.upTo({ times: 8 }))
 
 /** Repeats a transaction that the database rolled back because of another one. */
 export const retryConflicts = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   // A database is outside of the program: its locks are not released in virtual time.
-  Backoff.retry(transaction, { schedule: conflictPauses, while: isConflict, clock: Clock.Clock.defaultValue() })
+  Backoff.retry(transaction, { schedule: conflictBackoff, while: isConflict, clock: Clock.Clock.defaultValue() })
 
 /** If the connection of a transaction is lost, its rollback fails as well, and the client makes this a defect. */
 const failOnLostConnection = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
-/** Makes the name under which a process holds leases, which no other process has. */
-export const makeLeaseOwner: Effect.Effect<string> = Effect.map(
+/** Returns an id that no other process has, for its leases and permits. */
+export const randomId: Effect.Effect<string> = Effect.map(
   Effect.all([Random.nextInt, Random.nextInt]),
   ([first, second]) => first.toString(36) + second.toString(36)
 )
