@@ -32,6 +32,8 @@ const tryLock = (path: string): DatabaseSync | undefined => {
   let database: DatabaseSync | undefined
   try {
     database = new driver.DatabaseSync(path)
+    // Without a journal file beside the lock file.
+    database.exec("PRAGMA journal_mode = MEMORY")
     database.exec("BEGIN EXCLUSIVE")
     return database
   } catch {
