@@ -35,19 +35,19 @@ const bot = Layer.unwrap(
   Layer.provideMerge(Emulator.layer())
 )
 
-/** What comes back on a connection of its own, when each text is sent after what came for the one before. */
-const talk = (...texts: ReadonlyArray<string>) =>
+/** Sends each text after the response to the one before on a new connection, and returns the responses. */
+const exchange = (...texts: ReadonlyArray<string>) =>
   Effect.flatMap(EmulatorServer.EmulatorServer, ({ url }) =>
     Effect.callback<ReadonlyArray<string>>((resume) => {
       const { hostname, port } = new URL(url)
-      const heard: Array<string> = []
+      const responses: Array<string> = []
       const socket = connect(Number(port), hostname, () => socket.write(texts[0]))
       socket.on("data", (data) => {
-        heard.push(String(data))
-        if (heard.length < texts.length) socket.write(texts[heard.length])
+        responses.push(String(data))
+        if (responses.length < texts.length) socket.write(texts[responses.length])
         else socket.destroy()
       })
-      socket.on("close", () => resume(Effect.succeed(heard)))
+      socket.on("close", () => resume(Effect.succeed(responses)))
     })
   )
 
@@ -56,8 +56,8 @@ const head = (line: string, ...headers: ReadonlyArray<string>) =>
 
 const lengthIn = (answer: string) => /content-length: (\d+)/i.exec(answer)?.[1]
 
-layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
-  it.effect("answers real requests, and wakes a poll at once", () =>
+layer(bot, { excludeTestServices: true })("EmulatorServer", (it) => {
+  it.effect("answers requests over HTTP, and a waiting poll when an update arrives", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const polling = yield* Effect.forkChild(Updates.list({ timeout: 90 }))
@@ -69,7 +69,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("takes uploads on ports of their own", () =>
+  it.effect("accepts uploads on a separate port for each type", () =>
     Effect.gen(function* () {
       const { uploads, url } = yield* EmulatorServer.EmulatorServer
       assert.strictEqual(new Set([url, ...Object.values(uploads)]).size, 5)
@@ -81,7 +81,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("refuses a body without a length as soon as it is beyond 1 MiB, and stops reading it", () =>
+  it.effect("answers 413 to a body of unknown length that is too large, and stops reading it", () =>
     Effect.gen(function* () {
       const { url } = yield* EmulatorServer.EmulatorServer
       const { hostname, port } = new URL(url)
@@ -111,7 +111,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
   it.effect.each([
     ["no HTTP\r\n\r\n", 400],
     [`GET /me HTTP/1.1\r\nhost: x\r\nlong: ${"a".repeat(20_000)}\r\n\r\n`, 431]
-  ] as const)("answers what is no request in the platform's shape: %#", ([sent, status]) =>
+  ] as const)("answers an unreadable request with the error format of the platform: %#", ([sent, status]) =>
     Effect.gen(function* () {
       const { url } = yield* EmulatorServer.EmulatorServer
       const { hostname, port } = new URL(url)
@@ -131,42 +131,42 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("asks for a body that waits to be asked for, unless it refuses the request", () =>
+  it.effect("answers 100 to a request that expects it, unless it rejects the request", () =>
     Effect.gen(function* () {
-      const waits = ["expect: 100-continue", "content-length: 15"]
-      const [asked, answer] = yield* talk(head("PATCH /me/commands", ...waits), `{"commands":[]}`)
-      assert.match(asked, /^HTTP\/1\.1 100 /)
+      const headers = ["expect: 100-continue", "content-length: 15"]
+      const [informed, answer] = yield* exchange(head("PATCH /me/commands", ...headers), `{"commands":[]}`)
+      assert.match(informed, /^HTTP\/1\.1 100 /)
       assert.match(answer, /^HTTP\/1\.1 200 /)
-      const [refused] = yield* talk(head("PATCH /nothing", ...waits))
+      const [refused] = yield* exchange(head("PATCH /nothing", ...headers))
       assert.match(refused, /^HTTP\/1\.1 404 [^]*connection: close/i)
     })
   )
 
-  it.effect("answers HEAD with the length that GET has", () =>
+  it.effect("answers HEAD with the content-length of GET", () =>
     Effect.gen(function* () {
-      const [ofHead, ofGet] = yield* talk(head("HEAD /me"), head("GET /me"))
+      const [ofHead, ofGet] = yield* exchange(head("HEAD /me"), head("GET /me"))
       assert.isDefined(lengthIn(ofGet))
       assert.strictEqual(lengthIn(ofHead), lengthIn(ofGet))
     })
   )
 
-  it.effect("takes a whole address for the path in it", () =>
+  it.effect("accepts an absolute URL as the request target", () =>
     Effect.gen(function* () {
-      const [answer] = yield* talk(head("GET http://elsewhere.example/me?v=1"))
+      const [answer] = yield* exchange(head("GET http://elsewhere.example/me?v=1"))
       assert.match(answer, /^HTTP\/1\.1 200 /)
     })
   )
 
-  it.effect("answers what cannot be answered with 500, and serves on", () =>
+  it.effect("answers 500 if a response cannot be sent, and answers the next request", () =>
     Effect.gen(function* () {
       const broken = Emulator.intercept(() => Effect.succeed(EmulatorHttp.respond(200, "", { "x-bad": "a\nb" })))
-      const [answer] = yield* Effect.scoped(Effect.andThen(broken, talk(head("GET /me"))))
+      const [answer] = yield* Effect.scoped(Effect.andThen(broken, exchange(head("GET /me"))))
       assert.match(answer, /^HTTP\/1\.1 500 [^]*internal\.error/)
-      assert.match((yield* talk(head("GET /me")))[0], /^HTTP\/1\.1 200 /)
+      assert.match((yield* exchange(head("GET /me")))[0], /^HTTP\/1\.1 200 /)
     })
   )
 
-  it.effect("keeps a picture whole that comes in many pieces", () =>
+  it.effect("stores an image that arrives in many chunks unchanged", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const { chat_id } = yield* visitor.start()
@@ -179,7 +179,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("shows uploaded pictures at the port that bots can reach", () =>
+  it.effect("serves uploaded images on the port for images", () =>
     Effect.gen(function* () {
       const { uploads } = yield* EmulatorServer.EmulatorServer
       const visitor = yield* Emulator.user("visitor")
@@ -194,7 +194,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("reads a video whose header comes in many pieces", () =>
+  it.effect("reads a video whose header arrives in many chunks", () =>
     Effect.gen(function* () {
       const visitor = yield* Emulator.user("visitor")
       const { chat_id } = yield* visitor.start()
@@ -211,7 +211,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("gives links to pictures by the name that a poll came by, however late", () =>
+  it.effect("returns image URLs with the host name of the poll, whatever request came before", () =>
     Effect.gen(function* () {
       const { uploads, url } = yield* EmulatorServer.EmulatorServer
       const visitor = yield* Emulator.user("visitor")
@@ -233,7 +233,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("breaks a connection that a test wants lost", () =>
+  it.effect("resets the connection if an interceptor fails with connectionReset", () =>
     Effect.gen(function* () {
       yield* Emulator.intercept(() => EmulatorHttp.connectionReset)
       const failure = yield* Effect.flip(RetryPolicy.override(Uploads.create({ type: "file" }), RetryPolicy.none))
@@ -242,7 +242,7 @@ layer(bot, { excludeTestServices: true })("the emulator on ports", (it) => {
     })
   )
 
-  it.effect("closes at once while a bot is polling", () =>
+  it.effect("stops at once while a bot is polling", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(Layer.fresh(bot), scope)

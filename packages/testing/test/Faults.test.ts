@@ -16,26 +16,26 @@ import { midOf, upload } from "./support/scene.ts"
 
 const layer = Emulator.layerBot()
 
-const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => RetryPolicy.override(effect, RetryPolicy.none)
+const withoutRetries = <A, E, R>(effect: Effect.Effect<A, E, R>) => RetryPolicy.override(effect, RetryPolicy.none)
 
-const me = Effect.map(raw("GET", "/me"), ({ status }) => status)
+const getMe = Effect.map(raw("GET", "/me"), ({ status }) => status)
 
 const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }), () => effect)
 
-const talk = Effect.gen(function* () {
+const startDialog = Effect.gen(function* () {
   const visitor = yield* Emulator.user("visitor")
   const { chat_id } = yield* visitor.start()
-  return { visitor, chat_id, send: once(Messages.send({ chat_id, text: "hi" })) }
+  return { visitor, chat_id, send: withoutRetries(Messages.send({ chat_id, text: "hi" })) }
 })
 
 const texts = (chat_id: Parameters<typeof Emulator.messages>[0]) =>
   Effect.map(Emulator.messages(chat_id), (messages) => messages.map(({ body }) => body?.text))
 
-describe("faults", () => {
-  it.effect("answer in the platform's stead, in its shape, and nothing is carried out", () =>
+describe("Faults", () => {
+  it.effect("answer with an error of the platform, and the request has no effect", () =>
     Effect.gen(function* () {
-      const { chat_id, send } = yield* talk
+      const { chat_id, send } = yield* startDialog
       yield* Emulator.setFaults([{ endpoint: "Messages.send", nth: 1, status: 503 }])
       assert.strictEqual(yield* codeOf(send), "RequestFailed")
       assert.deepStrictEqual(yield* texts(chat_id), [])
@@ -47,7 +47,7 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("say the status, the code, the message and the headers, or the whole body", () =>
+  it.effect("set the status, the code, the message and the headers, or the whole body", () =>
     Effect.gen(function* () {
       yield* Emulator.setFaults([
         { nth: 1, status: 429, code: "slow.down", message: "Later", headers: { "retry-after": "2" } },
@@ -61,17 +61,17 @@ describe("faults", () => {
       assert.deepStrictEqual([gateway.status, gateway.text], [502, "<html>Bad gateway</html>"])
       const odd = yield* raw("GET", "/me")
       assert.deepStrictEqual([odd.status, odd.text], [200, '{"user_id":"none"}'])
-      assert.strictEqual(yield* me, 200)
+      assert.strictEqual(yield* getMe, 200)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("have headers whose case makes no difference", () =>
+  it.effect("set headers with case-insensitive names", () =>
     Effect.gen(function* () {
-      const typed = { "Content-Type": "text/html", "X-Trace": "7" }
+      const headers = { "Content-Type": "text/html", "X-Trace": "7" }
       yield* Emulator.setFaults([
-        { nth: 1, status: 500, body: "<html>", headers: typed },
-        { nth: 2, status: 500, headers: typed },
-        { nth: 3, headers: typed }
+        { nth: 1, status: 500, body: "<html>", headers },
+        { nth: 2, status: 500, headers },
+        { nth: 3, headers }
       ])
       for (const answer of yield* times(3, raw("GET", "/me"))) {
         assert.deepInclude(answer.headers, { "content-type": "text/html", "x-trace": "7" })
@@ -79,12 +79,12 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("strike the nth, each nth, or only so many times", () =>
+  it.effect("apply to the nth request, to every nth request, or to a number of requests", () =>
     Effect.gen(function* () {
       const pattern = (rule: Faults.Rule) =>
         Effect.gen(function* () {
           yield* Emulator.setFaults([rule])
-          return (yield* times(7, me)).map((status) => (status === 200 ? "." : "x")).join("")
+          return (yield* times(7, getMe)).map((status) => (status === 200 ? "." : "x")).join("")
         })
       assert.strictEqual(yield* pattern({ nth: 3, status: 500 }), "..x....")
       assert.strictEqual(yield* pattern({ every: 3, status: 500 }), "..x..x.")
@@ -95,68 +95,68 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("strike at random, the same ones for the same seed", () =>
+  it.effect("apply with a probability, to the same requests for the same seed", () =>
     Effect.gen(function* () {
-      const struck = (seed: number) =>
+      const failures = (seed: number) =>
         Effect.gen(function* () {
           yield* Emulator.setFaults([{ probability: 0.3, seed, status: 500 }])
-          return (yield* times(200, me)).map((status) => status === 500)
+          return (yield* times(200, getMe)).map((status) => status === 500)
         })
-      const first = yield* struck(7)
-      assert.deepStrictEqual(yield* struck(7), first)
-      assert.notDeepEqual(yield* struck(8), first)
-      const share = first.filter((isStruck) => isStruck).length / first.length
+      const first = yield* failures(7)
+      assert.deepStrictEqual(yield* failures(7), first)
+      assert.notDeepEqual(yield* failures(8), first)
+      const share = first.filter((failed) => failed).length / first.length
       assert.isTrue(share > 0.2 && share < 0.4, String(share))
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("match by method, path, endpoint and chat", () =>
+  it.effect("match requests by method, path, endpoint and chat", () =>
     Effect.gen(function* () {
-      const { chat_id, send, visitor } = yield* talk
+      const { chat_id, send, visitor } = yield* startDialog
       const group = yield* Emulator.chat({ members: [visitor] })
-      const toGroup = once(Messages.send({ chat_id: group.chat_id, text: "all" }))
-      const isStruck = <A, E, R>(rule: Faults.Rule, effect: Effect.Effect<A, E, R>) =>
+      const toGroup = withoutRetries(Messages.send({ chat_id: group.chat_id, text: "all" }))
+      const isApplied = <A, E, R>(rule: Faults.Rule, effect: Effect.Effect<A, E, R>) =>
         Emulator.setFaults([rule]).pipe(
           Effect.andThen(Effect.result(effect)),
           Effect.map((result) => result._tag === "Failure")
         )
-      assert.isTrue(yield* isStruck({ method: "post", status: 500 }, send))
-      assert.isFalse(yield* isStruck({ method: "PUT", status: 500 }, send))
-      assert.isTrue(yield* isStruck({ path: "/messages", status: 500 }, send))
-      assert.isFalse(yield* isStruck({ path: "/message", status: 500 }, send))
-      assert.isTrue(yield* isStruck({ path: "/mess*s", status: 500 }, send))
-      assert.isFalse(yield* isStruck({ path: "/m.ssages", status: 500 }, send))
-      assert.isTrue(yield* isStruck({ path: "*", status: 500 }, send))
-      assert.isFalse(yield* isStruck({ endpoint: "Messages.list", status: 500 }, send))
-      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, send))
-      assert.isFalse(yield* isStruck({ chat_id, status: 500 }, toGroup))
-      const byUser = once(Messages.send({ user_id: visitor.user_id, text: "you" }))
-      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, byUser))
+      assert.isTrue(yield* isApplied({ method: "post", status: 500 }, send))
+      assert.isFalse(yield* isApplied({ method: "PUT", status: 500 }, send))
+      assert.isTrue(yield* isApplied({ path: "/messages", status: 500 }, send))
+      assert.isFalse(yield* isApplied({ path: "/message", status: 500 }, send))
+      assert.isTrue(yield* isApplied({ path: "/mess*s", status: 500 }, send))
+      assert.isFalse(yield* isApplied({ path: "/m.ssages", status: 500 }, send))
+      assert.isTrue(yield* isApplied({ path: "*", status: 500 }, send))
+      assert.isFalse(yield* isApplied({ endpoint: "Messages.list", status: 500 }, send))
+      assert.isTrue(yield* isApplied({ chat_id, status: 500 }, send))
+      assert.isFalse(yield* isApplied({ chat_id, status: 500 }, toGroup))
+      const byUser = withoutRetries(Messages.send({ user_id: visitor.user_id, text: "you" }))
+      assert.isTrue(yield* isApplied({ chat_id, status: 500 }, byUser))
       const get = Effect.filterOrFail(raw("GET", `/chats/${chat_id}`), ({ status }) => status === 200)
-      assert.isTrue(yield* isStruck({ chat_id, status: 500 }, get))
-      assert.isTrue(yield* isStruck({ path: "/chats/{chatId}", status: 500 }, get))
-      assert.isFalse(yield* isStruck({ path: "/chats/{chatId}/pin", status: 500 }, get))
-      assert.isFalse(yield* isStruck({ path: "/{name}", status: 500 }, get))
+      assert.isTrue(yield* isApplied({ chat_id, status: 500 }, get))
+      assert.isTrue(yield* isApplied({ path: "/chats/{chatId}", status: 500 }, get))
+      assert.isFalse(yield* isApplied({ path: "/chats/{chatId}/pin", status: 500 }, get))
+      assert.isFalse(yield* isApplied({ path: "/{name}", status: 500 }, get))
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("match lists of messages by the chats that these are of", () =>
+  it.effect("match a list of messages by the chats of these messages", () =>
     Effect.gen(function* () {
-      const { chat_id, send, visitor } = yield* talk
+      const { chat_id, send, visitor } = yield* startDialog
       const group = yield* Emulator.chat({ members: [visitor] })
-      const ours = midOf(yield* send)
-      const theirs = midOf(yield* Messages.send({ chat_id: group.chat_id, text: "all" }))
+      const inChat = midOf(yield* send)
+      const inGroup = midOf(yield* Messages.send({ chat_id: group.chat_id, text: "all" }))
       yield* Emulator.setFaults([{ chat_id, status: 500 }])
-      const look = (...mids: ReadonlyArray<string>) =>
+      const list = (...mids: ReadonlyArray<string>) =>
         Effect.map(raw("GET", `/messages?message_ids=${mids.join(",")}`), ({ status }) => status)
-      assert.deepStrictEqual([yield* look(ours), yield* look(theirs), yield* look(theirs, ours)], [500, 200, 500])
-      assert.strictEqual(yield* look("mid.none"), 200)
+      assert.deepStrictEqual([yield* list(inChat), yield* list(inGroup), yield* list(inGroup, inChat)], [500, 200, 500])
+      assert.strictEqual(yield* list("mid.none"), 200)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("let the answer come late, while the request is carried out at once", () =>
+  it.effect("delay the response, while the request has its effect at once", () =>
     Effect.gen(function* () {
-      const { chat_id, send } = yield* talk
+      const { chat_id, send } = yield* startDialog
       yield* Emulator.setFaults([{ delay: 3000 }])
       const sending = yield* Effect.forkChild(Effect.andThen(send, Clock.currentTimeMillis))
       yield* TestClock.adjust(2999)
@@ -167,9 +167,9 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("break the connection before the request is carried out, or after", () =>
+  it.effect("reset the connection before or after the request has its effect", () =>
     Effect.gen(function* () {
-      const { chat_id, send } = yield* talk
+      const { chat_id, send } = yield* startDialog
       yield* Emulator.setFaults([{ endpoint: "Messages.send", nth: 1, reset: "before" }])
       yield* Effect.flip(send)
       assert.deepStrictEqual(yield* texts(chat_id), [])
@@ -180,20 +180,20 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("cut the answer off", () =>
+  it.effect("truncate the response", () =>
     Effect.gen(function* () {
       const { text } = yield* raw("GET", "/me")
       yield* Emulator.setFaults([{ truncate: 10 }])
       assert.deepInclude(yield* raw("GET", "/me"), { status: 200, text: text.slice(0, 10) })
-      const { send } = yield* talk
+      const { send } = yield* startDialog
       const error = yield* Effect.flip(send)
       assert.strictEqual(error._tag === "RequestFailed" ? error.reason._tag : error._tag, "InvalidResponse")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("break the connection in the middle of an answer", () =>
+  it.effect("reset the connection within a truncated response", () =>
     Effect.gen(function* () {
-      const { chat_id, send } = yield* talk
+      const { chat_id, send } = yield* startDialog
       yield* Emulator.setFaults([
         { endpoint: "Messages.send", truncate: 10, reset: "after" },
         { path: "/me", nth: 1, truncate: 0, reset: "after" },
@@ -223,24 +223,24 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("come together, each by its own count", () =>
+  it.effect("apply together, and each counts its own requests", () =>
     Effect.gen(function* () {
       yield* Emulator.setFaults([
         { every: 2, delay: 1000 },
         { nth: 2, status: 500 },
         { nth: 2, status: 502 }
       ])
-      assert.strictEqual(yield* me, 200)
-      const second = yield* Effect.forkChild(me)
+      assert.strictEqual(yield* getMe, 200)
+      const second = yield* Effect.forkChild(getMe)
       yield* TestClock.adjust(999)
       assert.isUndefined(second.pollUnsafe())
       yield* TestClock.adjust(1)
       assert.strictEqual(yield* Fiber.join(second), 500)
-      assert.strictEqual(yield* me, 200)
+      assert.strictEqual(yield* getMe, 200)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("strike uploads too, in the shape of their host", () =>
+  it.effect("apply to uploads with the error format of the upload host", () =>
     Effect.gen(function* () {
       const address = { url: JSON.parse((yield* raw("POST", "/uploads?type=file")).text).url as string }
       yield* Emulator.setFaults([{ path: "/upload/*", times: 1, status: 500 }])
@@ -251,11 +251,11 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("cut pictures off as well", () =>
+  it.effect("truncate images", () =>
     Effect.gen(function* () {
       const address = { url: JSON.parse((yield* raw("POST", "/uploads?type=image")).text).url as string }
       const photos = JSON.parse((yield* upload(address, "a.png", "a picture")).text).photos
-      const { chat_id } = yield* talk
+      const { chat_id } = yield* startDialog
       yield* TestClock.adjust("1 minute")
       const { body } = yield* Messages.send({ chat_id, attachments: [AttachmentRequest.imageFromPhotos(photos)] })
       const [image] = body?.attachments ?? []
@@ -268,7 +268,7 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("say what becomes of deliveries, by the type of the update and its chat", () =>
+  it.effect("drop or duplicate deliveries by the type and the chat of the update", () =>
     Effect.gen(function* () {
       const outcomes = Effect.fnUntraced(function* (rules: ReadonlyArray<Faults.Rule>) {
         const faults = yield* Effect.forEach(rules, activate)
@@ -300,9 +300,9 @@ describe("faults", () => {
     })
   )
 
-  it.effect("let polls have an update twice or not at all", () =>
+  it.effect("drop or duplicate the updates of a poll", () =>
     Effect.gen(function* () {
-      const { visitor } = yield* talk
+      const { visitor } = yield* startDialog
       yield* Updates.list({ timeout: 0 })
       yield* Emulator.setFaults([
         { update_type: "message_created", nth: 1, delivery: "duplicate" },
@@ -310,12 +310,12 @@ describe("faults", () => {
       ])
       for (const text of ["one", "two", "three"]) yield* visitor.send(text)
       const { updates } = yield* Updates.list({ marker: 0n, timeout: 0 })
-      const said = updates.map((update) => (Result.isSuccess(update) ? Update.textOf(update.success) : undefined))
-      assert.deepStrictEqual(said, [undefined, "one", "one", "three"])
+      const received = updates.map((update) => (Result.isSuccess(update) ? Update.textOf(update.success) : undefined))
+      assert.deepStrictEqual(received, [undefined, "one", "one", "three"])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("have no body where the request is HEAD, or the status has none", () =>
+  it.effect("send no body for HEAD and for a status without a body", () =>
     Effect.gen(function* () {
       yield* Emulator.setFaults([
         { method: "HEAD", status: 500 },
@@ -327,34 +327,34 @@ describe("faults", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("are gone with their scope, and replaced all at once", () =>
+  it.effect("are removed when their scope closes, and replaced by setFaults", () =>
     Effect.gen(function* () {
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* Emulator.addFault({ status: 500 })
-          assert.strictEqual(yield* me, 500)
+          assert.strictEqual(yield* getMe, 500)
         })
       )
-      assert.strictEqual(yield* me, 200)
+      assert.strictEqual(yield* getMe, 200)
       yield* Emulator.setFaults([{ status: 502 }])
-      assert.strictEqual(yield* me, 502)
+      assert.strictEqual(yield* getMe, 502)
       yield* Emulator.setFaults([])
-      assert.strictEqual(yield* me, 200)
+      assert.strictEqual(yield* getMe, 200)
     }).pipe(Effect.provide(layer))
   )
 
-  it("are read from JSON, and explained where they make no sense", () => {
-    const read = (rule: unknown) => Result.map(Schema.decodeUnknownResult(Faults.Rule)(rule), () => "fine")
-    const good = JSON.parse('{"method":"POST","path":"/chats/*","chat_id":-7,"nth":1,"status":500,"body":null}')
+  it("are decoded from JSON, and an invalid rule fails with a reason", () => {
+    const decode = (rule: unknown) => Result.map(Schema.decodeUnknownResult(Faults.Rule)(rule), () => "valid")
+    const valid = JSON.parse('{"method":"POST","path":"/chats/*","chat_id":-7,"nth":1,"status":500,"body":null}')
     for (const rule of [
-      good,
+      valid,
       { method: "head", endpoint: "Me.get", delay: 1 },
       { update_type: "from_the_future", delivery: "drop" },
       { path: "/me", headers: { "retry-after": "1" } }
     ]) {
-      assert.deepStrictEqual(read(rule), Result.succeed("fine"))
+      assert.deepStrictEqual(decode(rule), Result.succeed("valid"))
     }
-    const bad: ReadonlyArray<readonly [unknown, string]> = [
+    const invalid: ReadonlyArray<readonly [unknown, string]> = [
       [{}, "needs one of"],
       [{ method: "GET" }, "needs one of"],
       [{ nth: 1, every: 2, status: 500 }, "only one of"],
@@ -385,23 +385,23 @@ describe("faults", () => {
       [{ reset: "before", truncate: 3 }, "`truncate` needs an answer"],
       [{ reset: "after", headers: { a: "b" } }, "breaks"]
     ]
-    for (const [rule, problem] of bad) {
-      const result = read(rule)
+    for (const [rule, problem] of invalid) {
+      const result = decode(rule)
       assert.isTrue(Result.isFailure(result), JSON.stringify(rule))
       if (Result.isFailure(result)) assert.include(String(result.failure), problem)
     }
   })
 
-  it.effect("that make no sense are a defect of the test", () =>
+  it.effect("die if a rule is invalid", () =>
     Effect.gen(function* () {
       const problem = (rule: Faults.Rule) =>
         Effect.map(Effect.exit(Emulator.setFaults([rule])), (exit) => exit._tag === "Failure" && String(exit.cause))
       assert.include(yield* problem({ method: "GET" }), "needs one of")
       const misspelt = { pth: "/updates", status: 500 }
       assert.include(yield* problem(misspelt), "pth")
-      // @ts-expect-error There is no such endpoint.
+      // @ts-expect-error The endpoint does not exist.
       assert.include(yield* problem({ endpoint: "Message.send", status: 500 }), "did you mean Messages.send?")
-      assert.strictEqual(yield* me, 200)
+      assert.strictEqual(yield* getMe, 200)
     }).pipe(Effect.provide(layer))
   )
 })

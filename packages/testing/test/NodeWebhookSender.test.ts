@@ -23,8 +23,8 @@ interface Received {
   readonly body: string
 }
 
-/** Keeps what comes, and answers 200. */
-const keep =
+/** Records each request, and answers with a status. */
+const record =
   (received: Array<Received>, status = 200): RequestListener =>
   (request, response) => {
     const chunks: Array<Buffer> = []
@@ -46,15 +46,15 @@ const authorities = Effect.gen(function* () {
   return { root, intermediate }
 })
 
-/** What becomes of a delivery to a server that shows a certificate and those above it. */
+/** Delivers an update to a server with this certificate chain, and returns the delivery and the received requests. */
 const deliverTo = Effect.fnUntraced(function* (
-  shown: ReadonlyArray<Issued>,
+  chain: ReadonlyArray<Issued>,
   trusted: ReadonlyArray<Issued>,
   { status = 200, url: at = url }: { readonly status?: number; readonly url?: string } = {}
 ) {
   const received: Array<Received> = []
-  const cert = shown.map(({ pem }) => pem).join("\n")
-  const port = yield* listen(createSecure({ cert, key: shown[0].key }, keep(received, status)))
+  const cert = chain.map(({ pem }) => pem).join("\n")
+  const port = yield* listen(createSecure({ cert, key: chain[0].key }, record(received, status)))
   const sender = NodeWebhookSender.layer({
     extraCa: trusted.map(({ pem }) => pem),
     connectTo: { host: "127.0.0.1", port }
@@ -70,13 +70,13 @@ const deliverTo = Effect.fnUntraced(function* (
 
 const outcome = ({ failure, status }: WebhookSender.Delivery) => status ?? failure
 
-const untrusted = Effect.fnUntraced(function* (delivering: ReturnType<typeof deliverTo>) {
+const isUntrusted = Effect.fnUntraced(function* (delivering: ReturnType<typeof deliverTo>) {
   const { delivery, received } = yield* delivering
   assert.strictEqual(outcome(delivery), "Untrusted")
   assert.deepStrictEqual(received, [])
 })
 
-describe("a webhook over HTTPS", () => {
+describe("NodeWebhookSender", () => {
   says(
     "Events",
     "Events are sent over HTTPS to an endpoint whose certificate chain leads to a trusted authority",
@@ -99,7 +99,7 @@ describe("a webhook over HTTPS", () => {
     "The certificate is issued by a trusted authority",
     Effect.gen(function* () {
       const { intermediate } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeHost(host, intermediate), intermediate], []))
+      yield* isUntrusted(deliverTo([yield* makeHost(host, intermediate), intermediate], []))
     })
   )
 
@@ -108,7 +108,7 @@ describe("a webhook over HTTPS", () => {
     "Self-signed certificates are not supported",
     Effect.gen(function* () {
       const { root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeSelfSigned(host)], [root]))
+      yield* isUntrusted(deliverTo([yield* makeSelfSigned(host)], [root]))
     })
   )
 
@@ -117,15 +117,15 @@ describe("a webhook over HTTPS", () => {
     "The URL host name matches the certificate CN or SAN",
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeHost("other.example", intermediate), intermediate], [root]))
+      yield* isUntrusted(deliverTo([yield* makeHost("other.example", intermediate), intermediate], [root]))
     })
   )
 
-  it.live("is not told at an address that its certificate does not name", () =>
+  it.live("does not deliver to a host that the certificate does not contain", () =>
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      const shown = [yield* makeHost(host, intermediate), intermediate]
-      yield* untrusted(deliverTo(shown, [root], { url: "https://127.0.0.1/updates" }))
+      const chain = [yield* makeHost(host, intermediate), intermediate]
+      yield* isUntrusted(deliverTo(chain, [root], { url: "https://127.0.0.1/updates" }))
     })
   )
 
@@ -134,28 +134,28 @@ describe("a webhook over HTTPS", () => {
     "The full certificate chain is served",
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeHost(host, intermediate)], [root]))
+      yield* isUntrusted(deliverTo([yield* makeHost(host, intermediate)], [root]))
     })
   )
 
-  it.live("is not told where its certificate has expired", () =>
+  it.live("does not deliver to a URL whose certificate has expired", () =>
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      yield* untrusted(deliverTo([yield* makeExpired(host, intermediate), intermediate], [root]))
+      yield* isUntrusted(deliverTo([yield* makeExpired(host, intermediate), intermediate], [root]))
     })
   )
 
-  it.live("is not followed where it redirects", () =>
+  it.live("does not follow a redirect", () =>
     Effect.gen(function* () {
       const { intermediate, root } = yield* authorities
-      const shown = [yield* makeHost(host, intermediate), intermediate]
-      const { delivery } = yield* deliverTo(shown, [root], { status: 307 })
+      const chain = [yield* makeHost(host, intermediate), intermediate]
+      const { delivery } = yield* deliverTo(chain, [root], { status: 307 })
       assert.strictEqual(outcome(delivery), 307)
     })
   )
 })
 
-describe("a webhook over HTTP on the loopback", () => {
+describe("NodeWebhookSender with insecureWebhooks", () => {
   const bot = Layer.mergeAll(
     Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhookSender.layer())),
     Logger.layer([])
@@ -168,10 +168,10 @@ describe("a webhook over HTTP on the loopback", () => {
     return outcome(Option.getOrThrow(yield* Stream.runHead(Emulator.attempts)))
   }, Effect.provide(bot))
 
-  it.live("is told where that is switched on", () =>
+  it.live("delivers over HTTP to the loopback interface", () =>
     Effect.gen(function* () {
       const received: Array<Received> = []
-      const port = yield* listen(createPlain(keep(received)))
+      const port = yield* listen(createPlain(record(received)))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/updates`), 200)
       assert.deepStrictEqual(
         received.map(({ body }) => body),
@@ -180,33 +180,33 @@ describe("a webhook over HTTP on the loopback", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is unreachable where nobody listens", () =>
+  it.live("fails with Unreachable if no server listens", () =>
     Effect.gen(function* () {
       const port = yield* Effect.scoped(listen(createPlain()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "Unreachable")
     })
   )
 
-  it.effect("is hung up on where it has not answered in 30 seconds", () =>
+  it.effect("closes the connection and fails with TimedOut after 30 seconds without a response", () =>
     Effect.gen(function* () {
-      const begun = yield* Deferred.make<void>()
-      const ended = yield* Deferred.make<void>()
-      const hang: RequestListener = (request) => {
-        Deferred.doneUnsafe(begun, Effect.void)
-        request.socket.on("close", () => Deferred.doneUnsafe(ended, Effect.void))
+      const arrived = yield* Deferred.make<void>()
+      const closed = yield* Deferred.make<void>()
+      const neverAnswer: RequestListener = (request) => {
+        Deferred.doneUnsafe(arrived, Effect.void)
+        request.socket.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
       }
-      const port = yield* listen(createPlain(hang))
+      const port = yield* listen(createPlain(neverAnswer))
       const delivering = yield* Effect.forkChild(deliverTo(`http://127.0.0.1:${port}/`))
-      yield* Deferred.await(begun)
+      yield* Deferred.await(arrived)
       yield* TestClock.adjust("29999 millis")
-      assert.isFalse(yield* Deferred.isDone(ended))
+      assert.isFalse(yield* Deferred.isDone(closed))
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* Fiber.join(delivering), "TimedOut")
-      yield* Deferred.await(ended)
+      yield* Deferred.await(closed)
     })
   )
 
-  it.live("has failed where it hangs up", () =>
+  it.live("fails with ConnectionLost if the server closes the connection", () =>
     Effect.gen(function* () {
       const port = yield* listen(createPlain((request) => request.socket.destroy()))
       assert.strictEqual(yield* deliverTo(`http://127.0.0.1:${port}/`), "ConnectionLost")

@@ -62,7 +62,7 @@ describe("Person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("sends media in short form, and the bot can use each token", () =>
+  it.effect("sends media in a short form, and the bot can use each token", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       const url = "https://a.test/media"
@@ -143,7 +143,7 @@ describe("Person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is created with valid options only, else the test dies", () =>
+  it.effect("dies with a RangeError if an option is invalid", () =>
     Effect.gen(function* () {
       const { group, owner, visitor } = yield* Scene.make
       const defects = [
@@ -249,7 +249,7 @@ describe("Person", () => {
 
   it.effect("accepts undefined and null for omitted options", () =>
     Effect.gen(function* () {
-      // As a caller without exact optional types may.
+      // A caller that does not use exactOptionalPropertyTypes can pass undefined.
       const profile = { first_name: "Ann", username: undefined, last_name: undefined } as { first_name: string }
       const ann = yield* Emulator.user(profile)
       const { body } = yield* ann.send("", { attachments: [{ type: "file", filename: undefined, size: null }] })
@@ -260,7 +260,7 @@ describe("Person", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("waits for the next event of a kind or one that matches, and returns each once", () =>
+  it.effect("waits for the next event of a kind or one that matches, and returns each event once", () =>
     Effect.gen(function* () {
       const { friend, group, message, post, visitor } = yield* Scene.make
       yield* friend.join(group)
@@ -272,7 +272,7 @@ describe("Person", () => {
       assert.strictEqual((yield* visitor.next("Comment")).comment.body.text, "First")
       const second = yield* Comments.send({ message_id: Scene.midOf(post), text: "Second" })
       assert.deepStrictEqual((yield* visitor.next("Comment")).comment, second)
-      const news = yield* visitor.next((heard) => heard._tag === "Message" && heard.message.body?.text === "News")
+      const news = yield* visitor.next((event) => event._tag === "Message" && event.message.body?.text === "News")
       assert.strictEqual(news.chat_id, post.recipient.chat_id)
       const texts = [yield* visitor.reply, yield* visitor.reply].map(({ body }) => body?.text)
       assert.deepStrictEqual(texts, ["Shall we?", "Hello"])

@@ -9,7 +9,7 @@ const { engines } = JSON.parse(readFileSync(new URL("../package.json", import.me
   readonly engines: { readonly node: string }
 }
 
-/** Runs the command in a process that says that it is another version of Node. */
+/** Runs the command in a process that reports another version of Node. */
 const runAs = (version: string) => {
   const versions = `{ value: { ...process.versions, node: ${JSON.stringify(version)} } }`
   const pretend = `data:text/javascript,Object.defineProperty(process, "versions", ${versions})`
@@ -22,13 +22,16 @@ const runAs = (version: string) => {
 }
 
 describe("colloquy-emulator", () => {
-  it.each(["18.20.8", "20.19.5", "22.18.0"])("says on Node %s in one line that it needs a newer one", (version) => {
-    const { status, stderr, stdout } = runAs(version)
-    assert.deepStrictEqual([status, stdout], [2, ""])
-    assert.match(stderr, /^colloquy-emulator: Node (\d+\.\d+) or newer is needed, and this is Node [^\n]*\n$/)
-    assert.include(stderr, `this is Node ${version}.`)
-    assert.strictEqual(`>=${/Node (\d+\.\d+) or newer/.exec(stderr)?.[1]}.0`, engines.node)
-  })
+  it.each(["18.20.8", "20.19.5", "22.18.0"])(
+    "prints on Node %s in one line that it requires a newer version",
+    (version) => {
+      const { status, stderr, stdout } = runAs(version)
+      assert.deepStrictEqual([status, stdout], [2, ""])
+      assert.match(stderr, /^colloquy-emulator: Node (\d+\.\d+) or newer is needed, and this is Node [^\n]*\n$/)
+      assert.include(stderr, `this is Node ${version}.`)
+      assert.strictEqual(`>=${/Node (\d+\.\d+) or newer/.exec(stderr)?.[1]}.0`, engines.node)
+    }
+  )
 
   it.each(["22.19.0", "24.0.0"])("starts on Node %s", (version) => {
     const { status, stderr, stdout } = runAs(version)

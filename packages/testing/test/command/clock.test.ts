@@ -3,13 +3,13 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { VirtualClock } from "../../src/internal/command/clock.ts"
 
-describe("a standing clock", () => {
-  it.live("is moved by several callers at once one after the other, through everything that was to happen", () =>
+describe("VirtualClock", () => {
+  it.live("executes concurrent adjustments one after the other, and wakes every sleeping fiber at its time", () =>
     Effect.gen(function* () {
       const clock = new VirtualClock(yield* Effect.clockWith(Effect.succeed), 0)
       const times: Array<number> = []
       const wakeEach = Effect.gen(function* () {
-        for (let turn = 0; turn < 10; turn++) {
+        for (let i = 0; i < 10; i++) {
           yield* Effect.sleep("1 second")
           times.push(yield* Clock.currentTimeMillis)
         }

@@ -9,11 +9,11 @@ import { temporaryFolder, liveTest, startJson, run, start } from "../support/com
 import { call, type Json } from "../support/control.ts"
 import { listen } from "../support/listen.ts"
 
-const full = "/dev/full"
+const fullDevice = "/dev/full"
 
-describe("the command", () => {
+describe("colloquy-emulator", () => {
   liveTest(
-    "says in its first line where it is, and stops cleanly at SIGTERM and SIGINT",
+    "prints its URL in the first line, and exits with 0 on SIGTERM and SIGINT",
     Effect.gen(function* () {
       for (const signal of ["SIGTERM", "SIGINT"] as const) {
         const { exited, firstLine, kill } = yield* start()
@@ -28,7 +28,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "stops at once while a poll waits",
+    "exits at once while a poll waits",
     Effect.gen(function* () {
       const { asBot, exited, kill } = yield* startJson()
       yield* Effect.forkChild(Effect.exit(asBot("GET", "/updates?timeout=90")))
@@ -39,7 +39,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "with --json the first line is one object, and each token is a bot",
+    "prints one JSON object with --json, and creates a bot for each token",
     Effect.gen(function* () {
       const { asBot, line, getOk, token, uploads } = yield* startJson("--token", "one", "--token", "two")
       assert.deepStrictEqual(Object.keys(JSON.parse(line) as object), ["url", "uploads", "token"])
@@ -55,7 +55,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "on every address of the machine it says one that can be called",
+    "prints a URL that can be called if it listens on all interfaces",
     Effect.gen(function* () {
       const { asBot, uploads, url } = yield* startJson("--host", "0.0.0.0")
       for (const address of [url, ...Object.values(uploads)]) assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -64,7 +64,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "has the header and the characters of webhook secrets that the flags name",
+    "sets the header and the characters of webhook secrets by flags",
     Effect.gen(function* () {
       const { getOk } = yield* startJson("--secret-header", "X-Other-Secret", "--secret-characters", "_-")
       assert.deepStrictEqual(yield* getOk("/webhooks"), { secret_header: "X-Other-Secret", secret_characters: "_-" })
@@ -72,14 +72,14 @@ describe("the command", () => {
   )
 
   liveTest(
-    "begins with the world of a seed",
+    "creates the users and chats of a seed file",
     Effect.gen(function* () {
-      const path = join(yield* temporaryFolder, "world.json")
-      const world = {
+      const path = join(yield* temporaryFolder, "seed.json")
+      const seed = {
         users: [{ user_id: 1, first_name: "Ann" }],
         chats: [{ type: "chat", chat_id: -9, title: "Club", members: [1], messages: [{ user_id: 1, text: "hi" }] }]
       }
-      writeFileSync(path, JSON.stringify(world))
+      writeFileSync(path, JSON.stringify(seed))
       const { asBot, getOk } = yield* startJson("--seed", path)
       assert.strictEqual((yield* asBot("GET", "/chats/-9")).body.title, "Club")
       assert.strictEqual((yield* getOk("/chats/-9/messages")).messages[0].body.text, "hi")
@@ -87,9 +87,9 @@ describe("the command", () => {
   )
 
   liveTest(
-    "keeps the limits of the document, those that are given, or none",
+    "enforces the documented limits by default, the limits of --limits, or none with --lenient",
     Effect.gen(function* () {
-      const refused = (...args: ReadonlyArray<string>) =>
+      const rejections = (...args: ReadonlyArray<string>) =>
         Effect.gen(function* () {
           const { asBot } = yield* startJson("--virtual-time", ...args)
           const count = (path: string) =>
@@ -99,16 +99,16 @@ describe("the command", () => {
             )
           return [yield* count("/updates?timeout=0"), yield* count("/me")]
         })
-      assert.deepStrictEqual(yield* refused(), [29, 3])
-      assert.deepStrictEqual(yield* refused("--limits", "10,2,2"), [29, 23])
-      assert.deepStrictEqual(yield* refused("--limits", "1000,1000,1000,1000"), [0, 0])
-      assert.deepStrictEqual(yield* refused("--limits", "1000,2,2,5"), [26, 0])
-      assert.deepStrictEqual(yield* refused("--lenient"), [0, 0])
+      assert.deepStrictEqual(yield* rejections(), [29, 3])
+      assert.deepStrictEqual(yield* rejections("--limits", "10,2,2"), [29, 23])
+      assert.deepStrictEqual(yield* rejections("--limits", "1000,1000,1000,1000"), [0, 0])
+      assert.deepStrictEqual(yield* rejections("--limits", "1000,2,2,5"), [26, 0])
+      assert.deepStrictEqual(yield* rejections("--lenient"), [0, 0])
     })
   )
 
   liveTest(
-    "with --virtual-time a day passes when it is told to",
+    "advances its clock by a day with --virtual-time",
     Effect.gen(function* () {
       const { asBot, postOk, getOk } = yield* startJson("--virtual-time")
       const { now } = yield* getOk("/clock")
@@ -121,7 +121,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "with --virtual-time webhooks over real sockets are retried exactly, and unsubscribed after eight hours",
+    "retries webhooks at exact times with --virtual-time, and ends the subscription after eight hours",
     Effect.gen(function* () {
       const received: Array<string> = []
       const server = createServer((request, response) => {
@@ -132,7 +132,7 @@ describe("the command", () => {
       })
       const port = yield* listen(server)
       const { asBot, postOk, getOk } = yield* startJson("--virtual-time", "--lenient")
-      const url = `http://127.0.0.1:${port}/hook`
+      const url = `http://127.0.0.1:${port}/updates`
       assert.deepStrictEqual((yield* asBot("POST", "/subscriptions", { url })).body, { success: true })
       const { user_id } = yield* postOk("/users", { first_name: "Ann" })
       yield* postOk("/start", { user_id })
@@ -150,7 +150,7 @@ describe("the command", () => {
   )
 
   liveTest(
-    "delivers to https:// at a port of one's own, under a certificate of one's own authority",
+    "delivers https:// updates to the server of --webhook-to if --webhook-ca trusts its authority",
     Effect.gen(function* () {
       const root = yield* makeAuthority("Root")
       const { key, pem } = yield* makeHost("bot.example", root)
@@ -180,13 +180,13 @@ describe("the command", () => {
   )
 
   liveTest(
-    "plays a recorded journal back, to the same ids and texts, and gives a bot all its updates",
+    "replays a recorded journal with the same ids and texts, and returns all updates to a new bot",
     Effect.gen(function* () {
       const path = join(yield* temporaryFolder, "journal.ndjson")
       const first = yield* startJson("--record", path)
       const ann = yield* first.postOk("/users", { first_name: "Ann" })
       const { user_id } = ann
-      const said = yield* first.postOk("/messages", { user_id, text: "hi" })
+      const greeting = yield* first.postOk("/messages", { user_id, text: "hi" })
       const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callback", text: "Yes" }]] } }
       const asked = yield* first.asBot("POST", `/messages?user_id=${user_id}`, { text: "?", attachments: [keyboard] })
       const message_id = asked.body.message.body.mid
@@ -197,14 +197,14 @@ describe("the command", () => {
       const uploaded = yield* Effect.promise(async () => (await fetch(address, { method: "POST", body: form })).json())
       const { token } = uploaded as { readonly token: string }
       yield* first.asBot("GET", "/updates?timeout=0")
-      const path1 = `/chats/${said.recipient.chat_id}/messages`
-      const { messages } = yield* first.getOk(path1)
+      const messagesPath = `/chats/${greeting.recipient.chat_id}/messages`
+      const { messages } = yield* first.getOk(messagesPath)
       const { updates } = yield* first.getOk("/updates")
       yield* first.kill("SIGTERM")
       assert.strictEqual((yield* first.exited).code, 0)
 
       const second = yield* startJson("--replay", path, "--virtual-time")
-      assert.deepStrictEqual((yield* second.getOk(path1)).messages, messages)
+      assert.deepStrictEqual((yield* second.getOk(messagesPath)).messages, messages)
       assert.deepStrictEqual((yield* second.asBot("GET", "/updates?timeout=0")).body.updates, updates)
       const file = { attachments: [{ type: "file", payload: { token } }] }
       yield* second.postOk("/clock", { advance_ms: 60_000 })
@@ -217,34 +217,34 @@ describe("the command", () => {
   )
 
   liveTest(
-    "explains a bad flag or file in one line, and ends with 2",
+    "prints an invalid flag or file in one line, and exits with 2",
     Effect.gen(function* () {
       const files = yield* temporaryFolder
-      const written = (name: string, text: string) => {
+      const writeFile = (name: string, text: string) => {
         const path = join(files, name)
         writeFileSync(path, text)
         return path
       }
-      const broken = written("broken.json", `{\n  "users": }`)
-      const wrong = written("wrong.json", `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
-      const empty = written("empty.json", "")
-      const misspelt = written("misspelt.json", `{"user":[{"first_name":"Ann"}]}`)
-      const misspeltWithin = written("within.json", `{"chats":[{"type":"chat","mesages":[]}]}`)
-      const journal = written("journal.ndjson", `{"journal":1,"started_at":1,"tokens":[]}\n\n{"n":0}\n`)
-      const taken = String(yield* listen(createServer()))
+      const broken = writeFile("broken.json", `{\n  "users": }`)
+      const wrong = writeFile("wrong.json", `{"users":[{"first_name":"Ann","user_id":"one"}]}`)
+      const empty = writeFile("empty.json", "")
+      const misspelt = writeFile("misspelt.json", `{"user":[{"first_name":"Ann"}]}`)
+      const misspeltWithin = writeFile("within.json", `{"chats":[{"type":"chat","mesages":[]}]}`)
+      const journal = writeFile("journal.ndjson", `{"journal":1,"started_at":1,"tokens":[]}\n\n{"n":0}\n`)
+      const usedPort = String(yield* listen(createServer()))
       const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [["--nonsense"], "--nonsense"],
         [["extra"], "extra"],
         [["--port", "many"], "--port"],
         [["--port", "70000"], "--port 70000: must be from 0 to 65535"],
-        [["--port", taken], "the address is in use"],
+        [["--port", usedPort], "the address is in use"],
         [["--limits", "30,2"], "--limits 30,2: must be three or four integers"],
         [["--strict", "--lenient"], "--strict and --lenient"],
         [["--token", "a", "--token", "a"], "--token"],
         [["--seed", join(files, "none")], "no such file"],
         [["--upload-ports", "8081,8082"], "--upload-ports 8081,8082: must be four ports"],
         [["--port", "8081", "--upload-ports", "8081,8082,8083,8084"], "the ports must be different"],
-        [["--upload-ports", `${taken},8082,8083,8084`], `127.0.0.1:${taken}: the address is in use`],
+        [["--upload-ports", `${usedPort},8082,8083,8084`], `127.0.0.1:${usedPort}: the address is in use`],
         [["--seed", broken], `${broken}: is not JSON: SyntaxError: `],
         [["--seed", wrong], "users[0].user_id: must be a number"],
         [["--seed", empty], `${empty}: is empty`],
@@ -259,11 +259,13 @@ describe("the command", () => {
         [["--replay", wrong], "line 1"],
         [["--replay", journal], "line 3"],
         [["--replay", broken], "line 1: is not JSON"],
-        ...(existsSync(full) ? [[["--record", full], `--record ${full}: no space left on the device`] as const] : []),
+        ...(existsSync(fullDevice)
+          ? [[["--record", fullDevice], `--record ${fullDevice}: no space left on the device`] as const]
+          : []),
         [["--record", join(files, "no", "journal")], "no such file"]
       ]
-      const ends = yield* Effect.forEach(cases, ([args]) => run(...args), { concurrency: 2 })
-      ends.forEach(({ code, stderr, stdout }, index) => {
+      const exits = yield* Effect.forEach(cases, ([args]) => run(...args), { concurrency: 2 })
+      exits.forEach(({ code, stderr, stdout }, index) => {
         const [args, problem] = cases[index]
         assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
         assert.match(stderr, /^colloquy-emulator: [^\n]+\n$/, args.join(" "))
