@@ -6,7 +6,7 @@ const metrics = files("packages/*/src/**/*.ts").flatMap(({ text }) =>
 )
 
 const documented = (pages: string) =>
-  files(pages).flatMap(({ text }) => [...text.matchAll(/\bcolloquy_[a-z0-9_]*[a-z0-9]\b/g)].map(([name]) => name))
+  files(pages).flatMap(({ text }) => [...text.matchAll(/`(colloquy_[a-z0-9_]+)`/g)].map(([, name]) => name))
 
 const sorted = (names: Iterable<string>): ReadonlyArray<string> => [...new Set(names)].sort()
 

@@ -3,7 +3,7 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { makeServer } from "../../src/internal/http/nodeServer.ts"
 import { liveTest, startJsonLimited } from "../support/command.ts"
 import { lastBody, requestHead, openConnection } from "../support/sockets.ts"
@@ -191,22 +191,18 @@ describe("makeServer", () => {
 })
 
 describe("colloquy-emulator with a limit of open files", () => {
-  /** Opens connections on which nothing is sent, and waits until the server has accepted or closed all of them. */
-  const openIdle = (url: string, count: number) =>
-    Effect.acquireRelease(
-      Effect.callback<ReadonlyArray<ReturnType<typeof connect>>>((resume) => {
-        const { hostname, port } = new URL(url)
-        let opened = 0
-        const sockets = Array.from({ length: count }, () =>
-          connect(Number(port), hostname, () => {
-            if (++opened === count) resume(Effect.succeed(sockets))
-          })
-            .on("error", () => {})
-            .resume()
-        )
-      }),
-      (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
-    )
+  /** Opens connections on which nothing is sent. They are opened in batches, so that the system does not drop any. */
+  const openSilent = Effect.fnUntraced(function* (url: string, count: number) {
+    const { hostname, port } = new URL(url)
+    const sockets: Array<Socket> = []
+    yield* Effect.addFinalizer(() => Effect.sync(() => sockets.forEach((socket) => socket.destroy())))
+    const open = Effect.callback<void>((resume) => {
+      const socket = connect(Number(port), hostname, () => resume(Effect.void))
+      sockets.push(socket.on("error", () => resume(Effect.void)).resume())
+    })
+    yield* Effect.replicateEffect(open, count, { concurrency: 100, discard: true })
+    return sockets
+  })
 
   liveTest(
     "answers bots while 1,100 idle connections are open to the API and to an upload host",
