@@ -192,7 +192,7 @@ describe("makeServer", () => {
 
 describe("colloquy-emulator with a limit of open files", () => {
   /** Opens connections on which nothing is sent. They are opened in batches, so that the system does not drop any. */
-  const openSilent = Effect.fnUntraced(function* (url: string, count: number) {
+  const openIdle = Effect.fnUntraced(function* (url: string, count: number) {
     const { hostname, port } = new URL(url)
     const sockets: Array<Socket> = []
     yield* Effect.addFinalizer(() => Effect.sync(() => sockets.forEach((socket) => socket.destroy())))
