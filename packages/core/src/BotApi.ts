@@ -5,14 +5,14 @@
  * `RateLimiter`, open a span, send the request and classify the response; repeat the attempt by the `RetryPolicy`;
  * decode the response.
  *
- * Metrics: `colloquy_requests_total` by the attributes `endpoint` and `status`, and `colloquy_request_duration_seconds` by
- * `endpoint`. Without a response, `status` is the kind of the transport failure.
+ * `BotApiMetrics` counts and measures the requests.
  *
  * API: General conventions; Authentication.
  *
  * @since 0.1.0
  */
 import type * as Config from "effect/Config"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -22,9 +22,27 @@ import type * as Redacted from "effect/Redacted"
 import type * as ApiError from "./ApiError.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as interpreter from "./internal/client/interpreter.ts"
-import { makeRequestMetrics } from "./internal/client/metrics.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 import * as Settings from "./Settings.ts"
+
+/**
+ * Is called for each request that ended, with the name of its endpoint, its HTTP status and its duration in milliseconds.
+ * Without a response, the status is the kind of the transport failure.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Observer = (endpoint: string, status: number | string, millis: number) => void
+
+/**
+ * The observer of a client that is created in this context. Default: none. `BotApiMetrics.layer` sets it.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentObserver = Context.Reference<Observer | undefined>("@colloquy/core/BotApi/CurrentObserver", {
+  defaultValue: () => undefined
+})
 
 /**
  * Executes the calls of endpoints. {@link layer} sends them to the platform; `TestBotApi` of `@colloquy/testing` answers
@@ -72,12 +90,14 @@ export interface Options {
  */
 export const make = (options: Options): Effect.Effect<BotApi["Service"], never, HttpClient.HttpClient | RateLimiter> =>
   Effect.gen(function* () {
+    const clock = yield* Clock.Clock
     return BotApi.of(
       interpreter.make({
         ...options,
         client: yield* HttpClient.HttpClient,
         limiter: yield* RateLimiter,
-        metrics: makeRequestMetrics(yield* Effect.context<never>()),
+        now: () => clock.currentTimeMillisUnsafe(),
+        onRequest: yield* CurrentObserver,
         timeout: Duration.toMillis(options.timeout ?? "1 minute")
       })
     )

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as BotApi from "@colloquy/core/BotApi"
+import * as BotApiMetrics from "@colloquy/core/BotApiMetrics"
 import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as Settings from "@colloquy/core/Settings"
@@ -93,7 +94,10 @@ export const layerClient = (
     Effect.as(
       Settings.check({ token, baseUrl }),
       // The HTTP client has its time-outs: to connect, until the response, without progress, and for the whole call.
-      BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(Layer.provideMerge(NodeBotHttpClient.layer(options)))
+      BotApi.layer({ token, baseUrl, timeout: "Infinity" }).pipe(
+        Layer.provide(BotApiMetrics.layer),
+        Layer.provideMerge(NodeBotHttpClient.layer(options))
+      )
     )
   )
 }

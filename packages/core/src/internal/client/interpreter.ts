@@ -19,7 +19,6 @@ import * as RateLimiter from "../../RateLimiter.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import * as codec from "./codec.ts"
 import * as malformed from "./malformed.ts"
-import type { RequestMetrics } from "./metrics.ts"
 import { makeRedact } from "./redact.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -29,9 +28,11 @@ export interface Options {
   readonly limiter: RateLimiter.RateLimiter["Service"]
   readonly token: Redacted.Redacted
   readonly baseUrl: string
+  /** The time in milliseconds. */
+  readonly now: () => number
   /** In milliseconds. */
   readonly timeout: number
-  readonly metrics: RequestMetrics
+  readonly onRequest: ((endpoint: string, status: number | string, millis: number) => void) | undefined
 }
 
 const spanOptions = { kind: "client" as const }
@@ -60,7 +61,7 @@ const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: Ra
     retryAfter
   })
 
-export const make = ({ client, limiter, metrics, token, baseUrl, timeout }: Options) => {
+export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout }: Options) => {
   const base = baseUrl.replace(/\/+$/, "")
   const headers = Headers.fromInput({ authorization: Redacted.value(token), accept: "application/json" })
   const redact = makeRedact(Redacted.value(token))
@@ -73,7 +74,7 @@ export const make = ({ client, limiter, metrics, token, baseUrl, timeout }: Opti
 
   const failTransport = (endpoint: Declaration.Any, cause: unknown, startedAt: number) => {
     const { code, detail, ...failure } = transport.describe(cause)
-    metrics.ended(endpoint.endpoint, failure.kind, startedAt)
+    onRequest?.(endpoint.endpoint, failure.kind, now() - startedAt)
     return fail(
       endpoint,
       new ApiError.Transport({
@@ -91,10 +92,10 @@ export const make = ({ client, limiter, metrics, token, baseUrl, timeout }: Opti
     timeout: number,
     confirmPermit: () => boolean
   ) => {
-    const startedAt = metrics.now()
+    const startedAt = now()
     return Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
       Effect.map(text, (text): Received => {
-        metrics.ended(endpoint.endpoint, status, startedAt)
+        onRequest?.(endpoint.endpoint, status, now() - startedAt)
         return { status, headers, text }
       })
     ).pipe(
