@@ -9,10 +9,9 @@ import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import * as Scripts from "./internal/broadcast/redis.ts"
+import * as scripts from "./internal/broadcast/redisScripts.ts"
 import { fromJson, toSummary } from "./internal/broadcast/row.ts"
-import { ofRedis } from "./internal/stores/failure.ts"
-import { keyPrefix } from "./internal/stores/redis.ts"
+import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
  * What {@link layer} accepts.
@@ -28,7 +27,7 @@ export interface Options {
   readonly prefix?: string | undefined
 }
 
-const toStoreError = ofRedis("broadcasts")
+const toStoreError = redisToStoreError("broadcasts")
 
 /** Recipients that one script looks up, so that it does not block the server for long. */
 const chunkSize = 500
@@ -42,12 +41,12 @@ const chunkSize = 500
 export const make: (options?: Options) => Effect.Effect<BroadcastStore.BroadcastStore["Service"], never, Redis.Redis> =
   Effect.fnUntraced(function* (options: Options = {}) {
     const redis = yield* Redis.Redis
-    const keysOf = (name: string) => Scripts.keysOf(keyPrefix("broadcasts", options.prefix), name)
-    const acquireLease = redis.eval(Scripts.acquireLease)
-    const update = redis.eval(Scripts.update)
-    const countRecords = redis.eval(Scripts.countRecords)
-    const addRecords = redis.eval(Scripts.addRecords)
-    const remove = redis.eval(Scripts.remove)
+    const keysOf = (name: string) => scripts.keysOf(keyPrefix("broadcasts", options.prefix), name)
+    const acquireLease = redis.eval(scripts.acquireLease)
+    const update = redis.eval(scripts.update)
+    const countRecords = redis.eval(scripts.countRecords)
+    const addRecords = redis.eval(scripts.addRecords)
+    const remove = redis.eval(scripts.remove)
 
     const summaryOf = (
       operation: string,
@@ -56,7 +55,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
     ) =>
       values.pipe(
         Effect.flatMap((values) => {
-          const row = Scripts.toRow(name, values)
+          const row = scripts.toRow(name, values)
           return row === undefined ? Effect.succeedNone : Effect.asSome(toSummary(row))
         }),
         Effect.mapError(toStoreError(operation))
@@ -65,7 +64,7 @@ export const make: (options?: Options) => Effect.Effect<BroadcastStore.Broadcast
     return BroadcastStore.BroadcastStore.of({
       acquireLease: ({ create, leaseUntil, name, now, owner }) =>
         summaryOf("acquireLease", name, acquireLease(keysOf(name), owner, now, leaseUntil, create)),
-      summary: (name) => summaryOf("summary", name, redis.send("HMGET", keysOf(name).broadcast, ...Scripts.fields)),
+      summary: (name) => summaryOf("summary", name, redis.send("HMGET", keysOf(name).broadcast, ...scripts.fields)),
       update: (name, { status, total }) =>
         Effect.mapBoth(update(keysOf(name), status, total), {
           onFailure: toStoreError("update"),

@@ -14,10 +14,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
-import * as Scripts from "./internal/chats/redis.ts"
+import * as scripts from "./internal/chats/redisScripts.ts"
 import { toKnownChat } from "./internal/chats/row.ts"
-import { ofRedis } from "./internal/stores/failure.ts"
-import { keyPrefix } from "./internal/stores/redis.ts"
+import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
  * What {@link layer} accepts.
@@ -35,7 +34,7 @@ export interface Options {
   readonly tombstoneTimeToLive?: Duration.Input | undefined
 }
 
-const toStoreError = ofRedis("chats")
+const toStoreError = redisToStoreError("chats")
 
 /** Chats that one script reads or writes, so that it does not block the server for long. */
 const chunkSize = 500
@@ -54,18 +53,18 @@ const matches =
 export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Service"], never, Redis.Redis> =
   Effect.fnUntraced(function* (options: Options = {}) {
     const redis = yield* Redis.Redis
-    const keys = Scripts.keysOf(keyPrefix("chats", options.prefix))
-    const upsert = redis.eval(Scripts.upsert)
-    const read = redis.eval(Scripts.read)
-    const remove = redis.eval(Scripts.remove)
-    const compareAndSetData = redis.eval(Scripts.compareAndSetData)
-    const cleanup = redis.eval(Scripts.cleanup)
+    const keys = scripts.keysOf(keyPrefix("chats", options.prefix))
+    const upsert = redis.eval(scripts.upsert)
+    const read = redis.eval(scripts.read)
+    const remove = redis.eval(scripts.remove)
+    const compareAndSetData = redis.eval(scripts.compareAndSetData)
+    const cleanup = redis.eval(scripts.cleanup)
 
     const readChats = (operation: string, ids: ReadonlyArray<ChatId | string>) =>
       ids.length === 0
         ? Effect.succeed([])
         : read(keys, ids).pipe(
-            Effect.flatMap(Effect.forEach((values) => toKnownChat(Scripts.toRow(values)))),
+            Effect.flatMap(Effect.forEach((values) => toKnownChat(scripts.toRow(values)))),
             Effect.mapError(toStoreError(operation))
           )
 

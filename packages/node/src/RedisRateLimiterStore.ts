@@ -11,8 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/rateLimiter/redisScripts.ts"
-import { ofRedis } from "./internal/stores/failure.ts"
-import { keyPrefix } from "./internal/stores/redis.ts"
+import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
  * The options of the store.
@@ -36,7 +35,7 @@ const gracePeriod = 250
 /** How long a process waits while all permits of the host are reserved for absent members, in milliseconds. */
 const reservedRetryAfter = 200
 
-const failure = ofRedis("rateLimiter")
+const toStoreError = redisToStoreError("rateLimiter")
 
 /**
  * Creates the store on the Redis connection of the context. See {@link layer}.
@@ -53,9 +52,9 @@ export const make = Effect.fnUntraced(function* (
 
   const run = <A, E>(operation: string, effect: Effect.Effect<A, E>): Effect.Effect<A, StoreError> =>
     Effect.timeout(effect, timeout).pipe(
-      Effect.mapError(failure(operation)),
+      Effect.mapError(toStoreError(operation)),
       // A malformed value in Redis must not end the rate limiter.
-      Effect.catchDefect((cause) => Effect.fail(failure(operation)(cause)))
+      Effect.catchDefect((cause) => Effect.fail(toStoreError(operation)(cause)))
     )
 
   const time = redis.eval(scripts.time)

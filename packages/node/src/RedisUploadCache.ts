@@ -10,8 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
-import { ofRedis } from "./internal/stores/failure.ts"
-import { keyPrefix } from "./internal/stores/redis.ts"
+import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
  * What {@link layer} accepts.
@@ -29,7 +28,7 @@ export interface Options {
   readonly timeToLive?: Duration.Input | undefined
 }
 
-const toStoreError = ofRedis("uploads")
+const toStoreError = redisToStoreError("uploads")
 
 const removeIfEqual = Redis.script((key: string, attachment: string) => [key, attachment], {
   lua: `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import { type BroadcastRow, fromRecord, toRecord, toSummary } from "./internal/broadcast/row.ts"
-import { migrations, recordColumns } from "./internal/broadcast/sql.ts"
+import { migrations, recordColumns } from "./internal/broadcast/sqlSchema.ts"
 import { makeStore, withTransaction } from "./internal/stores/sql.ts"
 
 /**

@@ -18,7 +18,7 @@ import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import { type ChatRow, chatColumns, fromRecord, toKnownChat } from "./internal/chats/row.ts"
-import { combine, migrations, recordColumns } from "./internal/chats/sql.ts"
+import { combine, migrations, recordColumns } from "./internal/chats/sqlSchema.ts"
 import { makeStore } from "./internal/stores/sql.ts"
 import { encodeText } from "./internal/stores/values.ts"
 

@@ -1,13 +1,13 @@
 import * as Backoff from "@colloquy/core/Backoff"
-import type { StoreError, StoreName } from "@colloquy/core/StoreError"
+import { StoreError, type StoreName } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { ofSql, type ToStoreError } from "./failure.ts"
 
 export type Columns = Readonly<Record<string, "text" | "bigint">>
 
@@ -96,6 +96,50 @@ export const withTransaction =
 /** An index is named without the schema of its table. */
 export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`
 
+const textOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause instanceof Migrator.MigrationError && cause.cause !== undefined
+    ? `${cause.message}: ${textOf(cause.cause)}`
+    : cause.message
+}
+
+/**
+ * Temporary problems of PostgreSQL: insufficient resources (class 53), the server stops, starts or ends the connection
+ * (57P), errors of input or output (58), a server that became read-only, idle transactions that were ended, and a commit
+ * whose result is unknown. The client has no reason for them.
+ */
+const temporaryStates = /^(?:08...|53...|57P0[1235]|58...|25006|25P03|40...)$/
+
+/** The disk of SQLite is full or fails, or no memory is left. */
+const temporaryResults: ReadonlyArray<number> = [7, 10, 13]
+
+const isTemporary = (cause: unknown): boolean => {
+  if (Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number") {
+    return temporaryResults.includes(cause.errcode & 0xff)
+  }
+  return Predicate.hasProperty(cause, "code") && typeof cause.code === "string" && temporaryStates.test(cause.code)
+}
+
+const isRetryableSql = (cause: unknown): boolean => {
+  if (cause instanceof Migrator.MigrationError) return isRetryableSql(cause.cause)
+  return isSqlError(cause) && (cause.isRetryable || isTemporary(cause.reason.cause))
+}
+
+/** Converts what an operation of a database failed with. A `StoreError` is returned as it is. */
+export const sqlToStoreError =
+  (store: StoreName) =>
+  (operation: string) =>
+  (cause: unknown): StoreError =>
+    cause instanceof StoreError
+      ? cause
+      : new StoreError({
+          store,
+          operation,
+          reason: textOf(cause),
+          isRetryable: isRetryableSql(cause),
+          cause
+        })
+
 export interface Options {
   readonly store: StoreName
   readonly prefix: string | undefined
@@ -113,7 +157,7 @@ export interface SqlStore {
   readonly dialect: Dialect
   /** The name of the table of the store. Names of further tables begin with it. */
   readonly table: string
-  readonly toStoreError: ToStoreError
+  readonly toStoreError: ReturnType<typeof sqlToStoreError>
   readonly migrate: Effect.Effect<void, StoreError>
 }
 
@@ -121,7 +165,7 @@ export interface SqlStore {
 export const makeStore: (options: Options) => Effect.Effect<SqlStore, StoreError, SqlClient.SqlClient> =
   Effect.fnUntraced(function* ({ migrations, prefix = "colloquy", store }) {
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const toStoreError = ofSql(store)
+    const toStoreError = sqlToStoreError(store)
     const table = `${prefix}_${store}`
     const dialect = dialectOf(sql)
     if (dialect === undefined) {

@@ -7,11 +7,11 @@ import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
-import { ofRedis } from "../stores/failure.ts"
 import { decodeBigInt, decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
-import * as Scripts from "./redisScripts.ts"
+import { redisToStoreError } from "../stores/redis.ts"
+import * as scripts from "./redisScripts.ts"
 
-const toStoreError = ofRedis("inbox")
+const toStoreError = redisToStoreError("inbox")
 
 /** Receive time, fingerprint, partition key and text. The `stats` script reads the receive time, so it comes first. */
 const Packed = Schema.Tuple([Schema.Number, Schema.String, Schema.String, Schema.String])
@@ -54,12 +54,12 @@ const toEntry = (id: string, packed: string | null): QueuedUpdate.Entry => {
   }
 }
 
-const toDeadLetter = ([id, update, failure]: Scripts.DeadLetter): QueuedUpdate.DeadLetter => {
+const toDeadLetter = ([id, update, failure]: scripts.DeadLetter): QueuedUpdate.DeadLetter => {
   const [error, attempts, failedAt] = unpackFailure(failure)
   return { ...toEntry(id, update), error: decodeText(error), attempts, failedAt }
 }
 
-const toPartition = ([key, ...rest]: Scripts.Claimed): Partition => {
+const toPartition = ([key, ...rest]: scripts.Claimed): Partition => {
   const updates: Array<ClaimedUpdate> = []
   for (let index = 0; index < rest.length; index += 3) {
     const [id, packed, isRedelivered] = rest.slice(index, index + 3) as [string, string | null, number]
@@ -139,15 +139,15 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     return (args: ReadonlyArray<string> = []) => named(evaluate(prefix, args))
   }
 
-  const enqueue = run("enqueue", Scripts.enqueue)
-  const claim = run("claim", Scripts.claim)
-  const commit = run("commit", Scripts.commit)
-  const renew = run("renew", Scripts.renew)
-  const stats = run("stats", Scripts.stats)
-  const deadLetters = run("deadLetters", Scripts.deadLetters)
-  const replay = run("replay", Scripts.replay)
-  const drop = run("drop", Scripts.drop)
-  const cleanup = run("cleanup", Scripts.cleanup)
+  const enqueue = run("enqueue", scripts.enqueue)
+  const claim = run("claim", scripts.claim)
+  const commit = run("commit", scripts.commit)
+  const renew = run("renew", scripts.renew)
+  const stats = run("stats", scripts.stats)
+  const deadLetters = run("deadLetters", scripts.deadLetters)
+  const replay = run("replay", scripts.replay)
+  const drop = run("drop", scripts.drop)
+  const cleanup = run("cleanup", scripts.cleanup)
 
   const get = (name: string, part: string, fields: ReadonlyArray<string>) =>
     operation(name)(redis.send<ReadonlyArray<string | null>>("HMGET", `${prefix}:${part}`, ...fields))

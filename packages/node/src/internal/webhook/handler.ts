@@ -4,7 +4,9 @@ import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as Layer from "effect/Layer"
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { type Deadlines, makeDeadlines } from "./deadlines.ts"
 
 /** The properties that a framework may have added to a request. */
@@ -102,3 +104,20 @@ export const makeHandler = (webhook: Webhook["Service"], context: Context.Contex
     })
   }
 }
+
+/** Returns a request handler that passes the requests that are not for the webhook to routes. */
+export const withRoutes = Effect.fnUntraced(function* (
+  webhook: Webhook["Service"],
+  handle: RequestListener,
+  routes: Layer.Layer<never, never, HttpRouter.HttpRouter>
+) {
+  const scope = yield* Effect.scope
+  // Only a program with routes loads the adapter.
+  const { makeHandler } = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpServer"))
+  const handleRoute = yield* makeHandler(yield* HttpRouter.toHttpEffect(routes), { scope })
+  const listener: RequestListener = (request, response) => {
+    if (webhook.serves(headOf(request))) handle(request, response)
+    else handleRoute(request, response)
+  }
+  return listener
+})

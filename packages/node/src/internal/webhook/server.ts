@@ -6,7 +6,7 @@ import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { boundIdleConnections } from "./connections.ts"
 
-export interface Listening {
+export interface ListenOptions {
   readonly host: string | undefined
   readonly port: number
   readonly tls: { readonly key: string; readonly cert: string } | undefined
@@ -15,7 +15,7 @@ export interface Listening {
   readonly stopTimeout: Duration.Duration
 }
 
-const create = ({ bodyTimeout, maxIdleConnections, tls }: Listening, listener: RequestListener): Server => {
+const create = ({ bodyTimeout, maxIdleConnections, tls }: ListenOptions, listener: RequestListener): Server => {
   const millis = Duration.isFinite(bodyTimeout) ? Duration.toMillis(bodyTimeout) : 0
   // The handler has its own timeout for bodies. These apply to headers, and to requests as a whole.
   const options = { headersTimeout: millis, requestTimeout: 2 * millis, connectionsCheckingInterval: 1000 }
@@ -45,9 +45,9 @@ const stop = (server: Server, within: Duration.Duration) => {
 }
 
 /** Listens until the scope closes. Fails with the error of Node. */
-export const listen = Effect.fnUntraced(function* (listening: Listening, listener: RequestListener) {
-  const { host, port, stopTimeout } = listening
-  const server = yield* Effect.try({ try: () => create(listening, listener), catch: (cause) => cause })
+export const listen = Effect.fnUntraced(function* (options: ListenOptions, listener: RequestListener) {
+  const { host, port, stopTimeout } = options
+  const server = yield* Effect.try({ try: () => create(options, listener), catch: (cause) => cause })
   yield* Effect.callback<void, unknown>((resume) => {
     const onError = (cause: Error) => resume(Effect.fail(cause))
     server.once("error", onError)

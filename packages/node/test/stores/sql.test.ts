@@ -1,14 +1,14 @@
 import { StoreError } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
-import { ofSql } from "../../src/internal/stores/failure.ts"
+import { sqlToStoreError } from "../../src/internal/stores/sql.ts"
 
 const unknown = (code: object) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: Object.assign(new Error("failed"), code) }) })
 
-const isRetryable = (cause: unknown): boolean => ofSql("inbox")("claim")(cause).isRetryable
+const isRetryable = (cause: unknown): boolean => sqlToStoreError("inbox")("claim")(cause).isRetryable
 
-describe("ofSql", () => {
+describe("sqlToStoreError", () => {
   it("makes a passing problem of PostgreSQL a retryable StoreError", () => {
     for (const code of [
       "53100",
@@ -38,6 +38,6 @@ describe("ofSql", () => {
 
   it("keeps a StoreError", () => {
     const error = new StoreError.StoreError({ store: "inbox", operation: "stats", reason: "no", isRetryable: true })
-    assert.strictEqual(ofSql("chats")("get")(error), error)
+    assert.strictEqual(sqlToStoreError("chats")("get")(error), error)
   })
 })
