@@ -4,8 +4,8 @@ import { ConnectionLost, type Request, respond, type Response } from "../../Emul
 import type { Rule } from "../../Faults.ts"
 import { applies, changeForwards } from "../platform/faults.ts"
 import type { FaultState, PlatformState } from "../platform/state.ts"
-import { targetsOf } from "./requestTarget.ts"
 import { errorBodyFor } from "./refusal.ts"
+import { requestedChats } from "./requestedChats.ts"
 import { asHead, mayHaveBody } from "./wire.ts"
 
 /** The endpoint that matched a request, and the parameters of its path. */
@@ -25,7 +25,7 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 /** Returns the response that a rule scripts, in the error shape of the listener. */
-const answerOf = ({ listener }: Request, rule: Rule): Response | undefined => {
+const scriptedResponse = ({ listener }: Request, rule: Rule): Response | undefined => {
   if (rule.body !== undefined) return respond(rule.status ?? 200, rule.body, rule.headers)
   if (rule.status === undefined && rule.code === undefined && rule.message === undefined) return undefined
   const status = rule.status ?? 500
@@ -38,7 +38,7 @@ const lost = Effect.fail(new ConnectionLost({ kind: "reset" }))
 
 type Handling = Effect.Effect<Response, ConnectionLost>
 
-const late = (handling: Handling, delay: number): Handling =>
+const delayed = (handling: Handling, delay: number): Handling =>
   Effect.flatMap(Effect.result(handling), (result) =>
     Effect.andThen(
       Effect.sleep(delay),
@@ -61,8 +61,8 @@ const breakOff = (response: Response, length: number): Response => {
   return { ...cut(response, length), promised: response.promised ?? (bytes ?? encoder.encode(body)).length }
 }
 
-const act = (request: Request, rule: Rule, next: Handling): Handling => {
-  const scripted = answerOf(request, rule)
+const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
+  const scripted = scriptedResponse(request, rule)
   const answer = scripted !== undefined && request.method === "HEAD" ? asHead(scripted) : scripted
   const { delay, headers, reset, truncate } = rule
   let handling: Handling = reset === "before" ? lost : answer === undefined ? next : Effect.succeed(answer)
@@ -76,7 +76,7 @@ const act = (request: Request, rule: Rule, next: Handling): Handling => {
   } else if (reset === "after") {
     handling = Effect.andThen(handling, lost)
   }
-  return delay === undefined ? handling : late(handling, delay)
+  return delay === undefined ? handling : delayed(handling, delay)
 }
 
 /** Runs the handler of a request under the rules that apply to it. */
@@ -89,7 +89,7 @@ export const withFaults = (
   if (state.faults.length === 0) return next
   const { endpoint, params } = find(request)
   const bot = state.bots.get(request.headers["authorization"] ?? "")
-  const chats = targetsOf(state, bot, params, request.query).map(({ chat_id }) => chat_id)
+  const chats = requestedChats(state, bot, params, request.query).map(({ chat_id }) => chat_id)
   const matches = ({ path, rule }: FaultState): boolean =>
     rule.delivery === undefined &&
     rule.update_type === undefined &&
@@ -99,5 +99,5 @@ export const withFaults = (
     (rule.chat_id === undefined || chats.some((chat_id) => chat_id === rule.chat_id))
   return state.faults
     .filter((fault) => matches(fault) && applies(fault))
-    .reduceRight((inner, { rule }) => act(request, rule, inner), next)
+    .reduceRight((inner, { rule }) => applyRule(request, rule, inner), next)
 }

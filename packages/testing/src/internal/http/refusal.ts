@@ -51,7 +51,7 @@ export const replyToItself = () => invalidPayload("link: a message cannot reply 
 
 export const unreadable = () => invalidPayload("The body could not be read to its end")
 
-/** The rest of the body is not read, so the connection is of no more use. */
+/** The rest of the body is not read, so the connection cannot be reused. */
 export const tooLarge = (limit: number) =>
   refusal(413, Platform.codeInvalidPayload, `The body is larger than ${limit} bytes`, { connection: "close" })
 

@@ -10,21 +10,21 @@ export interface Parts {
   readonly params: Readonly<Record<string, string>>
   readonly query: string
   readonly body: string | undefined
-  /** Whether fields that the declaration does not know are refused. */
+  /** Whether a request with fields that the declaration does not have is rejected. */
   readonly isStrict?: boolean
 }
 
-/** Gives the flat request of an endpoint, or what is wrong with it. */
+/** Returns the decoded request of an endpoint, or why it is invalid. */
 export type RequestReader = (parts: Parts) => Result.Result<unknown, string>
 
 type ReadText = (text: string) => unknown
 
-const asIs: ReadText = (text) => text
+const identity: ReadText = (text) => text
 
 const int64 = 2n ** 63n
 
-/** What is beyond the integers that a double holds is as far as they go: nothing is there. */
-const nearest = (integer: bigint): number =>
+/** Nothing has an id outside of the safe integers, so such an id is replaced by the nearest safe integer. */
+const clampToSafe = (integer: bigint): number =>
   Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(integer)))
 
 const integerIn = (text: string): bigint | undefined => {
@@ -34,50 +34,50 @@ const integerIn = (text: string): bigint | undefined => {
 
 const isAbsence = ({ _tag }: SchemaAST.AST): boolean => _tag === "Undefined" || _tag === "Null"
 
-/** What a text of the path or the query says, by the type that the declaration expects there. */
+/** Returns the parser of a text of the path or the query, for the type in the declaration. */
 const readText = (encoded: SchemaAST.AST): ReadText => {
   switch (encoded._tag) {
     case "Number":
       return (text) => {
         const integer = integerIn(text)
-        return integer === undefined ? text : nearest(integer)
+        return integer === undefined ? text : clampToSafe(integer)
       }
-    // Only 64-bit integers are read by hand.
+    // Only 64-bit integers have an encoding of this type.
     case "Unknown":
       return (text) => integerIn(text) ?? Number.NaN
     case "Boolean":
       return (text) => (text === "true" || text === "false" ? text === "true" : text)
     case "Arrays": {
-      const item = encoded.rest.length === 1 ? readText(encoded.rest[0]) : asIs
+      const item = encoded.rest.length === 1 ? readText(encoded.rest[0]) : identity
       return (text) => text.split(",").map(item)
     }
     case "Union": {
       const members = encoded.types.filter((member) => !isAbsence(member))
-      return members.length === 1 ? readText(members[0]) : asIs
+      return members.length === 1 ? readText(members[0]) : identity
     }
     default:
-      return asIs
+      return identity
   }
 }
 
-/** A list of ids says it all: what would choose or page beside it is ignored, even where it is wrong. */
-const choosers = new Set(["message_ids", "comment_ids", "user_ids"])
+/** If one of these lists of ids is present, the other parameters of the query are ignored, even if they are invalid. */
+const idLists = new Set(["message_ids", "comment_ids", "user_ids"])
 
 type TextReaders = ReadonlyArray<readonly [field: string, read: ReadText]>
 
 const textReaders = (fields: Declaration.Fields): TextReaders =>
   Object.entries(fields).map(([key, { ast }]) => [key, readText(SchemaAST.toEncoded(ast))] as const)
 
-const mostIssues = 10
+const maxListedIssues = 10
 
-/** The issues, each with the field it is about; not all of them where there are many. */
+/** Returns the first issues with their fields, and the number of the others. */
 export const describe = (error: Schema.SchemaError): string => {
   const issues = FieldIssue.fromSchemaIssue(error.issue)
-  const told = issues
-    .slice(0, mostIssues)
+  const listed = issues
+    .slice(0, maxListedIssues)
     .map(({ field, problem }) => (field === "" ? problem : `${field}: ${problem}`))
-  const rest = issues.length - told.length
-  return [...told, ...(rest === 0 ? [] : [`and ${rest} more`])].join("; ")
+  const rest = issues.length - listed.length
+  return [...listed, ...(rest === 0 ? [] : [`and ${rest} more`])].join("; ")
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -94,10 +94,10 @@ const parseBody = (body: string | undefined): Result.Result<Readonly<Record<stri
   return isRecord(parsed.success) ? Result.succeed(parsed.success) : Result.fail("The body is not a JSON object")
 }
 
-/** In a body that is longer, only the first issue is looked for: each of its many items may be one. */
+/** For a longer body, only the first issue is reported, because each of its many items may have one. */
 const longBody = 2 ** 14
 
-/** Reads requests with the schemas of the declaration. Fields that it does not know are ignored; null is absence. */
+/** Decodes requests by the schemas of a declaration. Unknown fields are ignored, and `null` means that a field is absent. */
 export const make = ({ params, query, body, rules }: Declaration.Declaration<any, any, any>): RequestReader => {
   const schema = Schema.Struct({ ...params, ...query, ...body }) as Schema.Codec<any, any>
   const decode = Schema.decodeUnknownResult(schema)
@@ -105,7 +105,7 @@ export const make = ({ params, query, body, rules }: Declaration.Declaration<any
   const ofQuery = textReaders(query)
   const ofBody = Object.keys(body)
 
-  const chooser = ofQuery.filter(([key]) => choosers.has(key))
+  const idList = ofQuery.filter(([key]) => idLists.has(key))
 
   const excessOf = (search: URLSearchParams, fields: object): string =>
     [
@@ -148,7 +148,7 @@ export const make = ({ params, query, body, rules }: Declaration.Declaration<any
     const excess = parts.isStrict ? excessOf(search, parsed.success) : ""
     if (excess !== "") return Result.fail(excess)
     const whole = read(parts, search, parsed.success, ofQuery)
-    const isChosen = chooser.some(([key]) => search.has(key))
-    return Result.isFailure(whole) && isChosen ? read(parts, search, parsed.success, chooser) : whole
+    const isChosen = idList.some(([key]) => search.has(key))
+    return Result.isFailure(whole) && isChosen ? read(parts, search, parsed.success, idList) : whole
   }
 }

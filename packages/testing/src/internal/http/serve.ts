@@ -23,26 +23,26 @@ import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
 import * as refusal from "./refusal.ts"
 import { readText } from "./requestBody.ts"
 import * as requestReader from "./requestReader.ts"
-import { targetOf } from "./requestTarget.ts"
+import { requestedChat } from "./requestedChats.ts"
 import * as router from "./router.ts"
 import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
-type Answerer = (parts: requestReader.Parts, call: Call) => Refusable<Response>
+type EndpointHandler = (parts: requestReader.Parts, call: Call) => Refusable<Response>
 
-/** Where the document wants a bad request answered with 200 and `success: false`, and the handler judges the address. */
+/** The API document specifies a response with 200 and `success: false` for invalid requests of this endpoint. */
 const subscribe: Endpoints.Name = "Subscriptions.subscribe"
 
-/** The handler judges the address of a webhook: a switch lets more of them pass than the client sends. */
-const asThePlatformReads = ({ declaration, endpoint }: Endpoint.Any): Endpoint.Any["declaration"] =>
+/** The handler checks the URL and the secret of a webhook, because options of the emulator accept more than the client sends. */
+const withoutWebhookChecks = ({ declaration, endpoint }: Endpoint.Any): Endpoint.Any["declaration"] =>
   endpoint === subscribe
     ? { ...declaration, body: { ...declaration.body, url: Schema.String, secret: Schema.optional(Schema.String) } }
     : declaration
 
-const makeAnswerer = (endpoint: Endpoint.Any): Answerer => {
+const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   const handler = handlerOf(endpoint)
-  const read = requestReader.make(asThePlatformReads(endpoint))
+  const read = requestReader.make(withoutWebhookChecks(endpoint))
   const encode = Schema.encodeUnknownResult(endpoint.declaration.success)
   const invalid =
     endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
@@ -69,9 +69,9 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
 
-type Journaled = { -readonly [K in keyof Exchange]: Exchange[K] }
+type MutableExchange = { -readonly [K in keyof Exchange]: Exchange[K] }
 
-const open = (state: PlatformState, { headers, method, path, query }: Request): Journaled => ({
+const open = (state: PlatformState, { headers, method, path, query }: Request): MutableExchange => ({
   at: now(state),
   method,
   path,
@@ -83,14 +83,14 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
   answer: undefined
 })
 
-/** Answers requests from the state of the platform, by the declarations that the client is made of. */
-export const serving = (context: EmulatorContext): Handler => {
+/** Answers requests from the state of the platform. It decodes them by the same declarations as the client. */
+export const makeServe = (context: EmulatorContext): Handler => {
   const { interceptors, isStrict, limiter, state } = context
   const find = router.make(Endpoints.all)
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
-  const answerers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeAnswerer(endpoint)]))
+  const handlers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeEndpointHandler(endpoint)]))
 
-  const answerApi = Effect.fnUntraced(function* (request: Request, exchange: Journaled) {
+  const handleApi = Effect.fnUntraced(function* (request: Request, exchange: MutableExchange) {
     const { listener, method, path, query } = request
     const match = find(method, path)
     if (method === "OPTIONS" && path === "*") return allow(methods)
@@ -103,23 +103,23 @@ export const serving = (context: EmulatorContext): Handler => {
     exchange.endpoint = endpoint.endpoint
     const bot = yield* authenticate(state, request)
     if (limiter !== undefined) {
-      yield* limiter.admit(endpoint, bot, targetOf(state, bot, params, query), now(state))
+      yield* limiter.admit(endpoint, bot, requestedChat(state, bot, params, query), now(state))
     }
     const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.imageOrigins.bot = listener.uploads.image
-    return yield* answerers.get(endpoint)!({ params, query, body, isStrict }, { state, context, bot, listener })
+    return yield* handlers.get(endpoint)!({ params, query, body, isStrict }, { state, context, bot, listener })
   })
 
-  const found = ({ listener, method, path }: Request): MatchedEndpoint => {
+  const matchEndpoint = ({ listener, method, path }: Request): MatchedEndpoint => {
     const match = find(method, path)
     return listener.kind === "api" && match._tag === "Found"
       ? { endpoint: match.endpoint.endpoint, params: match.params }
       : { endpoint: undefined, params: {} }
   }
 
-  const answer = (request: Request, exchange: Journaled): Effect.Effect<Response> =>
-    (request.listener.kind === "api" ? answerApi(request, exchange) : serveUploadHost(state, request)).pipe(
+  const answer = (request: Request, exchange: MutableExchange): Effect.Effect<Response> =>
+    (request.listener.kind === "api" ? handleApi(request, exchange) : serveUploadHost(state, request)).pipe(
       Effect.catch((error) => Effect.succeed(refusal.toResponse(error))),
       Effect.catchDefect((defect) =>
         Effect.as(
@@ -135,7 +135,7 @@ export const serving = (context: EmulatorContext): Handler => {
       const exchange = open(state, request)
       const answered: Effect.Effect<Response, ConnectionLost> = interceptors.reduce(
         (next, intercept) => Effect.suspend(() => intercept(request, next)),
-        Effect.suspend(() => withFaults(state, request, found, answer(request, exchange)))
+        Effect.suspend(() => withFaults(state, request, matchEndpoint, answer(request, exchange)))
       )
       return Effect.onExit(answered, (exit) =>
         Effect.sync(() => {

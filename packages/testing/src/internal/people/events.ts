@@ -6,7 +6,7 @@ import type { Person, PersonEvent } from "../../Person.ts"
 import type { PlatformState, RecordedEvent, UserState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 
-/** After how long a wait is reported, in milliseconds of real time. */
+/** A wait that takes longer than this is reported, in milliseconds of real time. */
 const slowAfter = 3000
 
 /** How many of the last calls and events a report lists. */

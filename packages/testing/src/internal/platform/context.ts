@@ -5,7 +5,7 @@ import { unsubscribe } from "../webhook/subscriptions.ts"
 import type { Limiter } from "./limits.ts"
 import * as platform from "./state.ts"
 
-/** The state of the platform, and what acts on it. */
+/** The state of the platform, with the webhooks, limits and interceptors that act on it. */
 export interface EmulatorContext {
   readonly state: platform.PlatformState
   readonly webhooks: WebhookRuntime
@@ -15,7 +15,7 @@ export interface EmulatorContext {
   readonly isStrict: boolean
 }
 
-/** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay: whoever added them removes them. */
+/** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay until their scopes close. */
 export const reset = (context: EmulatorContext): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { limiter, state } = context

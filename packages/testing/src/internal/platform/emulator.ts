@@ -20,7 +20,7 @@ import type { Rule } from "../../Faults.ts"
 import type { ChatRef, MessageRef, UserRef } from "../../Person.ts"
 import type { Receiver } from "../../WebhookSender.ts"
 import { makeControl, isControl } from "../control/control.ts"
-import { serving } from "../http/serve.ts"
+import { makeServe } from "../http/serve.ts"
 import { apiOrigin, uploadOrigins } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
 import { makePerson } from "../people/person.ts"
@@ -42,7 +42,7 @@ const profileOf = (options: string | UserOptions): Pick<UserWithPhoto, "first_na
   return profile
 }
 
-/** Runs what a test asks for. A request that is not possible is a defect, because the test is wrong. */
+/** Runs an operation of a test. An impossible operation is a defect, because it is an error in the test. */
 const orDefect = <A>(member: string, problem: string | undefined, run: () => A): Effect.Effect<A> =>
   problem === undefined ? Effect.sync(run) : Effect.die(new RangeError(`Emulator.${member}: ${problem}`))
 
@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const updatesOf = ({ updates }: platform.BotState): ReadonlyArray<Update> =>
     updates.from(0).map(({ update }) => update)
 
-  const serve = serving(context)
+  const serve = makeServe(context)
   const control = makeControl(context)
 
   return {

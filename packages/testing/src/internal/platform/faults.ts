@@ -81,7 +81,7 @@ const chatOf = (fields: Readonly<Record<string, unknown>>): unknown => {
   return isRecord(message["recipient"]) ? message["recipient"]["chat_id"] : undefined
 }
 
-/** Takes the bodies from the messages in a JSON value that only forward another. */
+/** Removes the bodies of messages that only forward another one from a JSON value. */
 const withoutForwardBodies = (value: unknown, form: "null" | "absent"): unknown => {
   if (Array.isArray(value)) return value.map((each) => withoutForwardBodies(each, form))
   if (!isRecord(value)) return value

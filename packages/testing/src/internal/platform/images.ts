@@ -4,7 +4,7 @@ export interface Image {
   readonly contentType: string
 }
 
-/** The size of all uploaded images together; beyond it, the oldest are forgotten. */
+/** Maximum total size of the uploaded images, in bytes. The oldest images are removed first. */
 const maxBytes = 64 * 2 ** 20
 
 /** The images that can be downloaded, by their `photo_id`. */

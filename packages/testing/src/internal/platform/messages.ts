@@ -123,7 +123,7 @@ export const contentOf = ({ value: message }: MessageState): Content => ({
   link: message.link ?? undefined
 })
 
-/** Whether a message has nothing of its own: it only forwards another. */
+/** Whether a message only forwards another one, and has no content itself. */
 export const isPureForward = ({ body, link }: Message): boolean =>
   link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
 

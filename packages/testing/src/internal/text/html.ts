@@ -1,6 +1,7 @@
-import { element, type MarkupElement, type MarkupKind, ordered, type Parsed } from "./markup.ts"
+import type { MarkupType } from "@colloquy/core/Markup"
+import { element, type MarkupElement, ordered, type Parsed } from "./markup.ts"
 
-const kinds = new Map<string, MarkupKind>([
+const kinds = new Map<string, MarkupType>([
   ["i", "emphasized"],
   ["em", "emphasized"],
   ["b", "strong"],

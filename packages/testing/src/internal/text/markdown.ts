@@ -1,4 +1,5 @@
-import { element, type MarkupElement, type MarkupKind, ordered, type Parsed } from "./markup.ts"
+import type { MarkupType } from "@colloquy/core/Markup"
+import { element, type MarkupElement, ordered, type Parsed } from "./markup.ts"
 
 /** A piece of the text to come, or a run of delimiters of which `count` characters are still text. */
 interface Node {
@@ -15,13 +16,13 @@ interface Run {
 }
 
 interface Found {
-  readonly kind: MarkupKind
+  readonly kind: MarkupType
   readonly open: number
   readonly close: number
   readonly url?: string
 }
 
-const pairs: Record<string, MarkupKind> = { "~": "strikethrough", "+": "underline", "^": "highlighted" }
+const pairs: Record<string, MarkupType> = { "~": "strikethrough", "+": "underline", "^": "highlighted" }
 
 const escapable = /[!-/:-@[-`{-~]/
 

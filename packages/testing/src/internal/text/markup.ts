@@ -1,19 +1,8 @@
+import type { MarkupType } from "@colloquy/core/Markup"
 import { mentionUrlPrefix } from "@colloquy/core/Platform"
 
-export type MarkupKind =
-  | "strong"
-  | "emphasized"
-  | "strikethrough"
-  | "underline"
-  | "monospaced"
-  | "highlighted"
-  | "quote"
-  | "heading"
-  | "link"
-  | "user_mention"
-
 export interface MarkupElement {
-  readonly type: MarkupKind
+  readonly type: MarkupType
   readonly from: number
   readonly length: number
   readonly url?: string
@@ -26,7 +15,7 @@ export interface Parsed {
   readonly markup: ReadonlyArray<MarkupElement>
 }
 
-export const element = (type: MarkupKind, from: number, to: number, url?: string): MarkupElement => {
+export const element = (type: MarkupType, from: number, to: number, url?: string): MarkupElement => {
   if (url === undefined) return { type, from, length: to - from }
   const id = url.startsWith(mentionUrlPrefix) ? url.slice(mentionUrlPrefix.length) : ""
   if (/^\d+$/.test(id) && Number.isSafeInteger(Number(id))) {
@@ -35,7 +24,7 @@ export const element = (type: MarkupKind, from: number, to: number, url?: string
   return { type, from, length: to - from, url }
 }
 
-const kinds: ReadonlyArray<MarkupKind> = [
+const kinds: ReadonlyArray<MarkupType> = [
   "quote",
   "heading",
   "link",
@@ -48,7 +37,7 @@ const kinds: ReadonlyArray<MarkupKind> = [
   "monospaced"
 ]
 
-/** In reading order, the longer element first; elements that cover nothing, or the same twice, are left out. */
+/** Sorts elements by position, the longer one first, and removes empty and repeated elements. */
 export const ordered = (elements: ReadonlyArray<MarkupElement>): ReadonlyArray<MarkupElement> => {
   const seen = new Set<string>()
   return elements

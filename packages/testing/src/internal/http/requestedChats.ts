@@ -5,7 +5,7 @@ import { findDialog } from "../platform/chats.ts"
 import type { BotState, ChatState, PlatformState } from "../platform/state.ts"
 
 /** The chat that a request concerns, found by its path and query before its body is read. */
-export const targetOf = (
+export const requestedChat = (
   state: PlatformState,
   bot: BotState | undefined,
   params: Readonly<Record<string, string>>,
@@ -27,9 +27,9 @@ export const targetOf = (
 }
 
 /** All chats that a request concerns: the messages of a list may be in several chats. */
-export const targetsOf = (...request: Parameters<typeof targetOf>): ReadonlyArray<ChatState> => {
+export const requestedChats = (...request: Parameters<typeof requestedChat>): ReadonlyArray<ChatState> => {
   const [state, , , query] = request
   const mids = new URLSearchParams(query).get("message_ids")?.split(",") ?? []
   const chats = mids.map((mid) => state.messages.get(mid as MessageId)?.chat)
-  return [targetOf(...request), ...chats].filter((chat) => chat !== undefined)
+  return [requestedChat(...request), ...chats].filter((chat) => chat !== undefined)
 }
