@@ -9,7 +9,7 @@ const unauthorized = (call: ReturnType<typeof GET>) => failsWith(call, 401, "ver
 
 says(
   "Authentication",
-  "Every call carries the bot token in the header Authorization",
+  "Every request has the bot token in the header Authorization",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const { chat_id } = group
@@ -44,7 +44,7 @@ says(
 
 says(
   "Authentication",
-  "An incorrect or invalid token gives status 401",
+  "An incorrect or invalid token returns 401",
   Effect.gen(function* () {
     for (const token of ["wrong", "emulator-toke", "emulator-tokens", "EMULATOR-TOKEN", "null"]) {
       yield* unauthorized(GET("/me", undefined, { token }))
@@ -55,7 +55,7 @@ says(
 assumes(
   "A",
   "Authentication",
-  "The header holds the bare token: Bearer and other schemes give 401",
+  "The header contains only the token: Bearer and other schemes return 401",
   Effect.gen(function* () {
     for (const scheme of ["Bearer", "bearer", "Bot", "Basic", "access_token"]) {
       yield* unauthorized(GET("/me", undefined, { token: `${scheme} emulator-token` }))
@@ -75,7 +75,7 @@ assumes(
 
 says(
   "Authentication",
-  "The token may be revoked: from then on it gives 401",
+  "A token that was revoked returns 401",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     yield* Emulator.revokeToken()
@@ -89,7 +89,7 @@ says(
 assumes(
   "C",
   "Authentication",
-  "A token in whose place the bot has another one is 403 deprecated.token",
+  "A token that was replaced by another one returns 403 deprecated.token",
   Effect.gen(function* () {
     yield* Emulator.revokeToken("emulator-token", "deprecated")
     yield* failsWith(GET("/me"), 403, "deprecated.token")
@@ -99,7 +99,7 @@ assumes(
 
 says(
   "Authentication",
-  "Revoking one bot's token leaves the others theirs",
+  "Revoking the token of one bot does not affect the tokens of other bots",
   Effect.gen(function* () {
     yield* succeeds(GET("/me", undefined, { token: "second" }))
     yield* Emulator.revokeToken("second")
@@ -111,7 +111,7 @@ says(
 assumes(
   "C",
   "Authentication",
-  "The token is looked at before the request is",
+  "The token is checked before the request",
   Effect.gen(function* () {
     yield* unauthorized(POST("/messages", "{", { token: "wrong" }))
     yield* unauthorized(GET("/chats/-1", undefined, { token: "wrong" }))
@@ -120,7 +120,7 @@ assumes(
 
 says(
   "Authentication",
-  "Operations that change a chat require the bot to be an administrator, or else 403",
+  "Operations that change a chat return 403 if the bot is not an administrator",
   Effect.gen(function* () {
     const { friend, group, message, owner, visitor } = yield* Scene.make
     yield* owner.setBotAdmin(group, undefined)
@@ -142,7 +142,7 @@ says(
 assumes(
   "B",
   "Authentication",
-  "An administrator without the right for an operation gets 403: change_chat_info, pin_message, add_remove_members, add_admins",
+  "An operation returns 403 if the bot is an administrator without its right: change_chat_info, pin_message, add_remove_members, add_admins",
   Effect.gen(function* () {
     const { friend, group, message, owner, visitor } = yield* Scene.make
     const { chat_id } = group
@@ -169,7 +169,7 @@ assumes(
 assumes(
   "A",
   "Authentication",
-  "Removed from a chat or gone, the bot gets 403 for what it does there",
+  "Operations in a chat return 403 after the bot was removed from it or has left it",
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     yield* owner.removeBot(group)

@@ -30,7 +30,7 @@ const statusOf = ({ chat_id }: { readonly chat_id: number }) =>
 
 says(
   "Chat",
-  "A dialog has two participants, is never public, may have no title, and tells whom it is with",
+  "A dialog has two participants, is never public, may have no title, and contains the other user",
   Effect.gen(function* () {
     const { dialog, visitor } = yield* Scene.make
     const { at } = yield* succeeds(GET(`/chats/${dialog.chat_id}`))
@@ -43,7 +43,7 @@ says(
 
 says(
   "Chat",
-  "dialog_with_user is for dialogs only, and has photos and description",
+  "dialog_with_user is present in dialogs only, and has the photos and the description of the user",
   Effect.gen(function* () {
     const photos = { description: "I read", avatar_url: "https://p.example/s", full_avatar_url: "https://p.example/f" }
     const visitor = yield* Emulator.user({ first_name: "Victor", ...photos })
@@ -100,7 +100,7 @@ says(
 
 says(
   "Chat",
-  "last_event_time moves with whatever happens in the chat",
+  "last_event_time changes with every event in the chat",
   Effect.gen(function* () {
     const { asked, channel, dialog, group, message, owner, visitor } = yield* Scene.make
     const pin = { message_id: Scene.midOf(message) }
@@ -129,7 +129,7 @@ says(
 
 says(
   "Chat",
-  "The icon's link is a new one whenever the chat is requested",
+  "The link to the icon is different in each response",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -144,7 +144,7 @@ says(
 assumes(
   "C",
   "Chat",
-  "A group chat or a channel that was given no title has one",
+  "A group chat or a channel that was created without a title has a title",
   Effect.gen(function* () {
     for (const type of ["chat", "channel"] as const) {
       const { chat_id } = yield* Emulator.chat({ type })
@@ -183,7 +183,7 @@ says(
 
 says(
   "Chat",
-  "pinned_message comes where one specific chat is requested",
+  "pinned_message is present if one specific chat is requested",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     assert.isTrue((yield* GET(`/chats/${group.chat_id}`)).at("pinned_message") == null)
@@ -237,7 +237,7 @@ says(
 assumes(
   "A",
   "States and transitions",
-  "suspended: the user stopped the dialog, until they start it again",
+  "suspended: the user has stopped the bot, until they start it again",
   Effect.gen(function* () {
     const { dialog, visitor } = yield* Scene.make
     yield* visitor.stop
@@ -250,7 +250,7 @@ assumes(
 assumes(
   "C",
   "States and transitions",
-  "A closed chat takes no messages, members, pins or changes: 403; what stands in it can be read",
+  "A closed chat rejects messages, members, pins and changes with 403; its messages can be read",
   Effect.gen(function* () {
     const { channel, friend, group, message, post } = yield* Scene.make
     for (const [{ chat_id }, sent] of [[group, message] as const, [channel, post] as const]) {
@@ -269,7 +269,7 @@ assumes(
 
 says(
   "GET /chats/{chatId}",
-  "It answers the Chat",
+  "Returns the Chat",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const { at } = yield* succeeds(GET(`/chats/${group.chat_id}`))
@@ -279,7 +279,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "It answers the updated Chat",
+  "Returns the updated Chat",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const body = { title: "Writing club", description: "We write", pin: Scene.midOf(message), notify: false }
@@ -294,7 +294,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "It edits group chats and channels, no dialogs",
+  "Changes group chats and channels, but not dialogs",
   Effect.gen(function* () {
     const { channel, dialog } = yield* Scene.make
     assert.strictEqual((yield* succeeds(PATCH(`/chats/${channel.chat_id}`, { title: "News" }))).at("title"), "News")
@@ -304,7 +304,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "The bot must be an administrator of the chat: otherwise 403",
+  "Returns 403 if the bot is not an administrator of the chat",
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     for (const chat of [group, channel]) {
@@ -328,7 +328,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "The description has 0 to 16000 characters; an empty string deletes it, null and absence leave it",
+  "The description has 0 to 16000 characters; an empty string deletes it, null or an omitted field does not change it",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -342,7 +342,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "The icon is set from a url, a token or photos, exactly one of them",
+  "The icon is set by exactly one of url, token and photos",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -362,7 +362,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "pin pins a message of the chat; DELETE on /chats/{chatId}/pin removes it, null does not",
+  "pin pins a message of the chat; null does not remove the pin, DELETE /chats/{chatId}/pin does",
   Effect.gen(function* () {
     const { group, message, post } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -378,7 +378,7 @@ says(
 
 says(
   "PATCH /chats/{chatId}",
-  "Members get a system notification of what changes, unless notify is false",
+  "Members receive a system notification of a change, unless notify is false",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -396,7 +396,7 @@ says(
 assumes(
   "A",
   "Other operations",
-  "PUT /chats/{chatId}/pin notifies the members unless notify is false",
+  "PUT /chats/{chatId}/pin notifies the members, unless notify is false",
   Effect.gen(function* () {
     const { dialog, group, message, visitor } = yield* Scene.make
     const sent = yield* visitor.send("hi")
@@ -412,7 +412,7 @@ assumes(
 assumes(
   "C",
   "PATCH /chats/{chatId}",
-  "The notice that members get is no message of the chat, and the bot is sent no update of it",
+  "The notification is not a message of the chat, and the bot receives no update of it",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const before = [yield* Emulator.messages(group), yield* Emulator.updates]
@@ -424,7 +424,7 @@ assumes(
 assumes(
   "C",
   "PATCH /chats/{chatId}",
-  "A refused edit changes nothing of what it asked for",
+  "A rejected request changes nothing",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const before = yield* GET(`/chats/${group.chat_id}`)
@@ -437,7 +437,7 @@ assumes(
 assumes(
   "B",
   "PATCH /chats/{chatId}",
-  "The right change_chat_info is needed for icon, title and description, pin_message for the pin",
+  "The icon, the title and the description require the right change_chat_info, and the pin requires pin_message",
   Effect.gen(function* () {
     const { group, message, owner } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -455,7 +455,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /chats/{chatId}/pin answers {message?}",
+  "GET /chats/{chatId}/pin returns {message?}",
   Effect.gen(function* () {
     const { dialog, group, message } = yield* Scene.make
     const none = yield* succeeds(GET(`/chats/${dialog.chat_id}/pin`))
@@ -469,7 +469,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "PUT /chats/{chatId}/pin takes {message_id, notify?} and answers {success}; a message of another chat is 404",
+  "PUT /chats/{chatId}/pin accepts {message_id, notify?} and returns {success}; a message of another chat returns 404",
   Effect.gen(function* () {
     const { group, message, post } = yield* Scene.make
     const path = `/chats/${group.chat_id}/pin`
@@ -484,7 +484,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /chats/{chatId}/pin answers {success}, and the chat has no pin",
+  "DELETE /chats/{chatId}/pin removes the pin and returns {success}",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     yield* hasSuccess(PUT(`/chats/${group.chat_id}/pin`, { message_id: Scene.midOf(message) }), true)
@@ -496,7 +496,7 @@ assumes(
 assumes(
   "C",
   "Other operations",
-  "A pin goes with its message, and another pin takes its place",
+  "A pin is removed with its message, and is replaced by the next pin",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const other = yield* Messages.send({ chat_id: group.chat_id, text: "b" })
@@ -511,7 +511,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "POST /chats/{chatId}/actions takes typing_on, sending_photo, sending_video, sending_audio, sending_file, mark_seen",
+  "POST /chats/{chatId}/actions accepts typing_on, sending_photo, sending_video, sending_audio, sending_file, mark_seen",
   Effect.gen(function* () {
     const { dialog } = yield* Scene.make
     const actions = ["typing_on", "sending_photo", "sending_video", "sending_audio", "sending_file", "mark_seen"]
@@ -525,7 +525,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /me answers the bot as UserWithPhoto with its commands",
+  "GET /me returns the bot as a UserWithPhoto with its commands",
   Effect.gen(function* () {
     const { at } = yield* succeeds(GET("/me"))
     assert.deepStrictEqual([typeof at("user_id"), typeof at("first_name"), at("is_bot")], ["number", "string", true])
@@ -536,7 +536,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "PATCH /me/commands sets at most 32 commands of 1 to 64 characters, described in 1 to 128; an empty list removes all",
+  "PATCH /me/commands sets up to 32 commands with names of 1 to 64 and descriptions of 1 to 128 characters; an empty list removes all",
   Effect.gen(function* () {
     const path = "/me/commands"
     const command = { name: "help", description: "What this bot can do" }
@@ -591,7 +591,7 @@ says(
 
 says(
   "User (sender) and UserWithPhoto",
-  "username is null for a user who has none",
+  "username is null for a user without a public name",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     const { chat_id } = yield* visitor.start()
@@ -601,7 +601,7 @@ says(
 
 says(
   "User (sender) and UserWithPhoto",
-  "last_activity_time is the time at which the user did something last",
+  "last_activity_time is the time of the last action of the user",
   Effect.gen(function* () {
     const { asked, group, post, visitor } = yield* Scene.make
     const seen = Effect.map(GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id}`), ({ at }) =>
@@ -629,7 +629,7 @@ says(
 
 says(
   "User (sender) and UserWithPhoto",
-  "last_activity_time of a bot is the time at which it did something last",
+  "last_activity_time of a bot is the time of its last action",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
@@ -656,7 +656,7 @@ says(
 
 says(
   "User (sender) and UserWithPhoto",
-  "last_activity_time is missing for a user who hides it",
+  "last_activity_time is absent for a user who hides it",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user({ first_name: "Victor", last_activity_time: null })
     const { chat_id } = yield* visitor.start()
@@ -667,7 +667,7 @@ says(
 
 says(
   "User (sender) and UserWithPhoto",
-  "A sender comes without description and photos, a member with them",
+  "A member has a description and photos, a sender does not",
   Effect.gen(function* () {
     const photos = { description: "I read", avatar_url: "https://p.example/s", full_avatar_url: "https://p.example/f" }
     const visitor = yield* Emulator.user({ first_name: "Victor", ...photos })
@@ -693,7 +693,7 @@ assumes(
 
 says(
   "POST /chats/{chatId}/members",
-  "It adds members to a group chat and answers success",
+  "Adds members to a group chat and returns success",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
     yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] }), true)
@@ -704,7 +704,7 @@ says(
 
 says(
   "POST /chats/{chatId}/members",
-  "The bot must be an administrator with the right add_remove_members: otherwise 403",
+  "Returns 403 if the bot is not an administrator with the right add_remove_members",
   Effect.gen(function* () {
     const { friend, group, owner } = yield* Scene.make
     const call = POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id] })
@@ -743,7 +743,7 @@ says(
 
 says(
   "POST /chats/{chatId}/members",
-  "Who could not be added is told with add.participant.privacy and add.participant.not.found",
+  "Lists the users that could not be added, with add.participant.privacy or add.participant.not.found",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
     const shy = yield* Emulator.user({ first_name: "Sid", isPrivate: true })
@@ -760,7 +760,7 @@ says(
 assumes(
   "A",
   "POST /chats/{chatId}/members",
-  "The lists are called failed_user_ids and failed_user_details, and success is false when only some failed",
+  "The lists are failed_user_ids and failed_user_details, and success is also false if only some users failed",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
     const { at } = yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids: [friend.user_id, 5] }), false)
@@ -772,7 +772,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /chats/{chatId}/members gives 20 members unless count says 1 to 100, and a marker where there are more",
+  "GET /chats/{chatId}/members returns up to count members (1 to 100, default 20), and a marker if there are more",
   Effect.gen(function* () {
     const members = yield* Effect.forEach(Array.from({ length: 25 }), (_, i) => Emulator.user(`u${i}`))
     const { chat_id } = yield* Emulator.chat({ members, bot: { admin: true } })
@@ -791,7 +791,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /chats/{chatId}/members with user_ids gives these members and ignores the rest",
+  "GET /chats/{chatId}/members with user_ids returns these members and ignores the other parameters",
   Effect.gen(function* () {
     const { group, owner, visitor } = yield* Scene.make
     const { at } = yield* GET(`/chats/${group.chat_id}/members?user_ids=${visitor.user_id},5,${owner.user_id}&count=1`)
@@ -822,7 +822,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /chats/{chatId}/members removes user_id, and with block keeps them from joining again",
+  "DELETE /chats/{chatId}/members removes user_id; with block the user cannot join again",
   Effect.gen(function* () {
     const { friend, group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
@@ -838,7 +838,7 @@ assumes(
 assumes(
   "C",
   "Other operations",
-  "The owner of a chat is not removed and stays an administrator: 403",
+  "Removing the owner of a chat, or the rights of the owner, returns 403",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
     yield* denied(DELETE(`/chats/${group.chat_id}/members?user_id=${owner.user_id}`))
@@ -851,7 +851,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /chats/{chatId}/members/me answers the bot as a ChatMember",
+  "GET /chats/{chatId}/members/me returns the bot as a ChatMember",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
     yield* owner.setBotAdmin(group, ["write", "pin_message"])
@@ -864,7 +864,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /chats/{chatId}/members/me lets the bot leave a group or a channel; a dialog it cannot leave",
+  "DELETE /chats/{chatId}/members/me removes the bot from a group chat or a channel, but not from a dialog",
   Effect.gen(function* () {
     const { channel, dialog, group } = yield* Scene.make
     for (const { chat_id } of [group, channel]) yield* hasSuccess(DELETE(`/chats/${chat_id}/members/me`), true)
@@ -875,7 +875,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /chats/{chatId}/members/admins answers {members}, to administrators",
+  "GET /chats/{chatId}/members/admins returns {members} if the bot is an administrator",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members/admins`
@@ -889,7 +889,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "POST /chats/{chatId}/members/admins gives members these rights in place of those they had, to at most 50",
+  "POST /chats/{chatId}/members/admins replaces the rights of up to 50 members",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`
@@ -909,7 +909,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /chats/{chatId}/members/admins/{userId} takes the rights away; the member stays",
+  "DELETE /chats/{chatId}/members/admins/{userId} removes the rights, but not the member",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const path = `/chats/${group.chat_id}/members`

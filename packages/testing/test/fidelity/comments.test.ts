@@ -39,7 +39,7 @@ says(
 
 says(
   "Comment (comment on a channel post)",
-  "The sender is null when it is published on behalf of the channel",
+  "The sender is null if the comment is published on behalf of the channel",
   Effect.gen(function* () {
     const { owner, path, post } = yield* scene
     const { body } = yield* owner.comment(post, "We", { onBehalf: true })
@@ -49,7 +49,7 @@ says(
 
 says(
   "Comment (comment on a channel post)",
-  "link is the comment being replied to, with type reply, its sender and its body",
+  "link contains the comment that is replied to, with the type reply, its sender and its body",
   Effect.gen(function* () {
     const { path, post, visitor } = yield* scene
     const first = yield* visitor.comment(post, "I like it")
@@ -63,7 +63,7 @@ says(
 
 says(
   "Comment (comment on a channel post)",
-  "A comment cannot be forwarded: only link.type reply",
+  "A comment cannot be forwarded: link.type is reply only",
   Effect.gen(function* () {
     const { comment, path, group } = yield* scene
     for (const mid of [{}, { mid: comment.body.mid }]) {
@@ -77,7 +77,7 @@ says(
 
 says(
   "Message",
-  "Comments do not support hyperlinks or user mentions: their text stays",
+  "Comments do not support hyperlinks or user mentions: only their text is kept",
   Effect.gen(function* () {
     const { path, visitor } = yield* scene
     const texts = {
@@ -114,7 +114,7 @@ says(
 assumes(
   "C",
   "GET /messages/{messageId}/comments",
-  "It is for posts of channels that the bot can see",
+  "Lists the comments of posts in channels that the bot can read",
   Effect.gen(function* () {
     const { channel, message, owner, path } = yield* scene
     yield* messageNotFound(GET("/messages/mid.0/comments"))
@@ -137,7 +137,7 @@ const talk = Effect.gen(function* () {
 
 says(
   "GET /messages/{messageId}/comments",
-  "With comment_ids only these comments are returned and pagination is ignored",
+  "With comment_ids, only these comments are returned and pagination is ignored",
   Effect.gen(function* () {
     const { comment, path, texts } = yield* talk
     const mids = valuesAt(yield* GET(path), "messages", "body.mid")
@@ -160,7 +160,7 @@ says(
 assumes(
   "A",
   "GET /messages/{messageId}/comments",
-  "after means later than, before means earlier than; the newest come first",
+  "after means later than, before means earlier than; the newest comments are first",
   Effect.gen(function* () {
     const { texts } = yield* talk
     assert.strictEqual(yield* texts(""), "c,b,a,First")
@@ -173,7 +173,7 @@ assumes(
 assumes(
   "A",
   "GET /messages/{messageId}/comments",
-  "The answer is {messages, marker?}; without a marker, `before` the last timestamp is the next page",
+  "The response is {messages, marker?}; without a marker, the next page is `before` the last timestamp",
   Effect.gen(function* () {
     const { path, texts } = yield* talk
     const first = yield* GET(`${path}?count=2`)
@@ -186,7 +186,7 @@ assumes(
 assumes(
   "C",
   "GET /messages/{messageId}/comments",
-  "The marker leads on to the next page, also within a millisecond",
+  "The marker requests the next page, also between comments of the same millisecond",
   Effect.gen(function* () {
     const { path, post, visitor } = yield* scene
     for (const text of ["a", "b", "c"]) yield* visitor.comment(post, text)
@@ -200,7 +200,7 @@ assumes(
 
 says(
   "GET /messages/{messageId}/comments",
-  "count is 1 to 100, 50 unless given",
+  "count is 1 to 100, by default 50",
   Effect.gen(function* () {
     const { path, post, visitor } = yield* scene
     yield* Effect.forEach(Array.from({ length: 105 }), () => visitor.comment(post, "x"))
@@ -214,7 +214,7 @@ says(
 assumes(
   "A",
   "Other operations",
-  "GET /messages/{messageId}/comments/{commentId} answers the Comment, with the same rights as the list",
+  "GET /messages/{messageId}/comments/{commentId} returns the Comment, and requires the same rights as the list",
   Effect.gen(function* () {
     const { channel, comment, owner, path } = yield* scene
     const { at } = yield* succeeds(GET(`${path}/${comment.body.mid}`))
@@ -227,7 +227,7 @@ assumes(
 
 says(
   "POST /messages/{messageId}/comments",
-  "It sends a comment to a channel post and answers the Comment",
+  "Sends a comment to a channel post and returns the Comment",
   Effect.gen(function* () {
     const { path, post } = yield* scene
     const { at } = yield* succeeds(POST(path, { text: "Second" }))
@@ -239,7 +239,7 @@ says(
 assumes(
   "A",
   "POST /messages/{messageId}/comments",
-  "The answer has the Comment in `message` too",
+  "The response also contains the Comment in `message`",
   Effect.gen(function* () {
     const { path } = yield* scene
     const { text } = yield* succeeds(POST(path, { text: "Second" }))
@@ -289,7 +289,7 @@ says(
 assumes(
   "C",
   "POST /messages/{messageId}/comments",
-  "A reply is to a comment of the same post: any other is 404",
+  "A reply to a comment of another post returns 404",
   Effect.gen(function* () {
     const { channel, message, owner, path, visitor } = yield* scene
     const other = yield* owner.send(channel, "More news")
@@ -303,7 +303,7 @@ assumes(
 assumes(
   "A",
   "POST /messages/{messageId}/comments",
-  "disable_link_preview is taken from the query",
+  "disable_link_preview is a query parameter",
   Effect.gen(function* () {
     const { path } = yield* scene
     yield* succeeds(POST(`${path}?disable_link_preview=true`, { text: "a" }))
@@ -316,7 +316,7 @@ const edit = (path: string, comment_id: string, body: unknown = { text: "edited"
 
 says(
   "PUT /messages/{messageId}/comments",
-  "It edits a comment of the bot and answers success",
+  "Edits a comment of the bot and returns success",
   Effect.gen(function* () {
     const { comment, path } = yield* scene
     yield* hasSuccess(edit(path, comment.body.mid, { text: "**First**", format: "markdown" }), true)
@@ -337,7 +337,7 @@ says(
 
 says(
   "PUT /messages/{messageId}/comments",
-  "With the right edit it may edit comments on behalf of the channel; otherwise only its own",
+  "With the right edit the bot can edit comments on behalf of the channel; without it only the comments of the bot",
   Effect.gen(function* () {
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const ofChannel = (yield* owner.comment(post, "We", { onBehalf: true })).body.mid
@@ -354,7 +354,7 @@ says(
 
 says(
   "PUT /messages/{messageId}/comments",
-  "When the channel is archived or comments are disabled, old comments can still be edited",
+  "If the channel is archived or comments are disabled, existing comments can still be edited",
   Effect.gen(function* () {
     const { channel, comment, path } = yield* scene
     yield* Emulator.allowComments(channel, false)
@@ -367,7 +367,7 @@ says(
 
 says(
   "PUT /messages/{messageId}/comments",
-  "text up to 4000 characters, link of type reply only, format without mentions and hyperlinks",
+  "text has up to 4000 characters, link has the type reply only, and format does not support mentions and hyperlinks",
   Effect.gen(function* () {
     const { comment, path, post, visitor } = yield* scene
     const { mid } = comment.body
@@ -390,7 +390,7 @@ says(
 assumes(
   "A",
   "PUT /messages/{messageId}/comments",
-  "The comment's id is the query parameter comment_id",
+  "The id of the comment is the query parameter comment_id",
   Effect.gen(function* () {
     const { path } = yield* scene
     yield* invalid(PUT(path, { text: "a" }))
@@ -401,7 +401,7 @@ assumes(
 assumes(
   "B",
   "PUT /messages/{messageId}/comments",
-  "An edit after 26 hours is 422 comments.timeout_exceeded",
+  "An edit after 26 hours returns 422 comments.timeout_exceeded",
   Effect.gen(function* () {
     const { comment, path } = yield* scene
     yield* TestClock.adjust("26 hours")
@@ -414,7 +414,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /messages/{messageId}/comments removes a comment by comment_id: the bot's own, others' with the right delete",
+  "DELETE /messages/{messageId}/comments removes a comment of the bot by comment_id; comments of others require the right delete",
   Effect.gen(function* () {
     const { channel, comment, owner, path, post, visitor } = yield* scene
     const foreign = (yield* visitor.comment(post, "I")).body.mid

@@ -9,7 +9,7 @@ import * as Scene from "../support/scene.ts"
 assumes(
   "B",
   "Errors",
-  "500, 502, 503 and 504 come with internal.error or service.unavailable, or with no JSON at all, where a fault says so",
+  "A fault can return 500, 502, 503 or 504 with internal.error or service.unavailable, or without JSON",
   Effect.gen(function* () {
     for (const status of [500, 502, 503, 504]) {
       yield* Emulator.setFaults([{ path: "/me", status }])
@@ -26,7 +26,7 @@ assumes(
 assumes(
   "C",
   "POST /uploads",
-  "An upload host can answer 200 with {error_code, error_data}, or a retval other than 1, where a fault says so",
+  "A fault can let an upload host return 200 with {error_code, error_data}, or with a retval other than 1",
   Effect.gen(function* () {
     const { url } = yield* Uploads.create({ type: "video" })
     const path = "/upload/*"

@@ -34,7 +34,7 @@ const user = (update: Json) => (update["user"] as Json)["user_id"]
 
 says(
   "GET /chats",
-  "Events can arrive more than once, where a fault says so",
+  "Events can arrive more than once, as set by a fault",
   Effect.gen(function* () {
     const owner = yield* Emulator.user("Olga")
     yield* Emulator.setFaults([{ update_type: "bot_added", delivery: "duplicate" }])
@@ -48,7 +48,7 @@ says(
 
 says(
   "Events",
-  "message_created: somebody wrote",
+  "message_created: a user sent a message",
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
     const { group, visitor } = yield* Scene.make
@@ -65,7 +65,7 @@ says(
 assumes(
   "A",
   "Events",
-  "message_created carries message, and user_locale in dialogs",
+  "message_created contains message, and user_locale in dialogs",
   Effect.gen(function* () {
     const visitor = yield* speaker
     yield* visitor.send("hi")
@@ -80,7 +80,7 @@ assumes(
 assumes(
   "C",
   "Events",
-  "A message that the bot itself writes, edits or removes causes no update to it",
+  "The bot receives no update of messages that it sends, edits or removes",
   Effect.gen(function* () {
     const { asked } = yield* Scene.make
     yield* Messages.edit({ message_id: midOf(asked), text: "b" })
@@ -92,7 +92,7 @@ assumes(
 
 says(
   "Events",
-  "bot_started: a user started the bot; it carries chat_id",
+  "bot_started: a user started the bot; the update contains chat_id",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     const { chat_id } = yield* visitor.start()
@@ -105,7 +105,7 @@ says(
 assumes(
   "B",
   "Events",
-  "bot_started carries the payload of the deep link, of up to 128 characters, and user_locale",
+  "bot_started contains the payload of the deep link, of up to 128 characters, and user_locale",
   Effect.gen(function* () {
     const visitor = yield* speaker
     const payload = "a".repeat(128)
@@ -121,7 +121,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "A person who writes to the bot for the first time, or after stopping it, starts it",
+  "A message of a user starts the bot if it is the first one, or the first one after the user stopped the bot",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     yield* visitor.send("hi")
@@ -139,7 +139,7 @@ assumes(
 
 says(
   "Events",
-  "message_callback: a user pressed a button; the id is in callback.callback_id, and POST /answers takes it",
+  "message_callback: a user pressed a button; POST /answers requires the id in callback.callback_id",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     yield* visitor.press(asked, "Yes")
@@ -151,7 +151,7 @@ says(
 assumes(
   "A",
   "Events",
-  "message_callback carries callback {timestamp, callback_id, payload?, user} and message; user_locale in dialogs",
+  "message_callback contains callback {timestamp, callback_id, payload?, user} and message, and user_locale in dialogs",
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
     const visitor = yield* speaker
@@ -179,7 +179,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "message_callback comes without message once that was deleted",
+  "message_callback does not contain message if the message was deleted",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     yield* Messages.remove({ message_id: midOf(asked) })
@@ -208,7 +208,7 @@ const contactOf = Effect.fnUntraced(function* (person: Effect.Success<ReturnType
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "A pressed request_contact button sends the user's vCard with their phone number in vcf_info, and the user in max_info",
+  "A request_contact button sends the vCard of the user with the phone number in vcf_info, and the user in max_info",
   Effect.gen(function* () {
     const ann = yield* Emulator.user({ first_name: "Ann", last_name: "Lee", phone: "+447700900123" })
     const { max_info, vcf_info } = yield* contactOf(ann)
@@ -239,7 +239,7 @@ assumes(
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "The text of a message button is sent as the user's message",
+  "A message button sends its text as a message of the user",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     yield* visitor.press(asked, "Later")
@@ -251,7 +251,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "message_edited carries message",
+  "message_edited contains message",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     yield* visitor.edit(yield* visitor.send(group, "hi"), "ho")
@@ -264,7 +264,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "message_removed carries message_id, chat_id and user_id of who removed it",
+  "message_removed contains message_id, chat_id, and the user_id of the user who removed the message",
   Effect.gen(function* () {
     const { group, owner, visitor } = yield* Scene.make
     const sent = yield* visitor.send(group, "hi")
@@ -277,7 +277,7 @@ assumes(
 
 says(
   "Events",
-  "bot_added: the bot was added to a chat; it carries chat_id",
+  "bot_added: the bot was added to a chat; the update contains chat_id",
   Effect.gen(function* () {
     const owner = yield* Emulator.user("Olga")
     const { chat_id } = yield* Emulator.chat({ owner })
@@ -287,7 +287,7 @@ says(
 
 says(
   "Events",
-  "bot_removed: the stored chat_id is of no more use",
+  "bot_removed: the bot was removed from a chat, and can no longer use its chat_id",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
     yield* owner.removeBot(group)
@@ -299,7 +299,7 @@ says(
 assumes(
   "A",
   "Events",
-  "bot_added and bot_removed carry chat_id, the user who did it and is_channel",
+  "bot_added and bot_removed contain chat_id, is_channel, and the user who added or removed the bot",
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     for (const chat of [group, channel]) {
@@ -318,7 +318,7 @@ assumes(
 assumes(
   "C",
   "Events",
-  "bot_added and bot_removed go to the bot itself; to others in the chat it is a user who is added or removed",
+  "The added or removed bot receives bot_added or bot_removed; other bots in the chat receive user_added or user_removed",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const second = { token: "second" }
@@ -337,7 +337,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "user_added carries chat_id, user and is_channel, and inviter_id where another one added them",
+  "user_added contains chat_id, user and is_channel, and inviter_id if another user added the user",
   Effect.gen(function* () {
     const { channel, friend, group } = yield* Scene.make
     yield* friend.join(channel)
@@ -354,7 +354,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "user_removed carries chat_id, user and is_channel, and admin_id where another one removed them",
+  "user_removed contains chat_id, user and is_channel, and admin_id if another user removed the user",
   Effect.gen(function* () {
     const { channel, group, visitor } = yield* Scene.make
     yield* visitor.leave(channel)
@@ -371,7 +371,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "bot_stopped, dialog_cleared, dialog_removed and dialog_unmuted carry chat_id, user and user_locale; dialog_muted muted_until",
+  "bot_stopped, dialog_cleared, dialog_removed, dialog_muted and dialog_unmuted contain chat_id, user and user_locale; dialog_muted also muted_until",
   Effect.gen(function* () {
     const visitor = yield* speaker
     const { chat_id } = yield* visitor.start()
@@ -395,7 +395,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "chat_title_changed carries chat_id, user and title",
+  "chat_title_changed contains chat_id, user and title",
   Effect.gen(function* () {
     const { group, owner } = yield* Scene.make
     yield* owner.rename(group, "Writers")
@@ -408,7 +408,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "bot_admin_permissions_changed carries chat_id, user_id, bot_id, is_channel, is_admin and permissions",
+  "bot_admin_permissions_changed contains chat_id, user_id, bot_id, is_channel, is_admin and permissions",
   Effect.gen(function* () {
     const { channel, owner } = yield* Scene.make
     const bot = (yield* GET("/me")).at("user_id")
@@ -426,7 +426,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "comment_created and comment_edited carry message with recipient.post_id and chat_type channel, and no sender on behalf of the channel",
+  "comment_created and comment_edited contain message with recipient.post_id and chat_type channel, without a sender on behalf of the channel",
   Effect.gen(function* () {
     const { channel, owner, post, visitor } = yield* Scene.make
     yield* visitor.comment(post, "hi")
@@ -451,7 +451,7 @@ const messageOf = (update: object): Json => (update as { message: Json }).messag
 assumes(
   "A",
   "Events",
-  "comment_removed carries message_id, chat_id, user_id and post_id",
+  "comment_removed contains message_id, chat_id, user_id and post_id",
   Effect.gen(function* () {
     const { channel, post, visitor } = yield* Scene.make
     const comment = yield* visitor.comment(post, "hi")
@@ -471,7 +471,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "Comment updates come by webhook only: long polling does not give them",
+  "Updates of comments are sent to webhooks only: long polling does not return them",
   Effect.gen(function* () {
     const { post, visitor } = yield* Scene.make
     yield* visitor.removeComment(yield* visitor.comment(post, "hi"))
@@ -483,7 +483,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "An update of a type that is not documented comes as it is",
+  "An update of an undocumented type is delivered unchanged",
   Effect.gen(function* () {
     const update = { update_type: "planet_aligned", timestamp: 5, planets: ["Mars"] }
     yield* Emulator.deliver(update)
@@ -494,7 +494,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates answers {updates, marker}; passing the marker commits everything before it",
+  "GET /updates returns {updates, marker}; a request with the marker commits all updates before it",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     yield* visitor.send("a")
@@ -511,7 +511,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates without a marker may hold only the latest update, once a bot has polled",
+  "GET /updates without a marker may return only the latest update after the bot has polled once",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     yield* visitor.send("a")
@@ -524,7 +524,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates: limit 1 to 1000, 100 unless given",
+  "GET /updates: limit is 1 to 1000, by default 100",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     yield* Effect.forEach(Array.from({ length: 120 }), () => visitor.send("x"))
@@ -541,7 +541,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates: a limit out of 1 to 1000, a timeout out of 0 to 90, or a marker that is no 64-bit integer is 400",
+  "GET /updates returns 400 for a limit outside 1 to 1000, a timeout outside 0 to 90, or a marker that is not a 64-bit integer",
   Effect.gen(function* () {
     for (const query of ["limit=0", "limit=1001", "limit=x"]) yield* invalid(GET(`/updates?timeout=0&${query}`))
     for (const query of ["timeout=-1", "timeout=91"]) yield* invalid(GET(`/updates?${query}`))
@@ -554,7 +554,7 @@ assumes(
 assumes(
   "C",
   "Events",
-  "GET /updates with a marker from the future gives what comes from now on",
+  "GET /updates with a marker in the future returns the updates that arrive after the request",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     yield* visitor.send("a")
@@ -569,7 +569,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates: types is a list separated by commas; other types are passed over",
+  "GET /updates: types is a list separated by commas; updates of other types are skipped",
   Effect.gen(function* () {
     const { visitor } = yield* Scene.make
     yield* visitor.send("a")
@@ -584,7 +584,7 @@ assumes(
 assumes(
   "A",
   "Events",
-  "GET /updates waits for an update up to timeout seconds, 30 unless given, and answers as soon as there is one",
+  "GET /updates waits up to timeout seconds, by default 30, and returns as soon as an update arrives",
   Effect.gen(function* () {
     for (const [query, seconds] of [
       ["?timeout=90", 90],

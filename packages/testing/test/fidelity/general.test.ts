@@ -68,7 +68,7 @@ says(
 assumes(
   "A",
   "General conventions",
-  "seq is above 2^53 and comes in all its digits",
+  "seq is above 2^53 and is written with all digits",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     const { text } = yield* GET(`/messages/${Scene.midOf(message)}`)
@@ -81,7 +81,7 @@ assumes(
 assumes(
   "A",
   "General conventions",
-  "mid is `mid.`, 16 hex digits of chat_id and 16 of seq",
+  "mid consists of `mid.`, 16 hex digits of chat_id and 16 hex digits of seq",
   Effect.gen(function* () {
     const { asked, group, message } = yield* Scene.make
     for (const { body, recipient } of [asked, message]) {
@@ -96,7 +96,7 @@ assumes(
 assumes(
   "A",
   "General conventions",
-  "chat_id is negative for groups and channels and positive for dialogs, where it differs from the user_id",
+  "chat_id is negative for group chats and channels; for dialogs it is positive and differs from user_id",
   Effect.gen(function* () {
     const { channel, dialog, group, visitor } = yield* Scene.make
     assert.isTrue(group.chat_id < 0 && channel.chat_id < 0 && dialog.chat_id > 0)
@@ -128,7 +128,7 @@ assumes(
 assumes(
   "C",
   "General conventions",
-  "A field of a request that is null counts as absent",
+  "A field with the value null is equivalent to an omitted field",
   Effect.gen(function* () {
     const { asked, channel, group } = yield* Scene.make
     const { chat_id } = group
@@ -148,7 +148,7 @@ assumes(
 assumes(
   "C",
   "General conventions",
-  "Fields and parameters of a request that the platform does not know are ignored",
+  "Unknown fields and parameters of a request are ignored",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const body = { text: "hi", glitter: { colour: 5 }, attachments: [], sparkle: null }
@@ -159,7 +159,7 @@ assumes(
 assumes(
   "B",
   "Errors",
-  "A request with wrong types, bad JSON, or values out of an enumeration is 400 proto.payload and changes nothing",
+  "A request with wrong types, invalid JSON, or values outside an enumeration returns 400 proto.payload and changes nothing",
   Effect.gen(function* () {
     const { group, message } = yield* Scene.make
     const { chat_id } = group
@@ -192,7 +192,7 @@ assumes(
 assumes(
   "A",
   "Errors",
-  "The body on any status but 200 is {code, message}",
+  "The body of every status except 200 is {code, message}",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
     const answers = [
@@ -210,7 +210,7 @@ assumes(
 assumes(
   "B",
   "Errors",
-  "A chat that does not exist is 404 chat.not.found, for every operation on it",
+  "Every operation on a chat that does not exist returns 404 chat.not.found",
   Effect.gen(function* () {
     const { visitor } = yield* Scene.make
     const calls = [
@@ -239,7 +239,7 @@ assumes(
 assumes(
   "A",
   "Errors",
-  "A chat that the bot never was in is 403 chat.denied, for every operation on it",
+  "Every operation on a chat in which the bot never was returns 403 chat.denied",
   Effect.gen(function* () {
     const { visitor } = yield* Scene.make
     const { chat_id } = yield* Emulator.chat({ bot: false, owner: visitor })
@@ -262,7 +262,7 @@ assumes(
 
 says(
   "Errors",
-  "404 is the answer where the resource is not found: paths that the API does not have",
+  "A path that does not exist returns 404",
   Effect.gen(function* () {
     for (const path of ["/nothing", "/chats/1/2/3", "/messages/a/b/c/d", "/"])
       yield* failsWith(GET(path), 404, "not.found")
@@ -272,7 +272,7 @@ says(
 assumes(
   "B",
   "Errors",
-  "A method that a path does not have is 405 with the header Allow",
+  "A method that a path does not support returns 405 with the header Allow",
   Effect.gen(function* () {
     const { headers } = yield* failsWith(PATCH("/messages"), 405, "method.not.allowed")
     assert.strictEqual(headers["allow"], "POST, GET, HEAD, PUT, DELETE, OPTIONS")
@@ -282,7 +282,7 @@ assumes(
 assumes(
   "C",
   "Errors",
-  "HEAD is answered as GET without a body, OPTIONS with 204 and Allow without a token",
+  "HEAD returns the response of GET without a body; OPTIONS returns 204 with Allow and requires no token",
   Effect.gen(function* () {
     const head = yield* HEAD("/me")
     assert.deepStrictEqual([head.status, head.text], [200, ""])
@@ -296,7 +296,7 @@ assumes(
 assumes(
   "B",
   "Errors",
-  "500 internal.error is in the same shape",
+  "500 internal.error has the same format",
   Effect.gen(function* () {
     yield* Emulator.intercept(() =>
       Effect.succeed(EmulatorHttp.respond(500, { code: "internal.error", message: "Something went wrong" }))
@@ -307,7 +307,7 @@ assumes(
 
 says(
   "GET /chats",
-  "It is no longer supported: there is no list of a bot's chats",
+  "The list of the chats of a bot is no longer supported",
   Effect.gen(function* () {
     yield* Scene.make
     yield* failsWith(GET("/chats"), 404, "not.found")
@@ -317,7 +317,7 @@ says(
 
 says(
   "GET /chats",
-  "The chat_id comes with events such as bot_added and bot_started, and is good for other calls",
+  "Events such as bot_added and bot_started contain the chat_id that other requests require",
   Effect.gen(function* () {
     yield* Scene.make
     const { at } = yield* GET("/updates?types=bot_added,bot_started&timeout=0")
@@ -344,7 +344,7 @@ says(
 
 says(
   "Versioning",
-  "The deprecated field name of a user is not relied on: it does not come",
+  "The deprecated field name of a user is absent",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const me = yield* GET("/me")

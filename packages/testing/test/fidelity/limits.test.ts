@@ -28,7 +28,7 @@ says(
 
 says(
   "Limits",
-  "2 messages a second to one dialog, group chat or channel; other chats have their own",
+  "2 messages a second to one dialog, group chat or channel, independent of other chats",
   Effect.gen(function* () {
     const visitor = yield* Emulator.user("Victor")
     const chats = [
@@ -49,7 +49,7 @@ says(
 assumes(
   "C",
   "Limits",
-  "An edit of a message, a comment and its edit count as a message of their chat",
+  "Edits of messages, comments and edits of comments count as messages of their chat",
   Effect.gen(function* () {
     const channel = yield* Emulator.chat({ type: "channel", bot: { admin: true } })
     const send = POST(`/messages?chat_id=${channel.chat_id}`, { text: "News" })
@@ -81,7 +81,7 @@ says(
 assumes(
   "B",
   "Limits",
-  "A 429 has the code too.many.requests and no header Retry-After; the limit may be lower than documented",
+  "429 has the code too.many.requests and no header Retry-After; the limit can be lower than documented",
   Effect.gen(function* () {
     yield* times(10, succeeds(GET("/me")))
     const { headers } = yield* tooMany(GET("/me"))
@@ -162,7 +162,7 @@ says(
 
 says(
   "Limits",
-  "Count of messages and of comments: 1 to 100, 50 unless given",
+  "Count of messages and of comments: 1 to 100, by default 50",
   Effect.gen(function* () {
     const { group, post, visitor } = yield* Scene.make
     yield* times(101, visitor.send(group, "x"))

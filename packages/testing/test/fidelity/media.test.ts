@@ -60,7 +60,7 @@ says("Limits", "Image upload: up to 50 MB", upTo("image", 50))
 
 says(
   "Limits",
-  "Image upload: at most 7680 x 7680 px, besides the limit of its size",
+  "Image upload: at most 7680 x 7680 px, in addition to the limit of the file size",
   Effect.gen(function* () {
     const tooLarge = "400 upload.dimensions"
     const tried = yield* refusals("image", [
@@ -82,7 +82,7 @@ says("Limits", "Audio upload: up to 256 MB", upTo("audio", 256))
 
 says(
   "Limits",
-  "Audio upload: at most 60 minutes, besides the limit of its size",
+  "Audio upload: at most 60 minutes, in addition to the limit of the file size",
   Effect.gen(function* () {
     const files = [
       ["a.wav", wav(3601), wav(3600)],
@@ -108,7 +108,7 @@ says("Limits", "File upload: up to 4 GB", upTo("file", 4096))
 assumes(
   "C",
   "Limits",
-  "An extension that a host does not take is 415, and the address stands open for another file",
+  "An extension that the host does not support returns 415, and the address accepts another file",
   Effect.gen(function* () {
     const foreign = [
       ["image", ["a.webp"], ["a.pdf"], ["a.png"]],
@@ -136,7 +136,7 @@ const valueAt = (url: string) => Effect.map(HttpClient.get(url), ({ status }) =>
 
 says(
   "Message",
-  "The lifetime of the link to an image is limited, and the link tells when it ends",
+  "The lifetime of the link to an image is limited, and the link contains its expiry",
   Effect.gen(function* () {
     const { link } = yield* picture
     const response = yield* HttpClient.get(link)
@@ -152,7 +152,7 @@ says(
 
 says(
   "Message",
-  "An expired link must be requested again: the message then has another one",
+  "After a link has expired, the message must be requested again and contains another link",
   Effect.gen(function* () {
     const { link, path } = yield* picture
     yield* TestClock.adjust("1 day")
@@ -164,7 +164,7 @@ says(
 assumes(
   "C",
   "Message",
-  "A link to an image lives for a day; then it is 410, without the parameter expires 403, and of no image 404",
+  "A link to an image expires after a day and returns 410; a link without expires returns 403, and one to an unknown image 404",
   Effect.gen(function* () {
     const { link } = yield* picture
     assert.strictEqual(new URL(link).searchParams.get("expires"), String((yield* Clock.currentTimeMillis) + 86_400_000))
@@ -192,7 +192,7 @@ const lookOf = (valueAt: (key: string) => unknown) => [valueAt("width"), valueAt
 assumes(
   "A",
   "Other operations",
-  "A video has width, height and duration, as its header tells, in messages and in GET /videos/{token}",
+  "A video has the width, the height and the duration of its header, in messages and in GET /videos/{token}",
   Effect.gen(function* () {
     const { attached, path } = yield* video(mp4(640, 360, 95))
     assert.deepStrictEqual(lookOf(attached), [640, 360, 95])
@@ -203,7 +203,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "A video has width, height and duration wherever in the file they stand, in one piece or in parts",
+  "The header of a video is read at any position of the file, uploaded as a whole or in parts",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const whole = moovLast(mp4(640, 360, 95), 300_000)
@@ -236,7 +236,7 @@ assumes(
 assumes(
   "C",
   "Other operations",
-  "A video whose header does not tell is 1280 x 720 px and a second long in GET /videos/{token}",
+  "A video whose header has no size is 1280 x 720 px and 1 second long in GET /videos/{token}",
   Effect.gen(function* () {
     const { attached, path } = yield* video("no header")
     assert.deepStrictEqual(lookOf(attached), [undefined, undefined, undefined])

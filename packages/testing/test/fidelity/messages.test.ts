@@ -23,7 +23,7 @@ const { midOf } = Scene
 
 says(
   "POST /messages",
-  "It sends to a dialog by user_id, and to a chat of any kind by chat_id; the answer is the message in `message`",
+  "Sends to a dialog by user_id and to a chat of any type by chat_id, and returns the message in `message`",
   Effect.gen(function* () {
     const { channel, dialog, group, visitor } = yield* Scene.make
     const to = [`user_id=${visitor.user_id}`, ...[dialog, group, channel].map(({ chat_id }) => `chat_id=${chat_id}`)]
@@ -57,7 +57,7 @@ assumes(
 assumes(
   "B",
   "POST /messages",
-  "A user with whom the bot has no dialog is 404 chat.not.found",
+  "A user_id without a dialog with the bot returns 404 chat.not.found",
   Effect.gen(function* () {
     const { friend } = yield* Scene.make
     yield* failsWith(POST(`/messages?user_id=${friend.user_id}`, { text: "hi" }), 404, "chat.not.found")
@@ -67,7 +67,7 @@ assumes(
 assumes(
   "A",
   "POST /messages",
-  "To a user who stopped the bot, by user_id or chat_id, it is 403 chat.denied with error.dialog.suspended",
+  "A message to a user who stopped the bot, by user_id or chat_id, returns 403 chat.denied with error.dialog.suspended",
   Effect.gen(function* () {
     const { dialog, visitor } = yield* Scene.make
     yield* visitor.stop
@@ -81,7 +81,7 @@ assumes(
 assumes(
   "A",
   "POST /messages",
-  "In a channel the bot needs the right write: 403 chat.send.msg.no.permission.because.not.admin",
+  "In a channel the bot needs the right write; without it the request returns 403 chat.send.msg.no.permission.because.not.admin",
   Effect.gen(function* () {
     const { channel, group, owner } = yield* Scene.make
     for (const rights of [undefined, ["read_all_messages"] as const]) {
@@ -96,7 +96,7 @@ assumes(
 
 says(
   "POST /messages",
-  "disable_link_preview is a boolean; with true no previews are generated",
+  "disable_link_preview is a boolean; if it is true, no previews are generated",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/messages?chat_id=${group.chat_id}&disable_link_preview`
@@ -121,7 +121,7 @@ says(
 
 says(
   "Message",
-  "recipient.user_id is who receives a message in a dialog; it is absent for group chats and channels",
+  "recipient.user_id is the user who receives a message in a dialog; it is absent for group chats and channels",
   Effect.gen(function* () {
     const { asked, dialog, message, post, visitor } = yield* Scene.make
     const recipient = (mid: string) => Effect.map(GET(`/messages/${mid}`), ({ at }) => at("recipient"))
@@ -138,7 +138,7 @@ says(
 
 says(
   "Message",
-  "stat comes for channels only, and counts the users who saw the post",
+  "stat is present in channels only, and counts the users who saw the post",
   Effect.gen(function* () {
     const { message, owner, post, visitor } = yield* Scene.make
     const stat = (mid: string) => Effect.map(GET(`/messages/${mid}`), ({ at }) => at("stat"))
@@ -154,7 +154,7 @@ says(
 
 says(
   "Message",
-  "A repost has its own views",
+  "A repost counts its views separately",
   Effect.gen(function* () {
     const { owner, post, visitor } = yield* Scene.make
     const other = yield* Emulator.chat({ type: "channel", owner, members: [visitor], bot: { admin: true } })
@@ -205,7 +205,7 @@ says(
 
 says(
   "Message",
-  "A forward names the chat where the message was first published",
+  "A forward contains the chat in which the message was first published",
   Effect.gen(function* () {
     const { dialog, group, message, post } = yield* Scene.make
     for (const original of [message, post]) {
@@ -225,7 +225,7 @@ says(
 assumes(
   "C",
   "Message",
-  "A forward of a pure forward links to the original, with its content and the chat where it was first published",
+  "A forward of a message that only forwards another links to the original, with its content and the chat in which it was first published",
   Effect.gen(function* () {
     const { channel, dialog, group, visitor } = yield* Scene.make
     const original = yield* visitor.send(group, "hi")
@@ -293,7 +293,7 @@ says(
 assumes(
   "A",
   "Message",
-  "A message without text, attachments or markup has no such members in its body",
+  "The body of a message has no text, attachments or markup if the message has none",
   Effect.gen(function* () {
     const { dialog, visitor } = yield* Scene.make
     yield* visitor.send(dialog, "", { attachments: [{ type: "location", latitude: 1, longitude: 2 }] })
@@ -314,7 +314,7 @@ assumes(
 
 says(
   "Message",
-  "Markup elements have type, zero-based from and length: every kind is found in markdown",
+  "Markup elements have type, zero-based from and length; markdown supports every type",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const markup = (text: string, format: string) =>
@@ -345,7 +345,7 @@ says(
 assumes(
   "A",
   "Message",
-  "HTML has the same kinds: i em b strong del s ins u a pre code mark blockquote h1",
+  "HTML supports the same types: i em b strong del s ins u a pre code mark blockquote h1",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const types = {
@@ -390,7 +390,7 @@ assumes(
 
 says(
   "Message",
-  "An image payload has photo_id, token and url, whose expiry stands in the parameter expires",
+  "An image payload has photo_id, token and url; the parameter expires of url is its expiry",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* Scene.uploadImage
@@ -418,7 +418,7 @@ says(
 assumes(
   "C",
   "Request-side message body (NewMessageBody)",
-  "A message has a text, attachments or a link: an empty one is 400",
+  "A message without text, attachments and link returns 400",
   Effect.gen(function* () {
     const { group, asked } = yield* Scene.make
     for (const body of [{}, { text: "" }, { attachments: [] }, { text: null, attachments: null }, ""]) {
@@ -430,7 +430,7 @@ assumes(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "In an edit, null or absent attachments change nothing, an empty array removes them all",
+  "In an edit, null or omitted attachments change nothing, and an empty array removes all attachments",
   Effect.gen(function* () {
     const { asked } = yield* Scene.make
     const path = `/messages?message_id=${midOf(asked)}`
@@ -447,7 +447,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "link points to the original by type and mid; one that is not there, or not for the bot, is 404",
+  "link has the type and the mid of the original message; a missing message, or one that the bot cannot read, returns 404",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
@@ -462,7 +462,7 @@ says(
 assumes(
   "C",
   "Request-side message body (NewMessageBody)",
-  "A reply can be to a message of another chat that the bot is in",
+  "A message of another chat of the bot can be replied to",
   Effect.gen(function* () {
     const { dialog, message } = yield* Scene.make
     const link = { type: "reply", mid: midOf(message) }
@@ -486,7 +486,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "If notify is false, members get no push notification; it is true unless given",
+  "If notify is false, members receive no push notification; the default is true",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     for (const notify of [{}, { notify: true }, { notify: false }]) {
@@ -501,7 +501,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "notify is a boolean; for channels it must be true or left out",
+  "notify is a boolean; for channels it must be true or omitted",
   Effect.gen(function* () {
     const { channel, dialog, group } = yield* Scene.make
     for (const { chat_id } of [dialog, group]) {
@@ -516,7 +516,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "For channels notify must be true or left out in an edit and in an answer too",
+  "For channels notify must also be true or omitted in an edit and in an answer to a callback",
   Effect.gen(function* () {
     const { channel, visitor } = yield* Scene.make
     const keyboard = Keyboard.make([Keyboard.callback("Yes", "yes")])
@@ -530,7 +530,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "format is markdown or html; without it the text stays as it is",
+  "format is markdown or html; without it the text is not changed",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const path = `/messages?chat_id=${group.chat_id}`
@@ -542,7 +542,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "An image is given by url, token or photos, which exclude each other; the url has at least one character",
+  "An image has exactly one of url, token and photos; the url has at least one character",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const send = (payload: unknown) =>
@@ -572,7 +572,7 @@ says(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "A token works again and again",
+  "A token can be used many times",
   Effect.gen(function* () {
     const { dialog, group } = yield* Scene.make
     const attachments = [{ type: "image", payload: { token: yield* Scene.uploadImage } }]
@@ -586,7 +586,7 @@ const keyboard = { type: "inline_keyboard", payload: { buttons: [[{ type: "callb
 
 says(
   "Request-side message body (NewMessageBody)",
-  "At most 12 attachments in total, those of photos counted each",
+  "At most 12 attachments in total; each image of photos counts",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const send = (...attachments: ReadonlyArray<unknown>) => POST(`/messages?chat_id=${group.chat_id}`, { attachments })
@@ -625,7 +625,7 @@ says(
 assumes(
   "C",
   "Request-side message body (NewMessageBody)",
-  "A button of a type that the platform does not know, and a share of nothing, are 400",
+  "A button of an unknown type and an empty share return 400",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const send = (attachment: unknown) => POST(`/messages?chat_id=${group.chat_id}`, { attachments: [attachment] })
@@ -639,7 +639,7 @@ assumes(
 assumes(
   "C",
   "Request-side message body (NewMessageBody)",
-  "No message, and no comment, can be edited into a reply to itself",
+  "A message or comment cannot be edited to reply to itself",
   Effect.gen(function* () {
     const { comment, message, post } = yield* Scene.make
     const replyTo = (mid: string) => ({ text: "a", link: { type: "reply", mid } })
@@ -652,7 +652,7 @@ assumes(
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "Audio, file, contact and sticker must be the only attachment apart from a keyboard",
+  "Audio, file, contact and sticker cannot be combined with other attachments except a keyboard",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const send = (...attachments: ReadonlyArray<unknown>) => POST(`/messages?chat_id=${group.chat_id}`, { attachments })
@@ -672,7 +672,7 @@ assumes(
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "Sticker, contact, share and location come back in the shape of a response; a location has no payload",
+  "Sticker, contact, share and location are returned in the format of a response; a location has no payload",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     const sent = (attachment: unknown) =>
@@ -698,7 +698,7 @@ assumes(
 assumes(
   "B",
   "Request-side message body (NewMessageBody)",
-  "A token that the platform does not know, or of another type, is 400 proto.payload",
+  "An unknown token, or a token of another type, returns 400 proto.payload",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* Scene.uploadImage
@@ -716,7 +716,7 @@ assumes(
 
 says(
   "Request-side message body (NewMessageBody)",
-  "A link button has type link, text and url, and comes back so",
+  "A link button has type link, text and url, and is returned unchanged",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const buttons = [[{ type: "link", text: "Site", url: "https://e.example" }]]
@@ -742,7 +742,7 @@ const times = <A>(count: number, value: A) => Array.from({ length: count }, () =
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "A keyboard has at most 30 rows and 210 buttons, 7 in a row, 3 where one is a link, an app, a contact or a location",
+  "A keyboard has up to 30 rows and 210 buttons, 7 in a row, or 3 in a row with a link, app, contact or location button",
   Effect.gen(function* () {
     for (const rows of [times(30, times(7, button)), [times(3, wide)], [[wide, button, button]]]) {
       yield* succeeds(sendKeyboard(rows))
@@ -759,7 +759,7 @@ assumes(
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "Buttons are callback, link, request_contact, request_geo_location, message, open_app and clipboard, and come back",
+  "Buttons are callback, link, request_contact, request_geo_location, message, open_app and clipboard, and are returned unchanged",
   Effect.gen(function* () {
     const rows = [
       [{ type: "callback", text: "a", payload: "p" }],
@@ -778,7 +778,7 @@ assumes(
 assumes(
   "A",
   "Request-side message body (NewMessageBody)",
-  "A button's text has 1 to 128 characters, the payload of callback and clipboard up to 1024, of open_app up to 512, a url up to 2048",
+  "The text of a button has 1 to 128 characters, the payload of callback and clipboard up to 1024, of open_app up to 512, and a url up to 2048",
   Effect.gen(function* () {
     const long = (length: number) => "a".repeat(length)
     const limits = [
@@ -812,7 +812,7 @@ says("GET /messages", "One of chat_id and message_ids must be given", Effect.asV
 
 says(
   "GET /messages",
-  "A chat's messages come in reverse order, latest first",
+  "The messages of a chat are returned in reverse order, latest first",
   Effect.gen(function* () {
     const { group } = yield* history
     assert.strictEqual(yield* listed(`chat_id=${group.chat_id}`), "cbaHello")
@@ -821,7 +821,7 @@ says(
 
 says(
   "GET /messages",
-  "It gives the posts of a channel",
+  "Returns the posts of a channel",
   Effect.gen(function* () {
     const { channel } = yield* Scene.make
     assert.strictEqual(yield* listed(`chat_id=${channel.chat_id}`), "News")
@@ -830,7 +830,7 @@ says(
 
 says(
   "GET /messages",
-  "chat_id works only when the bot is an administrator of the chat or channel",
+  "chat_id requires the bot to be an administrator of the group chat or channel",
   Effect.gen(function* () {
     const { channel, group, message, owner } = yield* Scene.make
     for (const chat of [group, channel]) {
@@ -853,7 +853,7 @@ assumes(
 
 says(
   "GET /messages",
-  "403: the user suspended the bot, or the bot has no access to the chat",
+  "Returns 403 if the user suspended the bot or the bot has no access to the chat",
   Effect.gen(function* () {
     const { dialog, group, owner, visitor } = yield* Scene.make
     yield* visitor.stop
@@ -865,7 +865,7 @@ says(
 
 says(
   "GET /messages",
-  "message_ids gives these messages",
+  "message_ids returns these messages",
   Effect.gen(function* () {
     const { asked, channel, group, message, post } = yield* Scene.make
     const mids = [post, asked, message].map(midOf).join(",")
@@ -884,7 +884,7 @@ says(
 assumes(
   "C",
   "GET /messages",
-  "Of message_ids, those that are not there are left out",
+  "Messages of message_ids that do not exist are omitted",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     assert.strictEqual(yield* listed(`message_ids=mid.0,${midOf(message)}`), "Hello")
@@ -893,7 +893,7 @@ assumes(
 
 says(
   "Errors",
-  "GET /messages is 403 where the user suspended the bot or the bot has no access to the chat",
+  "GET /messages returns 403 if the user suspended the bot or the bot has no access to the chat",
   Effect.gen(function* () {
     const { asked, dialog, visitor } = yield* Scene.make
     const secret = yield* visitor.send(yield* Emulator.chat({ owner: visitor, bot: false }), "secret")
@@ -907,7 +907,7 @@ says(
 
 says(
   "GET /messages",
-  "from gives all messages up to this time, to all from this time up to the last",
+  "from returns all messages up to this time, to all messages from this time on",
   Effect.gen(function* () {
     const { group } = yield* history
     const path = `chat_id=${group.chat_id}`
@@ -926,7 +926,7 @@ says(
 assumes(
   "A",
   "GET /messages",
-  "before and after exist beside them: earlier than, later than",
+  "before and after are supported too: earlier than, later than",
   Effect.gen(function* () {
     const { group } = yield* history
     const path = `chat_id=${group.chat_id}`
@@ -938,7 +938,7 @@ assumes(
 
 says(
   "GET /messages",
-  "count is 1 to 100, 50 unless given; the latest are given",
+  "count is 1 to 100, by default 50; the latest messages are returned",
   Effect.gen(function* () {
     const { group, visitor } = yield* Scene.make
     yield* Effect.forEach(times(110, "x"), () => visitor.send(group, "x"))
@@ -952,7 +952,7 @@ says(
 
 says(
   "GET /messages/{messageId}",
-  "It answers the Message by itself",
+  "Returns the Message as the body",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     const { at } = yield* succeeds(GET(`/messages/${midOf(message)}`))
@@ -962,7 +962,7 @@ says(
 
 says(
   "GET /messages/{messageId}",
-  "404 when the message is not found or the bot has no access",
+  "Returns 404 if the message is not found or the bot has no access",
   Effect.gen(function* () {
     const { group, message, owner, visitor } = yield* Scene.make
     yield* messageNotFound(GET("/messages/mid.0"))
@@ -976,7 +976,7 @@ says(
 assumes(
   "A",
   "Other operations",
-  "PUT /messages changes a message by message_id and answers {success}",
+  "PUT /messages changes a message by message_id and returns {success}",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     yield* hasSuccess(PUT(`/messages?message_id=${midOf(message)}`, { text: "**b**", format: "markdown" }), true)
@@ -990,7 +990,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /messages removes a message by message_id and answers {success}",
+  "DELETE /messages removes a message by message_id and returns {success}",
   Effect.gen(function* () {
     const { message } = yield* Scene.make
     const path = `/messages?message_id=${midOf(message)}`
@@ -1003,7 +1003,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "Others' messages are removed with the right delete and edited in a channel with edit: otherwise 403 access.denied",
+  "Removing a message of another user requires the right delete, and editing it in a channel requires edit; otherwise 403 access.denied",
   Effect.gen(function* () {
     const { channel, group, owner, visitor } = yield* Scene.make
     const spam = midOf(yield* visitor.send(group, "spam"))
@@ -1022,7 +1022,7 @@ assumes(
 
 says(
   "POST /answers",
-  "It changes the message under the pressed button and answers success",
+  "Changes the message of the pressed button and returns success",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
@@ -1034,7 +1034,7 @@ says(
 
 says(
   "POST /answers",
-  "callback_id is required and has at least one character that is not blank",
+  "callback_id is required and has at least one character that is not white space",
   Effect.gen(function* () {
     for (const query of ["", "?callback_id=", "?callback_id=%20%20"]) {
       yield* invalid(POST(`/answers${query}`, { notification: "a" }))
@@ -1045,7 +1045,7 @@ says(
 assumes(
   "A",
   "POST /answers",
-  "notification carries the one-time notification, for the person who pressed; message may be null beside it",
+  "notification is shown once to the user who pressed the button; message can be null if it is set",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
@@ -1059,7 +1059,7 @@ assumes(
 assumes(
   "C",
   "POST /answers",
-  "An answer with neither message nor notification is 400, one to an unknown callback 404",
+  "An answer without message and notification returns 400, and one to an unknown callback returns 404",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const callback_id = yield* visitor.press(asked, "Yes")
@@ -1073,7 +1073,7 @@ assumes(
 assumes(
   "C",
   "POST /answers",
-  "405: a press that was answered, or whose message is gone, takes no answer",
+  "An answer to a callback that was answered, or whose message was removed, returns 405",
   Effect.gen(function* () {
     const { asked, visitor } = yield* Scene.make
     const first = yield* visitor.press(asked, "Yes")

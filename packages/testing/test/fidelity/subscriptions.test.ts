@@ -26,7 +26,7 @@ const happen = (update_type: string) =>
 
 says(
   "POST /subscriptions",
-  "secret has 5 to 256 characters, only A-Z, a-z, 0-9 and hyphen: any other is success false and subscribes nothing",
+  "secret has 5 to 256 characters of A-Z, a-z, 0-9 and hyphen; any other secret returns success false and creates no subscription",
   Effect.gen(function* () {
     for (const secret of ["abcd", "a".repeat(257), "under_score", "sp ace", "é-acute", "new-line\n", ""]) {
       const { at } = yield* hasSuccess(subscribe({ url, secret }), false)
@@ -44,7 +44,7 @@ says(
 
 says(
   "POST /subscriptions",
-  "Calling it again updates the subscription",
+  "A repeated request updates the subscription",
   Effect.gen(function* () {
     const received = yield* secrets
     yield* hasSuccess(subscribe({ url, secret: "secret-1", update_types: ["a"] }), true)
@@ -71,7 +71,7 @@ says(
 assumes(
   "C",
   "POST /subscriptions",
-  "Only url is required: without update_types all types are delivered, without a secret there is no header",
+  "Only url is required: without update_types all types are delivered, and without a secret there is no header",
   Effect.gen(function* () {
     const received = yield* secrets
     yield* hasSuccess(subscribe({ update_types: ["a"] }), false)
@@ -86,7 +86,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "GET /subscriptions answers {subscriptions: [{url, time, update_types?}]}",
+  "GET /subscriptions returns {subscriptions: [{url, time, update_types?}]}",
   Effect.gen(function* () {
     yield* TestClock.adjust("1 hour")
     yield* subscribe({ url, update_types: ["bot_started"], secret: "a-long-secret" })
@@ -102,7 +102,7 @@ assumes(
 assumes(
   "A",
   "Other operations",
-  "DELETE /subscriptions takes the url from the query and answers {success}, which is false where nothing is subscribed",
+  "DELETE /subscriptions has the query parameter url and returns {success}, which is false if there is no subscription",
   Effect.gen(function* () {
     const remove = DELETE(`/subscriptions?url=${encodeURIComponent(url)}`)
     yield* subscribe({ url })

@@ -50,7 +50,7 @@ says(
 
 says(
   "POST /uploads",
-  "For video and audio the token comes with the url",
+  "For video and audio the response contains the token and the url",
   Effect.gen(function* () {
     for (const type of ["video", "audio"] as const) assert.isString((yield* opened(type)).at("token"))
     for (const type of ["image", "file"] as const) assert.isTrue((yield* opened(type)).at("token") == null)
@@ -59,7 +59,7 @@ says(
 
 says(
   "POST /uploads",
-  "For image the token is in the answer of the upload and also in the url",
+  "For image the token is in the response of the upload and also in the url",
   Effect.gen(function* () {
     const { at } = yield* opened("image")
     const url = String(at("url"))
@@ -71,7 +71,7 @@ says(
 
 says(
   "POST /uploads",
-  "A message attaches what was uploaded, by its type and token",
+  "A message attaches an uploaded file by its type and token",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     for (const type of types) {
@@ -87,7 +87,7 @@ says(
 assumes(
   "A",
   "POST /uploads",
-  "A video and an audio come back with url and token; a file also with filename and size",
+  "Video and audio attachments are returned with url and token, files also with filename and size",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     for (const type of ["video", "audio", "file"] as const) {
@@ -104,7 +104,7 @@ assumes(
 
 says(
   "States and transitions",
-  "Until an uploaded file is processed, attaching its token fails with attachment.not.ready",
+  "Attaching a token before the uploaded file is processed returns attachment.not.ready",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* uploaded("file")
@@ -118,7 +118,7 @@ says(
 assumes(
   "A",
   "Errors",
-  "attachment.not.ready is a 400; of a video the message holds errors.process.attachment.video.not.processed",
+  "attachment.not.ready has the status 400; for a video the message contains errors.process.attachment.video.not.processed",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const token = yield* uploaded("video")
@@ -129,7 +129,7 @@ assumes(
 
 says(
   "POST /uploads",
-  "A token of a video that nobody uploaded yet cannot be attached",
+  "The token of a video that is not uploaded yet cannot be attached",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const { at } = yield* opened("video")
@@ -141,7 +141,7 @@ says(
 assumes(
   "A",
   "Other operations",
-  "GET /videos/{token} answers token and urls of a video that is processed",
+  "GET /videos/{token} returns the token and the urls of a processed video",
   Effect.gen(function* () {
     const token = yield* uploaded("video")
     yield* failsWith(GET(`/videos/${token}`), 404, "not.found")
@@ -156,7 +156,7 @@ assumes(
 
 says(
   "POST /uploads",
-  "The file goes by POST in the form field named data, without a token",
+  "The file is sent by POST in the form field data, without a token",
   Effect.gen(function* () {
     const { at } = yield* opened("file")
     const url = String(at("url"))
@@ -170,7 +170,7 @@ says(
 
 says(
   "POST /uploads",
-  "One url accepts one file; for another file it is called again",
+  "A url accepts one file; another file requires another url",
   Effect.gen(function* () {
     for (const type of types) {
       const url = String((yield* opened(type)).at("url"))
@@ -185,7 +185,7 @@ says(
 
 says(
   "POST /uploads",
-  "One url accepts one file: a form with two is refused",
+  "A form with two files is rejected",
   Effect.gen(function* () {
     const url = String((yield* opened("file")).at("url"))
     const form = new FormData()
@@ -198,7 +198,7 @@ says(
 
 says(
   "POST /uploads",
-  "The returned url is used unchanged: without its token, or with another, it is none",
+  "The returned url must be used unchanged: with a missing or another token it is invalid",
   Effect.gen(function* () {
     const url = String((yield* opened("image")).at("url"))
     for (const other of [url.replace(/\?.*/, ""), `${url}0`]) {
@@ -220,7 +220,7 @@ says(
 
 says(
   "POST /uploads",
-  "The upload of a video or audio is answered with a value named retval",
+  "The response to the upload of a video or audio contains retval",
   Effect.gen(function* () {
     for (const type of ["video", "audio"] as const) {
       const { at } = yield* opened(type)
@@ -236,7 +236,7 @@ says(
 assumes(
   "A",
   "POST /uploads",
-  "The upload of an image is answered with {photos: {key: {token}}}",
+  "The response to the upload of an image is {photos: {key: {token}}}",
   Effect.gen(function* () {
     const { at } = yield* opened("image")
     const { text } = yield* Scene.upload({ url: String(at("url")) }, "a.png", "content")
@@ -249,7 +249,7 @@ assumes(
 assumes(
   "B",
   "POST /uploads",
-  "The upload of a file is answered with {fileId, token}",
+  "The response to the upload of a file is {fileId, token}",
   Effect.gen(function* () {
     const { at } = yield* opened("file")
     const { text } = yield* Scene.upload({ url: String(at("url")) }, "a.txt", "content")
@@ -279,7 +279,7 @@ const progress = (url: string) =>
 
 says(
   "POST /uploads",
-  "A resumable upload goes in parts and resumes after the last uploaded part",
+  "A resumable upload is sent in parts and resumes after the last uploaded part",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const { at } = yield* opened("video")
@@ -314,7 +314,7 @@ assumes(
 assumes(
   "C",
   "POST /uploads",
-  "Parts are answered with 201 and `0-<last>/<size>`, the last with 200; for a video it adds the retval, for a file its JSON",
+  "A part returns 201 with `0-<last>/<size>`, the last part 200; for a video it also returns the retval, for a file its JSON",
   Effect.gen(function* () {
     const video = String((yield* opened("video")).at("url"))
     assert.deepStrictEqual(yield* part(video, "bytes 0-3/10", 4), { status: 201, text: "0-3/10" })
@@ -330,7 +330,7 @@ assumes(
 assumes(
   "C",
   "POST /uploads",
-  "GET on the url tells where to go on: 200 with `0-<last>/<size>`, 204 to start over; a part that does not fit is 416",
+  "GET on the url returns the progress: 200 with `0-<last>/<size>`, or 204 to start again; a part at another position returns 416",
   Effect.gen(function* () {
     const url = String((yield* opened("file")).at("url"))
     assert.deepStrictEqual(yield* progress(url), { status: 204, text: "" })
@@ -344,7 +344,7 @@ assumes(
 assumes(
   "B",
   "POST /uploads",
-  "File names that are not ASCII are percent-encoded, and come back as they were",
+  "File names that are not ASCII are percent-encoded, and are returned decoded",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const url = String((yield* opened("file")).at("url"))
@@ -358,7 +358,7 @@ assumes(
 assumes(
   "B",
   "POST /uploads",
-  "A form and a part name a file alike",
+  "A form and a part use the same format for the file name",
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const names = {
