@@ -15,6 +15,8 @@ export type Decode<A> = (json: unknown, options?: ParseOptions) => Result.Result
 type Path = ReadonlyArray<PropertyKey>
 type Node = Record<PropertyKey, unknown>
 
+const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null
+
 const at = (json: unknown, path: Path): unknown => path.reduce((value, key) => (value as Node | undefined)?.[key], json)
 
 const isList = (key: PropertyKey): boolean => key === "attachments" || key === "markup"
@@ -36,19 +38,20 @@ const replacementOf = (value: unknown, path: Path, field: PropertyKey | undefine
   if (isList(key)) return [new MalformedElement(value)]
   if (typeof key === "number" && (isList(parent) || list === "buttons")) return new MalformedElement(value)
   if (/^(link|stat|icon|pinned_message)$/.test(String(key)) || (key === "message" && parent === "link")) return null
-  return isUser(key) ? withoutField(value as Node, field) : undefined
+  return isUser(key) && isNode(value) ? withoutField(value, field) : undefined
 }
 
 /** Replaces the innermost part around an issue that is not required. */
 const repair = (original: unknown, draft: unknown, { path, problem }: FieldIssue.Leaf): MalformedPart | undefined => {
   for (let end = path.length; end > 0; end--) {
     const part = path.slice(0, end)
+    const container = at(draft, part.slice(0, -1))
     const value = at(draft, part)
-    // Another issue was in the same part.
-    if (value instanceof MalformedElement) return undefined
+    // Another issue was in the same part, or around it, and was repaired before.
+    if (!isNode(container) || value instanceof MalformedElement) return undefined
     const replacement = replacementOf(value, part, path[end])
     if (replacement === undefined) continue
-    ;(at(draft, part.slice(0, -1)) as Node)[path[end - 1]] = replacement
+    container[path[end - 1]] = replacement
     return {
       field: FieldIssue.fieldOf(part),
       problem: FieldIssue.format([{ field: FieldIssue.fieldOf(path.slice(end)), problem }]),
