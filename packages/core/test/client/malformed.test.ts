@@ -29,15 +29,16 @@ describe("a value with several malformed parts", () => {
     }
   })
 
-  it("fails, or is decoded, for any combination of malformed users", () => {
-    for (const message_sender of [{}, 5, { user_id: "x" }, [], "x"]) {
-      for (const link_sender of [{}, 5, { user_id: "x", first_name: [] }, []]) {
-        parse({
+  it("fails for any combination of malformed users around a malformed time", () => {
+    for (const sender of [{}, 5, { user_id: "x" }, [], "x"]) {
+      for (const linked of [{}, 5, { user_id: "x", first_name: [] }, []]) {
+        const message = {
           timestamp: "x",
-          sender: message_sender,
-          link: { ...link, type: {}, sender: link_sender },
+          sender,
+          link: { ...link, type: {}, sender: linked },
           body: { attachments: {} }
-        })
+        }
+        assert.isTrue(Result.isFailure(parse(message)), JSON.stringify(message))
       }
     }
   })
