@@ -6,11 +6,11 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type { RecipientRecord, Status, Summary } from "./Broadcast.ts"
-import { makeMemory } from "./internal/broadcast/memoryStore.ts"
+import * as memoryStore from "./internal/broadcast/memoryStore.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 
@@ -61,10 +61,19 @@ export class BroadcastStore extends Context.Service<
 >()("@colloquy/core/BroadcastStore") {}
 
 /**
+ * Creates a store in memory. See {@link layerMemory}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeMemory: Effect.Effect<BroadcastStore["Service"]> = Effect.sync(() =>
+  BroadcastStore.of(memoryStore.make())
+)
+
+/**
  * Provides a store in memory. A broadcast can be continued after an interruption, but not after a restart.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (): Layer.Layer<BroadcastStore> =>
-  Layer.sync(BroadcastStore, () => BroadcastStore.of(makeMemory()))
+export const layerMemory = (): Layer.Layer<BroadcastStore> => Layer.effect(BroadcastStore, makeMemory)

@@ -25,7 +25,7 @@ import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
-import { makeMemory } from "./internal/chats/memoryStore.ts"
+import * as memoryStore from "./internal/chats/memoryStore.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Update } from "./Update.ts"
@@ -106,16 +106,21 @@ export const withCleanup = (store: ChatStore["Service"], options: Options = {}):
   })
 
 /**
+ * Creates a store in memory. See {@link layerMemory}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeMemory = (options?: Options): Effect.Effect<ChatStore["Service"]> =>
+  Effect.suspend(() => withCleanup(ChatStore.of(memoryStore.make()), options))
+
+/**
  * Provides a store in memory, which loses its chats when the process ends.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerMemory = (options?: Options): Layer.Layer<ChatStore> =>
-  Layer.effect(
-    ChatStore,
-    Effect.suspend(() => withCleanup(ChatStore.of(makeMemory()), options))
-  )
+export const layerMemory = (options?: Options): Layer.Layer<ChatStore> => Layer.effect(ChatStore, makeMemory(options))
 
 /**
  * Stores the chats of updates. Updates may arrive late, out of order and repeatedly: each fact has the `timestamp` of its

@@ -7,6 +7,22 @@
  */
 
 /**
+ * Time that a waiting process may be late with its next request before it loses its place, in milliseconds.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const gracePeriod = 250
+
+/**
+ * How long a process waits while all permits of the host are reserved for absent members, in milliseconds.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const reservedRetryAfter = 200
+
+/**
  * A limit of at most `count` permits in any window.
  *
  * @category models

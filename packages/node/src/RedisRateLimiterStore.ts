@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { gracePeriod, reservedRetryAfter } from "@colloquy/core/RateLimiterProtocol"
 import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
@@ -28,12 +29,6 @@ export interface Options {
   /** Time after which the store counts as unavailable if Redis does not answer. Default: 1 second. */
   readonly timeout?: Duration.Input | undefined
 }
-
-/** Time that a waiting process may be late with its next request before it loses its place, in milliseconds. */
-const gracePeriod = 250
-
-/** How long a process waits while all permits of the host are reserved for absent members, in milliseconds. */
-const reservedRetryAfter = 200
 
 const toStoreError = redisToStoreError("rateLimiter")
 

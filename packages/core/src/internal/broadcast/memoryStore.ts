@@ -23,7 +23,7 @@ interface LeaseRequest {
   readonly create: boolean
 }
 
-export const makeMemory = () => {
+export const make = () => {
   const broadcasts = new Map<string, Broadcast>()
 
   const create = (name: string, startedAt: number): Broadcast => {

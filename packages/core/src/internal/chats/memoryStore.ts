@@ -28,7 +28,7 @@ const matches = (filter: Filter, { record }: StoredChat): boolean =>
   (filter.type === undefined || record.type === filter.type) &&
   (filter.activeSince === undefined || record.last_seen >= filter.activeSince)
 
-export const makeMemory = () => {
+export const make = () => {
   const chats = new Map<ChatId, StoredChat>()
   /** The ids in ascending order, until a chat is added or deleted. */
   let sorted: ReadonlyArray<ChatId> | undefined

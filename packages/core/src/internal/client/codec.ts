@@ -12,7 +12,7 @@ export interface Encoded {
   readonly body: string | undefined
 }
 
-export interface Codec {
+interface Codec {
   readonly encode: (request: unknown) => Result.Result<Encoded, ReadonlyArray<FieldIssue.FieldIssue>>
   readonly decode: malformed.Decode<unknown>
 }
@@ -75,7 +75,7 @@ const writeBody = (keys: ReadonlyArray<string>) => {
 }
 
 /** The schema of a request. */
-export const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
+const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
   Schema.Struct({ ...params, ...query, ...body }) as unknown as Schema.Codec<unknown, Values>
 
 const make = (declaration: Declaration<any, any, any>): Codec => {

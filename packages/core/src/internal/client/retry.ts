@@ -8,7 +8,7 @@ import type { RateLimiter } from "../../RateLimiter.ts"
 import * as RetryPolicy from "../../RetryPolicy.ts"
 
 /** What a 429 response is reported to. It delays all calls, so that the call itself needs no delay. */
-export interface Limiter {
+interface Limiter {
   readonly onRateLimited: (retryAfter: Duration.Duration | undefined) => Effect.Effect<void>
   readonly pause: RateLimiter["Service"]["pause"]
 }

@@ -1,7 +1,7 @@
 import type { TransportKind } from "../../ApiError.ts"
 
 /** A failure below HTTP: its kind, whether the platform may have received the request, and what to do. */
-export interface TransportFailure {
+interface TransportFailure {
   readonly kind: TransportKind
   readonly isSent: boolean
   readonly code: string | undefined

@@ -4,7 +4,7 @@ import { BotApi } from "../../BotApi.ts"
 import * as Me from "../../Me.ts"
 
 /** The parts of `/name`, `/name text` or `/name@username text`. */
-export interface ParsedCommand {
+interface ParsedCommand {
   readonly name: string
   readonly username: string | undefined
   readonly text: string

@@ -68,7 +68,7 @@ const withValue = <A, RD, RE>(
 }
 
 /** The part that `Payload` and `DeepLink` have in common: one codec and one handler of one type of update. */
-export interface NamedPayload<in out A, Type extends Update.UpdateType, out Invalid, out Malformed, out RD, out RE> {
+interface NamedPayload<in out A, Type extends Update.UpdateType, out Invalid, out Malformed, out RD, out RE> {
   readonly name: string
   readonly encode: (value: A) => Effect.Effect<string, Invalid, RE>
   readonly on: <O extends Handler.Return>(

@@ -1,11 +1,13 @@
 import * as Effect from "effect/Effect"
-import type { AcquireOptions, AcquireResult, AdaptiveState, Limit, PermitResult } from "../../RateLimiterProtocol.ts"
-
-/** Time that a waiting process may be late with its next request before it loses its place, in milliseconds. */
-const gracePeriod = 250
-
-/** How long a process waits while all permits of the host are reserved for absent members, in milliseconds. */
-const reservedRetryAfter = 200
+import {
+  type AcquireOptions,
+  type AcquireResult,
+  type AdaptiveState,
+  gracePeriod,
+  type Limit,
+  type PermitResult,
+  reservedRetryAfter
+} from "../../RateLimiterProtocol.ts"
 
 interface Member {
   readonly absentAt: number

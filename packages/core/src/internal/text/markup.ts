@@ -25,7 +25,7 @@ export const linkFormat = (url: string): Format | undefined => {
 }
 
 /** A received markup element of any type. */
-export interface Element {
+interface Element {
   readonly type: string
   readonly from?: number | undefined
   readonly length?: number | undefined

@@ -1,7 +1,7 @@
 import type { Span } from "../../Markup.ts"
 import { type FormattedText, slice } from "./spans.ts"
 
-export type Render = (self: FormattedText) => string
+type Render = (self: FormattedText) => string
 
 const minLimit = 16
 

@@ -50,7 +50,7 @@ export const defaultRetry = Schedule.exponential("2 seconds").pipe(
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
 
-export interface Options<E, R> {
+interface Options<E, R> {
   readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
   readonly handler: Handler<E, R>
   readonly concurrency: number

@@ -1,5 +1,5 @@
 /** A priority queue: `pop` removes the least value. */
-export interface Heap<A> {
+interface Heap<A> {
   readonly push: (value: A) => void
   readonly pop: () => A | undefined
 }

@@ -24,7 +24,7 @@ export interface HostRequest {
   readonly body?: RequestBody
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly contentType: string
   readonly prefix?: Uint8Array
   readonly content: Stream.Stream<Uint8Array, unknown>

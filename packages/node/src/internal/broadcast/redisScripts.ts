@@ -7,7 +7,7 @@ import { type BroadcastRow, fromRecord } from "./row.ts"
  * A broadcast is a hash. Its records are JSON texts in a sorted set whose scores are the chats: this is the order of
  * pages, and it finds the record of a chat.
  */
-export interface Keys {
+interface Keys {
   readonly broadcast: string
   readonly records: string
 }

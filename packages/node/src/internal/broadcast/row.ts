@@ -5,16 +5,7 @@ import * as Schema from "effect/Schema"
 import { encodeText, StoredInteger, StoredText } from "../stores/values.ts"
 
 /** The columns of a broadcast, without its lease. */
-export const broadcastColumns = [
-  "name",
-  "status",
-  "started_at",
-  "total",
-  "sent",
-  "forbidden",
-  "not_found",
-  "failed"
-] as const
+const broadcastColumns = ["name", "status", "started_at", "total", "sent", "forbidden", "not_found", "failed"] as const
 
 /** The columns of a broadcast, as the database returns them. */
 export type BroadcastRow = { readonly [K in (typeof broadcastColumns)[number]]: unknown }

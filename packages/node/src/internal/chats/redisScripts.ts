@@ -7,7 +7,7 @@ import { type ChatRow, chatColumns, fromRecord, type RecordRow } from "./row.ts"
  * A chat is a hash, in which an unknown fact is an empty text. The ids of known chats are in the sorted set `known`, by
  * id, which is the order of pages. The ids of chats that the bot left are in `left`, by the time when it left.
  */
-export interface Keys {
+interface Keys {
   readonly known: string
   readonly left: string
   readonly chat: (chat_id: ChatId | string) => string

@@ -6,7 +6,7 @@ export interface ProxyAddress {
   readonly authorization: string | undefined
 }
 
-export interface DispatcherSettings {
+interface DispatcherSettings {
   readonly secureContext: SecureContext | undefined
   readonly proxy: ProxyAddress | undefined
   readonly connections: number
@@ -17,7 +17,7 @@ export interface DispatcherSettings {
 }
 
 /** The proxy responded to `CONNECT` with a status other than 200. */
-export class ProxyRefused extends Error {
+class ProxyRefused extends Error {
   override readonly name = "ProxyRefused"
   readonly code = "ERR_PROXY_REFUSED"
   readonly statusCode: number

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import * as tls from "node:tls"
 
 /** The fields of an `ExtraCaError`. */
-export interface Failure {
+interface Failure {
   readonly problem: "Unreadable" | "NoCertificate" | "Malformed" | "Expired" | "NotARoot"
   readonly path?: string
   readonly message: string

@@ -9,7 +9,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 
-export type Columns = Readonly<Record<string, "text" | "bigint">>
+type Columns = Readonly<Record<string, "text" | "bigint">>
 
 /** What SQLite and PostgreSQL write differently. */
 export interface Dialect {
@@ -152,7 +152,7 @@ export interface Options {
 }
 
 /** What a store needs of its database. */
-export interface SqlStore {
+interface SqlStore {
   readonly sql: SqlClient.SqlClient
   readonly dialect: Dialect
   /** The name of the table of the store. Names of further tables begin with it. */

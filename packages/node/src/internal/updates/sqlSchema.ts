@@ -85,7 +85,7 @@ const newUpdateColumns: { readonly [K in keyof NewUpdate]: "text" | "bigint" } =
 export const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
 
 /** The statements that SQLite and PostgreSQL write differently. */
-export interface InboxDialect extends Dialect {
+interface InboxDialect extends Dialect {
   /** Inserts updates with ascending ids. */
   readonly insert: (updates: Identifier, values: ReadonlyArray<NewUpdate>) => Effect.Effect<unknown, SqlError>
   /** Selects the first queued updates of each partition. */

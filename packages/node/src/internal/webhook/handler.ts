@@ -25,7 +25,7 @@ const headerOf = ({ headers }: IncomingMessage, name: string): string | undefine
 }
 
 /** Returns the request without its body. */
-export const headOf = (request: IncomingMessage): WebhookRequest => {
+const headOf = (request: IncomingMessage): WebhookRequest => {
   const { originalUrl } = request as FrameworkRequest
   return {
     method: request.method ?? "",

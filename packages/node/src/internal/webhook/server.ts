@@ -6,7 +6,7 @@ import { createServer as createHttpsServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { boundIdleConnections } from "./connections.ts"
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string | undefined
   readonly port: number
   readonly tls: { readonly key: string; readonly cert: string } | undefined

@@ -12,7 +12,7 @@ const Header = Schema.Struct({
   tokens: Schema.Array(Schema.String)
 })
 
-export type Header = typeof Header.Type
+type Header = typeof Header.Type
 
 /** A request and its response. `n` is the position of the request in the order of execution. */
 const Entry = Schema.Struct({

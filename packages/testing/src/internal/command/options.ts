@@ -70,7 +70,7 @@ export const flags = {
 }
 
 /** Limits per second: all requests, messages and answers to callbacks per chat, and GET /updates. */
-export interface Rates {
+interface Rates {
   readonly host: number
   readonly messages: number
   readonly answers: number
@@ -101,7 +101,7 @@ export interface Settings {
   readonly isJson: boolean
 }
 
-export type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {
+type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {
   readonly uploadPorts: string | undefined
   readonly limits: string | undefined
   readonly webhookTo: string | undefined

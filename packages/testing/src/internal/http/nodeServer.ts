@@ -100,7 +100,7 @@ const toRequest = (incoming: IncomingMessage, listener: Listener, onRead: () => 
 }
 
 /** Returns the listener for the `Host` header of a request. */
-export type ResolveListener = (host: string | undefined) => Listener
+type ResolveListener = (host: string | undefined) => Listener
 
 const serveRequests = (
   server: Server,
@@ -148,7 +148,7 @@ const serveRequests = (
   })
 
 /** A server that listens and does not answer yet. */
-export interface BoundServer {
+interface BoundServer {
   readonly family: "IPv4" | "IPv6"
   readonly address: string
   readonly port: number

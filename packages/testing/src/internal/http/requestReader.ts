@@ -15,7 +15,7 @@ export interface Parts {
 }
 
 /** Returns the decoded request of an endpoint, or why it is invalid. */
-export type RequestReader = (parts: Parts) => Result.Result<unknown, string>
+type RequestReader = (parts: Parts) => Result.Result<unknown, string>
 
 type ReadText = (text: string) => unknown
 

@@ -67,7 +67,7 @@ const reportSlow = <A>(
     )
   })
 
-export type EventReader = Pick<Person, "reply" | "notification" | "next" | "unread" | "events">
+type EventReader = Pick<Person, "reply" | "notification" | "next" | "unread" | "events">
 
 type Kind = PersonEvent["_tag"]
 

@@ -124,7 +124,7 @@ export const contentOf = ({ value: message }: MessageState): Content => ({
 })
 
 /** Whether a message only forwards another one, and has no content itself. */
-export const isPureForward = ({ body, link }: Message): boolean =>
+const isPureForward = ({ body, link }: Message): boolean =>
   link?.type === "forward" && !body?.text && (body?.attachments ?? []).length === 0
 
 /**

@@ -43,7 +43,7 @@ export interface StoredUpdate {
 }
 
 /** A callback button that was pressed. */
-export interface CallbackState {
+interface CallbackState {
   readonly message: MessageState
   readonly user: UserState
   isAnswered: boolean
