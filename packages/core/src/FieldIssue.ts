@@ -39,15 +39,16 @@ const oneOf = (literals: ReadonlyArray<string>): string =>
 
 /** The key whose literals distinguish the members of a union. */
 const discriminatorOf = (types: ReadonlyArray<SchemaAST.AST>) => {
-  const tags = types.map((type) =>
-    type._tag === "Objects" ? type.propertySignatures.find((property) => literalsOf(property.type) !== undefined) : type
+  const tags = types.flatMap((type) =>
+    type._tag === "Objects" ? (type.propertySignatures.find(({ type }) => literalsOf(type) !== undefined) ?? []) : []
   )
-  const literals = tags.map((tag) => (tag !== undefined && "name" in tag ? (literalsOf(tag.type) ?? []) : []))
-  const first = tags[0]
-  return first !== undefined && "name" in first && literals.every(({ length }) => length > 0)
-    ? { name: String(first.name), literals: literals.flat() }
+  return tags.length === types.length && tags.length > 0
+    ? { name: String(tags[0].name), literals: tags.flatMap(({ type }) => literalsOf(type) ?? []) }
     : undefined
 }
+
+const describeTag = ({ literals, name }: { readonly name: string; readonly literals: ReadonlyArray<string> }): string =>
+  `an object whose ${name} is ${oneOf(literals)}`
 
 const describeUnion = (types: ReadonlyArray<SchemaAST.AST>): string => {
   const given = types.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null")
@@ -57,37 +58,29 @@ const describeUnion = (types: ReadonlyArray<SchemaAST.AST>): string => {
   const literals = given.map(literalsOf)
   if (literals.every((some) => some !== undefined)) return oneOf(literals.flat()) + orNull
   const tag = discriminatorOf(given)
-  if (tag !== undefined) return `an object whose ${tag.name} is ${oneOf(tag.literals)}${orNull}`
+  if (tag !== undefined) return describeTag(tag) + orNull
   return given.map(describe).join(" or ") + orNull
 }
 
 const isText = (ast: SchemaAST.AST): boolean => ast._tag === "String" || literalsOf(ast) !== undefined
 
+const descriptions: { readonly [Tag in SchemaAST.AST["_tag"]]?: string } = {
+  String: "a string",
+  Number: "a number",
+  Boolean: "true or false",
+  BigInt: "a whole number (bigint)",
+  Null: "null",
+  Arrays: "a list"
+}
+
 const describe = (ast: SchemaAST.AST): string => {
-  switch (ast._tag) {
-    case "String":
-      return "a string"
-    case "Number":
-      return "a number"
-    case "Boolean":
-      return "true or false"
-    case "BigInt":
-      return "a whole number (bigint)"
-    case "Null":
-      return "null"
-    case "Arrays":
-      return "a list"
-    case "Objects": {
-      const tag = discriminatorOf([ast])
-      return tag?.literals.length === 1 ? `an object whose ${tag.name} is ${oneOf(tag.literals)}` : "an object"
-    }
-    case "Literal":
-      return typeof ast.literal === "string" ? oneOf([ast.literal]) : String(ast.literal)
-    case "Union":
-      return describeUnion(ast.types)
-    default:
-      return ast.encoding === undefined ? "of another type" : describe(SchemaAST.toEncoded(ast))
+  if (ast._tag === "Union") return describeUnion(ast.types)
+  if (ast._tag === "Literal") return typeof ast.literal === "string" ? oneOf([ast.literal]) : String(ast.literal)
+  if (ast._tag === "Objects") {
+    const tag = discriminatorOf([ast])
+    return tag?.literals.length === 1 ? describeTag(tag) : "an object"
   }
+  return descriptions[ast._tag] ?? (ast.encoding === undefined ? "of another type" : describe(SchemaAST.toEncoded(ast)))
 }
 
 const problemOf = (issue: SchemaIssue.Leaf | SchemaIssue.AnyOf): string => {
@@ -122,21 +115,13 @@ export const leaves = (
   path: ReadonlyArray<PropertyKey> = [],
   rule?: string
 ): ReadonlyArray<Leaf> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return leaves(issue.issue, [...path, ...issue.path], rule)
-    case "Encoding":
-      return leaves(issue.issue, path, rule)
-    case "Filter":
-      return leaves(issue.issue, path, rule ?? ruleOf(issue))
-    case "Composite":
-      return issue.issues.flatMap((inner) => leaves(inner, path, rule))
-    case "AnyOf":
-      if (issue.issues.length > 0) return issue.issues.flatMap((inner) => leaves(inner, path, rule))
-      return [{ path, problem: rule ?? problemOf(issue) }]
-    default:
-      return [{ path, problem: rule ?? problemOf(issue) }]
+  if ("issue" in issue) {
+    const inside = issue._tag === "Pointer" ? [...path, ...issue.path] : path
+    return leaves(issue.issue, inside, rule ?? (issue._tag === "Filter" ? ruleOf(issue) : undefined))
   }
+  return "issues" in issue && issue.issues.length > 0
+    ? issue.issues.flatMap((inner) => leaves(inner, path, rule))
+    : [{ path, problem: rule ?? problemOf(issue as SchemaIssue.Leaf | SchemaIssue.AnyOf) }]
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
-import { openEnum, openList, openUnion, optional } from "./internal/client/wire.ts"
+import { openEnum, openList, openUnion, optional, type Unknown } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
 
 /**
@@ -31,6 +31,12 @@ export const CallbackButton = Schema.Struct({
 })
 
 /**
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallbackButton extends Schema.Schema.Type<typeof CallbackButton> {}
+
+/**
  * A button that opens a URL.
  *
  * @category models
@@ -39,12 +45,24 @@ export const CallbackButton = Schema.Struct({
 export const LinkButton = Schema.Struct({ type: Schema.tag("link"), ...common, url: Schema.String })
 
 /**
+ * @category models
+ * @since 0.1.0
+ */
+export interface LinkButton extends Schema.Schema.Type<typeof LinkButton> {}
+
+/**
  * A button that asks the user to send their contact.
  *
  * @category models
  * @since 0.1.0
  */
 export const RequestContactButton = Schema.Struct({ type: Schema.tag("request_contact"), ...common })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RequestContactButton extends Schema.Schema.Type<typeof RequestContactButton> {}
 
 /**
  * A button that asks the user to send their location. With `quick`, the messenger does not ask
@@ -60,12 +78,24 @@ export const RequestGeoLocationButton = Schema.Struct({
 })
 
 /**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RequestGeoLocationButton extends Schema.Schema.Type<typeof RequestGeoLocationButton> {}
+
+/**
  * A button that sends its text as a message of the user.
  *
  * @category models
  * @since 0.1.0
  */
 export const MessageButton = Schema.Struct({ type: Schema.tag("message"), ...common })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageButton extends Schema.Schema.Type<typeof MessageButton> {}
 
 /**
  * A button that opens a mini app.
@@ -82,6 +112,12 @@ export const OpenAppButton = Schema.Struct({
 })
 
 /**
+ * @category models
+ * @since 0.1.0
+ */
+export interface OpenAppButton extends Schema.Schema.Type<typeof OpenAppButton> {}
+
+/**
  * A button that copies its payload to the clipboard of the user.
  *
  * @category models
@@ -92,6 +128,12 @@ export const ClipboardButton = Schema.Struct({
   ...common,
   payload: Schema.String
 })
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ClipboardButton extends Schema.Schema.Type<typeof ClipboardButton> {}
 
 const buttonTypes = {
   callback: CallbackButton,
@@ -104,19 +146,35 @@ const buttonTypes = {
 }
 
 /**
+ * A button of a type that this version does not know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UnknownButton extends Unknown<"type"> {}
+
+/**
  * A button of any type. A button of a type that this version does not know is decoded as `{ type: "unknown", raw }`.
  *
  * @assumption buttonTypes
  * @category models
  * @since 0.1.0
  */
-export const Button = openUnion("type", buttonTypes)
+export const Button: Schema.Codec<Button, unknown> = openUnion("type", buttonTypes)
 
 /**
  * @category models
  * @since 0.1.0
  */
-export type Button = typeof Button.Type
+export type Button =
+  | CallbackButton
+  | LinkButton
+  | RequestContactButton
+  | RequestGeoLocationButton
+  | MessageButton
+  | OpenAppButton
+  | ClipboardButton
+  | UnknownButton
 
 /**
  * The rows of a keyboard that was received. Their limits are not checked.
@@ -124,7 +182,9 @@ export type Button = typeof Button.Type
  * @category models
  * @since 0.1.0
  */
-export const Buttons = Schema.Array(openList("type", buttonTypes))
+export const Buttons: Schema.Codec<ReadonlyArray<ReadonlyArray<Button>>, unknown> = Schema.Array(
+  openList("type", buttonTypes)
+)
 
 /**
  * An inline keyboard: an attachment of a message.

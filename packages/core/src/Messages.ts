@@ -17,7 +17,7 @@ import * as rules from "./internal/client/rules.ts"
 import { done, envelope, Millis } from "./internal/client/wire.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
-import * as PermanentError from "./PermanentError.ts"
+import type * as PermanentError from "./PermanentError.ts"
 import * as Platform from "./Platform.ts"
 import { ChatId, MessageId } from "./Recipient.ts"
 import * as Update from "./Update.ts"
@@ -315,9 +315,13 @@ export const remove: Endpoint.Endpoint<
  * @category errors
  * @since 0.1.0
  */
-export class NoChat extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }> {
+export class NoChat
+  extends Data.TaggedError("NoChat")<{ readonly update: Update.Update }>
+  implements PermanentError.PermanentError
+{
+  // A computed key would keep the class in the bundles of programs that do not use it.
   /** The same update would fail again, so `Updates.run` does not retry it. */
-  readonly [PermanentError.TypeId] = true
+  readonly "~@colloquy/core/PermanentError" = true
 
   override get message() {
     return (
@@ -388,7 +392,7 @@ const recipientOf = (update: Update.Update): To | undefined => {
  * @category replies
  * @since 0.1.0
  */
-export const reply = <U extends Update.Of<Update.UpdateType>>(update: U, content: ReplyContent<U>): Reply<U> => {
+export const reply = <U extends Update.KnownUpdate>(update: U, content: ReplyContent<U>): Reply<U> => {
   const body = typeof content === "string" ? { text: content } : content
   const post = postOf(update)
   if (post !== undefined) return Comments.send({ ...(body as Comments.SendRequest), message_id: post })

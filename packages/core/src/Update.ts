@@ -11,7 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
 import * as malformed from "./internal/client/malformed.ts"
-import { memberOf, Millis, nullish, openUnion } from "./internal/client/wire.ts"
+import { memberOf, Millis, nullish, openUnion, type Unknown } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
 import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
@@ -95,6 +95,193 @@ export const cases = {
 }
 
 /**
+ * A message was created.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageCreated extends Schema.Schema.Type<typeof cases.message_created> {}
+
+/**
+ * A user pressed a button.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageCallback extends Schema.Schema.Type<typeof cases.message_callback> {}
+
+/**
+ * A message was edited.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageEdited extends Schema.Schema.Type<typeof cases.message_edited> {}
+
+/**
+ * A message was removed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MessageRemoved extends Schema.Schema.Type<typeof cases.message_removed> {}
+
+/**
+ * A comment was created.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentCreated extends Schema.Schema.Type<typeof cases.comment_created> {}
+
+/**
+ * A comment was edited.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentEdited extends Schema.Schema.Type<typeof cases.comment_edited> {}
+
+/**
+ * A comment was removed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CommentRemoved extends Schema.Schema.Type<typeof cases.comment_removed> {}
+
+/**
+ * The bot was added to a chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotAdded extends Schema.Schema.Type<typeof cases.bot_added> {}
+
+/**
+ * The bot was removed from a chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotRemoved extends Schema.Schema.Type<typeof cases.bot_removed> {}
+
+/**
+ * A user joined a chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UserAdded extends Schema.Schema.Type<typeof cases.user_added> {}
+
+/**
+ * A user left a chat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UserRemoved extends Schema.Schema.Type<typeof cases.user_removed> {}
+
+/**
+ * A user started the bot.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotStarted extends Schema.Schema.Type<typeof cases.bot_started> {}
+
+/**
+ * A user stopped the bot.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotStopped extends Schema.Schema.Type<typeof cases.bot_stopped> {}
+
+/**
+ * A user cleared the dialog.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DialogCleared extends Schema.Schema.Type<typeof cases.dialog_cleared> {}
+
+/**
+ * A user removed the dialog.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DialogRemoved extends Schema.Schema.Type<typeof cases.dialog_removed> {}
+
+/**
+ * A user muted the dialog.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DialogMuted extends Schema.Schema.Type<typeof cases.dialog_muted> {}
+
+/**
+ * A user unmuted the dialog.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DialogUnmuted extends Schema.Schema.Type<typeof cases.dialog_unmuted> {}
+
+/**
+ * The title of a chat was changed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ChatTitleChanged extends Schema.Schema.Type<typeof cases.chat_title_changed> {}
+
+/**
+ * The rights of the bot were changed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface BotAdminPermissionsChanged extends Schema.Schema.Type<typeof cases.bot_admin_permissions_changed> {}
+
+/**
+ * An update of any type that this version knows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type KnownUpdate =
+  | MessageCreated
+  | MessageCallback
+  | MessageEdited
+  | MessageRemoved
+  | CommentCreated
+  | CommentEdited
+  | CommentRemoved
+  | BotAdded
+  | BotRemoved
+  | UserAdded
+  | UserRemoved
+  | BotStarted
+  | BotStopped
+  | DialogCleared
+  | DialogRemoved
+  | DialogMuted
+  | DialogUnmuted
+  | ChatTitleChanged
+  | BotAdminPermissionsChanged
+
+/**
+ * An update of a type that this version does not know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface UnknownUpdate extends Unknown<"update_type"> {}
+
+/**
  * Any update. An unknown type is decoded as `{ update_type: "unknown", raw }`, so a `switch` over `update_type` narrows
  * the type.
  *
@@ -118,13 +305,13 @@ export const cases = {
  * @category models
  * @since 0.1.0
  */
-export const Update = openUnion("update_type", cases)
+export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", cases)
 
 /**
  * @category models
  * @since 0.1.0
  */
-export type Update = typeof Update.Type
+export type Update = KnownUpdate | UnknownUpdate
 
 /**
  * The type of an update that this version knows.

@@ -81,8 +81,6 @@ const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
 const make = (declaration: Declaration<any, any, any>): Codec => {
   const schema = requestSchema(declaration)
   const encodeRequest = Schema.encodeUnknownResult(schema, { onExcessProperty: "error" })
-  // Collecting all issues is slower, so it is done only if there is one.
-  const explain = Schema.encodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
   const path = writePath(declaration)
@@ -100,7 +98,8 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
 
   const encode = (request: unknown): Result.Result<Values, Schema.SchemaError> => {
     const encoded = encodeRequest(request)
-    return Result.isSuccess(encoded) ? encoded : explain(request)
+    // Collecting all issues is slower, so it is done only if there is one.
+    return Result.isSuccess(encoded) ? encoded : encodeRequest(request, { errors: "all" })
   }
 
   return {

@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { root, run } from "../scripts/internal/workspace.ts"
+
+interface Mistake {
+  readonly code: string
+  /** The start of the error, which is the only one. */
+  readonly error: string
+  /** What further lines of the error say. */
+  readonly detail?: string
+}
+
+const reply = `Handler.on("message_created", (update) => Messages.reply(update, "Hello"))`
+const chat = `chat_id: Chat.ChatId.make(42)`
+
+const mistakes: Readonly<Record<string, Mistake>> = {
+  "a misspelled type of update": {
+    code: `Handler.on("mesage_created", (update) => Messages.reply(update, update.message?.body?.text ?? ""))`,
+    error: `Argument of type '"mesage_created"' is not assignable to parameter of type '"bot_added" | `
+  },
+  "a misspelled type in a list": {
+    code: `Handler.on(["message_created", "bot_start"], (update) => Messages.reply(update, "Hello"))`,
+    error: `Argument of type '("bot_start" | "message_created")[]' is not assignable`,
+    detail: `Did you mean '"bot_started"'?`
+  },
+  "a handler that returns no effect": {
+    code: `Handler.on("message_created", () => "Hello")`,
+    error: `Type 'string' is not assignable to type 'Return<unknown, unknown>'.`
+  },
+  "an async handler": {
+    code: `Handler.on("message_created", async (update) => void update)`,
+    error: `Type 'Promise<undefined>' is not assignable to type 'Return<unknown, unknown>'.`
+  },
+  "a plain number as the id of a chat": {
+    code: `Messages.send({ chat_id: 42, text: "Hello" })`,
+    error: `Type 'number' is not assignable to type 'number & Brand<"ChatId">'.`
+  },
+  "a message without a recipient": {
+    code: `Messages.send({ text: "Hello" })`,
+    error: `Argument of type '{ text: string; }' is not assignable to parameter of type 'SendRequest'.`
+  },
+  "a reply to any update": {
+    code: `Handler.first((update) => Messages.reply(update, "Hello"))`,
+    error: `Argument of type 'Update' is not assignable to parameter of type 'KnownUpdate'.`,
+    detail: `Type 'UnknownUpdate' is not assignable`
+  },
+  "a field that another update has": {
+    code: `Handler.on("message_created", (update) => Effect.log(update.chat_id))`,
+    error: `Property 'chat_id' does not exist on type 'MessageCreated'.`
+  },
+  "a part of a message that may be missing": {
+    code: `Handler.on("message_created", (update) => Effect.log(update.message.recipient))`,
+    error: `'update.message' is possibly 'null' or 'undefined'.`
+  },
+  "an async predicate": {
+    code: `Handler.filter(${reply}, async () => true)`,
+    error: `No overload matches this call.`,
+    detail: `Type 'Promise<boolean>' is not assignable to type 'boolean'.`
+  },
+  "an effect without the client that it requires": {
+    code: `Effect.runPromise(Messages.send({ ${chat}, text: "Hello" }))`,
+    error: `Argument of type 'Effect<Message, AttachmentNotReady | Forbidden | NotFound | Common, BotApi>' is not assignable`,
+    detail: `Type 'BotApi' is not assignable to type 'never'.`
+  },
+  "a keyboard in place of a list of attachments": {
+    code: `Messages.send({ ${chat}, text: "Hello", attachments: Keyboard.make([Keyboard.callback("Yes")]) })`,
+    error: `Type 'Keyboard' is missing the following properties from type 'readonly AttachmentRequest[]'`
+  },
+  "a button in place of a row": {
+    code: `Keyboard.make(Keyboard.callback("Yes"))`,
+    error: `Argument of type 'Button' is not assignable to parameter of type 'readonly Button[]'.`
+  },
+  "an attachment in a comment": {
+    code: `Handler.on("comment_created", (update) => Messages.reply(update, { text: "Hello", attachments: [] }))`,
+    error: `Object literal may only specify known properties, and 'attachments' does not exist in type`
+  },
+  "a misspelled option": {
+    code: `Updates.run(${reply}, { concurency: 1 })`,
+    error: `Object literal may only specify known properties, but 'concurency' does not exist in type 'RunOptions<`,
+    detail: `Did you mean to write 'concurrency'?`
+  }
+}
+
+const settings = {
+  extends: "../tsconfig.base.json",
+  compilerOptions: { composite: false, incremental: false, noEmit: true, types: ["node"] },
+  include: ["*.ts"]
+}
+
+const imports = [
+  `import { Chat, Handler, Keyboard, Messages, Updates } from "@colloquy/core"`,
+  `import { Effect } from "effect"`,
+  `void [Chat, Effect, Handler, Keyboard, Messages, Updates]`
+].join("\n")
+
+/** The errors of each file, with the lines that belong to them. */
+const errorsOf = (output: string): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const errors = new Map<string, Array<string>>()
+  let current: Array<string> = []
+  for (const line of output.split("\n")) {
+    const [, file, text] = /^(.+?)\(\d+,\d+\): error TS\d+: (.+)$/.exec(line) ?? []
+    if (file === undefined) {
+      if (current.length > 0) current[current.length - 1] += `\n${line}`
+      continue
+    }
+    const name = basename(file)
+    current = errors.get(name) ?? []
+    current.push(text)
+    errors.set(name, current)
+  }
+  return errors
+}
+
+describe("the type error of a mistake", () => {
+  const all = Object.entries(mistakes)
+  let folder = ""
+  let errors: ReadonlyMap<string, ReadonlyArray<string>> = new Map()
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(root, ".mistakes-"))
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings))
+    all.forEach(([, { code }], at) =>
+      writeFileSync(join(folder, `mistake${at}.ts`), `${imports}\nexport const made = ${code}\n`)
+    )
+    errors = errorsOf(run("tsc", ["-p", folder, "--pretty", "false"]).output)
+  }, 120_000)
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it.each(all.map(([name, mistake], at) => [name, mistake, at] as const))(
+    "is one error that names it: %s",
+    (_, { detail = "", error }, at) => {
+      const found = errors.get(`mistake${at}.ts`) ?? []
+      assert.lengthOf(found, 1, found.join("\n"))
+      assert.strictEqual(found[0].slice(0, error.length), error)
+      assert.include(found[0], detail)
+    }
+  )
+})
