@@ -181,14 +181,15 @@ if (!compiled.ok) throw new Error(compiled.output)
 
 const all = modules()
 
-const pages = {
+const generatedPages = {
   "docs/assumptions.md": assumptions(),
   "docs/errors.md": errors(),
   "docs/fidelity.md": fidelityPage(),
   "docs/api/README.md": index(generated, all),
-  ...Object.fromEntries(all.map((module) => [pathOf(module), pageOf(generated, module)])),
-  "llms.txt": llms(all)
+  ...Object.fromEntries(all.map((module) => [pathOf(module), pageOf(generated, module)]))
 }
+
+const pages = { ...generatedPages, "llms.txt": llms(all, generatedPages) }
 
 const stale = files("docs/api/**/*.md").filter(({ path }) => !(path in pages))
 

@@ -37,7 +37,7 @@ describe("the fuzzer", () => {
     Effect.gen(function* () {
       for (const take of [
         () => Effect.succeed([`a ${hidden}`]),
-        () => Effect.fail(new Error("a", { cause: hidden })),
+        () => Effect.fail(`a ${hidden}`),
         () => Effect.as(Effect.logDebug({ deep: { hidden } }), [])
       ]) {
         assert.include((yield* findingOf(take)).problem, "has the token or the secret")

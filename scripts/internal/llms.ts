@@ -10,9 +10,13 @@ const summaryOf = (text: string): string => {
 
 const titleOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1] ?? ""
 
-export const llms = (modules: ReadonlyArray<Module>): string => {
+/** `generated` has the pages that are written in the same run. */
+export const llms = (modules: ReadonlyArray<Module>, generated: Readonly<Record<string, string>>): string => {
   const [readme] = files("README.md")
-  const pages = files("docs/*.md").map(({ path, text }) => `- [${titleOf(text)}](${path}): ${summaryOf(text)}`)
+  const pages = files("docs/*.md").map(({ path, text }) => {
+    const page = generated[path] ?? text
+    return `- [${titleOf(page)}](${path}): ${summaryOf(page)}`
+  })
   const reference = modules.map(
     (module) =>
       `- [${module.name} of @colloquy/${module.package}](${pathOf(module)}): ${module.summary.split("\n\n")[0]}`

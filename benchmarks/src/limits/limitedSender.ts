@@ -75,7 +75,7 @@ const program = Effect.gen(function* () {
   )
   yield* command("stop")
   yield* Fiber.interrupt(sending)
-}).pipe(Effect.provide(bot), Effect.provide(Logger.layer([])))
+}).pipe(Effect.provide([bot, Logger.layer([])]))
 
 await Effect.runPromise(program)
 process.disconnect()

@@ -342,7 +342,7 @@ export const layerSubscription = (
       const { secret, secretCharacters, setSubscriptionState, url } = yield* Webhook
       const inbox = yield* Inbox
       setSubscriptionState("pending")
-      const untilRevoked = yield* Effect.annotateLogs(
+      const { untilRevoked } = yield* Effect.annotateLogs(
         keepSubscribed(yield* BotApi, {
           url,
           secret,

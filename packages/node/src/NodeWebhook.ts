@@ -171,7 +171,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const address = yield* server
     .listen(listening, handle)
-    .pipe(Effect.mapError((cause) => new WebhookServerError({ host, port, code: errorCode(cause), cause })))
+    .pipe(Effect.mapError(({ cause }) => new WebhookServerError({ host, port, code: errorCode(cause), cause })))
   yield* Effect.logInfo(`The webhook listens on ${address.address}:${address.port}.`)
   return NodeWebhook.of({ host: address.address, port: address.port })
 })

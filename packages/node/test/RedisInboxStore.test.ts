@@ -153,8 +153,10 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         assert.include(errors[0], "The inbox in Redis lost its data")
       }).pipe(
         Effect.scoped,
-        Effect.provide(Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient))),
-        Effect.provide(Logger.layer([log]))
+        Effect.provide([
+          Inbox.layer().pipe(Layer.provide(store(prefix)), Layer.provideMerge(databases.redisClient)),
+          Logger.layer([log])
+        ])
       )
     })
   )

@@ -1,3 +1,4 @@
+import * as Layer from "effect/Layer"
 import { UploadCache } from "@colloquy/core"
 import { RedisUploadCache } from "@colloquy/node"
 import * as UploadCacheSuite from "@colloquy/testing/UploadCacheSuite"
@@ -13,9 +14,8 @@ describe.skipIf(await Databases.isMissing("Redis", 6379))("RedisUploadCache", ()
   ) =>
     Effect.suspend(() => {
       const prefix = Databases.uniqueName("uploads")
-      return Effect.provide(use, RedisUploadCache.layer({ prefix, ...options })).pipe(
-        Effect.provide(Databases.redisPrefix(`{${prefix}:`))
-      )
+      const cache = RedisUploadCache.layer({ prefix, ...options })
+      return Effect.provide(use, Layer.provideMerge(cache, Databases.redisPrefix(`{${prefix}:`)))
     })
 
   for (const { effect, name } of UploadCacheSuite.cases) it.live(name, () => onNewPrefix(effect))

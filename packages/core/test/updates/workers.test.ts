@@ -92,7 +92,7 @@ describe("workers.onDeadLetter", () => {
       const handle = (update: Update.Update) =>
         Effect.gen(function* () {
           log.push(`${timeOf(update)} in attempt ${yield* Updates.CurrentAttempt}`)
-          return timeOf(update) === 1 ? yield* Effect.fail(new Error("no such luck")) : undefined
+          return timeOf(update) === 1 ? yield* Effect.fail("no such luck") : undefined
         })
       const onDeadLetter = ({ attempts, error, update }: QueuedUpdate.DeadLetter) =>
         Effect.gen(function* () {

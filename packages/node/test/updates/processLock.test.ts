@@ -52,7 +52,7 @@ const startBot = (filename: string) =>
       Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never })),
       Effect.forkScoped
     )
-    return Deferred.await(first)
+    return { handled: Deferred.await(first) }
   })
 
 const locksIn = (filename: string) => readdirSync(dirname(filename)).filter((name) => name.includes(".lock"))
@@ -66,7 +66,8 @@ describe("processLock", () => {
         yield* kill(yield* startHolder(filename))
         assert.lengthOf(locksIn(filename), 1)
         const start = performance.now()
-        assert.strictEqual(yield* yield* startBot(filename), "bot_started")
+        const { handled } = yield* startBot(filename)
+        assert.strictEqual(yield* handled, "bot_started")
         assert.isBelow(performance.now() - start, 2000)
         assert.lengthOf(locksIn(filename), 1)
       }).pipe(Effect.scoped),
@@ -79,7 +80,7 @@ describe("processLock", () => {
       Effect.gen(function* () {
         const filename = yield* Files.file
         const holder = yield* startHolder(filename)
-        const handled = yield* startBot(filename)
+        const { handled } = yield* startBot(filename)
         assert.isTrue(Option.isNone(yield* Effect.timeoutOption(handled, "2 seconds")))
         yield* kill(holder)
         const start = performance.now()

@@ -105,5 +105,5 @@ export const keepSubscribed = Effect.fnUntraced(function* (api: BotApi["Service"
   yield* report("active")
   yield* Effect.annotateLogs(Effect.logInfo("The webhook is subscribed."), { update_types: wanted })
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(check, options.checkEvery), Schedule.forever))
-  return Deferred.await(revoked)
+  return { untilRevoked: Deferred.await(revoked) }
 })

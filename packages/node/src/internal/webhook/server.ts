@@ -1,4 +1,5 @@
 import * as Duration from "effect/Duration"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http"
@@ -44,12 +45,18 @@ const stop = (server: Server, within: Duration.Duration) => {
   )
 }
 
-/** Listens until the scope closes. Fails with the error of Node. */
+/** The server cannot listen. `cause` is the error of Node. */
+export class ListenError extends Data.TaggedError("ListenError")<{ readonly cause: unknown }> {}
+
+/** Listens until the scope closes. */
 export const listen = Effect.fnUntraced(function* (options: ListenOptions, listener: RequestListener) {
   const { host, port, stopTimeout } = options
-  const server = yield* Effect.try({ try: () => create(options, listener), catch: (cause) => cause })
-  yield* Effect.callback<void, unknown>((resume) => {
-    const onError = (cause: Error) => resume(Effect.fail(cause))
+  const server = yield* Effect.try({
+    try: () => create(options, listener),
+    catch: (cause) => new ListenError({ cause })
+  })
+  yield* Effect.callback<void, ListenError>((resume) => {
+    const onError = (cause: Error) => resume(Effect.fail(new ListenError({ cause })))
     server.once("error", onError)
     server.listen({ ...(host === undefined ? undefined : { host }), port }, () => {
       server.off("error", onError)
