@@ -32,7 +32,7 @@ describe("the layout of the code", () => {
     )
   })
 
-  it("gives every test the folder or the name of what it tests", () => {
+  it("has every test in the folder or under the name of the code that it tests", () => {
     const modules = new Set(
       files("packages/*/src/**/*.ts").map(({ path }) => path.replace(/^packages\/\w+\/src\/(?:internal\/)?|\.ts$/g, ""))
     )
@@ -46,7 +46,7 @@ describe("the layout of the code", () => {
     assert.deepStrictEqual(stray, [])
   })
 
-  it("names only existing files in the page of the architecture", () => {
+  it("lists only existing files in docs/architecture.md", () => {
     const [page] = files("docs/architecture.md")
     const paths = [...page.text.matchAll(/`((?:packages|scripts|examples|benchmarks|docs)\/[\w./]+\.(?:ts|md))`/g)].map(
       ([, path]) => path

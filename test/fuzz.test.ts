@@ -22,7 +22,7 @@ describe("the fuzzer", () => {
     return Effect.flip(run(target, { seed, runs: 200 })) as Effect.Effect<Finding>
   }
 
-  it.live("finds a defect, with a shrunk input and how to repeat it", () =>
+  it.live("reports a defect with a shrunk input and the command that repeats it", () =>
     Effect.gen(function* () {
       const { input, message, problem } = yield* findingOf((input) =>
         Effect.sync(() => (input.length > 3 ? assert.fail("too long") : []))
@@ -56,7 +56,7 @@ describe("the fuzzer", () => {
     })
   )
 
-  it.live("finds what does not hold after all inputs", () =>
+  it.live("reports a condition that does not hold after all inputs", () =>
     Effect.gen(function* () {
       const target: Target = {
         name: "sample",

@@ -42,7 +42,7 @@ describe("the lint configuration", () => {
     "export const value = async () => 1",
     "export const value = () => { try { return 1 } finally { value() } }",
     "export const value: any = 1"
-  ])("refuses in core: %s", (code) => {
+  ])("rejects in core: %s", (code) => {
     assert.isTrue(refuses(core, code))
   })
 
@@ -51,7 +51,7 @@ describe("the lint configuration", () => {
     ["packages/testing/src/Sample.ts", 'export * from "@colloquy/node/NodeBotHttpClient"'],
     ["packages/node/src/Sample.ts", 'export { NodeHttpClient } from "@effect/platform-node"'],
     ["packages/testing/src/Sample.ts", 'export { Effect } from "effect"']
-  ])("refuses in %s: %s", (path, code) => {
+  ])("rejects in %s: %s", (path, code) => {
     assert.isTrue(refuses(path, code))
   })
 
@@ -63,7 +63,7 @@ describe("the lint configuration", () => {
     assert.isFalse(refuses(path, code))
   })
 
-  it("refuses an import cycle, even if only types are imported", () => {
+  it("rejects an import cycle, even if only types are imported", () => {
     const files = {
       "packages/core/src/One.ts": 'import type { Two } from "./Two.ts"\nexport interface One { readonly two: Two }\n',
       "packages/core/src/Two.ts": 'import type { One } from "./One.ts"\nexport interface Two { readonly one: One }\n'

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { root, run } from "../scripts/internal/workspace.ts"
 
-/** What a program in TypeScript does with the generated types. */
+/** A TypeScript program that uses the generated types. */
 const program = `
 import type { components, paths } from "./api.ts"
 

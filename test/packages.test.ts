@@ -96,7 +96,7 @@ describe("the packed packages in an empty folder", () => {
   const contents = (...names: ReadonlyArray<string>) =>
     filesIn(inApp("node_modules/@colloquy"), ...names.map((name) => `${name}/**`))
 
-  it("give a strict program its types, with declarations that are sound themselves", { timeout: 120_000 }, () => {
+  it("provide valid type declarations to a strict program", { timeout: 120_000 }, () => {
     const { output } = run(inApp("node_modules/.bin/tsc"), ["-p", ".", "--pretty", "false"], { cwd: inApp() })
     const errors = output.split("\n").filter((line) => line.includes("error TS"))
     const elsewhere = /^node_modules\/(?!@colloquy\/)/
@@ -107,13 +107,13 @@ describe("the packed packages in an empty folder", () => {
     assert.isTrue(existsSync(inApp("out/program.js")), output)
   })
 
-  it("run it", { timeout: 60_000 }, () => {
+  it("run the program", { timeout: 60_000 }, () => {
     const { ok, output } = run(process.execPath, ["out/program.js"], { cwd: inApp() })
     assert.strictEqual(output.trim(), "NotFound 404 /messages true true")
     assert.isTrue(ok)
   })
 
-  it("keep their internals to themselves", () => {
+  it("do not export internal modules", () => {
     const imported = publicPackages.map((name) => {
       const inner = files(`packages/${name}/src/internal/**/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
       const script = `import("@colloquy/${name}/internal/${inner}").then(() => "imported", (e) => e.code).then(console.log)`
@@ -126,7 +126,7 @@ describe("the packed packages in an empty folder", () => {
     ])
   })
 
-  it("carry a licence, a page to read, sources, code and types, and no test", () => {
+  it("contain a licence, a README, sources, code and types, and no tests", () => {
     for (const name of exported) {
       const paths = contents(name).map(({ path }) => path)
       for (const file of ["LICENSE", "README.md", "package.json", "src/index.ts", "dist/index.js", "dist/index.d.ts"]) {
@@ -139,7 +139,7 @@ describe("the packed packages in an empty folder", () => {
     }
   })
 
-  it("have for every compiled module its source, and for every source its compiled module", () => {
+  it("contain the source of every compiled module, and the compiled module of every source", () => {
     const paths = contents(...publicPackages).map(({ path }) => path)
     const modules = (pattern: RegExp) => paths.flatMap((path) => pattern.exec(path)?.slice(1).join("/") ?? []).sort()
     const sources = modules(/^(\w+)\/src\/(.+)\.ts$/)
@@ -148,7 +148,7 @@ describe("the packed packages in an empty folder", () => {
     assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.d\.ts$/), sources)
   })
 
-  it("name no path of the machine that packed them", () => {
+  it("contain no path of the machine on which they were packed", () => {
     const machine = [root, homedir(), tmpdir()].filter((path) => path.length > 1)
     const all = contents(...publicPackages)
     assert.isNotEmpty(all.filter(({ path }) => path.endsWith(".map")))
@@ -160,7 +160,7 @@ describe("the packed packages in an empty folder", () => {
   })
 })
 
-describe("the README's way into a project of one's own", () => {
+describe("the steps of the README for a new project", () => {
   let folder = ""
 
   const inShell = (script: string, cwd: string) => {
@@ -190,14 +190,14 @@ describe("the README's way into a project of one's own", () => {
 
   afterAll(() => rmSync(join(folder, ".."), { recursive: true, force: true }))
 
-  it("has a command for each step", () => {
+  it("have a command each", () => {
     assert.deepStrictEqual(
       [packing, creating, settings, checking, ...more, bot, test].map(({ language }) => language),
       ["sh", "sh", "json", "sh", "ts", "ts"]
     )
   })
 
-  it("checks the types and runs the test, and starts the bot", { timeout: 120_000 }, async ({ onTestFinished }) => {
+  it("check the types, run the test and start the bot", { timeout: 120_000 }, async ({ onTestFinished }) => {
     const [check, command, ...others] = checking.text.trim().split("\n")
     assert.deepStrictEqual(others, [])
     assert.match(inShell(check, folder), /Tests\s+1 passed/)
@@ -210,7 +210,7 @@ describe("the README's way into a project of one's own", () => {
     assert.strictEqual(await replyOn(url, "Good morning"), "You said: Good morning", running.output())
   })
 
-  it("names the versions of the packages that some stores require", { timeout: 120_000 }, () => {
+  it("contain the versions of the packages that some stores require", { timeout: 120_000 }, () => {
     const manifest = JSON.parse(readFileSync(join(root, "packages/node/package.json"), "utf8")) as {
       readonly dependencies: Readonly<Record<string, string>>
       readonly devDependencies: Readonly<Record<string, string>>

@@ -43,7 +43,7 @@ export interface Item extends Schema.Schema.Type<typeof Item> { }
 `
 
 describe("description", () => {
-  it("keeps each item of a list on a line of its own", () => {
+  it("keeps each item of a list on a separate line", () => {
     const [comment] = comments({
       path: "a.ts",
       text: "/**\n * Rules:\n *\n * - one\n *   more\n * - two\n */\nconst a = 1"

@@ -17,9 +17,9 @@ const [count = "3000"] = process.argv.slice(2)
 const platform = fork(fileURLToPath(new URL("broadcastEmulator.ts", import.meta.url)), [count], {
   execArgv: ["--conditions=source"]
 })
-const told = async <Told>(): Promise<Told> => ((await once(platform, "message")) as [Told])[0]
+const nextMessage = async <A>(): Promise<A> => ((await once(platform, "message")) as [A])[0]
 
-const { chats, url } = await told<{ readonly url: string; readonly chats: ReadonlyArray<Chat.ChatId> }>()
+const { chats, url } = await nextMessage<{ readonly url: string; readonly chats: ReadonlyArray<Chat.ChatId> }>()
 const folder = await mkdtemp(join(tmpdir(), "broadcast-"))
 
 const broadcast = Effect.gen(function* () {
@@ -45,7 +45,7 @@ const broadcast = Effect.gen(function* () {
 
 const millis = await Effect.runPromise(broadcast)
 platform.send("counts")
-const { refused } = await told<{ readonly refused: number }>()
+const { refused } = await nextMessage<{ readonly refused: number }>()
 platform.kill()
 await rm(folder, { recursive: true })
 printCosts({ millis: [millis], refused: [refused] })

@@ -7,11 +7,11 @@ import { request } from "undici"
 import { build } from "./bundle.ts"
 import { compare, type Measured, median } from "./figure.ts"
 
-const start = async <Told>(program: string): Promise<{ readonly child: ChildProcess; readonly told: Told }> => {
+const start = async <A>(program: string): Promise<{ readonly child: ChildProcess; readonly ready: A }> => {
   const path = fileURLToPath(new URL(program, import.meta.url))
   const child = fork(path, { execArgv: ["--conditions=source"] })
-  const [told] = (await once(child, "message")) as [Told]
-  return { child, told }
+  const [ready] = (await once(child, "message")) as [A]
+  return { child, ready }
 }
 
 const perSecond = async (url: string): Promise<number> => {
@@ -32,7 +32,7 @@ export const requestRate = async (): Promise<Measured> => {
   const bare = await start<{ readonly url: string }>("bare.ts")
   const costs = { emulator: new Array<number>(), bare: new Array<number>() }
   for (let round = -1; round < 3; round++) {
-    const rates = [await perSecond(emulator.told.url), await perSecond(bare.told.url)]
+    const rates = [await perSecond(emulator.ready.url), await perSecond(bare.ready.url)]
     if (round >= 0) {
       costs.emulator.push(rates[0])
       costs.bare.push(rates[1])
@@ -64,8 +64,11 @@ const residentOf = async (child: ChildProcess): Promise<number> => {
 
 /** Memory growth of the emulator while it receives 4 GB. */
 export const uploadGrowth = async (): Promise<Measured> => {
-  const { child, told } = await start<{ readonly base: string; readonly url: string }>("emulatorServer.ts")
-  const asked = await request(`${told.base}/uploads?type=file`, { method: "POST", headers: { authorization: "token" } })
+  const { child, ready } = await start<{ readonly base: string; readonly url: string }>("emulatorServer.ts")
+  const asked = await request(`${ready.base}/uploads?type=file`, {
+    method: "POST",
+    headers: { authorization: "token" }
+  })
   const { url } = (await asked.body.json()) as { readonly url: string }
   const before = await residentOf(child)
   let most = before

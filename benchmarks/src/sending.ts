@@ -12,8 +12,8 @@ import { startTelegram } from "./telegram.ts"
 const start = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
   fork(fileURLToPath(new URL(program, import.meta.url)), args, { execArgv: ["--conditions=source"] })
 
-const told = async <Told>(child: ChildProcess): Promise<Told> => {
-  const [message] = (await once(child, "message")) as [Told]
+const nextMessage = async <A>(child: ChildProcess): Promise<A> => {
+  const [message] = (await once(child, "message")) as [A]
   return message
 }
 
@@ -32,7 +32,7 @@ const flood = async (
   prefix?: string
 ): Promise<Flood> => {
   const emulator = start("limitedEmulator.ts", JSON.stringify({ host: allowed }), String(people))
-  const { url, users } = await told<{ readonly url: string; readonly users: ReadonlyArray<number> }>(emulator)
+  const { url, users } = await nextMessage<{ readonly url: string; readonly users: ReadonlyArray<number> }>(emulator)
   const each = people / processes
   const senders = Array.from({ length: processes }, (_, index) => {
     const task: Task = {
@@ -43,12 +43,12 @@ const flood = async (
     }
     return start("sender.ts", JSON.stringify(task))
   })
-  await Promise.all(senders.map(told))
+  await Promise.all(senders.map(nextMessage))
   const began = performance.now()
   for (const sender of senders) sender.send("go")
-  await Promise.all(senders.map(told))
+  await Promise.all(senders.map(nextMessage))
   const millis = performance.now() - began
-  const counts = told<Omit<Flood, "millis">>(emulator)
+  const counts = nextMessage<Omit<Flood, "millis">>(emulator)
   emulator.send("counts")
   const { accepted, refused } = await counts
   emulator.kill()
@@ -97,10 +97,10 @@ const percentile = (values: ReadonlyArray<number>, part: number): number =>
 /** Answers and replies while broadcasts are queued, compared with grammY and its throttler. */
 export const replyLatency = async (): Promise<Measured> => {
   const { Colloquy, grammY } = await costsOf("replies.ts")
-  const tell = (name: string, costs: ReadonlyArray<number>) =>
+  const latencies = (name: string, costs: ReadonlyArray<number>) =>
     `${name}: median ${percentile(costs, 0.5).toFixed(0)} ms, p99 ${percentile(costs, 0.99).toFixed(0)} ms`
   return {
     value: percentile(Colloquy, 0.99),
-    detail: `${tell("Colloquy", Colloquy)}; ${tell("grammY with its throttler, at least", grammY)}`
+    detail: `${latencies("Colloquy", Colloquy)}; ${latencies("grammY with its throttler, at least", grammY)}`
   }
 }

@@ -9,7 +9,7 @@ interface Output {
   readonly code: unknown
   readonly stderr: string
   readonly lines: ReadonlyArray<string>
-  /** What users and the bot say and do. Lines of the program are left out: their position varies. */
+  /** The lines of users and of the bot. Lines of the program are omitted, because their position varies. */
   readonly conversation: ReadonlyArray<string>
   /** The lines that the program prints. */
   readonly printed: ReadonlyArray<string>
@@ -106,7 +106,7 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     ])
   })
 
-  it("runs broadcast, which shows a progress bar and removes the chats that refuse the message", async () => {
+  it("runs broadcast, which shows a progress bar and removes unreachable chats", async () => {
     const { conversation, printed } = await runSuccessfully("broadcast")
     assert.deepStrictEqual(conversation, [
       "Ann  (opens the bot)",

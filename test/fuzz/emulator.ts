@@ -19,7 +19,7 @@ import { mutations } from "./mutation.ts"
 import { requests } from "./requests.ts"
 import { type Target, token } from "./target.ts"
 
-/** A call as JSON: what `{user}`, `{group}` and other names in braces stand for is known when the emulator has started. */
+/** A call as JSON. Names in braces such as `{user}` and `{group}` are replaced by ids of the started emulator. */
 interface Call {
   readonly method: string
   readonly path: string
@@ -95,7 +95,7 @@ const queryOf = (query: Call["query"]): string => {
   return text === "" ? "" : `?${text}`
 }
 
-/** An emulator with somebody in it, and what the names in braces stand for. */
+/** An emulator with people and chats, and the values of the names in braces. */
 const startEmulator = Effect.gen(function* () {
   const context = yield* Layer.build(Emulator.layer({ token, insecureWebhooks: true }))
   const emulator = Context.get(context, Emulator.Emulator)
@@ -168,7 +168,7 @@ const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
   })
 })
 
-// Faults, waits and tokens answer as they are told to.
+// Faults, waits and revoked tokens change the response.
 const untouched = new Set(["/_emulator/faults", "/_emulator/bots", "/_emulator/clock"])
 
 export const control: Target = calls(

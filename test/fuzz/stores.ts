@@ -39,7 +39,7 @@ const columnsOf = (input: string): Readonly<Record<string, unknown>> => {
     : { text: input }
 }
 
-/** What SQLite can hold: texts, numbers, blobs and null. */
+/** The values that SQLite can store: texts, numbers, blobs and null. */
 const toColumn = (value: unknown): unknown =>
   typeof value === "string" || (typeof value === "bigint" && BigInt.asIntN(64, value) === value) || value === null
     ? value
@@ -54,7 +54,7 @@ const decoded = (text: string): ReadonlyArray<string> => {
   return Result.isSuccess(parsed) ? read(parsed.success) : [parsed.failure.message]
 }
 
-/** Does what a consumer does with its store. Returns the texts that come out. */
+/** Executes the operations of a consumer on its store. Returns the texts of the results. */
 const consume = (store: InboxStore.InboxStore["Service"]) =>
   Effect.gen(function* () {
     const partitions = yield* store.claim({ owner: "fuzz", now: 10, leaseUntil: 20, maxPartitions: 10, maxUpdates: 10 })

@@ -17,7 +17,7 @@ export const secret = "Secret-of-the-webhook-0123456789"
 export interface Running {
   /** Takes an input. Returns the texts that were produced; a typed failure is one, too. A defect is a finding. */
   readonly take: (input: string) => Effect.Effect<ReadonlyArray<string>, unknown>
-  /** Checks what must hold after all inputs. Fails with what does not hold. */
+  /** Checks the conditions that must hold after all inputs. Fails with the first one that does not hold. */
   readonly check?: Effect.Effect<void, string>
 }
 
@@ -26,7 +26,7 @@ export interface Target {
   readonly input: Arbitrary.Arbitrary<string>
   /** How long an input may take, in milliseconds of the processor. Default: 1000. */
   readonly maxMillis?: number
-  /** Starts what takes the inputs. */
+  /** Starts the program under test. */
   readonly start: Effect.Effect<Running, unknown, Scope.Scope>
 }
 
@@ -54,7 +54,7 @@ const millisSince = (start: NodeJS.CpuUsage): number => {
 
 const longest = "10 seconds"
 
-/** A layer that keeps what is logged. */
+/** A layer that records the log. */
 const capture = () => {
   const texts: Array<string> = []
   const logger = Logger.make(
@@ -85,7 +85,7 @@ export interface RunOptions {
   readonly onInput?: ((input: string) => void) | undefined
 }
 
-/** Gives a target a number of inputs. Fails with the first finding, shrunk. */
+/** Runs a target with a number of inputs. Fails with the first finding, shrunk. */
 export const run = (target: Target, { onInput, replay, runs, seed }: RunOptions): Effect.Effect<void, Finding> =>
   Effect.suspend(() => {
     const { layer, texts } = capture()

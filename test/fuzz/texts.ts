@@ -168,7 +168,7 @@ const html = fragments(htmlPieces)
 /** Each part is rendered several times to find its end, so these texts are shorter. */
 const maxSplit = 2 ** 17
 
-/** Renders and splits what the platform made of a text, and reads it again. */
+/** Renders and splits a text that the platform returned, and parses the results. */
 const roundTrip =
   (parse: (text: string) => { readonly text: string; readonly markup: ReadonlyArray<object> }) => (text: string) =>
     Effect.sync(() => {

@@ -68,7 +68,7 @@ const samples: ReadonlyArray<Update.Update> = [
 
 export const updateTexts = samples.map((update) => Json.stringify(Schema.encodeUnknownSync(Update.Update)(update)))
 
-/** Reads an update as handlers do. Returns the texts that it gives. */
+/** Reads an update as handlers do. Returns the texts of the update. */
 export const read = (update: Update.Update): ReadonlyArray<string> => [
   inspect([Update.chatOf(update), Update.chatTypeOf(update), Update.userIdOf(update), Update.userOf(update)]),
   Text.toHtml(Text.fromBody(Update.messageOf(update)?.body ?? {})),
@@ -92,7 +92,7 @@ export const parsing: Target = {
   })
 }
 
-/** An inbox in memory with a consumer, which must be alive and have nothing left to do after all inputs. */
+/** An inbox in memory with a consumer. After all inputs the consumer must run and the inbox must be empty. */
 export const startConsumer = Effect.gen(function* () {
   const inbox = yield* Inbox.Inbox
   const source = Updates.Updates.of({ inbox, source: Effect.never })

@@ -30,7 +30,7 @@ export const start = (
     })
   }
   onTestFinished(() => {
-    // The shell and what it has started are one process group.
+    // The shell and its child processes are one process group.
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
   })
   return { output: () => output, child }
@@ -49,7 +49,7 @@ export const firstLine = ({ child, output }: ReturnType<typeof start>): Promise<
 
 type Seen = { readonly events: ReadonlyArray<{ readonly message?: { readonly body?: { readonly text?: string } } }> }
 
-/** Says something to the bot on an emulator as a person, and returns what the bot replies. */
+/** Sends a message to the bot as a person of an emulator, and returns the reply of the bot. */
 export const replyOn = async (url: string, text: string): Promise<string | undefined> => {
   const call = async <A>(path: string, body?: object): Promise<A> => {
     const method = body === undefined ? "GET" : "POST"

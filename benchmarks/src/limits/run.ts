@@ -28,7 +28,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** A Redis server of its own, without persistence: after a restart it is empty. */
+/** A separate Redis server without persistence: it is empty after a restart. */
 const startRedis = async (port: number): Promise<ChildProcess> => {
   const server = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], {
     stdio: ["ignore", "pipe", "inherit"]
@@ -56,7 +56,7 @@ export interface Scenario {
   readonly play: (setting: Setting) => Promise<void>
 }
 
-const tell = (sender: ChildProcess, command: Command) => sender.send(command)
+const sendCommand = (sender: ChildProcess, command: Command) => sender.send(command)
 
 const repeat = async (times: number, every: number, action: (index: number) => void | Promise<void>) => {
   for (let index = 0; index < times; index++) {
@@ -73,7 +73,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     duration: 6000,
     isHealthy: true,
     play: ({ senders }) =>
-      repeat(6, 800, (index) => void tell(senders[index % processes], { run: "block", millis: 300 }))
+      repeat(6, 800, (index) => void sendCommand(senders[index % processes], { run: "block", millis: 300 }))
   },
   {
     name: "stopped",
@@ -176,7 +176,7 @@ export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
     await sleep(1500)
     stub.send("arrivals")
     await messageOf(stub)
-    for (const sender of senders) tell(sender, { run: "go" })
+    for (const sender of senders) sendCommand(sender, { run: "go" })
     const playing = play({
       senders,
       proxies,
@@ -194,7 +194,7 @@ export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
       }
     })
     await Promise.all([sleep(duration), playing])
-    for (const sender of senders) tell(sender, { run: "stop" })
+    for (const sender of senders) sendCommand(sender, { run: "stop" })
     await sleep(300)
     stub.send("arrivals")
     return evaluate(await messageOf<ReadonlyArray<number>>(stub))

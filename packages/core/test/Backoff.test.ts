@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
 import * as Backoff from "../src/Backoff.ts"
 
-/** Fails the first times, and records when it ran. */
+/** Fails a number of times, and records the times of its runs. */
 const failing = (times: number, error = "busy") => {
   const runs: Array<number> = []
   const effect = Effect.flatMap(Clock.currentTimeMillis, (now) =>

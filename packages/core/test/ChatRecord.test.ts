@@ -162,13 +162,16 @@ describe("ChatRecord.fromUpdate", () => {
 })
 
 describe("ChatRecord.fromChat", () => {
-  it.each(["active", "a status to come"])("takes the bot to be in a chat whose status is %s", (status) => {
+  it.each(["active", "a status to come"])("has the bot as a member if the status of the chat is %s", (status) => {
     assert.isTrue(ChatRecord.isKnown(ChatRecord.fromChat(Fixtures.chat({ status }))))
   })
 
-  it.each(["removed", "left", "closed", "suspended"])("takes the bot to be gone when it is %s", (status) => {
-    assert.isFalse(ChatRecord.isKnown(ChatRecord.fromChat(Fixtures.chat({ status }))))
-  })
+  it.each(["removed", "left", "closed", "suspended"])(
+    "does not have the bot as a member if the status is %s",
+    (status) => {
+      assert.isFalse(ChatRecord.isKnown(ChatRecord.fromChat(Fixtures.chat({ status }))))
+    }
+  )
 
   it("reads the user of a dialog, with the time of the last event", () => {
     const chat = Fixtures.chat({ type: "dialog", title: null, dialog_with_user: user, last_event_time: 5 })
@@ -209,7 +212,7 @@ describe("ChatRecord.combine", () => {
   const combined = (steps: ReadonlyArray<typeof Step.Type>) => ChatRecord.combineAll(steps.map(recordOf))
 
   it.effect.prop(
-    "leaves the same whatever the order, however grouped, and however often",
+    "is commutative, associative and idempotent",
     { steps: Schema.Array(Step), again: Schema.Array(Step) },
     ({ steps, again }) =>
       Effect.sync(() => {
@@ -222,7 +225,7 @@ describe("ChatRecord.combine", () => {
   )
 
   it.effect.prop(
-    "knows a chat as long as nothing says that the bot left later than it was there",
+    "has the bot as a member unless it left after the latest other fact",
     { steps: Schema.NonEmptyArray(Step) },
     ({ steps }) =>
       Effect.sync(() => {
@@ -237,7 +240,7 @@ describe("ChatRecord.combine", () => {
       })
   )
 
-  it("lets leaving win over other facts of the same millisecond", () => {
+  it("prefers the removal of the bot to other facts of the same millisecond", () => {
     const there = ChatRecord.make(chat_id, 5, { member_at: 5, title: { at: 5, value: "Reading club" } })
     const gone = ChatRecord.make(chat_id, 5, { left_at: 5 })
     for (const record of [ChatRecord.combine(there, gone), ChatRecord.combine(gone, there)]) {

@@ -38,7 +38,7 @@ describe("ChatStore", () => {
     })
   )
 
-  it.effect("logs a failed cleanup and goes on", () =>
+  it.effect("logs a failed cleanup and continues", () =>
     Effect.gen(function* () {
       const logged: Array<unknown> = []
       let cleanups = 0
@@ -66,7 +66,7 @@ describe("ChatStore", () => {
     })
   )
 
-  it.effect("does not pass on an update that could not be stored", () =>
+  it.effect("does not emit an update that could not be stored", () =>
     Effect.gen(function* () {
       const Store = Layer.effect(
         ChatStore.ChatStore,

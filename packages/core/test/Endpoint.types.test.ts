@@ -36,7 +36,7 @@ type Rejected = ApiError.OperationRejected
 type NotReady = ApiError.AttachmentNotReady
 type Messages_ = ReadonlyArray<Message.Message>
 
-/** What a call of every endpoint gives, and what can go wrong beyond what can go wrong anywhere. */
+/** The success and the specific errors of each endpoint, without the errors that every endpoint has. */
 interface Pinned {
   readonly "Answers.send": [void, ApiError.MethodNotAllowed | Forbidden | NotFound | NotReady | Rejected]
   readonly "Chats.get": [Chat.Chat, Forbidden | NotFound]
@@ -98,7 +98,7 @@ type Outcomes = { readonly [K in keyof Exported]: Outcome<Exported[K]> }
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** The endpoints whose outcome is not the pinned one. */
+/** The endpoints whose success or errors differ from the expected ones. */
 type Different = { [K in keyof Pinned]: Same<Pinned[K], Outcomes[K]> extends true ? never : K }[keyof Pinned]
 
 describe("Endpoint: types", () => {
@@ -181,7 +181,7 @@ describe("Endpoint: types of responses", () => {
         case "bot_started":
           return update.payload
         default:
-          // @ts-expect-error the message is there only where the type says so
+          // @ts-expect-error the message exists only in updates of its type
           return update.message
       }
     }

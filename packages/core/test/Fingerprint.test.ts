@@ -8,7 +8,7 @@ const of = (json: object): string => Fingerprint.of(Result.getOrThrow(Update.par
 
 const callback = (callback_id: string) => ({ timestamp: 1, callback_id, user })
 
-/** An event, a second delivery of the same event with differences that do not matter, and a different event. */
+/** An event, a second delivery of the event with irrelevant differences, and a different event. */
 const events: ReadonlyArray<readonly [string, object, object, object]> = [
   [
     "a message",

@@ -19,19 +19,19 @@ const batch = (...fingerprints: ReadonlyArray<string>): InboxStore.Batch => ({
 const unavailable = (operation: string) =>
   new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true })
 
-/** A store in memory that records its transactions, and waits for `gate` in each of them. */
+/** A store in memory that records its transactions, and waits for `latch` in each of them. */
 const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => boolean = () => false) {
   const memory = yield* InboxStore.InboxStore
   const runs: Array<ReadonlyArray<string>> = []
   const commits: Array<number> = []
-  const gate = Latch.makeUnsafe(true)
+  const latch = Latch.makeUnsafe(true)
   const store = yield* InboxStore.withWriteBatching({
     ...memory,
     enqueueAll: (batches) =>
       Effect.gen(function* () {
         const fingerprints = batches.flatMap(({ updates }) => updates.map(({ fingerprint }) => fingerprint))
         runs.push(fingerprints)
-        yield* gate.await
+        yield* latch.await
         if (fingerprints.some(refuses)) return yield* unavailable("enqueue")
         return yield* Effect.forEach(batches, memory.enqueue)
       }),
@@ -40,24 +40,24 @@ const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => b
       return memory.commit(batch)
     }
   })
-  return { store, runs, commits, gate }
+  return { store, runs, commits, latch }
 })
 
 const each = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) =>
   Effect.forEach(effects, Effect.exit, { concurrency: "unbounded" })
 
 describe("InboxStore.withWriteBatching", () => {
-  it.effect("stores batches that come during a transaction in the next one, and counts the new updates of each", () =>
+  it.effect("stores batches that arrive during a transaction in the next one, and counts the new updates of each", () =>
     Effect.gen(function* () {
-      const { gate, runs, store } = yield* watched()
-      gate.closeUnsafe()
+      const { latch, runs, store } = yield* watched()
+      latch.closeUnsafe()
       const first = yield* Effect.forkChild(store.enqueue(batch("a")), { startImmediately: true })
       while (runs.length === 0) yield* Effect.yieldNow
       const others = yield* Effect.forkChild(
         each([store.enqueue(batch("b", "c")), store.enqueue(batch("b")), store.enqueue(batch("d"))]),
         { startImmediately: true }
       )
-      gate.openUnsafe()
+      latch.openUnsafe()
       assert.strictEqual(yield* Fiber.join(first), 1)
       assert.deepStrictEqual(yield* Fiber.join(others), [Exit.succeed(2), Exit.succeed(0), Exit.succeed(1)])
       assert.deepStrictEqual(runs, [["a"], ["b", "c", "b", "d"]])

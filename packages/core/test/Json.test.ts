@@ -110,7 +110,7 @@ describe("Json.parse", () => {
 })
 
 describe("Json.parse: hostile texts", () => {
-  // Quadratic time would not come to an end before the test runner gives up.
+  // Quadratic time would exceed the time-out of the test.
   it.each(["0", "1", "-0", "[0", '"', ":1", ",0"])("made of %s is read in one pass", (unit) => {
     const text = unit.repeat(2_000_000 / unit.length)
     assert.strictEqual(Json.parse(JSON.stringify({ text }))?.["text" as never], text)
@@ -163,7 +163,7 @@ const leaf = Arbitrary.map(
       case "null":
         return null
       case "finite":
-        // An integer beyond 2^53 comes back as a bigint, and -0 as 0.
+        // An integer beyond 2^53 is parsed as a bigint, and -0 as 0.
         return Number.isInteger(rest.finite) ? Math.trunc(rest.finite / 2 ** 1000) + 0.5 : rest.finite
       case "int":
         return rest.int + 0
@@ -183,7 +183,7 @@ const tree = Arbitrary.map(
   }),
   ({ leaves, names, nested }) => ({
     leaves,
-    // V8 of Node 24 takes one name for another where both hold an escaped character, so no name here does.
+    // V8 of Node 24 confuses names that contain an escaped character, so these names contain none.
     members: Object.fromEntries(leaves.map((value, index) => [`k${index}${unescaped(names[index] ?? "")}`, value])),
     nested: [{ nested, deeper: [[nested]] }]
   })

@@ -26,7 +26,7 @@ const verify = (initData: string, options: Partial<MiniApp.VerifyOptions> = {}) 
 const reasonOf = (initData: string, options?: Partial<MiniApp.VerifyOptions>) =>
   Effect.map(Effect.flip(verify(initData, options)), ({ reason }) => reason)
 
-/** The signature as other programs compute it, from the lines in their order. */
+/** Computes the signature of lines in their order, independent of the library. */
 const hashOf = (lines: ReadonlyArray<string>) =>
   createHmac("sha256", createHmac("sha256", "WebAppData").update(Redacted.value(token)).digest())
     .update(lines.join("\n"))

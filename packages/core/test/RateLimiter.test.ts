@@ -282,7 +282,7 @@ describe("RateLimiter.confirmUnsafe", () => {
     })
   )
 
-  it.effect("refuses a permit that is out of the windows, because the process stood still", () =>
+  it.effect("rejects a permit that is outside the windows, because the process was suspended", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.makeMemory(limits)
       const permits = yield* grantAll(limiter, 3)
@@ -296,7 +296,7 @@ describe("RateLimiter.confirmUnsafe", () => {
     })
   )
 
-  it.effect("refuses a permit after a pause, unless it is final", () =>
+  it.effect("rejects a permit after a pause, unless it is final", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.makeMemory(limits)
       const [one, other] = yield* grantAll(limiter, 2)
@@ -589,7 +589,7 @@ describe("RateLimiter.status", () => {
 })
 
 describe("RateLimiter.layerMemory", () => {
-  it.effect("uses the default for a limit that is left out", () =>
+  it.effect("uses the default for an omitted limit", () =>
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
       yield* limiter.acquire(target("messages", 1))

@@ -11,7 +11,7 @@ const said = message({ sender: user })
 const press = { timestamp: 1, callback_id: "callback", payload: "yes", user }
 const dialog_id = 4242
 
-/** Of every kind: the update, and the chat, the chat's type, the user's id and the text that it brings. */
+/** An update of each type, with its chat, the type of the chat, the id of the user and the text. */
 const kinds: Readonly<Record<Update.Update["update_type"], readonly [object, ...ReadonlyArray<unknown>]>> = {
   message_created: [{ message: said }, chat_id, "chat", user_id, "hello"],
   message_callback: [
@@ -45,17 +45,17 @@ describe("Update: chatOf, chatTypeOf, userOf, userIdOf and textOf", () => {
   it.each(Object.entries(kinds))("are known for %s", (type, [fields, ...expected]) => {
     const update = read(type === "unknown" ? "comet_seen" : type, fields)
     assert.strictEqual(update.update_type, type)
-    const told = [Update.chatOf, Update.chatTypeOf, Update.userIdOf, Update.textOf].map((of) => of(update))
-    assert.deepStrictEqual<ReadonlyArray<unknown>>(told, expected)
+    const values = [Update.chatOf, Update.chatTypeOf, Update.userIdOf, Update.textOf].map((of) => of(update))
+    assert.deepStrictEqual<ReadonlyArray<unknown>>(values, expected)
   })
 
-  it("are undefined if the platform leaves them out", () => {
+  it("are undefined if the platform omits them", () => {
     for (const message of [null, undefined]) {
       const gone = read("message_created", { message })
-      const told = [Update.messageOf, Update.chatOf, Update.chatTypeOf, Update.userOf, Update.textOf].map((of) =>
+      const values = [Update.messageOf, Update.chatOf, Update.chatTypeOf, Update.userOf, Update.textOf].map((of) =>
         of(gone)
       )
-      assert.deepStrictEqual(told, [undefined, undefined, undefined, undefined, undefined])
+      assert.deepStrictEqual(values, [undefined, undefined, undefined, undefined, undefined])
     }
     const pressed = read("message_callback", { callback: press, message: null })
     assert.strictEqual(Update.chatOf(pressed), undefined)
@@ -137,7 +137,7 @@ describe("an update with malformed parts", () => {
     ])
   })
 
-  it("keeps of a user the fields that can be decoded", () => {
+  it("keeps the fields of a user that can be decoded", () => {
     const older = { user_id, name: "Ann Lee", last_activity_time: "yesterday" }
     const decoded = parsed(update({ sender: older }))
     assert.deepStrictEqual(Update.userOf(decoded), { user_id, name: "Ann Lee", first_name: "Ann Lee", is_bot: false })
@@ -164,8 +164,8 @@ describe("an update with malformed parts", () => {
   })
 })
 
-describe("an update with members of live traffic", () => {
-  it("keeps the avatar of a user, and the id beside a user", () => {
+describe("an update with undocumented fields of the platform", () => {
+  it("keeps the avatar of a user, and the id that is next to a user", () => {
     const avatars = { avatar_url: "https://a.example/s", full_avatar_url: "https://a.example/l" }
     for (const type of ["bot_started", "bot_added", "user_added", "dialog_removed"]) {
       const fields: object = { user: { ...user, ...avatars }, user_id }
@@ -173,7 +173,7 @@ describe("an update with members of live traffic", () => {
     }
   })
 
-  it("keeps what attachments and buttons have besides the document", () => {
+  it("keeps the undocumented fields of attachments and buttons", () => {
     const attachments = [
       { type: "video", payload: { id: seq, url: "u", token: "t" }, thumbnail: { url: "u", photo_id: seq, token: "p" } },
       { type: "audio", payload: { id: 5n, url: "u", token: "t" } },
@@ -185,13 +185,13 @@ describe("an update with members of live traffic", () => {
   })
 })
 
-describe("an update that is nested deep", () => {
+describe("a deeply nested update", () => {
   const lists = (levels: number, inside = "") => `${"[".repeat(levels)}${inside}${"]".repeat(levels)}`
 
   const longSeq = "116328127605864690"
 
   it.each([lists(6000), lists(100_000), lists(6000, longSeq), `[1,${longSeq},${lists(6000, `"\\"a\u0080]"`)}]`])(
-    "is malformed and keeps its JSON where it is of an unknown type (%#)",
+    "is malformed and keeps its JSON if its type is unknown (%#)",
     (deep) => {
       const text = `{"update_type":"comet_seen","seq":${longSeq},"deep":${deep}}`
       const parsed = Update.parse(text)
@@ -201,7 +201,7 @@ describe("an update that is nested deep", () => {
     }
   )
 
-  it("is malformed and keeps its JSON where another part is malformed", () => {
+  it("is malformed and keeps its JSON if another part is malformed", () => {
     const text = `{"update_type":"bot_started","deep":${lists(6000, longSeq)}}`
     const parsed = Update.parse(text)
     if (Result.isSuccess(parsed)) return assert.fail("it was decoded")
@@ -209,7 +209,7 @@ describe("an update that is nested deep", () => {
     assert.strictEqual(parsed.failure.raw, text)
   })
 
-  it("is decoded where the deep part is an unknown field of a known type", () => {
+  it("is decoded if the deep part is an unknown field of a known type", () => {
     assert.strictEqual(read("bot_started", { chat_id, user, deep: 0 }).update_type, "bot_started")
     const text = Json.stringify({ update_type: "bot_started", timestamp: 1, chat_id, user, deep: 0 })
     const update = Result.getOrThrow(Update.parse(text.replace('"deep":0', `"deep":${lists(6000)}`)))

@@ -143,7 +143,7 @@ describe("Updates.run", () => {
     })
   )
 
-  it.effect("does not retry a handler after a refusal of the platform", () =>
+  it.effect("does not retry a handler after the platform rejected a request", () =>
     Effect.gen(function* () {
       const platform = scripted(answer(403, { code: "chat.denied" }))
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(Effect.provide(platform.layer()))
@@ -153,7 +153,7 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1))))
   )
 
-  it.effect("does not retry a handler after a permanent error, also one of the program", () =>
+  it.effect("does not retry a handler after a permanent error of the library or of the program", () =>
     Effect.gen(function* () {
       class OutOfDate extends Data.TaggedError("OutOfDate") {
         readonly [PermanentError.TypeId] = true
@@ -173,7 +173,7 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2), started(7, 3), started(7, 4))))
   )
 
-  it.effect("retries a handler after an error of another library, whatever it says about itself", () =>
+  it.effect("retries a handler after an error of another library, even if its isRetryable is false", () =>
     Effect.gen(function* () {
       const cause = Object.assign(new Error("sorry, too many clients already"), { code: "53300" })
       const unavailable = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause }) })

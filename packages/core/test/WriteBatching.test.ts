@@ -14,46 +14,46 @@ interface Setup {
   readonly fails?: (items: ReadonlyArray<string>) => boolean
 }
 
-/** A writer that records its batches, and waits for `gate` in each of them. The result of an item is its upper case. */
+/** A writer that records its batches, and waits for `latch` in each of them. The result of an item is its upper case. */
 const recording = Effect.fnUntraced(function* ({ fails = () => false, ...options }: Setup = {}) {
   const batches: Array<ReadonlyArray<string>> = []
-  const gate = Latch.makeUnsafe(true)
+  const latch = Latch.makeUnsafe(true)
   const write = yield* WriteBatching.make<string, string, string>({
     ...options,
     write: (items) =>
       Effect.gen(function* () {
         batches.push(items)
-        yield* gate.await
+        yield* latch.await
         return fails(items) ? yield* Effect.fail(`failed: ${items.join()}`) : items.map((item) => item.toUpperCase())
       })
   })
   const starting = (item: string) => Effect.forkChild(write(item), { startImmediately: true })
   const all = (items: string) =>
     Effect.forEach([...items], (item) => Effect.exit(write(item)), { concurrency: "unbounded" })
-  /** Starts a batch that waits for the gate. */
+  /** Starts a batch that waits for the latch. */
   const blocking = Effect.gen(function* () {
-    gate.closeUnsafe()
+    latch.closeUnsafe()
     const fiber = yield* starting("a")
     while (batches.length === 0) yield* Effect.yieldNow
     return fiber
   })
-  return { all, batches, blocking, gate, starting, write }
+  return { all, batches, blocking, latch, starting, write }
 })
 
 describe("WriteBatching", () => {
-  it.effect("writes in one batch what arrived during the batch before, with a result for each item", () =>
+  it.effect("writes the items that arrived during a batch in the next one, with a result for each item", () =>
     Effect.gen(function* () {
-      const { all, batches, blocking, gate } = yield* recording()
+      const { all, batches, blocking, latch } = yield* recording()
       const first = yield* blocking
       const others = yield* Effect.forkChild(all("bcd"), { startImmediately: true })
-      gate.openUnsafe()
+      latch.openUnsafe()
       assert.strictEqual(yield* Fiber.join(first), "A")
       assert.deepStrictEqual(yield* Fiber.join(others), ["B", "C", "D"].map(Exit.succeed))
       assert.deepStrictEqual(batches, [["a"], ["b", "c", "d"]])
     })
   )
 
-  it.effect("writes calls of the same turn of the event loop in one batch", () =>
+  it.effect("writes calls of the same iteration of the event loop in one batch", () =>
     Effect.gen(function* () {
       const { all, batches } = yield* recording()
       yield* all("abc")
@@ -88,7 +88,7 @@ describe("WriteBatching", () => {
     })
   )
 
-  it.effect("fails the whole batch after an error that does not split it, and goes on with the next", () =>
+  it.effect("fails the whole batch after an error that does not split it, and continues with the next", () =>
     Effect.gen(function* () {
       let isConnected = false
       const { all, batches, write } = yield* recording({ fails: () => !isConnected, splitOn: () => false })
@@ -121,12 +121,12 @@ describe("WriteBatching", () => {
 
   it.effect("does not write an item whose caller was interrupted before its batch", () =>
     Effect.gen(function* () {
-      const { batches, blocking, gate, starting } = yield* recording()
+      const { batches, blocking, latch, starting } = yield* recording()
       const first = yield* blocking
       const second = yield* starting("b")
       const third = yield* starting("c")
       yield* Fiber.interrupt(second)
-      gate.openUnsafe()
+      latch.openUnsafe()
       yield* Fiber.join(first)
       yield* Fiber.join(third)
       assert.deepStrictEqual(batches, [["a"], ["c"]])
@@ -136,14 +136,14 @@ describe("WriteBatching", () => {
   it.effect("closes after the queued items have been written, even if their callers were interrupted", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
-      const { batches, blocking, gate, starting } = yield* Scope.provide(recording(), scope)
+      const { batches, blocking, latch, starting } = yield* Scope.provide(recording(), scope)
       const first = yield* blocking
       const second = yield* starting("b")
       yield* Fiber.interrupt(first)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
       yield* Effect.yieldNow
       assert.isUndefined(closing.pollUnsafe())
-      gate.openUnsafe()
+      latch.openUnsafe()
       yield* Fiber.join(closing)
       assert.strictEqual(yield* Fiber.join(second), "B")
       assert.deepStrictEqual(batches, [["a"], ["b"]])

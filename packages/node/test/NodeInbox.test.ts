@@ -74,7 +74,7 @@ describe("NodeInbox", () => {
     })
   )
 
-  it.effect("has no spans but those of the handlers", () =>
+  it.effect("creates no spans except those of the handlers", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       const spans: Array<string> = []

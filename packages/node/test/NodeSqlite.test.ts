@@ -31,7 +31,7 @@ const open = (options: NodeSqlite.Options) =>
 const openLazily = (options: NodeSqlite.Options) =>
   Effect.map(Layer.build(NodeSqlite.layerLazy(options)), Context.get(SqlClient.SqlClient))
 
-/** A client whose file holds the table `notes`, with the numbers 1 to `count`. */
+/** A client whose file contains the table `notes` with the numbers 1 to `count`. */
 const notes = Effect.fnUntraced(function* (count = 0) {
   const filename = yield* temporaryFile
   const sql = yield* open({ filename })

@@ -51,7 +51,7 @@ describe("NodeWebhook.layerServer", () => {
     }).pipe(Effect.provide(server()))
   )
 
-  it.live("rejects requests that are no deliveries, without a body", () =>
+  it.live("rejects requests that are not deliveries, without a response body", () =>
     Effect.gen(function* () {
       const at = yield* origin
       const wrong = yield* post(`${at}/updates`, { headers: { "x-svc-bot-api-secret": "wrong-secret" } })
@@ -263,7 +263,7 @@ describe("The routes of NodeWebhook.layerServer", () => {
     }).pipe(Effect.provide(routed), Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
-  it.live("get the services of their layer, and answer unknown paths with 404", () =>
+  it.live("receive the services of their layer, and answer unknown paths with 404", () =>
     Effect.gen(function* () {
       const at = yield* origin
       const about = yield* get(`${at}/about`)
@@ -273,7 +273,7 @@ describe("The routes of NodeWebhook.layerServer", () => {
     }).pipe(Effect.provide(routed))
   )
 
-  it.live("do not get a delivery to a wrong path, which is rejected with a warning", () =>
+  it.live("do not receive a delivery to a wrong path, which is rejected with a warning", () =>
     Effect.gen(function* () {
       const logs: Array<string> = []
       const logger = Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])

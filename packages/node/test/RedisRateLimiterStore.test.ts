@@ -65,7 +65,7 @@ describe.skipIf(isSkipped)("RedisRateLimiterStore", () => {
 })
 
 describe.skipIf(isSkipped)("Several processes that share a store", () => {
-  it.live("exceed no limit together, and get permits by turns", () =>
+  it.live("exceed no limit together, and receive permits alternately", () =>
     Effect.gen(function* () {
       const name = yield* prefix
       const limiters = yield* Effect.forEach(many(3), () => limiterOf(name))
@@ -162,7 +162,7 @@ describe.skipIf(isSkipped)("While Redis is unavailable, calls", () => {
       )
     })
 
-  it.live("wait until it is available again, and a log says so", () =>
+  it.live("wait until it is available again, and log the outage", () =>
     run("wait", ({ limiter, logs, set }) =>
       Effect.gen(function* () {
         yield* set(false)

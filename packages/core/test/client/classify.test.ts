@@ -95,7 +95,7 @@ describe("classify: matching errors", () => {
     })
   )
 
-  it.effect("prefers the code in the body to the rest of the body, and that to the status", () =>
+  it.effect("prefers the code in the body to the rest of the body, and the body to the status", () =>
     Effect.gen(function* () {
       const failed = { success: false, failed_user_ids: [1] }
       assert.strictEqual(yield* tagOf(add, answer(404, { ...failed, code: "chat.denied" })), "Forbidden")

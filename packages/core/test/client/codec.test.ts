@@ -24,7 +24,7 @@ import { ok, scripted } from "../support/scripted.ts"
 
 type Call = Effect.Effect<unknown, ApiError.ApiError, BotApi.BotApi>
 
-/** The issues of a call that must not be sent. */
+/** Returns the issues of an invalid request, which must not be sent. */
 const issuesOf = Effect.fnUntraced(function* (call: Call) {
   const platform = scripted()
   const error = yield* call.pipe(Effect.flip, Effect.provide(platform.layer()))
@@ -36,7 +36,7 @@ const issuesOf = Effect.fnUntraced(function* (call: Call) {
 
 const done = { success: true }
 
-/** The request of a call that must be sent, as it arrived. */
+/** Returns the request that a call sends. */
 const sent = Effect.fnUntraced(function* (call: Call, body: unknown = done) {
   const platform = scripted(ok(body))
   yield* call.pipe(Effect.provide(platform.layer()))
@@ -44,7 +44,7 @@ const sent = Effect.fnUntraced(function* (call: Call, body: unknown = done) {
   return platform.journal[0]
 })
 
-/** A request that the types forbid, as JavaScript would pass it. */
+/** A request that the types reject, but that JavaScript can pass. */
 const untyped = <A>(request: object): A => request as A
 
 const created = { message: message() }

@@ -75,7 +75,7 @@ describe("Messages.stream of messages without a body", () => {
   it.effect("emits each forward of one millisecond, also across the end of a page", () =>
     Effect.gen(function* () {
       const [a, b] = [forward(5, "a"), forward(5, "b")]
-      // Two forwards of `b` are the same in all that is known of them.
+      // The two forwards of `b` have the same fields.
       const all = ok({ messages: [a, b, b] })
       const platform = scripted(ok({ messages: [a, b] }), all, all, ok({ messages: [] }))
       const messages = yield* Messages.stream({ chat_id, count: 2 }).pipe(

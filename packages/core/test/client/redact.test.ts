@@ -34,7 +34,7 @@ import {
   token
 } from "../support/scripted.ts"
 
-/** The ways in which a platform or a library may spell the token. */
+/** The encodings in which a platform or a library may repeat the token. */
 const spellings = [token, encodeURIComponent(token), token.replaceAll("/", "\\/")]
 
 const toJson = (value: unknown): string => {
@@ -62,7 +62,7 @@ const assertSilent = (what: string, ...values: ReadonlyArray<unknown>) => {
   }
 }
 
-/** Collects all that a call leaves behind in logs and spans. */
+/** Collects the logs and the spans of a call. */
 const watched = () => {
   const logs: Array<unknown> = []
   const spans: Array<Tracer.Span> = []
@@ -79,7 +79,7 @@ const watched = () => {
 
 type Call = Effect.Effect<unknown, ApiError.ApiError, BotApi.BotApi>
 
-/** What an exporter reads of a span: of a success it has no value. */
+/** The parts of a span that an exporter reads. The value of a success is not one of them. */
 const spansOf = (spans: ReadonlyArray<Tracer.Span>) =>
   spans.map(({ name, status, attributes, links }) => ({
     name,

@@ -11,7 +11,7 @@ const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
   const decode = Schema.decodeUnknownResult(schema)
   const encode = Schema.encodeSync(schema)
   return {
-    /** From the text on the wire, as the client reads it. */
+    /** Decodes a text as the client does. */
     read: (json: unknown): A => Result.getOrThrow(decode(parseMarked(Json.stringify(json)))),
     problem: (json: unknown): string | undefined => {
       const result = decode(parseMarked(Json.stringify(json)))
@@ -188,7 +188,7 @@ describe("wire: null and missing fields", () => {
 
   type Json = Readonly<Record<string, unknown>>
 
-  /** The JSON with the field of a path changed. */
+  /** Returns the JSON with another value at a path. */
   const change = (json: object, [key, ...rest]: ReadonlyArray<string>, f: (inner: Json, key: string) => Json): Json =>
     rest.length === 0
       ? f(json as Json, key)

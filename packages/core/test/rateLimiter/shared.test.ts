@@ -25,7 +25,7 @@ const host = { count: 4, window: 1000 }
 const unavailable = (operation: string) =>
   new StoreError({ store: "rateLimiter", operation, reason: "switched off", isRetryable: true })
 
-/** How calls of the store fare: they arrive, fail, arrive but lose their answers, or arrive after the process gave up. */
+/** What happens to calls of the store: they arrive, fail, lose their responses, or arrive after the process stopped waiting. */
 type Network = "up" | "down" | "answersLost" | "late"
 
 const timeout = 1000
@@ -165,7 +165,7 @@ describe("RateLimiter.layer", () => {
   it.effect("stores pauses, lowered limits, merged dialogs and late responses", () =>
     withLimiter({ margin: 10 }, (limiter, { operations }, store) =>
       Effect.gen(function* () {
-        // The first requests of a process count later anyway.
+        // The first requests of a process count later in any case.
         yield* permitTimes(limiter, 2)
         const before = operations.length
         const fiber = yield* Effect.forkChild(limiter.acquire({ scope: "messages", user: 5 }))

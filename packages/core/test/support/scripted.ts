@@ -13,7 +13,7 @@ import * as RateLimiter from "../../src/RateLimiter.ts"
 export const token = "s3cret.Token/With+Signs=="
 export const baseUrl = "https://api.example/v1"
 
-/** What the other side does with one request. */
+/** The response of the platform to one request. */
 export type Reply = Outcome & { readonly delay?: number }
 
 type Outcome =
@@ -38,21 +38,21 @@ export const answer = (status: number, body: unknown, headers: Readonly<Record<s
 
 export const ok = (body: unknown): Reply => answer(200, body)
 
-/** An error as Node and undici make them: the code stands on the innermost cause. */
+/** An error like those of Node and undici: the innermost cause has the code. */
 export const nodeError = (code: string, message: string = code): Error =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(message), { code }) })
 
 export const lost = (cause: unknown): Reply => ({ _tag: "Lost", cause, whileReading: false })
 
-/** The head of the answer came, its body broke off. */
+/** A response whose body ends with an error after the head. */
 export const brokenOff = (cause: unknown): Reply => ({ _tag: "Lost", cause, whileReading: true })
 
-/** The reply, so many milliseconds after the request. */
+/** A reply a number of milliseconds after the request. */
 export const slow = (delay: number, reply: Reply): Reply => ({ ...reply, delay })
 
 export const never: Reply = { _tag: "Never" }
 
-/** One request as it arrived. */
+/** A request that the platform received. */
 export interface Entry {
   readonly method: string
   readonly url: string
@@ -68,10 +68,10 @@ export interface Options extends Partial<BotApi.Options> {
   readonly limits?: RateLimiter.Options
 }
 
-/** A reply, or how it follows from the request. */
+/** A reply, or a function that creates it from the request. */
 export type Step = Reply | ((request: Entry) => Reply)
 
-/** A platform that follows a script: every request takes the next reply; one beyond the script is a defect. */
+/** A platform that answers each request with the next reply of a list. A request without a reply is a defect. */
 export const scripted = (...script: ReadonlyArray<Step>) => {
   const journal: Array<Entry> = []
   const client = HttpClient.make(
@@ -97,7 +97,7 @@ export const scripted = (...script: ReadonlyArray<Step>) => {
         request,
         new Response(null, reply._tag === "Answer" ? { headers: reply.headers } : {})
       )
-      // The body is at hand at once: a promise would let virtual time run ahead of it.
+      // The body is available at once: the test clock would advance before a promise resolves.
       return Object.defineProperties(
         response,
         reply._tag === "Answer"
@@ -116,7 +116,7 @@ export const scripted = (...script: ReadonlyArray<Step>) => {
 
 export const repeat = (times: number, reply: Reply): ReadonlyArray<Reply> => Array.from({ length: times }, () => reply)
 
-/** Limits that no test meets by accident. */
+/** Limits that no test reaches by accident. */
 export const unlimited: RateLimiter.Options = {
   ...RateLimiter.unlimited,
   host: { count: 10_000, window: 1 },

@@ -20,7 +20,7 @@ describe("Deduplication", () => {
     assert.strictEqual(deduplication.add("a", day + 3, 3), false)
   })
 
-  it("gives the same results as a Map", () => {
+  it("returns the same results as a Map", () => {
     const deduplication = new Deduplication()
     const known = new Map<string, number>()
     let random = 1

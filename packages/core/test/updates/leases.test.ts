@@ -145,7 +145,7 @@ describe("leases", () => {
   })
 
   it.effect(
-    "commits what succeeded while the store was unavailable for longer than the lease, and repeats nothing",
+    "commits the updates that succeeded while the store was unavailable for longer than the lease, and repeats none",
     () =>
       Effect.gen(function* () {
         const { setDown, store } = yield* makeOutage
@@ -173,7 +173,7 @@ describe("leases", () => {
       })
   )
 
-  it.effect("claims a partition again whose release was executed but whose result was lost", () =>
+  it.effect("claims a partition again if its release was executed and the result was lost", () =>
     Effect.gen(function* () {
       const { store } = yield* makeOutage
       let isLost = true
@@ -228,7 +228,7 @@ describe("leases", () => {
     })
   )
 
-  it.effect("asks an idle store rarely", () =>
+  it.effect("polls an idle store rarely", () =>
     Effect.gen(function* () {
       const { counts, store } = yield* makeOutage
       yield* Updates.run(() => Effect.void).pipe(

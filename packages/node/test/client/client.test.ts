@@ -14,7 +14,7 @@ import * as Servers from "../support/servers.ts"
 const botOn = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
   NodeBot.layer({ token: "the-token", baseUrl, ...options })
 
-/** The reason why a call that is not repeated failed below HTTP. */
+/** Returns the reason of a call that fails below HTTP without a retry. */
 const lost = (baseUrl: string, options?: NodeBotHttpClient.Options) =>
   Me.get().pipe(
     RetryPolicy.override(RetryPolicy.none),

@@ -20,7 +20,7 @@ const answers = (port: number): Promise<boolean> =>
     socket.on("connect", () => end(true)).on("error", () => end(false))
   })
 
-/** Whether to skip the tests of a database, because nothing listens on its port and this is not the CI. */
+/** Whether to skip the tests of a database, because nothing listens on its port. In CI they are never skipped. */
 export const isMissing = async (name: string, port: number): Promise<boolean> => {
   const missing = !(await answers(port)) && process.env["CI"] !== "true"
   if (missing) console.warn(`The tests of ${name} are skipped: nothing answers on 127.0.0.1:${port}.`)
@@ -84,7 +84,7 @@ export const pgTables = (prefix: string) =>
 /** A client that does not wait for the disk at a commit. */
 export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
 
-/** Which databases are missing. */
+/** The databases that are not available. */
 export const missing = async () => ({
   SQLite: false,
   PostgreSQL: await isMissing("PostgreSQL", 5432),

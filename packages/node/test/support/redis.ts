@@ -8,7 +8,7 @@ export const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
 
 export const layer = Layer.orDie(NodeRedis.layer({ url }))
 
-/** Why the tests that need Redis are skipped, if they are. In CI they never are. */
+/** The reason to skip the tests that need Redis, or `undefined`. In CI they are never skipped. */
 export const reasonToSkip: string | undefined = await Effect.runPromise(
   Redis.Redis.use((redis) => redis.send("PING")).pipe(
     Effect.provide(NodeRedis.layer({ url })),

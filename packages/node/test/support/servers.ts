@@ -37,7 +37,7 @@ export const serveTls = Effect.fnUntraced(function* (
   return `https://localhost:${portOf(server)}`
 })
 
-/** Accepts connections and never says a word, or hangs up at once. */
+/** Creates a server that accepts connections and sends nothing, or closes them at once. */
 export const serveSockets = Effect.fnUntraced(function* (behaviour: "silent" | "hangs up") {
   const sockets = new Set<net.Socket>()
   const server = yield* listen(() =>
@@ -51,7 +51,7 @@ export const serveSockets = Effect.fnUntraced(function* (behaviour: "silent" | "
   return portOf(server)
 })
 
-/** A port on which nobody listens. */
+/** Returns a port without a server. */
 export const closedPort = Effect.scoped(serveSockets("silent"))
 
 export interface ConnectProxy {
@@ -60,7 +60,7 @@ export interface ConnectProxy {
   readonly plainRequests: Array<string>
 }
 
-/** A proxy that opens tunnels, asks for a password when one is given, and keeps a record. */
+/** Creates a proxy that opens and records tunnels, and requires a password if one is given. */
 export const serveProxy = Effect.fnUntraced(function* (login?: string, leaf?: Leaf) {
   const expected = login === undefined ? undefined : `Basic ${Buffer.from(login).toString("base64")}`
   const tunnels: Array<{ readonly target: string; readonly authorization: string | undefined }> = []

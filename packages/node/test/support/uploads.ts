@@ -55,7 +55,7 @@ export const digestHost = (onRequest: (request: IncomingMessage) => void = () =>
   }
 }
 
-/** Reads with pauses, so that the socket of the sender has to buffer what it is given. */
+/** Reads with pauses, so that the socket of the sender has to buffer its data. */
 export const readWithPauses = (request: IncomingMessage) => {
   let pause = 300
   request.on("data", () => {

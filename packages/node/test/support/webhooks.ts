@@ -13,7 +13,7 @@ export const url = "https://bot.example/updates"
 
 type Store = InboxStore.InboxStore["Service"]
 
-/** An inbox in memory whose store is changed. */
+/** An inbox in memory with a modified store. */
 export const inbox = (change: (store: Store) => Partial<Store> = () => ({})) =>
   Inbox.layer().pipe(
     Layer.provide(
@@ -48,7 +48,7 @@ export const texts = Inbox.Inbox.use(({ store }) =>
   )
 )
 
-/** Waits until it is so. */
+/** Waits until the condition holds. */
 export const until = <A, E, R>(effect: Effect.Effect<A, E, R>, isSo: (value: A) => boolean) =>
   Effect.repeat(effect, { until: isSo, schedule: Schedule.spaced("5 millis") })
 
@@ -69,7 +69,7 @@ export const post = (address: string, init: RequestInit = {}): Effect.Effect<Rep
     return { status: response.status, headers: response.headers, body: await response.text() }
   })
 
-/** Listens with a handler of `node:http`, and gives the origin. */
+/** Listens with a handler of `node:http`, and returns the origin. */
 export const listen = (server: http.Server) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -84,7 +84,7 @@ export const listen = (server: http.Server) =>
       })
   )
 
-/** A connection on which a test writes by hand. */
+/** A connection to which a test writes raw requests. */
 export const connect = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {

@@ -59,7 +59,7 @@ const locksIn = (filename: string) => readdirSync(dirname(filename)).filter((nam
 
 describe("processLock", () => {
   it.live(
-    "hands the updates of a killed process to the next one at once, and removes its lock file",
+    "releases the updates of a killed process to the next process at once, and removes its lock file",
     () =>
       Effect.gen(function* () {
         const filename = yield* Files.file
@@ -75,7 +75,7 @@ describe("processLock", () => {
   )
 
   it.live(
-    "hands them to a process that is running already, and not before the other one is gone",
+    "releases the updates to a process that is already running, after the other process has ended",
     () =>
       Effect.gen(function* () {
         const filename = yield* Files.file
@@ -103,7 +103,7 @@ describe("processLock", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finds locks that nobody holds, of the same table, and finds them again unless they were removed", () =>
+  it.live("finds the locks of the same table that no process holds, until they are removed", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
       const find = () => {
@@ -129,7 +129,7 @@ describe("processLock", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("makes no lock in a folder that does not exist", () => {
+  it("creates no lock in a folder that does not exist", () => {
     assert.isUndefined(ProcessLock.make("/does/not/exist/bot.sqlite", "a_inbox"))
   })
 })

@@ -41,7 +41,7 @@ const get = (agent: http.Agent, port: number) =>
 
 describe("The connections of NodeWebhook", () => {
   it.live(
-    "leave room for deliveries when 1,100 silent ones are opened in a process with 1,024 files",
+    "allow deliveries while 1,100 idle ones are opened in a process with a limit of 1,024 files",
     () =>
       Effect.gen(function* () {
         const { address } = yield* start("bot", 1024)
@@ -64,7 +64,7 @@ describe("The connections of NodeWebhook", () => {
     }).pipe(Effect.scoped, Effect.provide(server({ maxIdleConnections: 3 })))
   )
 
-  it.live("stay open for the next request while silent ones are closed", () =>
+  it.live("stay open for the next request while idle ones are closed", () =>
     Effect.gen(function* () {
       const port = yield* portOf
       const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })

@@ -40,7 +40,7 @@ const concurrently = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =
 const limited = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults })
 
 describe("Answers.answer", () => {
-  it.effect("answers with the id of the callback, by a notification or by a content", () =>
+  it.effect("answers with the id of the callback, by a notification or a content", () =>
     Effect.gen(function* () {
       const answers = yield* Ref.make<ReadonlyArray<unknown>>([])
       const bot = TestBotApi.layer(

@@ -86,7 +86,7 @@ describe("Command.on", () => {
     }).pipe(Effect.provide(noBot))
   )
 
-  it("takes only new messages that begin with the command, unless types says otherwise", () => {
+  it("takes only new messages that begin with the command, unless `types` is set", () => {
     const help = Command.make("help").on(() => Effect.void)
     for (const text of ["say /help", "/helpme", "help", ""]) assert.isUndefined(help(messageCreated(text)))
     const message = Fixtures.message({ text: "/help" })

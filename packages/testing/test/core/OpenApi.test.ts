@@ -100,7 +100,7 @@ describe("OpenApi", () => {
     assert.deepStrictEqual(code === "proto.payload" ? statuses : [400, ...statuses], [400, status])
   })
 
-  it("lists no code under two statuses except proto.payload", () => {
+  it("lists each code except proto.payload under one status", () => {
     for (const { operationId, responses } of operations) {
       const codes = Object.values(responses).flatMap(({ description }) => description.split(": ")[1]?.split(", ") ?? [])
       const others = codes.filter((code) => code !== "proto.payload")
@@ -181,7 +181,7 @@ describe("OpenApi", () => {
     ])
   })
 
-  it("refuses what the client and the emulator refuse", () => {
+  it("rejects the requests that the client and the emulator reject", () => {
     const isBody = validatorOf("NewMessageBody")
     const keyboard = (buttons: unknown) => ({ attachments: [{ type: "inline_keyboard", payload: { buttons } }] })
     const button = { type: "callback", text: "a" }

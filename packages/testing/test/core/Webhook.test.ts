@@ -198,7 +198,7 @@ describe("A bot with a webhook", () => {
     Effect.gen(function* () {
       const inbox = Inbox.layerMemory()
       const handled: Array<string> = []
-      // Another process has just subscribed the address with its own secret.
+      // Another process has just subscribed the URL with another secret.
       yield* Effect.gen(function* () {
         yield* Effect.forkChild(bot(handled), { startImmediately: true })
         yield* Subscriptions.subscribe({ url, secret: "another-secret" })

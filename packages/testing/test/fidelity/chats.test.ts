@@ -20,7 +20,7 @@ import {
 } from "../support/http.ts"
 import * as Scene from "../support/scene.ts"
 
-/** What the notices to the members were about. */
+/** Returns the changes in the notifications to the members. */
 const notices = Effect.map(Emulator.events, (events) =>
   events.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
 )

@@ -31,9 +31,9 @@ assumes(
     const { url } = yield* Uploads.create({ type: "video" })
     const path = "/upload/*"
     yield* Emulator.setFaults([{ path, status: 200, code: "video.broken", message: "It cannot be played" }])
-    const told = yield* Scene.upload({ url }, "a.mp4", "content")
-    assert.strictEqual(told.status, 200)
-    assert.deepStrictEqual(JSON.parse(told.text), { error_code: "video.broken", error_data: "It cannot be played" })
+    const failed = yield* Scene.upload({ url }, "a.mp4", "content")
+    assert.strictEqual(failed.status, 200)
+    assert.deepStrictEqual(JSON.parse(failed.text), { error_code: "video.broken", error_data: "It cannot be played" })
     yield* Emulator.setFaults([{ path, body: "<retval>4</retval>" }])
     assert.deepStrictEqual(yield* Scene.upload({ url }, "a.mp4", "content"), {
       status: 200,

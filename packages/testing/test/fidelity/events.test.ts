@@ -19,7 +19,7 @@ const typesIn = (answer: Answer) => valuesAt(answer, "updates", "update_type")
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The last update of a type, as it comes to a poll, or by webhook only. */
+/** Returns the last update of a type, as a poll or only a webhook receives it. */
 const last = (type: string) =>
   Effect.gen(function* () {
     const polled = (yield* poll(`&types=${type}`)).at("updates") as ReadonlyArray<Json>
@@ -192,7 +192,7 @@ assumes(
 
 const requestContact = [[{ type: "request_contact", text: "My number" }]]
 
-/** The payload of the contact that a user sends by a button of the bot. */
+/** Returns the payload of the contact that a user sends by a button of the bot. */
 const contactOf = Effect.fnUntraced(function* (person: Effect.Success<ReturnType<typeof Emulator.user>>) {
   yield* person.start()
   const attachments = [{ type: "inline_keyboard", payload: { buttons: requestContact } }]

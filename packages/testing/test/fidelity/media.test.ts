@@ -12,13 +12,13 @@ import * as Scene from "../support/scene.ts"
 
 type Content = string | Uint8Array<ArrayBuffer>
 
-/** Sends a file to an address: status, and the code of a failure. */
+/** Sends a file to an address, and returns the status and the code of a failure. */
 const sendTo = (address: Upload.UploadAddress, name: string, content: Content = "content") =>
   Effect.map(Scene.upload(address, name, content), ({ status, text }) =>
     status === 200 ? "taken" : `${status} ${JSON.parse(text).error_code}`
   )
 
-/** Tries files one after the other at the same address, of which only the last one fits. */
+/** Sends files to the same address. Asserts that only the last one is accepted. */
 const refusals = (type: Upload.UploadType, files: ReadonlyArray<readonly [name: string, content?: Content]>) =>
   Effect.flatMap(Uploads.create({ type }), (address) =>
     Effect.forEach(files, ([name, content]) => sendTo(address, name, content))
@@ -35,7 +35,7 @@ const takes = (type: Upload.UploadType, names: string) =>
 
 const mebibyte = 2 ** 20
 
-/** Begins an upload in parts of so many bytes in all. */
+/** Starts a resumable upload of this total size, in bytes. */
 const begin = (type: Upload.UploadType, size: number) =>
   Effect.gen(function* () {
     const { url } = yield* Uploads.create({ type })
@@ -47,7 +47,7 @@ const begin = (type: Upload.UploadType, size: number) =>
     return status
   })
 
-/** The largest that begins, and the next larger one, which does not. */
+/** Asserts that an upload of the maximum size starts, and that a larger one is rejected. */
 const upTo = (type: Upload.UploadType, mebibytes: number) =>
   Effect.gen(function* () {
     assert.strictEqual(yield* begin(type, mebibytes * mebibyte), 201)
@@ -120,7 +120,7 @@ assumes(
   })
 )
 
-/** Sends a picture to the group: where to find the message, and the link in it. */
+/** Sends an image to the group, and returns the path of the message and the link of the image. */
 const picture = Effect.gen(function* () {
   const { group } = yield* Scene.make
   const { text } = yield* Scene.upload(yield* Uploads.create({ type: "image" }), "a.png", png(20, 10))
@@ -175,7 +175,7 @@ assumes(
   })
 )
 
-/** Uploads a video and attaches it: its token, and the message. */
+/** Uploads and attaches a video, and returns its token and the message. */
 const video = (content: Content) =>
   Effect.gen(function* () {
     const { group } = yield* Scene.make

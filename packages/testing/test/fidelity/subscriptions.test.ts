@@ -11,7 +11,7 @@ const subscribe = (body: object) => POST("/subscriptions", body)
 
 const urls = Effect.map(succeeds(GET("/subscriptions")), (answer) => valuesAt(answer, "subscriptions", "url"))
 
-/** Receives at the address: the secrets that came with the updates. */
+/** Receives updates at the URL, and returns the secrets in their headers. */
 const secrets = Effect.gen(function* () {
   const seen: Array<string | undefined> = []
   yield* Emulator.receive(url, ({ headers }) => {

@@ -13,7 +13,7 @@ const types = ["image", "video", "audio", "file"] as const
 
 const opened = (type: Upload.UploadType) => succeeds(POST(`/uploads?type=${type}`))
 
-/** Uploads as the document says, and gives the token to attach. */
+/** Uploads a file as documented, and returns the token to attach. */
 const uploaded = (type: Upload.UploadType) =>
   Effect.gen(function* () {
     const { at } = yield* opened(type)
@@ -368,7 +368,7 @@ assumes(
     }
     for (const [parameter, name] of Object.entries(names)) {
       const form = `--b\r\ncontent-disposition: form-data; name="data"; ${parameter}\r\n\r\ncontent\r\n--b--\r\n`
-      const ways = [
+      const requests = [
         HttpClientRequest.bodyText(form, "multipart/form-data; boundary=b"),
         (request: HttpClientRequest.HttpClientRequest) =>
           request.pipe(
@@ -376,9 +376,9 @@ assumes(
             HttpClientRequest.setHeader("content-disposition", `attachment; ${parameter}`)
           )
       ]
-      for (const way of ways) {
+      for (const request of requests) {
         const url = String((yield* opened("file")).at("url"))
-        const response = yield* HttpClient.execute(way(HttpClientRequest.post(url)))
+        const response = yield* HttpClient.execute(request(HttpClientRequest.post(url)))
         yield* TestClock.adjust("1 minute")
         const { at } = yield* attach(group.chat_id, "file", JSON.parse(yield* response.text).token)
         assert.strictEqual(at("message.body.attachments.0.filename"), name)

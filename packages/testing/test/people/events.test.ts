@@ -11,7 +11,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] 
 
 afterEach(() => void vi.useRealTimers())
 
-/** Runs a test with the lines that it logs. */
+/** Runs a test with a list of its log lines. */
 const withLog = <A, E, R>(body: (lines: ReadonlyArray<string>) => Effect.Effect<A, E, R>) => {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel}: ${String(message)}`))
@@ -23,41 +23,43 @@ const pass = (milliseconds: number) => Effect.promise(() => vi.advanceTimersByTi
 
 const waitFor = <A>(event: Effect.Effect<A>) => Effect.forkChild(event, { startImmediately: true })
 
-describe("a wait for an event", () => {
-  it.effect("logs once when it is slow, with the last calls of the bot and the last events of the person", () =>
-    withLog((lines) =>
-      Effect.gen(function* () {
-        const ann = yield* Emulator.user("Ann")
-        const ben = yield* Emulator.user("Ben")
-        const { chat_id } = yield* ann.start()
-        const other = yield* ben.start()
-        yield* waitFor(ann.notification)
-        yield* pass(2000)
-        yield* Messages.send({ chat_id, text: "Welcome" })
-        yield* Messages.send({ chat_id: other.chat_id, text: "Not for Ann" })
-        yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 403, message: "No" }])
-        yield* Effect.flip(Messages.send({ chat_id, text: "?" }))
-        yield* pass(999)
-        assert.deepStrictEqual(lines, [])
-        yield* pass(1)
-        const calls = [
-          `POST /messages?chat_id=${chat_id} 200`,
-          `POST /messages?chat_id=${other.chat_id} 200`,
-          `POST /messages?chat_id=${chat_id} 403 {"code":"access.denied","message":"No"}`
-        ]
-        const expected = [
-          "Warn: Ann has waited for `notification` for 3 s.",
-          `The last calls of the bot: ${calls.join(", ")}.`,
-          'The last events that Ann saw: Message "Welcome".'
-        ]
-        assert.deepStrictEqual(lines, [expected.join(" ")])
-        yield* pass(60_000)
-        assert.strictEqual(lines.length, 1)
-      })
-    )
+describe("a person who waits for an event", () => {
+  it.effect(
+    "logs once if the event does not arrive, with the last calls of the bot and the last events of the person",
+    () =>
+      withLog((lines) =>
+        Effect.gen(function* () {
+          const ann = yield* Emulator.user("Ann")
+          const ben = yield* Emulator.user("Ben")
+          const { chat_id } = yield* ann.start()
+          const other = yield* ben.start()
+          yield* waitFor(ann.notification)
+          yield* pass(2000)
+          yield* Messages.send({ chat_id, text: "Welcome" })
+          yield* Messages.send({ chat_id: other.chat_id, text: "Not for Ann" })
+          yield* Emulator.setFaults([{ endpoint: "Messages.send", status: 403, message: "No" }])
+          yield* Effect.flip(Messages.send({ chat_id, text: "?" }))
+          yield* pass(999)
+          assert.deepStrictEqual(lines, [])
+          yield* pass(1)
+          const calls = [
+            `POST /messages?chat_id=${chat_id} 200`,
+            `POST /messages?chat_id=${other.chat_id} 200`,
+            `POST /messages?chat_id=${chat_id} 403 {"code":"access.denied","message":"No"}`
+          ]
+          const expected = [
+            "Warn: Ann has waited for `notification` for 3 s.",
+            `The last calls of the bot: ${calls.join(", ")}.`,
+            'The last events that Ann saw: Message "Welcome".'
+          ]
+          assert.deepStrictEqual(lines, [expected.join(" ")])
+          yield* pass(60_000)
+          assert.strictEqual(lines.length, 1)
+        })
+      )
   )
 
-  it.effect("logs that there were no calls and events, without the polls of the bot", () =>
+  it.effect("logs that there were no calls and events, and ignores the polls of the bot", () =>
     withLog((lines) =>
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")
@@ -71,7 +73,7 @@ describe("a wait for an event", () => {
     )
   )
 
-  it.effect("logs nothing if the event arrives, was there before, or the wait is interrupted", () =>
+  it.effect("logs nothing if the event arrives, exists before, or the wait is interrupted", () =>
     withLog((lines) =>
       Effect.gen(function* () {
         const ann = yield* Emulator.user("Ann")

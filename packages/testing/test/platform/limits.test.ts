@@ -21,7 +21,7 @@ const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
 
 const firstRejected = (statuses: ReadonlyArray<number>) => statuses.indexOf(429)
 
-/** Which requests a sliding window admits, by its definition. */
+/** Returns the requests that a sliding window admits, by its definition. */
 const expected = (arrivals: ReadonlyArray<number>, limit: number, window: number): ReadonlyArray<boolean> => {
   const accepted: Array<number> = []
   return arrivals.map((at) => {

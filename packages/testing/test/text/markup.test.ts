@@ -79,26 +79,26 @@ describe("parseMarkdown", () => {
     "\\a",
     'a**"b"**c'
   ]) {
-    it(`leaves ${JSON.stringify(source)} as it is`, () => {
+    it(`does not change ${JSON.stringify(source)}`, () => {
       assert.deepStrictEqual(parseMarkdown(source), { text: source, markup: [] })
     })
   }
 
-  it("takes an escaped character literally", () => {
+  it("reads an escaped character literally", () => {
     assert.deepStrictEqual(parseMarkdown("\\*a\\* \\[b](c) \\> \\\\ \\`d\\`"), {
       text: "*a* [b](c) > \\ `d`",
       markup: []
     })
   })
 
-  it("takes everything inside code literally", () => {
+  it("reads everything inside code literally", () => {
     assert.deepStrictEqual(elements(parseMarkdown("`**a** \\` ``b`c``")), [
       ["monospaced", "**a** \\"],
       ["monospaced", "b`c"]
     ])
   })
 
-  it("keeps one quote over several lines and ends it at a line without a mark", () => {
+  it("continues a quote over several lines, and ends it at a line without a marker", () => {
     const parsed = parseMarkdown("> a\n>\n> # b\nc")
     assert.strictEqual(parsed.text, "a\n\nb\nc")
     assert.deepStrictEqual(elements(parsed), [
@@ -153,7 +153,7 @@ describe("parseHtml", () => {
     "<a>b</a>",
     "&unknown; & &#0;"
   ]) {
-    it(`leaves ${JSON.stringify(source)} as it is`, () => {
+    it(`does not change ${JSON.stringify(source)}`, () => {
       assert.deepStrictEqual(parseHtml(source), { text: source, markup: [] })
     })
   }
@@ -167,7 +167,7 @@ describe("parseHtml", () => {
   })
 })
 
-describe("hostile sources", () => {
+describe("parseMarkdown and parseHtml", () => {
   const units = [
     "*",
     "**",
@@ -211,8 +211,8 @@ describe("hostile sources", () => {
     ["html", parseHtml]
   ] as const) {
     for (const unit of units) {
-      // Quadratic time would not come to an end before the test runner gives up.
-      it(`reads ${name} made of ${JSON.stringify(unit)}, however much of it`, () => {
+      // Quadratic time would exceed the time-out of the test.
+      it(`parse long ${name} of ${JSON.stringify(unit)} in linear time`, () => {
         const source = unit.repeat(200_000 / unit.length)
         assert.isAtMost(parse(source).text.length, source.length)
       })

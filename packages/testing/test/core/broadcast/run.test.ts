@@ -75,7 +75,7 @@ describe("run", () => {
       const chats = yield* dialogs(300)
       yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 200 }])
       const [took] = yield* measure(Stream.runDrain(newsFor(chats)))
-      // The margin of the limits, and the last answer.
+      // The margin of the limits, and the last response.
       assert.isAtMost(took, 1.025 * 10_000 + 500)
     }).pipe(Effect.provide(platform))
   )
@@ -138,7 +138,7 @@ describe("run", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("sends nothing once it is over", () =>
+  it.effect("sends nothing after it has ended", () =>
     Effect.gen(function* () {
       const [chat] = yield* dialogs(1)
       const fiber = yield* fork(Stream.runDrain(Broadcasts.run({ name: "news", recipients: Stream.never, message })))
@@ -204,7 +204,7 @@ describe("run", () => {
       assert.isTrue(Option.isSome(taken))
       const [took, error] = yield* measure(Fiber.join(fiber))
       assert.strictEqual(error._tag, "BroadcastAlreadyRunning")
-      // What is on its way arrives first.
+      // The requests in flight complete first.
       assert.isAtMost(took, 1500)
       yield* TestClock.adjust("3 minutes")
       yield* inTime(Stream.runDrain(newsFor(chats)))

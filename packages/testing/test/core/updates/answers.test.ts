@@ -60,7 +60,7 @@ describe("acceptAnswered", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("succeeds in an attempt after one whose answer may have been given, because its result was lost", () =>
+  it.effect("succeeds in an attempt after one whose answer may have been sent, because its result was lost", () =>
     Effect.gen(function* () {
       const { asked, visitor } = yield* Scene.make
       yield* visitor.press(asked, "Yes")

@@ -74,7 +74,7 @@ describe("consumer", () => {
     })
   )
 
-  it.effect("waits for handlers in a test that says so", () =>
+  it.effect("waits for handlers if ImmediateShutdown is false", () =>
     Effect.gen(function* () {
       const log: Array<string> = []
       const bot = Updates.run(() =>
