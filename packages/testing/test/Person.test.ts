@@ -110,26 +110,26 @@ describe("Person", () => {
   it.effect("cannot exceed the lengths that the platform allows", () =>
     Effect.gen(function* () {
       const { channel, group, owner, post, visitor } = yield* Scene.make
-      const fitting = "a".repeat(4000)
-      const sent = yield* visitor.send(group, fitting)
-      const comment = yield* visitor.comment(post, fitting)
+      const longest = "a".repeat(4000)
+      const sent = yield* visitor.send(group, longest)
+      const comment = yield* visitor.comment(post, longest)
       const places = Array.from({ length: 13 }, () => ({ type: "location" as const, latitude: 1, longitude: 2 }))
       yield* visitor.send(group, "", { attachments: places.slice(1) })
       const tooLong = "a text has at most 4000 characters"
       const expected: ReadonlyArray<readonly [Effect.Effect<unknown, Person.PersonError>, string]> = [
-        [visitor.send(group, fitting + "a"), tooLong],
-        [visitor.send(fitting + "a"), tooLong],
-        [visitor.edit(sent, fitting + "a"), tooLong],
+        [visitor.send(group, longest + "a"), tooLong],
+        [visitor.send(longest + "a"), tooLong],
+        [visitor.edit(sent, longest + "a"), tooLong],
         [visitor.edit(sent, ""), "a message has a text, attachments or a link"],
         [visitor.send(group, "", { attachments: places }), "a message has at most 12 attachments"],
-        [visitor.comment(post, fitting + "a"), tooLong],
-        [visitor.editComment(comment, fitting + "a"), tooLong],
+        [visitor.comment(post, longest + "a"), tooLong],
+        [visitor.editComment(comment, longest + "a"), tooLong],
         [visitor.editComment(comment, ""), "a comment has a text"],
         [owner.rename(channel, ""), "title: must be 1 to 200 characters"],
         [owner.rename(channel, "a".repeat(201)), "title: must be 1 to 200 characters"]
       ]
-      for (const [doing, problem] of expected) assert.strictEqual(yield* problemOf(doing), problem)
-      assert.strictEqual((yield* Emulator.messages(group)).at(-2)?.body?.text, fitting)
+      for (const [action, problem] of expected) assert.strictEqual(yield* problemOf(action), problem)
+      assert.strictEqual((yield* Emulator.messages(group)).at(-2)?.body?.text, longest)
     }).pipe(Effect.provide(layer))
   )
 
@@ -138,8 +138,8 @@ describe("Person", () => {
       const { friend, group, owner, visitor } = yield* Scene.make
       yield* owner.removeBot(group)
       yield* Emulator.closeChat(group)
-      const doings = [visitor.send(group, "hi"), friend.join(group), owner.addBot(group), owner.rename(group, "New")]
-      for (const doing of doings) assert.strictEqual(yield* problemOf<unknown, never>(doing), "the chat is closed")
+      const actions = [visitor.send(group, "hi"), friend.join(group), owner.addBot(group), owner.rename(group, "New")]
+      for (const action of actions) assert.strictEqual(yield* problemOf<unknown, never>(action), "the chat is closed")
     }).pipe(Effect.provide(layer))
   )
 

@@ -608,7 +608,7 @@ says(
       at("members.0.last_activity_time")
     )
     const sent = yield* visitor.send(group, "hello")
-    const doings = [
+    const actions = [
       visitor.send(group, "hi"),
       visitor.edit(sent, "hello!"),
       visitor.remove(sent),
@@ -619,9 +619,9 @@ says(
       visitor.stop,
       visitor.start()
     ]
-    for (const [index, doing] of doings.entries()) {
+    for (const [index, action] of actions.entries()) {
       yield* TestClock.setTime((index + 1) * 1000)
-      yield* doing
+      yield* action
       assert.strictEqual(yield* seen, (index + 1) * 1000)
     }
   })
@@ -634,7 +634,7 @@ says(
     const { group } = yield* Scene.make
     const path = `/chats/${group.chat_id}`
     const message_id = (yield* POST(`/messages?chat_id=${group.chat_id}`, { text: "a" })).at("message.body.mid")
-    const doings = [
+    const actions = [
       POST(`/messages?chat_id=${group.chat_id}`, { text: "hi" }),
       PUT(`/messages?message_id=${message_id}`, { text: "b" }),
       PATCH(path, { title: "Writing club" }),
@@ -642,9 +642,9 @@ says(
       DELETE(`${path}/pin`),
       DELETE(`/messages?message_id=${message_id}`)
     ]
-    for (const [index, doing] of doings.entries()) {
+    for (const [index, action] of actions.entries()) {
       yield* TestClock.setTime((index + 1) * 1000)
-      yield* succeeds(doing)
+      yield* succeeds(action)
       const me = yield* GET(`${path}/members/me`)
       assert.deepStrictEqual(
         [me.at("last_activity_time"), me.at("last_access_time")],
@@ -746,11 +746,11 @@ says(
   "Lists the users that could not be added, with add.participant.privacy or add.participant.not.found",
   Effect.gen(function* () {
     const { friend, group } = yield* Scene.make
-    const shy = yield* Emulator.user({ first_name: "Sid", isPrivate: true })
-    const user_ids = [shy.user_id, friend.user_id, 5, 6]
+    const hidden = yield* Emulator.user({ first_name: "Sid", isPrivate: true })
+    const user_ids = [hidden.user_id, friend.user_id, 5, 6]
     const { at } = yield* hasSuccess(POST(`/chats/${group.chat_id}/members`, { user_ids }), false)
     assert.sameDeepMembers(at("failed_user_details") as Array<unknown>, [
-      { error_code: "add.participant.privacy", user_ids: [shy.user_id] },
+      { error_code: "add.participant.privacy", user_ids: [hidden.user_id] },
       { error_code: "add.participant.not.found", user_ids: [5, 6] }
     ])
     assert.strictEqual((yield* GET(`/chats/${group.chat_id}`)).at("participants_count"), 4)

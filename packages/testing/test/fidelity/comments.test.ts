@@ -124,7 +124,7 @@ assumes(
   })
 )
 
-const talk = Effect.gen(function* () {
+const threeComments = Effect.gen(function* () {
   const made = yield* scene
   for (const text of ["a", "b", "c"]) {
     yield* TestClock.adjust("1 second")
@@ -139,7 +139,7 @@ says(
   "GET /messages/{messageId}/comments",
   "With comment_ids, only these comments are returned and pagination is ignored",
   Effect.gen(function* () {
-    const { comment, path, texts } = yield* talk
+    const { comment, path, texts } = yield* threeComments
     const mids = valuesAt(yield* GET(path), "messages", "body.mid")
     assert.strictEqual(yield* texts(`comment_ids=${mids[1]},${comment.body.mid},mid.0&count=1&before=1`), "b,First")
     for (const wrong of ["count=0", "count=101", "before=-1"]) {
@@ -162,7 +162,7 @@ assumes(
   "GET /messages/{messageId}/comments",
   "after means later than, before means earlier than; the newest comments are first",
   Effect.gen(function* () {
-    const { texts } = yield* talk
+    const { texts } = yield* threeComments
     assert.strictEqual(yield* texts(""), "c,b,a,First")
     assert.strictEqual(yield* texts("after=1000"), "c,b")
     assert.strictEqual(yield* texts("before=2000"), "a,First")
@@ -175,7 +175,7 @@ assumes(
   "GET /messages/{messageId}/comments",
   "The response is {messages, marker?}; without a marker, the next page is `before` the last timestamp",
   Effect.gen(function* () {
-    const { path, texts } = yield* talk
+    const { path, texts } = yield* threeComments
     const first = yield* GET(`${path}?count=2`)
     assert.deepStrictEqual(valuesAt(first, "messages", "timestamp"), [3000, 2000])
     assert.strictEqual(yield* texts("count=2&before=2000"), "a,First")

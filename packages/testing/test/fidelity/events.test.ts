@@ -11,7 +11,7 @@ import { createHmac } from "node:crypto"
 
 const { midOf } = Scene
 
-const speaker = Emulator.user({ first_name: "Victor", locale: "en" })
+const makeVisitor = Emulator.user({ first_name: "Victor", locale: "en" })
 
 const poll = (query = "") => succeeds(GET(`/updates?timeout=0&marker=0${query}`))
 
@@ -27,7 +27,7 @@ const last = (type: string) =>
     return polled.at(-1)!
   })
 
-const carries = (update: Json, ...fields: ReadonlyArray<string>) =>
+const containsOnly = (update: Json, ...fields: ReadonlyArray<string>) =>
   assert.hasAllKeys(update, ["update_type", "timestamp", ...fields])
 
 const user = (update: Json) => (update["user"] as Json)["user_id"]
@@ -54,7 +54,7 @@ says(
     const { group, visitor } = yield* Scene.make
     const sent = yield* visitor.send(group, "hi")
     const update = yield* last("message_created")
-    carries(update, "message")
+    containsOnly(update, "message")
     assert.deepStrictEqual(
       [update["timestamp"], (update["message"] as { body: Json }).body["mid"]],
       [5000, midOf(sent)]
@@ -67,13 +67,13 @@ assumes(
   "Events",
   "message_created contains message, and user_locale in dialogs",
   Effect.gen(function* () {
-    const visitor = yield* speaker
+    const visitor = yield* makeVisitor
     yield* visitor.send("hi")
     const inDialog = yield* last("message_created")
-    carries(inDialog, "message", "user_locale")
+    containsOnly(inDialog, "message", "user_locale")
     assert.strictEqual(inDialog["user_locale"], "en")
     yield* visitor.send(yield* Emulator.chat({ owner: visitor }), "hi")
-    carries(yield* last("message_created"), "message")
+    containsOnly(yield* last("message_created"), "message")
   })
 )
 
@@ -97,7 +97,7 @@ says(
     const visitor = yield* Emulator.user("Victor")
     const { chat_id } = yield* visitor.start()
     const update = yield* last("bot_started")
-    carries(update, "chat_id", "user")
+    containsOnly(update, "chat_id", "user")
     assert.deepStrictEqual([update["chat_id"], user(update)], [chat_id, visitor.user_id])
   })
 )
@@ -107,11 +107,11 @@ assumes(
   "Events",
   "bot_started contains the payload of the deep link, of up to 128 characters, and user_locale",
   Effect.gen(function* () {
-    const visitor = yield* speaker
+    const visitor = yield* makeVisitor
     const payload = "a".repeat(128)
     yield* visitor.start(payload)
     const update = yield* last("bot_started")
-    carries(update, "chat_id", "user", "payload", "user_locale")
+    containsOnly(update, "chat_id", "user", "payload", "user_locale")
     assert.strictEqual(update["payload"], payload)
     const { reason: problem } = yield* Effect.flip(visitor.start(`${payload}a`))
     assert.strictEqual(problem, "the payload of a deep link has at most 128 characters")
@@ -154,7 +154,7 @@ assumes(
   "message_callback contains callback {timestamp, callback_id, payload?, user} and message, and user_locale in dialogs",
   Effect.gen(function* () {
     yield* TestClock.setTime(5000)
-    const visitor = yield* speaker
+    const visitor = yield* makeVisitor
     yield* visitor.start()
     const buttons = [
       [
@@ -167,7 +167,7 @@ assumes(
     const [message] = yield* Emulator.messages(yield* visitor.dialog)
     const callback_id = yield* visitor.press(message, "A")
     const update = yield* last("message_callback")
-    carries(update, "callback", "message", "user_locale")
+    containsOnly(update, "callback", "message", "user_locale")
     const { callback } = update as { callback: Json }
     assert.deepInclude(callback, { timestamp: 5000, callback_id, payload: "p" })
     assert.strictEqual(user(callback), visitor.user_id)
@@ -184,7 +184,7 @@ assumes(
     const { asked, visitor } = yield* Scene.make
     yield* Messages.remove({ message_id: midOf(asked) })
     const callback_id = yield* visitor.press(asked, "Yes")
-    carries(yield* last("message_callback"), "callback")
+    containsOnly(yield* last("message_callback"), "callback")
     yield* Answers.send({ callback_id: callback_id!, notification: "It is gone" })
     assert.strictEqual(yield* visitor.notification, "It is gone")
   })
@@ -256,7 +256,7 @@ assumes(
     const { group, visitor } = yield* Scene.make
     yield* visitor.edit(yield* visitor.send(group, "hi"), "ho")
     const update = yield* last("message_edited")
-    carries(update, "message")
+    containsOnly(update, "message")
     assert.strictEqual((update["message"] as { body: Json }).body["text"], "ho")
   })
 )
@@ -270,7 +270,7 @@ assumes(
     const sent = yield* visitor.send(group, "hi")
     yield* owner.remove(sent)
     const update = yield* last("message_removed")
-    carries(update, "message_id", "chat_id", "user_id")
+    containsOnly(update, "message_id", "chat_id", "user_id")
     assert.deepInclude(update, { message_id: midOf(sent), chat_id: group.chat_id, user_id: owner.user_id })
   })
 )
@@ -307,7 +307,7 @@ assumes(
       yield* owner.addBot(chat)
       for (const type of ["bot_removed", "bot_added"]) {
         const update = yield* last(type)
-        carries(update, "chat_id", "user", "is_channel")
+        containsOnly(update, "chat_id", "user", "is_channel")
         assert.deepInclude(update, { chat_id: chat.chat_id, is_channel: chat.type === "channel" })
         assert.strictEqual(user(update), owner.user_id)
       }
@@ -342,11 +342,11 @@ assumes(
     const { channel, friend, group } = yield* Scene.make
     yield* friend.join(channel)
     const joined = yield* last("user_added")
-    carries(joined, "chat_id", "user", "is_channel")
+    containsOnly(joined, "chat_id", "user", "is_channel")
     assert.deepStrictEqual([user(joined), joined["is_channel"]], [friend.user_id, true])
     yield* Members.add({ chat_id: group.chat_id, user_ids: [friend.user_id] })
     const added = yield* last("user_added")
-    carries(added, "chat_id", "user", "is_channel", "inviter_id")
+    containsOnly(added, "chat_id", "user", "is_channel", "inviter_id")
     assert.strictEqual(added["inviter_id"], (yield* GET("/me")).at("user_id"))
   })
 )
@@ -359,11 +359,11 @@ assumes(
     const { channel, group, visitor } = yield* Scene.make
     yield* visitor.leave(channel)
     const left = yield* last("user_removed")
-    carries(left, "chat_id", "user", "is_channel")
+    containsOnly(left, "chat_id", "user", "is_channel")
     assert.strictEqual(user(left), visitor.user_id)
     yield* hasSuccess(DELETE(`/chats/${group.chat_id}/members?user_id=${visitor.user_id}`), true)
     const removed = yield* last("user_removed")
-    carries(removed, "chat_id", "user", "is_channel", "admin_id")
+    containsOnly(removed, "chat_id", "user", "is_channel", "admin_id")
     assert.strictEqual(removed["admin_id"], (yield* GET("/me")).at("user_id"))
   })
 )
@@ -373,7 +373,7 @@ assumes(
   "Events",
   "bot_stopped, dialog_cleared, dialog_removed, dialog_muted and dialog_unmuted contain chat_id, user and user_locale; dialog_muted also muted_until",
   Effect.gen(function* () {
-    const visitor = yield* speaker
+    const visitor = yield* makeVisitor
     const { chat_id } = yield* visitor.start()
     yield* visitor.muteDialog(9000)
     yield* visitor.unmuteDialog
@@ -382,12 +382,12 @@ assumes(
     yield* visitor.stop
     for (const type of ["dialog_unmuted", "dialog_cleared", "dialog_removed", "bot_stopped"]) {
       const update = yield* last(type)
-      carries(update, "chat_id", "user", "user_locale")
+      containsOnly(update, "chat_id", "user", "user_locale")
       assert.deepInclude(update, { chat_id, user_locale: "en" })
       assert.strictEqual(user(update), visitor.user_id)
     }
     const muted = yield* last("dialog_muted")
-    carries(muted, "chat_id", "user", "muted_until", "user_locale")
+    containsOnly(muted, "chat_id", "user", "muted_until", "user_locale")
     assert.strictEqual(muted["muted_until"], 9000)
   })
 )
@@ -400,7 +400,7 @@ assumes(
     const { group, owner } = yield* Scene.make
     yield* owner.rename(group, "Writers")
     const update = yield* last("chat_title_changed")
-    carries(update, "chat_id", "user", "title")
+    containsOnly(update, "chat_id", "user", "title")
     assert.deepStrictEqual([update["title"], user(update)], ["Writers", owner.user_id])
   })
 )
@@ -418,7 +418,7 @@ assumes(
     assert.deepInclude(appointed, { ...place, is_admin: true, permissions: ["write", "edit"] })
     yield* owner.setBotAdmin(channel, undefined)
     const dismissed = yield* last("bot_admin_permissions_changed")
-    carries(dismissed, "chat_id", "user_id", "bot_id", "is_channel", "is_admin")
+    containsOnly(dismissed, "chat_id", "user_id", "bot_id", "is_channel", "is_admin")
     assert.deepInclude(dismissed, { ...place, is_admin: false })
   })
 )

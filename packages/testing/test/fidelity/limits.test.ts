@@ -8,7 +8,7 @@ import * as Scene from "../support/scene.ts"
 
 const limited = Effect.provide(Emulator.layerBot({ limits: EmulatorOptions.platformLimits }))
 
-const { messages: _, ...atHost } = EmulatorOptions.platformLimits
+const { messages: _, ...hostLimits } = EmulatorOptions.platformLimits
 
 const times = <A, E, R>(count: number, effect: Effect.Effect<A, E, R>) =>
   Effect.forEach(Array.from({ length: count }), () => effect)
@@ -75,7 +75,7 @@ says(
     yield* tooMany(third)
     yield* TestClock.adjust("1 second")
     yield* succeeds(third)
-  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...atHost, messages: 30 } })))
+  }).pipe(Effect.provide(Emulator.layerBot({ limits: { ...hostLimits, messages: 30 } })))
 )
 
 assumes(

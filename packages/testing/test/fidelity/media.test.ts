@@ -91,10 +91,10 @@ says(
       ["a.m4a", m4a(3601), m4a(3600)],
       ["b.m4a", moovLast(mp4(0, 0, 3601), 300_000), moovLast(mp4(0, 0, 3600), 300_000)]
     ] as const
-    for (const [name, long, fitting] of files) {
+    for (const [name, rejected, accepted] of files) {
       const tried = yield* refusals("audio", [
-        [name, long],
-        [name, fitting]
+        [name, rejected],
+        [name, accepted]
       ])
       assert.deepStrictEqual(tried, ["400 upload.duration", "taken"], name)
     }
@@ -187,7 +187,7 @@ const video = (content: Content) =>
     return { path: `/videos/${address.token}`, attached: (key: string) => at(`message.body.attachments.0.${key}`) }
   })
 
-const lookOf = (valueAt: (key: string) => unknown) => [valueAt("width"), valueAt("height"), valueAt("duration")]
+const sizeOf = (valueAt: (key: string) => unknown) => [valueAt("width"), valueAt("height"), valueAt("duration")]
 
 assumes(
   "A",
@@ -195,8 +195,8 @@ assumes(
   "A video has the width, the height and the duration of its header, in messages and in GET /videos/{token}",
   Effect.gen(function* () {
     const { attached, path } = yield* video(mp4(640, 360, 95))
-    assert.deepStrictEqual(lookOf(attached), [640, 360, 95])
-    assert.deepStrictEqual(lookOf((yield* succeeds(GET(path))).at), [640, 360, 95])
+    assert.deepStrictEqual(sizeOf(attached), [640, 360, 95])
+    assert.deepStrictEqual(sizeOf((yield* succeeds(GET(path))).at), [640, 360, 95])
   })
 )
 
@@ -207,7 +207,7 @@ assumes(
   Effect.gen(function* () {
     const { group } = yield* Scene.make
     const whole = moovLast(mp4(640, 360, 95), 300_000)
-    assert.deepStrictEqual(lookOf((yield* video(whole)).attached), [640, 360, 95])
+    assert.deepStrictEqual(sizeOf((yield* video(whole)).attached), [640, 360, 95])
     for (const first of [10, 30, 45, 300_044, whole.byteLength - 1]) {
       const { token, url } = yield* Uploads.create({ type: "video" })
       const parts = [
@@ -225,7 +225,7 @@ assumes(
       const attachments = [{ type: "video", payload: { token } }]
       const { at } = yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { attachments }))
       assert.deepStrictEqual(
-        lookOf((key) => at(`message.body.attachments.0.${key}`)),
+        sizeOf((key) => at(`message.body.attachments.0.${key}`)),
         [640, 360, 95],
         `in parts from ${first} on`
       )
@@ -239,7 +239,7 @@ assumes(
   "A video whose header has no size is 1280 x 720 px and 1 second long in GET /videos/{token}",
   Effect.gen(function* () {
     const { attached, path } = yield* video("no header")
-    assert.deepStrictEqual(lookOf(attached), [undefined, undefined, undefined])
-    assert.deepStrictEqual(lookOf((yield* succeeds(GET(path))).at), [1280, 720, 1])
+    assert.deepStrictEqual(sizeOf(attached), [undefined, undefined, undefined])
+    assert.deepStrictEqual(sizeOf((yield* succeeds(GET(path))).at), [1280, 720, 1])
   })
 )

@@ -21,7 +21,7 @@ const secrets = Effect.gen(function* () {
   return seen
 })
 
-const happen = (update_type: string) =>
+const deliver = (update_type: string) =>
   Effect.andThen(Emulator.deliver({ update_type, timestamp: 0 }), TestClock.adjust("0 millis"))
 
 says(
@@ -36,7 +36,7 @@ says(
     const received = yield* secrets
     for (const secret of ["AZaz0", "-".repeat(256)]) {
       yield* hasSuccess(subscribe({ url, secret }), true)
-      yield* happen("a")
+      yield* deliver("a")
     }
     assert.deepStrictEqual(received, ["AZaz0", "-".repeat(256)])
   })
@@ -50,8 +50,8 @@ says(
     yield* hasSuccess(subscribe({ url, secret: "secret-1", update_types: ["a"] }), true)
     yield* hasSuccess(subscribe({ url, secret: "secret-2", update_types: ["b"] }), true)
     assert.deepStrictEqual(yield* urls, [url])
-    yield* happen("a")
-    yield* happen("b")
+    yield* deliver("a")
+    yield* deliver("b")
     assert.deepStrictEqual(received, ["secret-2"])
   })
 )
@@ -77,8 +77,8 @@ assumes(
     yield* hasSuccess(subscribe({ update_types: ["a"] }), false)
     yield* hasSuccess(subscribe({ url: 5 }), false)
     yield* hasSuccess(subscribe({ url }), true)
-    yield* happen("a")
-    yield* happen("from_the_future")
+    yield* deliver("a")
+    yield* deliver("from_the_future")
     assert.deepStrictEqual(received, [undefined, undefined])
   })
 )
