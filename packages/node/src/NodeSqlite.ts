@@ -51,7 +51,7 @@ export interface Options {
   readonly cachedStatements?: number | undefined
 }
 
-const toSettings = (options: Options): Database.Settings => ({
+const toSettings = (options: Options): Database.ConnectionOptions => ({
   filename: options.filename,
   synchronous: options.synchronous ?? "FULL",
   busyTimeout: Duration.fromInputUnsafe(options.busyTimeout ?? "5 seconds"),
@@ -68,7 +68,7 @@ const closed = (filename: string) =>
     })
   })
 
-const openScoped = (settings: Database.Settings) =>
+const openScoped = (settings: Database.ConnectionOptions) =>
   Effect.map(
     Effect.acquireRelease(
       Connection.whenFree(settings.busyTimeout)(
@@ -79,7 +79,7 @@ const openScoped = (settings: Database.Settings) =>
     (database) => Connection.make(settings, database)
   )
 
-const makeClient = Effect.fnUntraced(function* (settings: Database.Settings) {
+const makeClient = Effect.fnUntraced(function* (settings: Database.ConnectionOptions) {
   const semaphore = yield* Semaphore.make(1)
   const scope = yield* Effect.scope
   let ended = false

@@ -6,7 +6,7 @@ export interface ProxyAddress {
   readonly authorization: string | undefined
 }
 
-interface DispatcherSettings {
+interface DispatcherOptions {
   readonly secureContext: SecureContext | undefined
   readonly proxy: ProxyAddress | undefined
   readonly connections: number
@@ -54,8 +54,8 @@ const tunnelErrors: Undici.Dispatcher.DispatcherComposeInterceptor = (dispatch) 
       )
   })
 
-const makeAgent = (settings: DispatcherSettings): Undici.Dispatcher => {
-  const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = settings
+const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
+  const { connections, connectTimeout, headersTimeout, bodyTimeout, proxy, secureContext } = options
   const tls = secureContext === undefined ? {} : { secureContext }
   const common = { connections, connectTimeout, headersTimeout, bodyTimeout }
   if (proxy === undefined) return new Undici.Agent({ ...common, connect: tls })
@@ -71,5 +71,5 @@ const makeAgent = (settings: DispatcherSettings): Undici.Dispatcher => {
   })
 }
 
-export const makeDispatcher = (settings: DispatcherSettings): Undici.Dispatcher =>
-  makeAgent(settings).compose(enforceTimeouts(settings.headersTimeout, settings.bodyTimeout))
+export const makeDispatcher = (options: DispatcherOptions): Undici.Dispatcher =>
+  makeAgent(options).compose(enforceTimeouts(options.headersTimeout, options.bodyTimeout))

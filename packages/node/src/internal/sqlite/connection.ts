@@ -68,7 +68,7 @@ const take = (iterator: Iterator<Row>): Array<Row> => {
 }
 
 /** The connection of an open database. Streams do not use cached statements, which may run again during the stream. */
-export const make = (settings: Database.Settings, database: DatabaseSync): SqliteConnection => {
+export const make = (settings: Database.ConnectionOptions, database: DatabaseSync): SqliteConnection => {
   const cached = Database.makeCache(database, settings.cachedStatements)
   const uncached = (sql: string) => Database.prepare(database, sql)
   const wait = whenFree(settings.busyTimeout)

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 
-export interface Settings {
+export interface ConnectionOptions {
   readonly filename: string
   readonly synchronous: "FULL" | "NORMAL" | "EXTRA" | "OFF"
   readonly busyTimeout: Duration.Duration
@@ -17,7 +17,7 @@ export const inMemory = (filename: string) => filename === ":memory:" || filenam
 const driver = () => process.getBuiltinModule("node:sqlite")
 
 /** Opens the file and configures the connection. Throws the errors of the driver. */
-export const open = (settings: Settings): DatabaseSync => {
+export const open = (settings: ConnectionOptions): DatabaseSync => {
   if (!inMemory(settings.filename)) mkdirSync(dirname(settings.filename), { recursive: true })
   const database = new (driver().DatabaseSync)(settings.filename, {
     enableForeignKeyConstraints: settings.foreignKeys
