@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { Json, QueuedUpdate, Update } from "../src/index.ts"
-import { chat_id, message, user } from "./support/fixtures.ts"
+import { Json, QueuedUpdate, Update, Updates } from "../src/index.ts"
+import { chat_id, message, seq, user } from "./support/fixtures.ts"
+import { ok, scripted } from "./support/scripted.ts"
 
 const keyOf = (json: object) => QueuedUpdate.defaultPartitionKey(Result.getOrThrow(Update.parse(Json.stringify(json))))
 
@@ -49,4 +51,22 @@ describe("QueuedUpdate.fromDecoded", () => {
     assert.strictEqual(QueuedUpdate.fromDecoded(decoded, { receivedAt: 1, text }).text, text)
     assert.strictEqual(QueuedUpdate.fromDecoded(decoded, { receivedAt: 1 }).text, `{"update_type":"planet_aligned"}`)
   })
+
+  it.effect("has all members of an update that was polled, also those that this version does not know", () =>
+    Effect.gen(function* () {
+      const update = {
+        update_type: "bot_started",
+        timestamp: 1,
+        chat_id: 7,
+        user: { ...user, mood: "good" },
+        extra: [seq]
+      }
+      const platform = scripted(ok({ updates: [update] }))
+      const { updates } = yield* Effect.provide(Updates.list({}), platform.layer())
+      const [decoded] = updates
+      if (Result.isFailure(decoded)) return assert.fail(decoded.failure.message)
+      const { text } = QueuedUpdate.fromDecoded(decoded, { receivedAt: 1 })
+      assert.deepStrictEqual<unknown>(Json.parse(text), update)
+    })
+  )
 })

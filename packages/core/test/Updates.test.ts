@@ -241,6 +241,49 @@ describe("Updates.run", () => {
   )
 })
 
+describe("An update with malformed parts", () => {
+  const malformed = {
+    decoded: Update.parse(
+      JSON.stringify({
+        update_type: "bot_started",
+        timestamp: 1,
+        chat_id: 1,
+        user: { user_id: 1, name: "Ann", is_bot: false }
+      })
+    )
+  }
+  const logging = (logs: Array<string>) =>
+    Logger.layer([
+      Logger.make(({ message }) => void (String(message).startsWith("Malformed") && logs.push(String(message))))
+    ])
+
+  const warning = "Malformed parts were decoded as unknown or left out: `user` `first_name` is missing"
+
+  it.effect("is handled, and logged once although it is retried", () =>
+    Effect.gen(function* () {
+      const logs: Array<string> = []
+      let attempts = 0
+      const handler = Handler.on("bot_started", ({ user }) =>
+        ++attempts < 3 ? Effect.fail("again") : Effect.sync(() => assert.strictEqual(user.first_name, "Ann"))
+      )
+      yield* Updates.run(handler, { retry: Schedule.recurs(5) }).pipe(
+        Effect.provide(source(malformed)),
+        Effect.provide(logging(logs))
+      )
+      assert.strictEqual(attempts, 3)
+      assert.deepStrictEqual(logs, [warning])
+    })
+  )
+
+  it.effect("is logged by the stream", () =>
+    Effect.gen(function* () {
+      const logs: Array<string> = []
+      yield* Stream.runDrain(Updates.stream).pipe(Effect.provide(source(malformed)), Effect.provide(logging(logs)))
+      assert.deepStrictEqual(logs, [warning])
+    })
+  )
+})
+
 describe("Updates.stream", () => {
   it.effect("emits the oldest update first, across chats, and ends with the source", () =>
     Effect.gen(function* () {

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
-import { Update } from "../../src/index.ts"
-import { chat_id, mid, user, user_id } from "../support/fixtures.ts"
+import { Messages, Update } from "../../src/index.ts"
+import { chat_id, message, mid, seq, user, user_id } from "../support/fixtures.ts"
+import { ok, scripted, token } from "../support/scripted.ts"
 
 const parse = (message: object, fields: object = {}) =>
   Update.parse(JSON.stringify({ update_type: "message_created", timestamp: 1, message, ...fields }))
@@ -42,4 +45,48 @@ describe("a value with several malformed parts", () => {
       }
     }
   })
+})
+
+const logging = (logs: Array<string>) =>
+  Logger.layer([Logger.make(({ logLevel, message }) => void logs.push(`${logLevel} ${String(message)}`))])
+
+describe("A response with malformed parts", () => {
+  it.effect("is decoded, and logged in one warning", () =>
+    Effect.gen(function* () {
+      const logs: Array<string> = []
+      const body = { mid, seq, text: "hi", attachments: [{ type: "sticker", payload: {} }] }
+      const platform = scripted(ok({ messages: [message(), message({ body, sender: { user_id: 1, name: "Ann" } })] }))
+      const messages = yield* Messages.list({ message_ids: [mid] }).pipe(
+        Effect.provide(platform.layer()),
+        Effect.provide(logging(logs))
+      )
+      assert.deepStrictEqual(messages[1].body?.attachments, [{ type: "unknown", raw: body.attachments[0] }])
+      assert.strictEqual(messages[1].sender?.first_name, "Ann")
+      assert.deepStrictEqual(logs, [
+        "Warn Messages.list: Malformed parts were decoded as unknown or left out: " +
+          "`messages[1].sender` `first_name` is missing; `messages[1].sender` `is_bot` is missing; " +
+          "`messages[1].body.attachments[0]` `payload.code` is missing"
+      ])
+    })
+  )
+
+  it.effect("does not log the token", () =>
+    Effect.gen(function* () {
+      const logs: Array<string> = []
+      const platform = scripted(ok(message({ body: { mid, seq, attachments: [{ type: token }, { type: "image" }] } })))
+      yield* Messages.get({ message_id: mid }).pipe(Effect.provide(platform.layer()), Effect.provide(logging(logs)))
+      assert.lengthOf(logs, 1)
+      assert.notInclude(logs[0], token)
+    })
+  )
+
+  it.effect("fails if a required part is malformed", () =>
+    Effect.gen(function* () {
+      const platform = scripted(ok(message({ timestamp: "now", body: { mid, seq, attachments: [{ type: "image" }] } })))
+      const error = yield* Messages.get({ message_id: mid }).pipe(Effect.flip, Effect.provide(platform.layer()))
+      if (error._tag !== "RequestFailed") return assert.fail(error.message)
+      assert.strictEqual(error.reason._tag, "InvalidResponse")
+      assert.include(error.message, "timestamp")
+    })
+  )
 })
