@@ -31,6 +31,9 @@ type Report =
 
 const batch = 200
 
+/** For targets whose texts are long. */
+const longBatch = 20
+
 /** The number of inputs, and the last one as UTF-8, for the report of an input that never ends. */
 const lastInput = (memory: SharedArrayBuffer) => {
   const header = new Uint32Array(memory, 0, 2)
@@ -62,7 +65,12 @@ const fuzz = async ({ inputs, memory, prefix, replay, seed, until }: Options, re
         counts[target.name]++
         write(input)
       }
-      const options = { seed: `${seed}/${round}`, runs: batch, replay, onInput }
+      const options = {
+        seed: `${seed}/${round}`,
+        runs: target.maxMillis === undefined ? batch : longBatch,
+        replay,
+        onInput
+      }
       report({ _tag: "Started", target: target.name, seed: options.seed })
       const result = await Effect.runPromise(Effect.result(run(target, options)))
       if (Result.isSuccess(result)) continue
