@@ -19,6 +19,7 @@ import type * as Declaration from "./Declaration.ts"
 import * as DeepLink from "./DeepLink.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Inbox from "./Inbox.ts"
+import * as MiniApp from "./MiniApp.ts"
 import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
 import * as Payload from "./Payload.ts"
@@ -426,6 +427,25 @@ export const MalformedLink = make(DeepLink.MalformedLink, "MalformedLink", {
   payload: Schema.String,
   update: ExactUpdate
 })
+
+/**
+ * Codec of `MiniApp.InvalidInitData`.
+ *
+ * @category mini apps
+ * @since 0.1.0
+ */
+export const InvalidInitData = make(MiniApp.InvalidInitData, "InvalidInitData", {
+  reason: Schema.Literals(["Malformed", "Forged", "Expired"]),
+  problem: Schema.String
+})
+
+/**
+ * Codec of `RateLimiter.PermitExpired`.
+ *
+ * @category rate limits
+ * @since 0.1.0
+ */
+export const PermitExpired = make(RateLimiter.PermitExpired, "PermitExpired", {})
 
 /**
  * Codec of `Settings.InvalidSettings`.

@@ -13,6 +13,7 @@ import {
   DeepLink,
   ErrorSchema,
   Inbox,
+  MiniApp,
   Messages,
   Payload,
   RateLimiter,
@@ -121,6 +122,8 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   [ErrorSchema.NoChat, [new Messages.NoChat({ update: created })]],
   [ErrorSchema.MalformedUpdate, [new Update.MalformedUpdate({ problem: "`message` is missing", raw: { seq } })]],
   [ErrorSchema.InboxFull, [new Inbox.InboxFull({ capacity: 3 })]],
+  [ErrorSchema.InvalidInitData, [new MiniApp.InvalidInitData({ reason: "Forged", problem: "the hash is wrong" })]],
+  [ErrorSchema.PermitExpired, [new RateLimiter.PermitExpired()]],
   [ErrorSchema.InboxStopping, [new Inbox.InboxStopping()]],
   [
     ErrorSchema.StoreError,
