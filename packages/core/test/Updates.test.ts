@@ -267,8 +267,7 @@ describe("An update with malformed parts", () => {
         ++attempts < 3 ? Effect.fail("again") : Effect.sync(() => assert.strictEqual(user.first_name, "Ann"))
       )
       yield* Updates.run(handler, { retry: Schedule.recurs(5) }).pipe(
-        Effect.provide(source(malformed)),
-        Effect.provide(logging(logs))
+        Effect.provide([source(malformed), logging(logs)])
       )
       assert.strictEqual(attempts, 3)
       assert.deepStrictEqual(logs, [warning])
@@ -278,7 +277,7 @@ describe("An update with malformed parts", () => {
   it.effect("is logged by the stream", () =>
     Effect.gen(function* () {
       const logs: Array<string> = []
-      yield* Stream.runDrain(Updates.stream).pipe(Effect.provide(source(malformed)), Effect.provide(logging(logs)))
+      yield* Stream.runDrain(Updates.stream).pipe(Effect.provide([source(malformed), logging(logs)]))
       assert.deepStrictEqual(logs, [warning])
     })
   )

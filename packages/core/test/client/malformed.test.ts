@@ -57,8 +57,7 @@ describe("A response with malformed parts", () => {
       const body = { mid, seq, text: "hi", attachments: [{ type: "sticker", payload: {} }] }
       const platform = scripted(ok({ messages: [message(), message({ body, sender: { user_id: 1, name: "Ann" } })] }))
       const messages = yield* Messages.list({ message_ids: [mid] }).pipe(
-        Effect.provide(platform.layer()),
-        Effect.provide(logging(logs))
+        Effect.provide([platform.layer(), logging(logs)])
       )
       assert.deepStrictEqual(messages[1].body?.attachments, [{ type: "unknown", raw: body.attachments[0] }])
       assert.strictEqual(messages[1].sender?.first_name, "Ann")
@@ -74,7 +73,7 @@ describe("A response with malformed parts", () => {
     Effect.gen(function* () {
       const logs: Array<string> = []
       const platform = scripted(ok(message({ body: { mid, seq, attachments: [{ type: token }, { type: "image" }] } })))
-      yield* Messages.get({ message_id: mid }).pipe(Effect.provide(platform.layer()), Effect.provide(logging(logs)))
+      yield* Messages.get({ message_id: mid }).pipe(Effect.provide([platform.layer(), logging(logs)]))
       assert.lengthOf(logs, 1)
       assert.notInclude(logs[0], token)
     })
