@@ -152,9 +152,9 @@ describe("the packed packages in an empty folder", () => {
     const machine = [root, homedir(), tmpdir()].filter((path) => path.length > 1)
     const all = contents(...publicPackages)
     assert.isNotEmpty(all.filter(({ path }) => path.endsWith(".map")))
-    const telling = all.filter(({ text }) => machine.some((path) => text.includes(`${path}/`)))
+    const offending = all.filter(({ text }) => machine.some((path) => text.includes(`${path}/`)))
     assert.deepStrictEqual(
-      telling.map(({ path }) => path),
+      offending.map(({ path }) => path),
       []
     )
   })

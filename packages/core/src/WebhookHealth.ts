@@ -43,7 +43,7 @@ export interface Health {
      * Whether the oldest waiting update is younger than `maxAge`, with the number of waiting updates and the age of the
      * oldest one in milliseconds.
      */
-    readonly backlog: Check & { readonly waiting?: number; readonly ageMs?: number }
+    readonly queue: Check & { readonly waiting?: number; readonly ageMs?: number }
     /** Whether the platform has the subscription. Not present if this process does not manage the subscription. */
     readonly subscription?: Check
   }

@@ -17,7 +17,7 @@ describe("The health of the webhook", () => {
       assert.deepStrictEqual(yield* ask("live"), { status: 200, body: { ok: true } })
       assert.deepStrictEqual(yield* ask("ready", "HEAD"), {
         status: 200,
-        body: { ok: true, checks: { inbox: { ok: true }, backlog: { ok: true, waiting: 0, ageMs: 0 } } }
+        body: { ok: true, checks: { inbox: { ok: true }, queue: { ok: true, waiting: 0, ageMs: 0 } } }
       })
       assert.strictEqual((yield* ask("ready", "POST")).status, 405)
       assert.strictEqual((yield* ask("other")).status, 404)
@@ -36,7 +36,7 @@ describe("The health of the webhook", () => {
         ok: false,
         checks: {
           inbox: { ok: true },
-          backlog: {
+          queue: {
             ok: false,
             problem: "the oldest update has been waiting for more than 5m",
             waiting: 1,

@@ -25,7 +25,7 @@ const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.
     const isOld = ageMs > Duration.toMillis(maxAge)
     return {
       inbox: check((yield* inbox.isOpen) ? undefined : "the program is stopping, so the inbox accepts no updates"),
-      backlog: {
+      queue: {
         ...check(isOld ? `the oldest update has been waiting for more than ${Duration.format(maxAge)}` : undefined),
         waiting: queued,
         ageMs
@@ -35,7 +35,7 @@ const checkInbox = (inbox: Inbox["Service"], maxAge: Duration.Duration): Effect.
     // The message of the store may contain an address or a name, and anybody can read the health.
     Effect.orElseSucceed(() => ({
       inbox: check("the inbox cannot be reached"),
-      backlog: check("the waiting updates cannot be counted")
+      queue: check("the waiting updates cannot be counted")
     }))
   )
 
@@ -46,12 +46,12 @@ interface Options {
 }
 
 export const makeHealth = ({ inbox, maxAge, subscriptionState }: Options): Effect.Effect<Health> =>
-  Effect.map(checkInbox(inbox, maxAge), ({ backlog, inbox }) => {
+  Effect.map(checkInbox(inbox, maxAge), ({ queue, inbox }) => {
     const state = subscriptionState()
     const subscription = check(subscriptionProblems[state])
     return {
-      ok: inbox.ok && backlog.ok && subscription.ok,
-      checks: { inbox, backlog, ...(state === "unmanaged" ? undefined : { subscription }) }
+      ok: inbox.ok && queue.ok && subscription.ok,
+      checks: { inbox, queue, ...(state === "unmanaged" ? undefined : { subscription }) }
     }
   })
 
