@@ -170,7 +170,7 @@ describe("the steps of the README for a new project", () => {
     return stripVTControlCharacters(output)
   }
 
-  const [packing, creating, settings, checking, ...more] = fencesOf("Packages")
+  const [packing, creating, settings, checking, ...more] = fencesOf("Setup", "docs/project.md")
   const [bot] = fencesOf("A bot")
   const [test] = fencesOf("Its test")
 

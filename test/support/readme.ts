@@ -4,12 +4,15 @@ import { delimiter, dirname, join } from "node:path"
 import { assert } from "vitest"
 import { root } from "../../scripts/internal/workspace.ts"
 
-const readme = readFileSync(join(root, "README.md"), "utf8")
-
-/** The fences of a section of the README, in their order. */
-export const fencesOf = (heading: string): ReadonlyArray<{ readonly language: string; readonly text: string }> => {
-  const section = readme.split(/^## /m).find((each) => each.startsWith(`${heading}\n`))
-  assert.isDefined(section, `The README has no section ${heading}`)
+/** The fences of a section of a page, in their order. */
+export const fencesOf = (
+  heading: string,
+  page = "README.md"
+): ReadonlyArray<{ readonly language: string; readonly text: string }> => {
+  const section = readFileSync(join(root, page), "utf8")
+    .split(/^## /m)
+    .find((each) => each.startsWith(`${heading}\n`))
+  assert.isDefined(section, `${page} has no section ${heading}`)
   return [...section!.matchAll(/^```(\w+)[^\n]*\n([^]*?)^```$/gm)].map(([, language, text]) => ({ language, text }))
 }
 
