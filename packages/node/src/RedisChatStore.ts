@@ -15,7 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/chats/redisScripts.ts"
-import { toKnownChat } from "./internal/chats/row.ts"
+import { toKnownChats } from "./internal/chats/row.ts"
 import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
 
 /**
@@ -64,7 +64,7 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
       ids.length === 0
         ? Effect.succeed([])
         : read(keys, ids).pipe(
-            Effect.flatMap(Effect.forEach((values) => toKnownChat(scripts.toRow(values)))),
+            Effect.flatMap((values) => toKnownChats(values.map(scripts.toRow))),
             Effect.mapError(toStoreError(operation))
           )
 

@@ -17,7 +17,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import { type ChatRow, chatColumns, fromRecord, toKnownChat } from "./internal/chats/row.ts"
+import { type ChatRow, chatColumns, fromRecord, toKnownChats } from "./internal/chats/row.ts"
 import { combine, migrations, recordColumns } from "./internal/chats/sqlSchema.ts"
 import { makeStore } from "./internal/stores/sql.ts"
 import { encodeText } from "./internal/stores/values.ts"
@@ -78,7 +78,7 @@ export const make: (
     const select = (operation: string, where: Fragment, limit: number) =>
       sql<ChatRow>`SELECT ${sql.literal(chatColumns.join(", "))} FROM ${chats}
         WHERE ${where} ORDER BY chat_id LIMIT ${limit}`.pipe(
-        Effect.flatMap(Effect.forEach(toKnownChat)),
+        Effect.flatMap(toKnownChats),
         Effect.mapError(toStoreError(operation))
       )
 

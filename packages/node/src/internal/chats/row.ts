@@ -3,6 +3,7 @@ import { KnownChat, Rights } from "@colloquy/core/KnownChat"
 import { ChatId } from "@colloquy/core/Recipient"
 import { User } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { encodeText, StoredInteger, StoredText } from "../stores/values.ts"
 
@@ -70,14 +71,25 @@ const Chat = Schema.Struct({
   data: Schema.fromJsonString(KnownChat.fields.data)
 })
 
-const decode = Schema.decodeUnknownEffect(Chat)
+const decode = Schema.decodeUnknownResult(Chat)
 
-/** Fails if a column is not what `fromRecord` wrote. */
-export const toKnownChat = (row: ChatRow): Effect.Effect<KnownChat, Schema.SchemaError> =>
-  Effect.map(decode(row), ({ dialog_user, rights, title, type, ...chat }) => ({
+const toKnownChat = (row: ChatRow): Result.Result<KnownChat, Schema.SchemaError> =>
+  Result.map(decode(row), ({ dialog_user, rights, title, type, ...chat }) => ({
     ...chat,
     ...(type === null ? {} : { type }),
     ...(title === null ? {} : { title }),
     ...(dialog_user === null ? {} : { user: dialog_user }),
     ...(rights === null ? {} : { rights })
   }))
+
+/** Fails if a column is not what `fromRecord` wrote. */
+export const toKnownChats = (rows: ReadonlyArray<ChatRow>): Effect.Effect<Array<KnownChat>, Schema.SchemaError> =>
+  Effect.suspend(() => {
+    const chats: Array<KnownChat> = []
+    for (const row of rows) {
+      const chat = toKnownChat(row)
+      if (Result.isFailure(chat)) return Effect.fail(chat.failure)
+      chats.push(chat.success)
+    }
+    return Effect.succeed(chats)
+  })
