@@ -217,7 +217,7 @@ describe("the steps of the README for a new project", () => {
     }
     const known = { ...manifest.devDependencies, ...manifest.dependencies }
     const required = ["@effect/sql-pg", "@effect/platform-node"].map((name) => `${name}@${known[name]}`)
-    for (const page of ["README.md", "packages/node/README.md"]) {
+    for (const page of ["docs/project.md", "packages/node/README.md"]) {
       const text = readFileSync(join(root, page), "utf8")
       for (const name of required) assert.include(text, `\`${name}\``, page)
     }
