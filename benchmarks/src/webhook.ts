@@ -48,17 +48,17 @@ const drain = Effect.gen(function* () {
   const { store } = yield* Inbox.Inbox
   const owner = "benchmark"
   for (;;) {
-    const partitions = yield* store.claim({ owner, now: 0, leaseUntil: 1, maxPartitions: 1000, maxUpdates: 1000 })
+    const partitions = yield* store.claim({ owner, leaseDuration: 0, maxPartitions: 1000, maxUpdates: 1000, begin: 0 })
     if (partitions.length === 0) return
     yield* store.commit(
-      partitions.flatMap(({ key, updates }) =>
-        updates.map(({ id }, index) => ({
-          owner,
-          partitionKey: key,
-          completed: { id },
-          release: index === updates.length - 1
-        }))
-      )
+      partitions.map(({ key, updates }) => ({
+        owner,
+        partitionKey: key,
+        completed: updates.map(({ id }) => ({ id })),
+        failed: [],
+        begun: [],
+        release: true
+      }))
     )
   }
 })

@@ -28,6 +28,8 @@ const rows = updateTexts.flatMap((text) => [
     error: "no",
     attempts: 1,
     failed_at: 1,
+    crashes: 1,
+    begun: "1,2",
     value: "1"
   })
 ])
@@ -57,7 +59,8 @@ const decoded = (text: string): ReadonlyArray<string> => {
 /** Executes the operations of a consumer on its store. Returns the texts of the results. */
 const consume = (store: InboxStore.InboxStore["Service"]) =>
   Effect.gen(function* () {
-    const partitions = yield* store.claim({ owner: "fuzz", now: 10, leaseUntil: 20, maxPartitions: 10, maxUpdates: 10 })
+    const claim = { owner: "fuzz", leaseDuration: 10_000, maxPartitions: 10, maxUpdates: 10, begin: 1 }
+    const partitions = yield* store.claim(claim)
     const texts = partitions.flatMap(({ updates }) => updates.flatMap(({ update }) => decoded(update.text)))
     for (const { key, updates } of partitions) {
       for (const [index, { id, update }] of updates.entries()) {
@@ -68,7 +71,9 @@ const consume = (store: InboxStore.InboxStore["Service"]) =>
           {
             owner: "fuzz",
             partitionKey: key,
-            completed: { id, ...(failure === undefined ? {} : { failure }) },
+            completed: [{ id, failure }],
+            failed: [],
+            begun: [],
             release: index === updates.length - 1
           }
         ])

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Deduplication } from "./internal/updates/deduplication.ts"
-import { makeHeap } from "./internal/updates/heap.ts"
+import { makePartitions } from "./internal/updates/memoryPartitions.ts"
 import type * as QueuedUpdate from "./QueuedUpdate.ts"
 import type { StoreError } from "./StoreError.ts"
 import * as WriteBatching from "./WriteBatching.ts"
@@ -34,17 +34,19 @@ export interface Batch {
 }
 
 /**
- * A queued update of a claimed partition.
+ * A queued update of a claimed partition. `attempts` above 0 means that the update may have been handled before.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ClaimedUpdate extends QueuedUpdate.Entry {
   /**
-   * Whether the update may have been handled before: it is the first update of a partition whose lease has expired, or it
-   * was a dead letter with at least one attempt.
+   * Number of attempts that began before this claim: those that failed, and those whose process died. A replayed dead
+   * letter keeps its attempts.
    */
-  readonly isRedelivered: boolean
+  readonly attempts: number
+  /** How many of these attempts ended because the process died. 0 after the replay of a dead letter. */
+  readonly crashes: number
 }
 
 /**
@@ -61,7 +63,7 @@ export interface Partition {
 }
 
 /**
- * A request for partitions. Claimed partitions belong to `owner` until `leaseUntil`.
+ * A request for partitions. Claimed partitions belong to `owner` until their lease ends.
  *
  * @category models
  * @since 0.1.0
@@ -69,14 +71,14 @@ export interface Partition {
 export interface Claim {
   /** The name of the consumer that claims. */
   readonly owner: string
-  /** Current time, in Unix milliseconds. */
-  readonly now: number
-  /** End of the lease, in Unix milliseconds. */
-  readonly leaseUntil: number
+  /** Duration of the lease in milliseconds, by the clock of the store. With 0, it has already expired. */
+  readonly leaseDuration: number
   /** Maximum number of partitions. */
   readonly maxPartitions: number
   /** Maximum number of updates of each partition. */
   readonly maxUpdates: number
+  /** How many of the first updates of each partition count as begun from now on: an attempt is running. */
+  readonly begin: number
 }
 
 /**
@@ -95,8 +97,21 @@ export interface Failure {
 }
 
 /**
- * A change of a claimed partition: acknowledges its first update or makes it a dead letter, and releases the partition if
- * `release` is set.
+ * An update that a {@link Commit} completes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Completed {
+  /** The id of the update. */
+  readonly id: string
+  /** Makes the update a dead letter. Default: the update is acknowledged, and thereby deleted. */
+  readonly failure?: Failure | undefined
+}
+
+/**
+ * A change of a claimed partition. Its parts apply in the order of the fields. Ids of updates that are not queued in the
+ * partition are ignored.
  *
  * @category models
  * @since 0.1.0
@@ -106,14 +121,23 @@ export interface Commit {
   readonly owner: string
   /** The partition. */
   readonly partitionKey: string
-  /**
-   * The first update of the partition. It is acknowledged, and thereby deleted, unless `failure` is set, which makes it a
-   * dead letter. Default: no update is completed.
-   */
-  readonly completed?: { readonly id: string; readonly failure?: Failure | undefined } | undefined
-  /** Whether to end the lease of the partition. */
+  /** Updates that are acknowledged or become dead letters. They may be any updates of the partition, in any order. */
+  readonly completed: ReadonlyArray<Completed>
+  /** Ids of updates whose attempt failed and is repeated later. They have one attempt more, and are no longer begun. */
+  readonly failed: ReadonlyArray<string>
+  /** Ids of updates whose attempt begins. */
+  readonly begun: ReadonlyArray<string>
+  /** Whether to end the lease of the partition. Updates that are still begun do not count as attempts or crashes. */
   readonly release: boolean
 }
+
+/**
+ * What a commit did. With `"leaseLost"`, the owner does not hold the partition, and nothing of the commit was applied.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CommitResult = "applied" | "leaseLost"
 
 /**
  * Statistics of a store.
@@ -131,8 +155,13 @@ export interface Stats {
 }
 
 /**
- * The operations of a store. Each operation is atomic, because several processes may use one store at the same time. All
- * times are Unix milliseconds of the caller's clock. `InboxSuite` of `@colloquy/testing` has the test cases for a store.
+ * The operations of a store. Each operation is atomic, because several processes may use one store at the same time.
+ * Leases are counted by the clock of the store. All other times are Unix milliseconds of the caller's clock. `InboxSuite`
+ * of `@colloquy/testing` has the test cases for a store.
+ *
+ * An update is begun while its attempt runs. A process that dies leaves its begun updates behind: when their lease has
+ * expired and their partition is claimed, each of them has one attempt and one crash more. Updates that are claimed and not
+ * begun do not change.
  *
  * @category services
  * @since 0.1.0
@@ -140,7 +169,7 @@ export interface Stats {
 export class InboxStore extends Context.Service<
   InboxStore,
   {
-    /** Whether other processes may use the store. If so, consumers hold leases and poll it every second. */
+    /** Whether other processes may use the store. If so, consumers hold leases and poll it. */
     readonly isShared: boolean
     /**
      * Stores a batch durably. Updates and dead letters whose fingerprint was received since `duplicatesSince`, or earlier
@@ -149,16 +178,24 @@ export class InboxStore extends Context.Service<
     readonly enqueue: (batch: Batch) => Effect.Effect<number, StoreError>
     /**
      * Claims partitions that have queued updates and no owner, or an expired lease. Partitions with the oldest first
-     * update come first. A partition has at most one owner, which keeps its updates in order across processes.
+     * update come first. A partition has at most one owner, which keeps its updates in order across processes. A claim
+     * survives the end of the process, but not necessarily a power failure.
      */
     readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Partition>, StoreError>
+    /** Applies commits in the given order. Returns a result for each commit. */
+    readonly commit: (commits: ReadonlyArray<Commit>) => Effect.Effect<ReadonlyArray<CommitResult>, StoreError>
     /**
-     * Applies commits in the given order. A commit whose owner has lost the partition is ignored: the next owner handles
-     * the update again.
+     * Sets the duration of the leases of all partitions that the owner holds, in milliseconds from now, and returns their
+     * keys. An expired lease is renewed if nothing was claimed from the store since, because the owner still holds it.
      */
-    readonly commit: (commits: ReadonlyArray<Commit>) => Effect.Effect<void, StoreError>
-    /** Sets the end of the leases of all partitions that the owner holds. A time in the past releases them. */
-    readonly renew: (owner: string, leaseUntil: number) => Effect.Effect<void, StoreError>
+    readonly renew: (owner: string, leaseDuration: number) => Effect.Effect<ReadonlyArray<string>, StoreError>
+    /** Ends all leases of the owner. Its begun updates do not count as attempts or crashes. */
+    readonly release: (owner: string) => Effect.Effect<void, StoreError>
+    /**
+     * Calls `wake` when another process has made a partition claimable, until the scope closes. A lost connection is
+     * restored. Consumers poll the store as well, because calls can be missed. Without this operation, they poll more often.
+     */
+    readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<Stats, StoreError>
     /** Returns the position up to which a source has been read, or `undefined` for a new source. */
@@ -170,7 +207,10 @@ export class InboxStore extends Context.Service<
       /** Maximum number of dead letters. */
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<QueuedUpdate.DeadLetter>, StoreError>
-    /** Moves dead letters to the end of their partitions, without deduplication. Returns how many existed. */
+    /**
+     * Moves dead letters to the end of their partitions, without deduplication. They keep their attempts and have no
+     * crashes. Returns how many existed.
+     */
     readonly replay: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
     /** Deletes dead letters. Returns how many existed. */
     readonly drop: (ids: ReadonlyArray<string>) => Effect.Effect<number, StoreError>
@@ -184,62 +224,22 @@ export class InboxStore extends Context.Service<
   }
 >()("@colloquy/core/InboxStore") {}
 
-interface MemoryEntry extends ClaimedUpdate {
-  readonly sequence: number
-  isRedelivered: boolean
-}
-
-interface MemoryPartition {
-  readonly key: string
-  updates: Array<MemoryEntry>
-  /** Index of the first queued update. Completed updates before it are removed in chunks. */
-  first: number
-  owner: string | undefined
-  leaseUntil: number
-}
-
-const compactAfter = 64
-
-const headOf = ({ first, updates }: MemoryPartition): number => updates[first]?.sequence ?? Infinity
-
 const makeMemoryUnsafe = (): InboxStore["Service"] => {
-  const partitions = new Map<string, MemoryPartition>()
-  const ready = makeHeap<MemoryPartition>((a, b) => headOf(a) < headOf(b))
+  let sequence = 0
+  const partitions = makePartitions(() => ++sequence)
   const deduplication = new Deduplication()
   const deadLetters = new Map<string, QueuedUpdate.DeadLetter>()
   const markers = new Map<string, bigint>()
-  let sequence = 0
-  let queued = 0
-  let nextLeaseEnd = Infinity
 
   const isNew = ({ fingerprint }: QueuedUpdate.QueuedUpdate, { now, duplicatesSince }: Batch): boolean =>
     deduplication.add(fingerprint, now, duplicatesSince)
-
-  const append = (update: QueuedUpdate.QueuedUpdate, isRedelivered: boolean): void => {
-    queued++
-    const entry = { id: String(++sequence), update, sequence, isRedelivered }
-    const partition = partitions.get(update.partitionKey)
-    if (partition !== undefined) {
-      partition.updates.push(entry)
-      return
-    }
-    const created: MemoryPartition = {
-      key: update.partitionKey,
-      updates: [entry],
-      first: 0,
-      owner: undefined,
-      leaseUntil: 0
-    }
-    partitions.set(update.partitionKey, created)
-    ready.push(created)
-  }
 
   const enqueue = (batch: Batch): number => {
     let added = 0
     for (const update of batch.updates) {
       if (!isNew(update, batch)) continue
       added++
-      append(update, false)
+      partitions.append(update, 0)
     }
     for (const { update, error } of batch.deadLetters) {
       if (!isNew(update, batch)) continue
@@ -251,76 +251,19 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     return added
   }
 
-  const release = (partition: MemoryPartition): void => {
-    partition.owner = undefined
-    if (partition.first === partition.updates.length) partitions.delete(partition.key)
-    else ready.push(partition)
-  }
-
-  const releaseExpired = (now: number): void => {
-    if (now < nextLeaseEnd) return
-    nextLeaseEnd = Infinity
-    for (const partition of partitions.values()) {
-      if (partition.owner === undefined) continue
-      if (partition.leaseUntil <= now) {
-        const head = partition.updates[partition.first]
-        if (head !== undefined) head.isRedelivered = true
-        release(partition)
-      } else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
+  const commit = ({ begun, completed, failed, owner, partitionKey, release }: Commit): CommitResult => {
+    const held = partitions.held(owner, partitionKey)
+    if (held === undefined) return "leaseLost"
+    for (const { failure, id } of completed) {
+      const update = held.complete(id)
+      if (update === undefined || failure === undefined) continue
+      const { attempts, error, failedAt } = failure
+      deadLetters.set(id, { id, update, error, attempts, failedAt })
     }
-  }
-
-  const claim = ({ owner, now, leaseUntil, maxPartitions, maxUpdates }: Claim): ReadonlyArray<Partition> => {
-    releaseExpired(now)
-    const claimed: Array<Partition> = []
-    while (claimed.length < maxPartitions) {
-      const partition = ready.pop()
-      if (partition === undefined) break
-      partition.owner = owner
-      partition.leaseUntil = leaseUntil
-      nextLeaseEnd = Math.min(nextLeaseEnd, leaseUntil)
-      const { first, key, updates } = partition
-      claimed.push({ key, updates: updates.slice(first, first + maxUpdates) })
-    }
-    return claimed
-  }
-
-  const complete = (partition: MemoryPartition, { id, failure }: NonNullable<Commit["completed"]>): void => {
-    const head = partition.updates[partition.first]
-    if (head === undefined || head.id !== id) return
-    queued--
-    partition.first++
-    if (failure !== undefined) {
-      const { error, attempts, failedAt } = failure
-      deadLetters.set(id, { id, update: head.update, error, attempts, failedAt })
-    }
-    if (partition.first >= compactAfter && partition.first * 2 >= partition.updates.length) {
-      partition.updates = partition.updates.slice(partition.first)
-      partition.first = 0
-    }
-  }
-
-  const commit = (commits: ReadonlyArray<Commit>): void => {
-    for (const { owner, partitionKey, completed, release: isReleased } of commits) {
-      const partition = partitions.get(partitionKey)
-      if (partition === undefined || partition.owner !== owner) continue
-      if (completed !== undefined) complete(partition, completed)
-      if (isReleased) release(partition)
-    }
-  }
-
-  const renew = (owner: string, leaseUntil: number): void => {
-    for (const partition of partitions.values()) if (partition.owner === owner) partition.leaseUntil = leaseUntil
-    nextLeaseEnd = Math.min(nextLeaseEnd, leaseUntil)
-  }
-
-  const oldestReceivedAt = (): number | undefined => {
-    let oldest: number | undefined
-    for (const { first, updates } of partitions.values()) {
-      const receivedAt = updates[first]?.update.receivedAt
-      if (receivedAt !== undefined && (oldest === undefined || receivedAt < oldest)) oldest = receivedAt
-    }
-    return oldest
+    for (const id of failed) held.fail(id)
+    for (const id of begun) held.begin(id)
+    if (release) held.release()
+    return "applied"
   }
 
   const removeDeadLetters = (ids: ReadonlyArray<string>): ReadonlyArray<QueuedUpdate.DeadLetter> =>
@@ -330,15 +273,19 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
       return deadLetter === undefined ? [] : [deadLetter]
     })
 
+  const atTime = <A>(use: (now: number) => A): Effect.Effect<A> =>
+    Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
+
   return {
     isShared: false,
     enqueue: (batch) => Effect.sync(() => enqueue(batch)),
-    claim: (options) => Effect.sync(() => claim(options)),
-    commit: (commits) => Effect.sync(() => commit(commits)),
-    renew: (owner, leaseUntil) => Effect.sync(() => renew(owner, leaseUntil)),
+    claim: (options) => atTime((now) => partitions.claim(options, now)),
+    commit: (commits) => Effect.sync(() => commits.map(commit)),
+    renew: (owner, leaseDuration) => atTime((now) => partitions.renew(owner, leaseDuration, now)),
+    release: (owner) => Effect.sync(() => partitions.release(owner)),
     stats: Effect.sync(() => ({
-      queued,
-      oldestReceivedAt: oldestReceivedAt(),
+      queued: partitions.size(),
+      oldestReceivedAt: partitions.oldestReceivedAt(),
       deadLetters: deadLetters.size
     })),
     marker: (source) => Effect.sync(() => markers.get(source)),
@@ -352,7 +299,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     replay: (ids) =>
       Effect.sync(() => {
         const removed = removeDeadLetters(ids)
-        for (const { attempts, update } of removed) append(update, attempts > 0)
+        for (const { attempts, update } of removed) partitions.append(update, attempts)
         return removed.length
       }),
     drop: (ids) => Effect.sync(() => removeDeadLetters(ids).length),
@@ -417,10 +364,10 @@ export const withWriteBatching = ({
     const enqueue = yield* WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight })
     const commit = yield* WriteBatching.make({
       write: (all: ReadonlyArray<ReadonlyArray<Commit>>) =>
-        Effect.as(
-          store.commit(all.flat()),
-          all.map(() => {})
-        ),
+        Effect.map(store.commit(all.flat()), (results) => {
+          let from = 0
+          return all.map((commits) => results.slice(from, (from += commits.length)))
+        }),
       weigh: (commits) => commits.length,
       maxWeight
     })

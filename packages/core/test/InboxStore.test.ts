@@ -68,12 +68,27 @@ describe("InboxStore.withWriteBatching", () => {
     Effect.gen(function* () {
       const { commits, store } = yield* watched()
       yield* store.enqueue(batch("a"))
-      const [{ updates }] = yield* store.claim({ owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 })
-      yield* each([
-        store.commit([{ owner: "two", partitionKey: "chat", release: true }]),
-        store.commit([{ owner: "one", partitionKey: "chat", completed: { id: updates[0].id }, release: true }])
+      const [{ updates }] = yield* store.claim({
+        owner: "one",
+        leaseDuration: 1,
+        maxPartitions: 1,
+        maxUpdates: 1,
+        begin: 0
+      })
+      const change = { partitionKey: "chat", completed: [], failed: [], begun: [], release: true }
+      const results = yield* each([
+        store.commit([{ ...change, owner: "two" }]),
+        store.commit([
+          { ...change, owner: "one", release: false },
+          { ...change, owner: "one", completed: [{ id: updates[0].id }] }
+        ]),
+        store.commit([{ ...change, owner: "one" }])
       ])
-      assert.deepStrictEqual(commits, [2])
+      assert.deepStrictEqual(
+        results.map((exit) => (Exit.isSuccess(exit) ? exit.value : [])),
+        [["leaseLost"], ["applied", "applied"], ["leaseLost"]]
+      )
+      assert.deepStrictEqual(commits, [4])
       assert.strictEqual((yield* store.stats).queued, 0)
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )

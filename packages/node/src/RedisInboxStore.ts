@@ -41,8 +41,8 @@ export const make = (options: Options = {}): Effect.Effect<InboxStore["Service"]
 
 /**
  * Provides an `InboxStore` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`. Every
- * operation is one atomic script. Several processes can share the store; their clocks must agree to within a small part
- * of the lease.
+ * operation is one atomic script. Several processes can share the store. Redis counts leases by its own clock, so the
+ * clocks of the processes may differ.
  *
  * How durable an update is depends on the settings of the server:
  *

@@ -45,8 +45,8 @@ export const make = (
  * Provides an `InboxStore` on the `SqlClient` of the program: `NodeSqlite.layer` of this package, or `PgClient.layer` of
  * `@effect/sql-pg`. The tables are created or migrated when the layer is built; several processes may start concurrently.
  *
- * Several processes can share one database: each partition has one owner at a time. Their clocks must agree to within a
- * small part of the lease.
+ * Several processes can share one database: each partition has one owner at a time. PostgreSQL counts leases by its own
+ * clock, so the clocks of the processes may differ.
  *
  * - In a SQLite file, the partitions of a process that was killed are claimed by the next process at once, without waiting
  *   for the end of the lease: each process holds a lock on a file beside the database, which the system releases. This

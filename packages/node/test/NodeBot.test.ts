@@ -96,7 +96,7 @@ describe("NodeBot", () => {
         yield* receive(received(1))
         assert.strictEqual((yield* Effect.flip(receive(received(2))))._tag, "InboxFull")
         assert.strictEqual(Duration.toMillis(leaseDuration), 60_000)
-        const claim = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+        const claim = { owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
         assert.deepStrictEqual(
           (yield* store.claim(claim)).map(({ key }) => key),
           ["one for all"]

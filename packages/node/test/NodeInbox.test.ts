@@ -25,7 +25,7 @@ describe("NodeInbox", () => {
         const inbox = yield* Inbox.Inbox
         assert.strictEqual((yield* inbox.stats).queued, 1)
         assert.strictEqual(yield* inbox.marker("polling"), 2n ** 60n)
-        const options = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+        const options = { owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
         const [partition] = yield* inbox.store.claim(options)
         assert.deepStrictEqual(partition.updates[0].update.decoded, Result.succeed(Fixtures.messageCreated()))
       }).pipe(Effect.provide(NodeInbox.layer({ filename })))

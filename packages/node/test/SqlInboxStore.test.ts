@@ -44,7 +44,7 @@ describe("SqlInboxStore with SQLite", () => {
       const sql = yield* SqlClient.SqlClient
       yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
       yield* sql`UPDATE colloquy_inbox_updates SET text = ${new Uint8Array([255])}`
-      const claim = { owner: "a", now: 1, leaseUntil: 2, maxPartitions: 1, maxUpdates: 1 }
+      const claim = { owner: "a", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
       const [{ updates }] = yield* store.claim(claim)
       assert.isTrue(Result.isFailure(updates[0].update.decoded))
       yield* sql`UPDATE colloquy_inbox_updates SET error = NULL, attempts = NULL, failed_at = 1`
@@ -143,12 +143,15 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     const prefix = databases.uniqueName()
     return Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore
-      const claim = store.claim({ owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 })
+      const claim = store.claim({ owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 })
       const operations = {
         enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: -1 }),
         claim,
-        commit: store.commit([{ owner: "one", partitionKey: "chat", completed: { id: "1" }, release: true }]),
-        renew: store.renew("one", 2)
+        commit: store.commit([
+          { owner: "one", partitionKey: "chat", completed: [{ id: "1" }], failed: [], begun: [], release: true }
+        ]),
+        renew: store.renew("one", 2),
+        release: store.release("one")
       }
       for (const [operation, effect] of Object.entries(operations)) {
         const exit = yield* losingConnection(

@@ -6,6 +6,7 @@
 import type { InboxStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
+import { attemptCases } from "./internal/updates/attemptCases.ts"
 import { claimCases } from "./internal/updates/claimCases.ts"
 import { deadLetterCases } from "./internal/updates/deadLetterCases.ts"
 import { enqueueCases } from "./internal/updates/enqueueCases.ts"
@@ -40,4 +41,4 @@ export interface Case {
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [...enqueueCases, ...claimCases, ...deadLetterCases]
+export const cases: ReadonlyArray<Case> = [...enqueueCases, ...claimCases, ...attemptCases, ...deadLetterCases]

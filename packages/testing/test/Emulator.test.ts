@@ -100,7 +100,7 @@ describe("Emulator.layerBot", () => {
     Effect.gen(function* () {
       const { receive, store } = yield* Inbox.Inbox
       yield* receive([{ decoded: Result.succeed(Fixtures.botStarted()) }])
-      const claim = { owner: "one", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 }
+      const claim = { owner: "one", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
       assert.deepStrictEqual(
         (yield* store.claim(claim)).map(({ key }) => key),
         ["one for all"]

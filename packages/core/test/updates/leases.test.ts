@@ -133,7 +133,7 @@ describe("leases", () => {
       isShared: true,
       claim: (options) => during("claim", store.claim(options)),
       commit: (commits) => during("commit", store.commit(commits)),
-      renew: (owner, leaseUntil) => during("renew", store.renew(owner, leaseUntil))
+      renew: (owner, leaseDuration) => during("renew", store.renew(owner, leaseDuration))
     })
     return {
       store: modified,
@@ -180,8 +180,8 @@ describe("leases", () => {
       const flaky = InboxStore.InboxStore.of({
         ...store,
         commit: (commits) =>
-          Effect.flatMap(store.commit(commits), () => {
-            if (!isLost) return Effect.void
+          Effect.flatMap(store.commit(commits), (results) => {
+            if (!isLost) return Effect.succeed(results)
             isLost = false
             return unavailable("commit")
           })
@@ -220,8 +220,11 @@ describe("leases", () => {
       yield* TestClock.adjust("4 seconds")
       setDown(false)
       yield* TestClock.adjust("1 second")
+      setDown(true)
+      yield* TestClock.adjust("9 seconds")
+      setDown(false)
       assert.deepStrictEqual(
-        yield* store.claim({ owner: "other", now: 19_000, leaseUntil: 0, maxPartitions: 1, maxUpdates: 1 }),
+        yield* store.claim({ owner: "other", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }),
         []
       )
       yield* inTime(Fiber.interrupt(fiber))

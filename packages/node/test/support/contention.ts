@@ -1,7 +1,7 @@
 import { QueuedUpdate } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { assert } from "@effect/vitest"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 
 const members = 3
 const batches = 100
@@ -54,13 +54,12 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
     const consume = Effect.fnUntraced(function* (member: number) {
       const owner = `member ${member}`
       while (count < total) {
-        const now = yield* Clock.currentTimeMillis
         const claimed = yield* stores[member].claim({
           owner,
-          now,
-          leaseUntil: now + 60_000,
+          leaseDuration: 60_000,
           maxPartitions: 2,
-          maxUpdates: 2
+          maxUpdates: 2,
+          begin: 1
         })
         if (claimed.length === 0) yield* Effect.sleep("1 millis")
         for (const { key, updates } of claimed) {
@@ -71,7 +70,9 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
             count++
             const release = index === updates.length - 1
             if (release) busy.delete(key)
-            yield* stores[member].commit([{ owner, partitionKey: key, completed: { id }, release }])
+            yield* stores[member].commit([
+              { owner, partitionKey: key, completed: [{ id }], failed: [], begun: [], release }
+            ])
           }
         }
       }

@@ -43,7 +43,7 @@ export const queued = Inbox.Inbox.use((inbox) => Effect.map(inbox.stats, ({ queu
 /** The texts of the queued updates, in order. */
 export const texts = Inbox.Inbox.use(({ store }) =>
   Effect.map(
-    store.claim({ owner: "test", now: 0, leaseUntil: 1, maxPartitions: 100, maxUpdates: 1000 }),
+    store.claim({ owner: "test", leaseDuration: 0, maxPartitions: 100, maxUpdates: 1000, begin: 0 }),
     (partitions) => partitions.flatMap(({ updates }) => updates.map(({ update }) => update.text))
   )
 )

@@ -134,7 +134,7 @@ export const stream = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], s
       const [entry] = updates
       // The updates may have been deleted from the database by hand.
       if (entry === undefined) {
-        yield* commit(key, undefined, true)
+        yield* commit(leases.releaseOf(key))
         continue
       }
       const { id, update } = entry
@@ -144,11 +144,14 @@ export const stream = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], s
         return [[decoded.success], Option.some({ partitionKey: key, id })]
       }
       const failure = { error: decoded.failure.message, attempts: 0, failedAt: clock.currentTimeMillisUnsafe() }
-      yield* commit(key, { id, failure }, true)
+      yield* commit({ ...leases.releaseOf(key), completed: [{ id, failure }] })
     }
   })
 
+  const acknowledge = ({ id, partitionKey }: Emitted) =>
+    commit({ ...leases.releaseOf(partitionKey), completed: [{ id }] })
+
   return Stream.paginate(undefined as Emitted | undefined, (emitted) =>
-    emitted === undefined ? next : Effect.andThen(commit(emitted.partitionKey, { id: emitted.id }, true), next)
+    emitted === undefined ? next : Effect.andThen(acknowledge(emitted), next)
   )
 })

@@ -27,6 +27,18 @@ const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pi
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
 
+/** A commit without its owner. */
+export type Change = Omit<Commit, "owner">
+
+/** Returns the change that ends the lease of a partition. */
+export const releaseOf = (partitionKey: string): Change => ({
+  partitionKey,
+  completed: [],
+  failed: [],
+  begun: [],
+  release: true
+})
+
 /** A partition that this process has claimed. */
 interface Held {
   /** The owner of the last claim. It changes when an expired lease is claimed again. */
@@ -64,10 +76,10 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       return Effect.retry(attempt, storeBackoff) as Effect.Effect<A>
     })
 
-  const renewAll = (leaseUntil: number) => {
+  const forOwners = <A>(use: (owner: string) => Effect.Effect<A, StoreError>) => {
     const owners = new Set([owner])
     for (const partition of held.values()) owners.add(partition.owner)
-    return Effect.forEach(owners, (name) => store.renew(name, leaseUntil), { discard: true })
+    return Effect.forEach(owners, use, { discard: true })
   }
 
   const keepRenewing = Effect.gen(function* () {
@@ -77,7 +89,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       yield* Effect.sleep(isFailing ? Math.min(failedRenewalInterval, interval) : interval)
       if (held.size === 0) continue
       const now = clock.currentTimeMillisUnsafe()
-      const renewed = yield* Effect.result(renewAll(now + leaseMillis))
+      const renewed = yield* Effect.result(forOwners((name) => store.renew(name, leaseMillis)))
       if (Result.isSuccess(renewed)) {
         for (const partition of held.values()) if (partition.until > now) partition.until = now + leaseMillis
       }
@@ -89,7 +101,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
   })
   yield* Effect.addFinalizer(() => {
     isClosed = true
-    return Effect.ignore(Effect.timeoutOption(renewAll(0), "5 seconds"))
+    return Effect.ignore(Effect.timeoutOption(forOwners(store.release), "5 seconds"))
   })
   if (store.isShared) yield* Effect.forkScoped(keepRenewing)
 
@@ -123,17 +135,13 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
       return true
     })
 
-  const commitShared = (
-    partitionKey: string,
-    completed: Commit["completed"],
-    release: boolean
-  ): Effect.Effect<void> => {
+  const commitShared = ({ partitionKey, release, ...change }: Change): Effect.Effect<void> => {
     const partition = held.get(partitionKey) ?? makeHeld(owner, 0)
-    if (release) partition.release = { id: completed?.id }
+    if (release) partition.release = { id: change.completed[0]?.id }
     const commit = Effect.suspend(() =>
       partition.isClaimedAgain
         ? Effect.void
-        : store.commit([{ owner: partition.owner, partitionKey, completed, release }])
+        : store.commit([{ owner: partition.owner, partitionKey, release, ...change }])
     )
     return Effect.map(retryForever(commit), () => {
       if (release && held.get(partitionKey) === partition) held.delete(partitionKey)
@@ -150,22 +158,25 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
           if (max < 1) return Effect.succeed([])
           const now = clock.currentTimeMillisUnsafe()
           const name = owner
-          const leaseUntil = now + leaseMillis
-          const claim = store.claim({ owner: name, now, leaseUntil, maxPartitions: max, maxUpdates })
+          const claim = store.claim({
+            owner: name,
+            leaseDuration: leaseMillis,
+            maxPartitions: max,
+            maxUpdates,
+            begin: 1
+          })
           if (!store.isShared) return claim
           return Effect.map(
             Effect.tapError(claim, () => changeOwner),
             (partitions) => {
               if (partitions.length > 0) pollDelay = pollInterval
-              return withoutHeld(partitions, name, leaseUntil)
+              return withoutHeld(partitions, name, now + leaseMillis)
             }
           )
         })
       ),
-    commit: (partitionKey: string, completed: Commit["completed"], release: boolean): Effect.Effect<void> =>
-      store.isShared
-        ? commitShared(partitionKey, completed, release)
-        : retryForever(store.commit([{ owner, partitionKey, completed, release }])),
+    commit: (change: Change): Effect.Effect<void> =>
+      store.isShared ? commitShared(change) : Effect.asVoid(retryForever(store.commit([{ owner, ...change }]))),
     /** Whether the lease of a claimed partition has not expired. */
     isHeld: (partitionKey: string): boolean =>
       !store.isShared || (held.get(partitionKey)?.until ?? 0) > clock.currentTimeMillisUnsafe(),

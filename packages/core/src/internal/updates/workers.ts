@@ -10,13 +10,13 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
 import * as Handler from "../../Handler.ts"
-import type { ClaimedUpdate, Failure, Partition } from "../../InboxStore.ts"
+import type { ClaimedUpdate, Completed, Failure, Partition } from "../../InboxStore.ts"
 import { type DeadLetter, defaultPartitionKey } from "../../QueuedUpdate.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update, withMalformedWarning } from "../../Update.ts"
 import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
-import type { Leases } from "./leases.ts"
+import { type Change, type Leases, releaseOf } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 
 export interface Options<E, R> {
@@ -119,16 +119,24 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     options.onEnd()
   }
 
-  const release = (worker: Worker<R>): void => runThen(commit(worker.partition.key, undefined, true), () => end(worker))
+  const release = (worker: Worker<R>): void => runThen(commit(releaseOf(worker.partition.key)), () => end(worker))
 
-  /**
-   * Ends a worker before its updates are handled. If its update may have been handled in part, the lease expires, when the
-   * consumer has stopped, so that the next claim marks the update as redelivered.
-   */
-  const giveUp = (worker: Worker<R>): void =>
-    worker.attempts > 0 || entryOf(worker).isRedelivered ? end(worker) : release(worker)
+  /** Ends a worker before its updates are handled. Its update may have been handled in part, which the store counts. */
+  const giveUp = (worker: Worker<R>): void => {
+    const failed = worker.attempts > 0 ? [entryOf(worker).id] : []
+    runThen(commit({ ...releaseOf(worker.partition.key), failed }), () => end(worker))
+  }
 
   const isLast = ({ index, partition }: Worker<R>): boolean => isStopping || index === partition.updates.length - 1
+
+  /** The change that completes the first update of a worker. The attempt of the next update begins with it. */
+  const changeOf = (worker: Worker<R>, completed: Completed, release: boolean): Change => ({
+    partitionKey: worker.partition.key,
+    completed: [completed],
+    failed: [],
+    begun: release ? [] : [worker.partition.updates[worker.index + 1].id],
+    release
+  })
 
   const onCommitted = (worker: Worker<R>, isReleased: boolean): void => {
     if (isReleased) return end(worker)
@@ -142,7 +150,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
   const commitFailure = (worker: Worker<R>, failure: Failure): void => {
     const releases = isLast(worker)
     const completed = { id: entryOf(worker).id, failure }
-    runThen(commit(worker.partition.key, completed, releases), () => onCommitted(worker, releases))
+    runThen(commit(changeOf(worker, completed, releases)), () => onCommitted(worker, releases))
   }
 
   /** Runs `onDeadLetter`, and then commits the failure. The update stays queued if the consumer stops meanwhile. */
@@ -222,13 +230,13 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       if (!isHandled) metrics.unhandled(update)
       metrics.handled(update, clock.currentTimeMillisUnsafe() - worker.startedAt)
       worker.isReleasing = isLast(worker)
-      return commit(worker.partition.key, { id: entryOf(worker).id }, worker.isReleasing)
+      return commit(changeOf(worker, { id: entryOf(worker).id }, worker.isReleasing))
     })
 
   const start = (worker: Worker<R>): void => {
     // Another process may handle the rest of the partition. A retry continues, because its update was handled in part.
     if (worker.attempts === 0 && !options.isHeld(worker.partition.key)) return release(worker)
-    const { isRedelivered, update: queued } = entryOf(worker)
+    const { attempts, update: queued } = entryOf(worker)
     const { decoded } = queued
     const now = clock.currentTimeMillisUnsafe()
     if (Result.isFailure(decoded)) {
@@ -237,7 +245,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     const update = decoded.success
     const attempt = worker.attempts + 1
     worker.answers.attempt = attempt
-    worker.answers.isRedelivered = isRedelivered
+    worker.answers.isRedelivered = attempts > 0
     active++
     worker.startedAt = now
     worker.isTimedOut = false

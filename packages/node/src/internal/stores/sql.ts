@@ -28,6 +28,8 @@ export interface Dialect {
   /** Locks the selected rows, without those that another transaction has locked. */
   readonly lockFree: Fragment
   readonly beginTransaction: string | undefined
+  /** The current time in Unix milliseconds: by the clock of the server, or the given one if the database has no server. */
+  readonly now: (clock: number) => Fragment
 }
 
 const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
@@ -45,7 +47,8 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   },
   lock: sql.literal(""),
   lockFree: sql.literal(""),
-  beginTransaction: undefined
+  beginTransaction: undefined,
+  now: (clock) => sql`${clock}`
 })
 
 const pg = (sql: SqlClient.SqlClient): Dialect => ({
@@ -62,7 +65,8 @@ const pg = (sql: SqlClient.SqlClient): Dialect => ({
   lock: sql.literal("FOR UPDATE"),
   lockFree: sql.literal("FOR UPDATE SKIP LOCKED"),
   // Each statement sees what was committed before it, so that what is read after a lock is what the lock protects.
-  beginTransaction: "BEGIN ISOLATION LEVEL READ COMMITTED"
+  beginTransaction: "BEGIN ISOLATION LEVEL READ COMMITTED",
+  now: () => sql.literal("(extract(epoch FROM clock_timestamp()) * 1000)::bigint")
 })
 
 const dialectOf = (sql: SqlClient.SqlClient): Dialect | undefined =>

@@ -1,4 +1,4 @@
-import type { Batch, BatchStore, ClaimedUpdate, Commit, Failure, Partition } from "@colloquy/core/InboxStore"
+import type { Batch, BatchStore, ClaimedUpdate, Commit, Completed, Failure, Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
@@ -61,9 +61,9 @@ const toDeadLetter = ([id, update, failure]: scripts.DeadLetter): QueuedUpdate.D
 
 const toPartition = ([key, ...rest]: scripts.Claimed): Partition => {
   const updates: Array<ClaimedUpdate> = []
-  for (let index = 0; index < rest.length; index += 3) {
-    const [id, packed, isRedelivered] = rest.slice(index, index + 3) as [string, string | null, number]
-    updates.push({ ...toEntry(id, packed), isRedelivered: isRedelivered === 1 })
+  for (let index = 0; index < rest.length; index += 4) {
+    const [id, packed, attempts, crashes] = rest.slice(index, index + 4) as [string, ...Array<string | null>]
+    updates.push({ ...toEntry(id, packed ?? null), attempts: Number(attempts ?? 0), crashes: Number(crashes ?? 0) })
   }
   return { key: decodeText(key), updates }
 }
@@ -97,16 +97,16 @@ const enqueueArguments = (batches: ReadonlyArray<Batch>): ReadonlyArray<string> 
   return [String(count), ...args, ...markers]
 }
 
-const commitArguments = ({ owner, partitionKey, completed, release }: Commit): ReadonlyArray<string> => {
-  const failure = completed?.failure
-  return [
-    encodeIndexed(owner),
-    encodeIndexed(partitionKey),
-    completed?.id ?? "",
-    failure === undefined ? "" : String(failure.failedAt),
-    failure === undefined ? "" : packFailure(failure),
-    release ? "1" : "0"
+const completedArguments = ({ failure, id }: Completed): ReadonlyArray<string> =>
+  failure === undefined ? ["ack", id] : ["dead", id, String(failure.failedAt), packFailure(failure)]
+
+const commitArguments = ({ begun, completed, failed, owner, partitionKey, release }: Commit): ReadonlyArray<string> => {
+  const changes = [
+    ...completed.flatMap(completedArguments),
+    ...failed.flatMap((id) => ["fail", id]),
+    ...begun.flatMap((id) => ["begin", id])
   ]
+  return [encodeIndexed(owner), encodeIndexed(partitionKey), release ? "1" : "0", String(changes.length), ...changes]
 }
 
 const lostMessage = (prefix: string) =>
@@ -143,6 +143,7 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
   const claim = run("claim", scripts.claim)
   const commit = run("commit", scripts.commit)
   const renew = run("renew", scripts.renew)
+  const release = run("release", scripts.releaseAll)
   const stats = run("stats", scripts.stats)
   const deadLetters = run("deadLetters", scripts.deadLetters)
   const replay = run("replay", scripts.replay)
@@ -189,13 +190,20 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
   const store: BatchStore = {
     isShared: true,
     enqueueAll,
-    claim: ({ owner, now, leaseUntil, maxPartitions, maxUpdates }) =>
+    claim: ({ owner, leaseDuration, maxPartitions, maxUpdates, begin }) =>
       Effect.flatMap(
-        claim([encodeIndexed(owner), ...[now, leaseUntil, maxPartitions, maxUpdates].map(String), randomUUID()]),
+        claim([encodeIndexed(owner), ...[leaseDuration, maxPartitions, maxUpdates, begin].map(String), randomUUID()]),
         ([run, ...claimed]) => Effect.as(checkRun(run), claimed.map(toPartition))
       ),
-    commit: (commits) => (commits.length === 0 ? Effect.void : Effect.asVoid(commit(commits.flatMap(commitArguments)))),
-    renew: (owner, leaseUntil) => Effect.asVoid(renew([encodeIndexed(owner), String(leaseUntil)])),
+    commit: (commits) =>
+      commits.length === 0
+        ? Effect.succeed([])
+        : Effect.map(commit(commits.flatMap(commitArguments)), (results) =>
+            results.map((isApplied) => (isApplied === 1 ? "applied" : "leaseLost"))
+          ),
+    renew: (owner, leaseDuration) =>
+      Effect.map(renew([encodeIndexed(owner), String(leaseDuration)]), (keys) => keys.map(decodeText)),
+    release: (owner) => Effect.asVoid(release([encodeIndexed(owner)])),
     stats: Effect.map(stats(), ([queued, deadLetters, oldest]) => ({
       queued,
       deadLetters,

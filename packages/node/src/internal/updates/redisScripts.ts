@@ -14,7 +14,9 @@ import * as Redis from "effect/persistence/Redis"
  * dead_letters         ids of dead letters, in order
  * dead_letters_by_time ids of dead letters, by the time of the failure
  * failures             id -> failure of a dead letter
- * redelivered          ids of queued updates that may have been handled before
+ * attempts             id -> attempts of a queued update that began before
+ * crashes              id -> how many of these ended because the process died
+ * begun:KEY            ids of the updates of a claimed partition whose attempt is running
  * markers              source -> marker
  */
 const prelude = `
@@ -22,8 +24,13 @@ local function name(part) return KEYS[1] .. ':' .. part end
 local updates, ready, owners, leases = name('updates'), name('ready'), name('owners'), name('leases')
 local fingerprints, failures = name('fingerprints'), name('failures')
 local dead_letters, dead_letters_by_time = name('dead_letters'), name('dead_letters_by_time')
-local redelivered = name('redelivered')
+local attempts, crashes = name('attempts'), name('crashes')
 local function partition(key) return name('partition:' .. key) end
+local function begun(key) return name('begun:' .. key) end
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
 local function next_id()
   local id = redis.call('INCR', name('seq'))
   if id == 1 then
@@ -33,10 +40,10 @@ local function next_id()
   end
   return string.format('%.0f', id)
 end
-local function append(key, update, is_redelivered)
+local function append(key, update, made_attempts)
   local id = next_id()
   redis.call('HSET', updates, id, update)
-  if is_redelivered then redis.call('SADD', redelivered, id) end
+  if made_attempts then redis.call('HSET', attempts, id, made_attempts) end
   if redis.call('RPUSH', partition(key), id) == 1 and redis.call('HEXISTS', owners, key) == 0 then
     redis.call('ZADD', ready, id, key)
   end
@@ -56,6 +63,7 @@ local function remove_dead_letter(id)
   return update
 end
 local function release(key)
+  redis.call('DEL', begun(key))
   redis.call('HDEL', owners, key)
   redis.call('ZREM', leases, key)
   local head = redis.call('LINDEX', partition(key), 0)
@@ -97,58 +105,100 @@ for marker = at, #ARGV, 2 do redis.call('HSET', name('markers'), ARGV[marker], A
 return added
 `).withReturnType<ReadonlyArray<number>>()
 
-/** The key of a partition, then for each update its id, the update or `null`, and whether it is redelivered: 1 or 0. */
-export type Claimed = readonly [key: string, ...rest: ReadonlyArray<string | number | null>]
+/** The key of a partition, then for each update its id, the update or `null`, its attempts and its crashes. */
+export type Claimed = readonly [key: string, ...rest: ReadonlyArray<string | null>]
 
 /**
- * Arguments: owner, now, end of the lease, number of partitions, number of updates of each partition, a name for the store
- * if it has none. Returns the name of the store, then the partitions.
+ * Arguments: owner, duration of the lease, number of partitions, number of updates of each partition, how many of these are
+ * begun, a name for the store if it has none. Returns the name of the store, then the partitions.
  */
 export const claim = script(`
-local owner, now, lease_until, max_partitions, max_updates, run = unpack(ARGV)
+local owner, duration, max_partitions, max_updates, begin, run = unpack(ARGV)
+local now = clock()
 redis.call('SETNX', name('run'), run)
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', now)) do
-  local head = redis.call('LINDEX', partition(key), 0)
-  if head then redis.call('SADD', redelivered, head) end
+  for _, id in ipairs(redis.call('SMEMBERS', begun(key))) do
+    redis.call('HINCRBY', attempts, id, 1)
+    redis.call('HINCRBY', crashes, id, 1)
+  end
   release(key)
 end
 local claimed = { redis.call('GET', name('run')) }
 for _, key in ipairs(redis.call('ZRANGE', ready, 0, max_partitions - 1)) do
   redis.call('ZREM', ready, key)
   redis.call('HSET', owners, key, owner)
-  redis.call('ZADD', leases, lease_until, key)
+  redis.call('ZADD', leases, now + duration, key)
   local entries = { key }
-  for _, id in ipairs(redis.call('LRANGE', partition(key), 0, max_updates - 1)) do
+  for place, id in ipairs(redis.call('LRANGE', partition(key), 0, max_updates - 1)) do
+    if place <= tonumber(begin) then redis.call('SADD', begun(key), id) end
     entries[#entries + 1] = id
     entries[#entries + 1] = redis.call('HGET', updates, id)
-    entries[#entries + 1] = redis.call('SISMEMBER', redelivered, id)
+    entries[#entries + 1] = redis.call('HGET', attempts, id)
+    entries[#entries + 1] = redis.call('HGET', crashes, id)
   end
   claimed[#claimed + 1] = entries
 end
 return claimed
 `).withReturnType<readonly [run: string, ...partitions: ReadonlyArray<Claimed>]>()
 
-/** Arguments: six values for each commit. */
+/**
+ * Arguments for each commit: owner, key, release as 1 or 0, the number of values that follow. Then for each change its kind
+ * and its id: `ack`, `fail`, `begin`, or `dead` with two more values. Returns 1 for each commit that was applied and 0 for
+ * each whose owner does not hold the partition.
+ */
 export const commit = script(`
-for at = 1, #ARGV, 6 do
-  local owner, key, id, failed_at, failure, is_release = unpack(ARGV, at, at + 5)
+local at, results = 1, {}
+while at <= #ARGV do
+  local owner, key, is_release, count = unpack(ARGV, at, at + 3)
+  at = at + 4
+  local last = at + tonumber(count) - 1
   if redis.call('HGET', owners, key) == owner then
-    if id ~= '' and redis.call('LINDEX', partition(key), 0) == id then
-      redis.call('LPOP', partition(key))
-      redis.call('SREM', redelivered, id)
-      if failed_at == '' then redis.call('HDEL', updates, id) else add_dead_letter(id, failed_at, failure) end
+    while at <= last do
+      local kind, id = ARGV[at], ARGV[at + 1]
+      at = at + 2
+      if kind == 'ack' or kind == 'dead' then
+        if redis.call('LREM', partition(key), 1, id) == 1 then
+          redis.call('SREM', begun(key), id)
+          redis.call('HDEL', attempts, id)
+          redis.call('HDEL', crashes, id)
+          if kind == 'ack' then redis.call('HDEL', updates, id) else add_dead_letter(id, ARGV[at], ARGV[at + 1]) end
+        end
+        if kind == 'dead' then at = at + 2 end
+      elseif redis.call('LPOS', partition(key), id) then
+        if kind == 'fail' then
+          redis.call('SREM', begun(key), id)
+          redis.call('HINCRBY', attempts, id, 1)
+        else
+          redis.call('SADD', begun(key), id)
+        end
+      end
     end
     if is_release == '1' then release(key) end
+    results[#results + 1] = 1
+  else
+    results[#results + 1] = 0
+  end
+  at = last + 1
+end
+return results
+`).withReturnType<ReadonlyArray<number>>()
+
+/** Arguments: owner, duration of the lease. Returns the keys of its partitions. */
+export const renew = script(`
+local all, held, lease_until = redis.call('HGETALL', owners), {}, clock() + ARGV[2]
+for at = 1, #all, 2 do
+  if all[at + 1] == ARGV[1] then
+    redis.call('ZADD', leases, lease_until, all[at])
+    held[#held + 1] = all[at]
   end
 end
-`)
+return held
+`).withReturnType<ReadonlyArray<string>>()
 
-/** Arguments: owner, end of the lease. */
-export const renew = script(`
+/** Arguments: owner. */
+export const releaseAll = script(`
 local all = redis.call('HGETALL', owners)
-for at = 1, #all, 2 do
-  if all[at + 1] == ARGV[1] then redis.call('ZADD', leases, ARGV[2], all[at]) end
-end
+for at = 1, #all, 2 do if all[at + 1] == ARGV[1] then release(all[at]) end end
 `)
 
 /** Returns the number of queued updates, the number of dead letters, and when the oldest queued update was received. */
@@ -181,7 +231,7 @@ for at = 1, #ARGV, 3 do
   local update = remove_dead_letter(ARGV[at])
   if update then
     count = count + 1
-    append(ARGV[at + 1], update, tonumber(ARGV[at + 2]) > 0)
+    append(ARGV[at + 1], update, ARGV[at + 2])
   end
 end
 return count

@@ -9,7 +9,17 @@ import type { Fragment, Statement } from "effect/sql/Statement"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import * as ProcessLock from "./processLock.ts"
-import { candidatesOf, changesOf, type DeadLetterRow, toDeadLetter, toEntry, toIdRows } from "./sqlRows.ts"
+import {
+  candidatesOf,
+  changesOf,
+  deadLetterColumns,
+  type DeadLetterRow,
+  fromBegun,
+  toBegun,
+  toClaimed,
+  toDeadLetter,
+  toIdRows
+} from "./sqlRows.ts"
 import { makeDialect, migrations, tableNames, toKeyRows } from "./sqlSchema.ts"
 
 const cleanupChunk = 1000
@@ -144,64 +154,103 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
     return counts
   })
 
-  const claim = Effect.fnUntraced(function* ({ owner, now, leaseUntil, maxPartitions, maxUpdates }: Claim) {
-    const free = yield* sql<{ partition_key: string; head_id: number | bigint; owner: string | null }>`
-      SELECT partition_key, head_id, owner FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
+  /** Counts the updates that were begun by owners that did not end their lease. */
+  const countCrashes = (ids: ReadonlyArray<string>) => sql`
+    UPDATE ${updates} SET attempts = COALESCE(attempts, 0) + 1, crashes = crashes + 1
+    WHERE failed_at IS NULL AND id IN ${idsIn(toIdRows(ids))}`
+
+  const claim = Effect.fnUntraced(function* (
+    { owner, leaseDuration, maxPartitions, maxUpdates, begin }: Claim,
+    clock: number
+  ) {
+    const now = dialect.now(clock)
+    const free = yield* sql<{ partition_key: string; begun: string }>`
+      SELECT partition_key, begun FROM ${partitions} WHERE head_id IS NOT NULL AND lease_until <= ${now}
       ORDER BY head_id LIMIT ${maxPartitions} ${lockFree}`
     if (free.length === 0) return []
-    const keys = free.map(({ partition_key }) => partition_key)
-    yield* sql`
-      UPDATE ${partitions} SET owner = ${ownerOf(owner)}, lease_until = ${leaseUntil}
-      WHERE partition_key IN ${keysIn(keys)}`
-    // An owner that did not release its partition may have handled the first update.
-    const handled = new Set(free.flatMap(({ head_id, owner }) => (owner === null ? [] : [head_id])))
-    const byKey = new Map(keys.map((key): [string, Array<ClaimedUpdate>] => [key, []]))
-    for (const row of yield* dialect.firstUpdates(updates, keys, maxUpdates)) {
-      const isRedelivered = handled.has(row.id) || (row.attempts !== null && row.attempts > 0)
-      byKey.get(row.partition_key)!.push({ ...toEntry(row), isRedelivered })
+    const crashed = free.flatMap(({ begun }) => fromBegun(begun))
+    if (crashed.length > 0) yield* countCrashes(crashed)
+    const byKey = new Map(free.map(({ partition_key }): [string, Array<ClaimedUpdate>] => [partition_key, []]))
+    for (const row of yield* dialect.firstUpdates(updates, [...byKey.keys()], maxUpdates)) {
+      byKey.get(row.partition_key)!.push(toClaimed(row))
     }
+    const claimed = [...byKey].map(([partition_key, updates]) => ({
+      partition_key,
+      begun: toBegun(updates.slice(0, begin).map(({ id }) => id))
+    }))
+    yield* sql`
+      UPDATE ${partitions} AS p SET owner = ${ownerOf(owner)}, lease_until = ${now} + ${leaseDuration}, begun = r.begun
+      FROM ${rows({ partition_key: "text", begun: "text" }, claimed)} WHERE p.partition_key = r.partition_key`
     return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
   })
 
   const commit = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>) {
     const keys = [...new Set(commits.map(({ partitionKey }) => encodeIndexed(partitionKey)))]
-    const held = yield* sql<{ partition_key: string; owner: string }>`
-      SELECT partition_key, owner FROM ${partitions}
+    const rowsOfHeld = yield* sql<{ partition_key: string; owner: string; begun: string }>`
+      SELECT partition_key, owner, begun FROM ${partitions}
       WHERE owner IS NOT NULL AND partition_key IN ${keysIn(keys)} ORDER BY partition_key ${lock}`
-    const owners = new Map(held.map(({ partition_key, owner }) => [partition_key, owner]))
-    const { acknowledged, deadLetters, touched } = changesOf(commits, owners, ownerOf)
-    if (touched.length === 0) return
-    if (acknowledged.length > 0) {
-      yield* sql`DELETE FROM ${updates} WHERE failed_at IS NULL AND id IN ${idsIn(acknowledged)}`
+    const held = new Map(rowsOfHeld.map((row) => [row.partition_key, row]))
+    const changes = changesOf(commits, held, ownerOf)
+    if (changes.partitions.length === 0) return changes.results
+    if (changes.acknowledged.length > 0) {
+      yield* sql`
+        DELETE FROM ${updates} WHERE id IN (
+          SELECT u.id FROM ${rows({ partition_key: "text", id: "bigint" }, changes.acknowledged)}
+          JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
+        )`
     }
-    if (deadLetters.length > 0) {
+    if (changes.failures.length > 0) {
+      yield* sql`
+        UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count
+        FROM ${rows({ partition_key: "text", id: "bigint", count: "bigint" }, changes.failures)}
+        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
+    }
+    if (changes.deadLetters.length > 0) {
       yield* sql`
         UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
-        FROM ${rows({ id: "bigint", error: "text", attempts: "bigint", failed_at: "bigint" }, deadLetters)}
-        WHERE u.id = r.id AND u.failed_at IS NULL`
+        FROM ${rows(deadLetterColumns, changes.deadLetters)}
+        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
     }
     yield* sql`
       UPDATE ${partitions} AS p SET
         head_id = ${firstUpdate},
+        begun = r.begun,
         owner = CASE WHEN r.released = 1 THEN NULL ELSE p.owner END,
         lease_until = CASE WHEN r.released = 1 THEN 0 ELSE p.lease_until END
-      FROM ${rows({ partition_key: "text", released: "bigint" }, touched)}
+      FROM ${rows({ partition_key: "text", begun: "text", released: "bigint" }, changes.partitions)}
       WHERE p.partition_key = r.partition_key`
-    const released = touched.flatMap(({ partition_key, released }) => (released === 1 ? [partition_key] : []))
+    const released = changes.partitions.flatMap(({ partition_key, released }) =>
+      released === 1 ? [partition_key] : []
+    )
     if (released.length > 0) {
       yield* sql`
         DELETE FROM ${partitions}
         WHERE head_id IS NULL AND owner IS NULL AND partition_key IN ${keysIn(released)}`
     }
+    return changes.results
   })
 
-  const renew = (owner: string, leaseUntil: number) => sql`
-    WITH held AS MATERIALIZED (
-      SELECT partition_key FROM ${partitions} WHERE owner = ${owner} ORDER BY partition_key ${lock}
-    )
-    UPDATE ${partitions} SET lease_until = ${leaseUntil} WHERE partition_key IN (SELECT partition_key FROM held)`
+  /** The partitions of an owner, locked in the order in which all transactions lock them. */
+  const heldBy = (owner: string) =>
+    sql`WITH held AS MATERIALIZED (
+      SELECT partition_key FROM ${partitions} WHERE owner = ${ownerOf(owner)} ORDER BY partition_key ${lock}
+    )`
 
-  /** Ends the leases of a process that is gone. The partitions keep their owner, so that the next claim knows of it. */
+  const renew = (owner: string, leaseDuration: number, clock: number) => sql<{ partition_key: string }>`
+    ${heldBy(owner)}
+    UPDATE ${partitions} SET lease_until = ${dialect.now(clock)} + ${leaseDuration}
+    WHERE partition_key IN (SELECT partition_key FROM held) RETURNING partition_key`
+
+  const release = Effect.fnUntraced(function* (owner: string) {
+    const released = yield* sql<{ partition_key: string; head_id: number | bigint | null }>`
+      ${heldBy(owner)}
+      UPDATE ${partitions} SET owner = NULL, lease_until = 0, begun = ''
+      WHERE partition_key IN (SELECT partition_key FROM held) RETURNING partition_key, head_id`
+    const empty = released.flatMap(({ head_id, partition_key }) => (head_id === null ? [partition_key] : []))
+    if (empty.length > 0) yield* sql`DELETE FROM ${partitions} WHERE partition_key IN ${keysIn(empty)}`
+  })
+
+  /** Ends the leases of a process that is gone. What it has begun is counted by the next claim. */
   const endLeasesOf = (id: string) =>
     sql`UPDATE ${partitions} SET lease_until = 0 WHERE substr(owner, 1, ${id.length + 1}) = ${`${id}:`}`
 
@@ -267,15 +316,22 @@ export const make = Effect.fnUntraced(function* (prefix: string | undefined) {
         const claimed = Effect.suspend(() => {
           if (processLock !== undefined) gone.push(...processLock.findGone())
           const ended = Effect.forEach(gone, ({ id }) => endLeasesOf(id), { discard: true })
-          return Effect.andThen(ended, claim(options))
+          return Effect.andThen(
+            ended,
+            Effect.clockWith((clock) => claim(options, clock.currentTimeMillisUnsafe()))
+          )
         })
         return Effect.onExit(transaction("claim")(claimed), (exit) =>
           Effect.sync(() => gone.forEach(({ keep, remove }) => (Exit.isSuccess(exit) ? remove() : keep())))
         )
       }),
-    commit: (commits) => (commits.length === 0 ? Effect.void : transaction("commit")(commit(commits))),
-    renew: (owner, leaseUntil) =>
-      Effect.asVoid(transaction("renew")(Effect.suspend(() => renew(ownerOf(owner), leaseUntil)))),
+    commit: (commits) => (commits.length === 0 ? Effect.succeed([]) : transaction("commit")(commit(commits))),
+    renew: (owner, leaseDuration) =>
+      Effect.map(
+        transaction("renew")(Effect.clockWith((clock) => renew(owner, leaseDuration, clock.currentTimeMillisUnsafe()))),
+        (held) => held.map(({ partition_key }) => decodeText(partition_key))
+      ),
+    release: (owner) => transaction("release")(Effect.suspend(() => release(owner))),
     stats: Effect.map(operation("stats")(stats), ([{ queued, oldest, dead_letters }]) => ({
       queued: Number(queued),
       oldestReceivedAt: oldest === null ? undefined : Number(oldest),

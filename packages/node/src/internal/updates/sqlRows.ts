@@ -1,7 +1,7 @@
-import type { Batch, Commit } from "@colloquy/core/InboxStore"
+import type { Batch, ClaimedUpdate, Commit, CommitResult } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
-import type { NewUpdate, UpdateRow } from "./sqlSchema.ts"
+import type { NewUpdate, QueuedRow, UpdateRow } from "./sqlSchema.ts"
 
 export interface DeadLetterRow extends UpdateRow {
   readonly error: string
@@ -17,6 +17,12 @@ export const toEntry = ({ id, partition_key, fingerprint, received_at, text }: U
     receivedAt: Number(received_at),
     text: decodeText(text)
   })
+})
+
+export const toClaimed = (row: QueuedRow): ClaimedUpdate => ({
+  ...toEntry(row),
+  attempts: Number(row.attempts ?? 0),
+  crashes: Number(row.crashes)
 })
 
 export const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
@@ -63,30 +69,90 @@ export const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candi
   return candidates
 }
 
-/** The rows that commits change, given the current owner of each partition. Commits of other owners are ignored. */
+/** The ids of begun updates as a column of a partition. */
+export const toBegun = (ids: Iterable<string>): string => [...ids].join(",")
+
+export const fromBegun = (begun: string): ReadonlyArray<string> => (begun === "" ? [] : begun.split(","))
+
+/** Makes an update a dead letter. */
+type DeadLetterChange = {
+  readonly partition_key: string
+  readonly id: string
+  readonly error: string
+  readonly attempts: number
+  readonly failed_at: number
+}
+
+export const deadLetterColumns: { readonly [K in keyof DeadLetterChange]: "text" | "bigint" } = {
+  partition_key: "text",
+  id: "bigint",
+  error: "text",
+  attempts: "bigint",
+  failed_at: "bigint"
+}
+
+interface Held {
+  readonly owner: string
+  readonly begun: string
+}
+
+interface Touched {
+  readonly begun: Set<string>
+  isReleased: boolean
+}
+
+/** The rows that commits change, given the current owner of each partition, and the result of each commit. */
 export const changesOf = (
   commits: ReadonlyArray<Commit>,
-  owners: ReadonlyMap<string, string>,
+  held: ReadonlyMap<string, Held>,
   ownerOf: (owner: string) => string
 ) => {
-  const acknowledged: Array<{ id: string }> = []
-  const deadLetters: Array<{ id: string; error: string; attempts: number; failed_at: number }> = []
-  const released = new Map<string, boolean>()
-  for (const { owner, partitionKey, completed, release } of commits) {
-    const key = encodeIndexed(partitionKey)
-    if (owners.get(key) !== ownerOf(owner) || released.get(key) === true) continue
-    released.set(key, release)
-    if (completed === undefined) continue
-    const { id, failure } = completed
-    if (failure === undefined) acknowledged.push({ id })
-    else
-      deadLetters.push({
-        id,
-        error: encodeText(failure.error),
-        attempts: failure.attempts,
-        failed_at: failure.failedAt
-      })
+  const acknowledged: Array<{ partition_key: string; id: string }> = []
+  const deadLetters: Array<DeadLetterChange> = []
+  const failures = new Map<string, { partition_key: string; id: string; count: number }>()
+  const touched = new Map<string, Touched>()
+
+  /** A partition that the owner holds. All changes of a commit depend on it. */
+  const find = (key: string, owner: string): Touched | undefined => {
+    const known = touched.get(key)
+    const partition = held.get(key)
+    if (partition?.owner !== ownerOf(owner) || known?.isReleased === true) return undefined
+    if (known !== undefined) return known
+    const added = { begun: new Set(fromBegun(partition.begun)), isReleased: false }
+    touched.set(key, added)
+    return added
   }
-  const touched = [...released].map(([partition_key, release]) => ({ partition_key, released: release ? 1 : 0 }))
-  return { acknowledged, deadLetters, touched }
+
+  const results = commits.map(({ begun, completed, failed, owner, partitionKey, release }): CommitResult => {
+    const partition_key = encodeIndexed(partitionKey)
+    const partition = find(partition_key, owner)
+    if (partition === undefined) return "leaseLost"
+    for (const { failure, id } of completed) {
+      if (!isId(id)) continue
+      partition.begun.delete(id)
+      if (failure === undefined) acknowledged.push({ partition_key, id })
+      else {
+        const { attempts, error, failedAt } = failure
+        deadLetters.push({ partition_key, id, error: encodeText(error), attempts, failed_at: failedAt })
+      }
+    }
+    for (const id of failed.filter(isId)) {
+      partition.begun.delete(id)
+      const failure = failures.get(id) ?? { partition_key, id, count: 0 }
+      failure.count++
+      failures.set(id, failure)
+    }
+    for (const id of begun.filter(isId)) partition.begun.add(id)
+    if (release) {
+      partition.begun.clear()
+      partition.isReleased = true
+    }
+    return "applied"
+  })
+  const partitions = [...touched].map(([partition_key, { begun, isReleased }]) => ({
+    partition_key,
+    begun: toBegun(begun),
+    released: isReleased ? 1 : 0
+  }))
+  return { results, acknowledged, deadLetters, failures: [...failures.values()], partitions }
 }

@@ -7,7 +7,8 @@ import { type Dialect, indexName } from "../stores/sql.ts"
 
 /**
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
- * that has a queued update or an owner: `head_id` is the first queued update, and `owner` counts until `lease_until`.
+ * that has a queued update or an owner: `head_id` is the first queued update, `owner` counts until `lease_until`, and
+ * `begun` are the ids of the updates whose attempt is running, separated by commas.
  */
 export const tableNames = (table: string) => ({
   updates: `${table}_updates`,
@@ -46,19 +47,32 @@ const create = (sql: SqlClient.SqlClient, table: string, { integer, text, identi
     yield* sql`CREATE TABLE ${sql(markers)} (source ${text} PRIMARY KEY, value ${text} NOT NULL)`
   })
 
+const countCrashes = (sql: SqlClient.SqlClient, table: string, { integer, text }: Dialect) =>
+  Effect.gen(function* () {
+    const { partitions, updates } = tableNames(table)
+    yield* sql`ALTER TABLE ${sql(updates)} ADD COLUMN crashes ${integer} NOT NULL DEFAULT 0`
+    yield* sql`ALTER TABLE ${sql(partitions)} ADD COLUMN begun ${text} NOT NULL DEFAULT ''`
+  })
+
 export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) => ({
-  "1_create": create(sql, table, dialect)
+  "1_create": create(sql, table, dialect),
+  "2_count_crashes": countCrashes(sql, table, dialect)
 })
 
-/** A queued update in the table. PostgreSQL returns integers as bigint. */
+/** An update in the table. PostgreSQL returns integers as bigint. */
 export interface UpdateRow {
   readonly id: number | bigint
   readonly partition_key: string
   readonly fingerprint: string
   readonly received_at: number | bigint
   readonly text: string
-  /** Set for dead letters, and for queued updates that were dead letters. */
+  /** `null` before the first attempt. */
   readonly attempts: number | bigint | null
+}
+
+/** A queued update in the table. */
+export interface QueuedRow extends UpdateRow {
+  readonly crashes: number | bigint
 }
 
 /** An update to insert: a dead letter if `failed_at` is set. */
@@ -89,7 +103,7 @@ interface InboxDialect extends Dialect {
   /** Inserts updates with ascending ids. */
   readonly insert: (updates: Identifier, values: ReadonlyArray<NewUpdate>) => Effect.Effect<unknown, SqlError>
   /** Selects the first queued updates of each partition. */
-  readonly firstUpdates: (updates: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<UpdateRow>
+  readonly firstUpdates: (updates: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<QueuedRow>
 }
 
 const pg = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
@@ -98,10 +112,10 @@ const pg = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
     const columns = sql.literal(Object.keys(newUpdateColumns).join(", "))
     return sql`INSERT INTO ${updates} (${columns}) SELECT ${columns} FROM ${dialect.rows(newUpdateColumns, values)}`
   },
-  firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
+  firstUpdates: (updates, keys, limit) => sql<QueuedRow>`
     SELECT u.* FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
     CROSS JOIN LATERAL (
-      SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
+      SELECT id, partition_key, fingerprint, received_at, text, attempts, crashes FROM ${updates}
       WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
     ) AS u
     ORDER BY u.id`
@@ -127,8 +141,8 @@ const sqlite = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
   // SQLite reads long texts from JSON many times slower than from parameters.
   insert: (updates, values) =>
     Effect.forEach(toInserts(values), (rows) => sql`INSERT INTO ${updates} ${sql.insert(rows)}`, { discard: true }),
-  firstUpdates: (updates, keys, limit) => sql<UpdateRow>`
-    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts
+  firstUpdates: (updates, keys, limit) => sql<QueuedRow>`
+    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
     FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
     JOIN ${updates} AS u ON u.id IN (
       SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}

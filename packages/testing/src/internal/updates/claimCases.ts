@@ -1,4 +1,3 @@
-import { InboxStore, type Partition } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
@@ -6,7 +5,11 @@ import {
   claim,
   fingerprints,
   acknowledgeAll,
+  change,
+  counts,
   lease,
+  release,
+  renew,
   update,
   updatesOf,
   now,
@@ -17,15 +20,14 @@ import {
   test
 } from "./operations.ts"
 
-const renew = (owner: string, leaseUntil: number) => InboxStore.use((store) => store.renew(owner, leaseUntil))
-
 export const claimCases: ReadonlyArray<Case> = [
   test("returns nothing from an empty store", function* () {
     deepStrictEqual(yield* claim("a"), [])
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
-    yield* commit()
-    yield* commit({ owner: "a", partitionKey: "none", completed: { id: "1" }, release: true })
-    yield* renew("a", now)
+    deepStrictEqual(yield* commit(), [])
+    deepStrictEqual(yield* commit(change("a", "none", { completed: [{ id: "1" }], release: true })), ["leaseLost"])
+    deepStrictEqual(yield* renew("a", lease), [])
+    yield* release("a")
   }),
 
   test("claims the partitions with the oldest first update, with at most the given number of updates", function* () {
@@ -59,28 +61,29 @@ export const claimCases: ReadonlyArray<Case> = [
   test("keeps an update that is enqueued to a claimed partition without other updates", function* () {
     yield* enqueue([update("first")])
     const [{ key, updates }] = yield* claim("one")
-    yield* commit({ owner: "one", partitionKey: key, completed: { id: updates[0].id }, release: false })
+    yield* commit(change("one", key, { completed: [{ id: updates[0].id }] }))
     yield* enqueue([update("second")])
     deepStrictEqual(yield* claim("two"), [])
-    yield* commit({ owner: "one", partitionKey: key, release: true })
+    yield* commit(change("one", key, { release: true }))
     deepStrictEqual(fingerprints(yield* claim("two")), [["second"]])
   }),
 
   test("returns a partition that was released without acknowledgements again", function* () {
     yield* enqueue(updatesOf("chat", 2))
     const [{ key }] = yield* claim("one")
-    yield* commit({ owner: "one", partitionKey: key, release: true })
+    yield* commit(change("one", key, { release: true }))
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:0", "chat:1"]])
   }),
 
   test("applies several commits of one partition in order", function* () {
     yield* enqueue(updatesOf("chat", 4))
     const [{ key, updates }] = yield* claim("one")
-    yield* commit(
-      { owner: "one", partitionKey: key, completed: { id: updates[0].id }, release: false },
-      { owner: "one", partitionKey: key, completed: { id: updates[1].id }, release: true },
-      { owner: "one", partitionKey: key, completed: { id: updates[2].id }, release: true }
+    const results = yield* commit(
+      change("one", key, { completed: [{ id: updates[0].id }] }),
+      change("one", key, { completed: [{ id: updates[1].id }], release: true }),
+      change("one", key, { completed: [{ id: updates[2].id }], release: true })
     )
+    deepStrictEqual(results, ["applied", "applied", "leaseLost"])
     deepStrictEqual(fingerprints(yield* claim("two")), [["chat:2", "chat:3"]])
   }),
 
@@ -90,77 +93,91 @@ export const claimCases: ReadonlyArray<Case> = [
     const claimed = yield* Effect.forEach(owners, (owner) => claim(owner, { maxPartitions: 1, maxUpdates: 1 }))
     yield* commit(
       ...claimed.flatMap((partitions, index) =>
-        partitions.map(({ key, updates }) => ({
-          owner: owners[index],
-          partitionKey: key,
-          completed: { id: updates[0].id },
-          release: true
-        }))
+        partitions.map(({ key, updates }) =>
+          change(owners[index], key, { completed: [{ id: updates[0].id }], release: true })
+        )
       )
     )
     deepStrictEqual(fingerprints(yield* claim("four")), [["a:1"], ["b:1"], ["c:1"]])
   }),
 
-  test("returns a partition with an expired lease to the next claim", function* () {
-    yield* enqueue(updatesOf("chat", 2))
-    yield* claim("one")
-    deepStrictEqual(yield* claim("two", { at: now + lease - 1 }), [])
-    deepStrictEqual(fingerprints(yield* claim("two", { at: now + lease })), [["chat:0", "chat:1"]])
-    deepStrictEqual(yield* claim("one", { at: now + lease }), [])
-  }),
-
-  test("marks the first update of a partition whose lease expired as redelivered, until it is completed", function* () {
-    const flags = (partitions: ReadonlyArray<Partition>) =>
-      partitions.map(({ updates }) => updates.map(({ isRedelivered }) => isRedelivered))
+  test("returns a partition with an expired lease to the next claim, and no other", function* () {
     yield* enqueue([...updatesOf("a", 2), ...updatesOf("b", 1)])
-    const before = yield* claim("one")
-    deepStrictEqual(flags(before), [[false, false], [false]])
-    const [{ key, updates }, other] = before
-    yield* commit({ owner: "one", partitionKey: key, completed: { id: updates[0].id }, release: false })
-    yield* commit({ owner: "one", partitionKey: other.key, release: true })
-    yield* enqueue(updatesOf("a", 4).slice(2))
-    const after = yield* claim("two", { at: now + lease })
-    deepStrictEqual(fingerprints(after), [["a:1", "a:2", "a:3"], ["b:0"]])
-    deepStrictEqual(flags(after), [[true, false, false], [false]])
-    const [{ updates: claimed }] = after
-    yield* commit({ owner: "two", partitionKey: "a", completed: { id: claimed[0].id }, release: true })
-    deepStrictEqual(flags(yield* claim("three", { at: now + lease })), [[false, false]])
+    yield* claim("one", { maxPartitions: 1 })
+    yield* claim("one", { leaseDuration: 0 })
+    deepStrictEqual(fingerprints(yield* claim("two")), [["b:0"]])
+    deepStrictEqual(yield* claim("one"), [])
   }),
 
-  test("ignores commits of an owner that has lost the partition", function* () {
+  test("ignores a commit of an owner that has lost the partition, and says so", function* () {
+    yield* enqueue(updatesOf("a", 2))
+    const [before] = yield* claim("one", { leaseDuration: 0 })
+    const [after] = yield* claim("two")
+    const failure = { error: "too late", attempts: 1, failedAt: now }
+    const [first, second] = before.updates.map(({ id }) => id)
+    const results = yield* commit(
+      change("one", "a", { completed: [{ id: first, failure }], failed: [second], begun: [second], release: true }),
+      change("nobody", "a", { completed: [{ id: first }], release: true }),
+      change("two", "a", { completed: [{ id: first }] })
+    )
+    deepStrictEqual(results, ["leaseLost", "leaseLost", "applied"])
+    deepStrictEqual(yield* stats, { queued: 1, oldestReceivedAt: now, deadLetters: 0 })
+    deepStrictEqual(yield* claim("three"), [])
+    deepStrictEqual(after, before)
+    yield* commit(change("two", "a", { release: true }))
+    const again = yield* claim("three")
+    deepStrictEqual(counts(again), { "a:1": [0, 0] })
+  }),
+
+  test("applies a commit after the lease has expired if nothing was claimed since", function* () {
     yield* enqueue(updatesOf("chat", 2))
-    const before = yield* claim("one")
-    yield* claim("two", { at: now + lease })
-    yield* acknowledgeAll("one", before)
-    yield* commit({ owner: "nobody", partitionKey: "chat", completed: { id: before[0].updates[0].id }, release: true })
-    deepStrictEqual(yield* claim("three", { at: now + lease }), [])
-    strictEqual((yield* stats).queued, 2)
-    deepStrictEqual(fingerprints(yield* claim("three", { at: now + 2 * lease })), [["chat:0", "chat:1"]])
+    const [{ updates }] = yield* claim("one", { leaseDuration: 0, begin: 1 })
+    deepStrictEqual(yield* commit(change("one", "chat", { completed: [{ id: updates[0].id }] })), ["applied"])
+    deepStrictEqual(counts(yield* claim("two")), { "chat:1": [0, 0] })
   }),
 
   test("ignores a repeated acknowledgement", function* () {
     yield* enqueue(updatesOf("chat", 3))
     const [{ key, updates }] = yield* claim("one")
-    const handled = { owner: "one", partitionKey: key, completed: { id: updates[0].id }, release: false }
+    const handled = change("one", key, { completed: [{ id: updates[0].id }] })
     yield* commit(handled, handled)
     yield* commit(handled)
     strictEqual((yield* stats).queued, 2)
   }),
 
-  test("renews the leases of an owner and of no other", function* () {
-    yield* enqueue([update("a", { key: "a" }), update("b", { key: "b" })])
-    yield* claim("one", { maxPartitions: 1 })
+  test("renews the leases of an owner and of no other, and returns the partitions that it holds", function* () {
+    yield* enqueue(["a", "b", "c"].map((key) => update(key, { key })))
+    yield* claim("one", { maxPartitions: 1, leaseDuration: 0 })
+    deepStrictEqual(yield* renew("one", lease), ["a"])
     yield* claim("two", { maxPartitions: 1 })
-    yield* renew("one", now + 2 * lease)
-    deepStrictEqual(fingerprints(yield* claim("three", { at: now + lease })), [["b"]])
-    deepStrictEqual(fingerprints(yield* claim("three", { at: now + 2 * lease })), [["a"], ["b"]])
+    yield* claim("one", { maxPartitions: 1 })
+    deepStrictEqual([...(yield* renew("one", lease))].sort(), ["a", "c"])
+    deepStrictEqual([...(yield* renew("one", 0))].sort(), ["a", "c"])
+    deepStrictEqual(fingerprints(yield* claim("three")), [["a"], ["c"]])
+    deepStrictEqual(yield* renew("one", lease), [])
+    deepStrictEqual([...(yield* renew("three", lease))].sort(), ["a", "c"])
+    deepStrictEqual(yield* claim("four"), [])
   }),
 
-  test("releases all partitions of an owner when their leases are set to the past", function* () {
-    yield* enqueue([update("a", { key: "a" }), update("b", { key: "b" })])
-    yield* claim("one")
-    yield* renew("one", now - 1)
-    deepStrictEqual(fingerprints(yield* claim("two")), [["a"], ["b"]])
+  test("renews a lease that has expired if nothing was claimed since", function* () {
+    yield* enqueue(updatesOf("chat", 2))
+    yield* claim("one", { leaseDuration: 0, begin: 1 })
+    deepStrictEqual(yield* renew("one", lease), ["chat"])
+    deepStrictEqual(yield* claim("two"), [])
+    yield* release("one")
+    deepStrictEqual(counts(yield* claim("two")), { "chat:0": [0, 0], "chat:1": [0, 0] })
+  }),
+
+  test("releases all partitions of an owner and of no other, also those without updates", function* () {
+    yield* enqueue(["a", "b", "c"].map((key) => update(key, { key })))
+    const [{ updates }] = yield* claim("one", { maxPartitions: 2 })
+    yield* claim("two")
+    yield* commit(change("one", "a", { completed: [{ id: updates[0].id }] }))
+    yield* release("one")
+    deepStrictEqual(fingerprints(yield* claim("three")), [["b"]])
+    deepStrictEqual(yield* renew("one", lease), [])
+    yield* enqueue([update("a2", { key: "a" })])
+    deepStrictEqual(fingerprints(yield* claim("three")), [["a2"]])
   }),
 
   test("counts queued updates, including claimed ones, and returns the age of the oldest", function* () {

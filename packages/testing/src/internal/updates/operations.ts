@@ -1,4 +1,4 @@
-import { type Batch, InboxStore, type Partition, type Commit } from "@colloquy/core/InboxStore"
+import { type Batch, type Claim, type Commit, InboxStore, type Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ export const test = (
   effect: Effect.gen(body)
 })
 
-/** The current time of all cases. */
+/** When the updates of all cases are received. */
 export const now = 1_700_000_000_000
 
 export const day = 24 * 60 * 60 * 1000
@@ -43,39 +43,52 @@ export const malformedUpdate = (fingerprint: string, text: string, error = "is n
   error
 })
 
+/** Claims partitions. With a `leaseDuration` of 0, the lease has expired before the next operation, in real and virtual time. */
 export const claim = (
   owner: string,
-  {
-    at = now,
-    leaseUntil = at + lease,
-    maxPartitions = 100,
-    maxUpdates = 100
-  }: Partial<Record<"at" | "leaseUntil" | "maxPartitions" | "maxUpdates", number>> = {}
-) => InboxStore.use((store) => store.claim({ owner, now: at, leaseUntil, maxPartitions, maxUpdates }))
+  { begin = 0, leaseDuration = lease, maxPartitions = 100, maxUpdates = 100 }: Partial<Omit<Claim, "owner">> = {}
+) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxUpdates, begin }))
+
+/** Commits nothing but the given parts. */
+export const change = (owner: string, partitionKey: string, parts: Partial<Commit> = {}): Commit => ({
+  owner,
+  partitionKey,
+  completed: [],
+  failed: [],
+  begun: [],
+  release: false,
+  ...parts
+})
 
 export const commit = (...commits: ReadonlyArray<Commit>) => InboxStore.use((store) => store.commit(commits))
 
 /** Acknowledges all updates of partitions, and releases the partitions. */
 export const acknowledgeAll = (owner: string, partitions: ReadonlyArray<Partition>) =>
   commit(
-    ...partitions.flatMap(({ key, updates }) =>
-      updates.map(({ id }, index) => ({
-        owner,
-        partitionKey: key,
-        completed: { id },
-        release: index === updates.length - 1
-      }))
+    ...partitions.map(({ key, updates }) =>
+      change(owner, key, { completed: updates.map(({ id }) => ({ id })), release: true })
     )
   )
 
 export const failAll = (owner: string, { key, updates }: Partition, error: string, failedAt = now) =>
   commit(
-    ...updates.map(({ id }, index) => ({
-      owner,
-      partitionKey: key,
-      completed: { id, failure: { error, attempts: 3, failedAt } },
-      release: index === updates.length - 1
-    }))
+    change(owner, key, {
+      completed: updates.map(({ id }) => ({ id, failure: { error, attempts: 3, failedAt } })),
+      release: true
+    })
+  )
+
+export const renew = (owner: string, leaseDuration: number) =>
+  InboxStore.use((store) => store.renew(owner, leaseDuration))
+
+export const release = (owner: string) => InboxStore.use((store) => store.release(owner))
+
+/** Attempts and crashes of claimed updates, by their fingerprints. */
+export const counts = (partitions: ReadonlyArray<Partition>): Record<string, readonly [number, number]> =>
+  Object.fromEntries(
+    partitions.flatMap(({ updates }) =>
+      updates.map(({ attempts, crashes, update }) => [update.fingerprint, [attempts, crashes] as const])
+    )
   )
 
 export const stats = InboxStore.use((store) => store.stats)
@@ -87,10 +100,10 @@ export const fingerprints = (partitions: ReadonlyArray<Partition>): ReadonlyArra
   partitions.map(({ updates }) => updates.map(({ update }) => update.fingerprint))
 
 /** Acknowledges all queued updates. Returns their fingerprints, partition by partition. */
-export const drain = Effect.fnUntraced(function* (owner = "drain", at = now + 10 * day) {
+export const drain = Effect.fnUntraced(function* (owner = "drain") {
   const taken: Array<string> = []
   for (;;) {
-    const partitions = yield* claim(owner, { at })
+    const partitions = yield* claim(owner)
     if (partitions.length === 0) return taken
     taken.push(...fingerprints(partitions).flat())
     yield* acknowledgeAll(owner, partitions)

@@ -114,7 +114,7 @@ describe("acceptAnswered", () => {
       yield* visitor.press(asked, "Yes")
       const update = (yield* Emulator.updates).find(({ update_type }) => update_type === "message_callback")!
       yield* receive([{ decoded: Result.succeed(update) }])
-      yield* store.claim({ owner: "killed", now: 0, leaseUntil: 1, maxPartitions: 1, maxUpdates: 1 })
+      yield* store.claim({ owner: "killed", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 1 })
       yield* Answers.answer(update as Update.Of<"message_callback">, "Thank you")
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* handling((update) => Answers.answer(update, "Thank you")), [])

@@ -1,0 +1,184 @@
+import type { Entry, QueuedUpdate } from "../../QueuedUpdate.ts"
+import { makeHeap } from "./heap.ts"
+
+interface MemoryEntry extends Entry {
+  readonly sequence: number
+  readonly attempts: number
+  readonly crashes: number
+  isCompleted: boolean
+}
+
+interface MemoryPartition {
+  readonly key: string
+  entries: Array<MemoryEntry>
+  /** Index of the first queued update. Completed updates before it are removed in chunks. */
+  first: number
+  owner: string | undefined
+  leaseUntil: number
+  /** Ids of the updates whose attempt is running. */
+  readonly begun: Set<string>
+}
+
+interface Claim {
+  readonly owner: string
+  readonly leaseDuration: number
+  readonly maxPartitions: number
+  readonly maxUpdates: number
+  readonly begin: number
+}
+
+const compactAfter = 64
+
+const headOf = ({ entries, first }: MemoryPartition): number => entries[first]?.sequence ?? Infinity
+
+/** Returns the index of an update. The sequence numbers of a partition ascend. */
+const indexOf = ({ entries, first }: MemoryPartition, sequence: number): number => {
+  if (entries[first]?.sequence === sequence) return first
+  let low = first
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (entries[middle]!.sequence < sequence) low = middle + 1
+    else high = middle
+  }
+  return entries[low]?.sequence === sequence ? low : -1
+}
+
+const queuedIndexOf = (partition: MemoryPartition, id: string): number => {
+  const index = indexOf(partition, Number(id))
+  return index === -1 || partition.entries[index]!.isCompleted ? -1 : index
+}
+
+const firstQueued = ({ entries, first }: MemoryPartition, limit: number): Array<MemoryEntry> => {
+  const queued: Array<MemoryEntry> = []
+  for (let index = first; index < entries.length && queued.length < limit; index++) {
+    const entry = entries[index]!
+    if (!entry.isCompleted) queued.push(entry)
+  }
+  return queued
+}
+
+/** Counts an attempt that failed, or that ended with its process. The entry is replaced, because a claim returned it. */
+const countAttempt = (partition: MemoryPartition, id: string, crashes: 0 | 1): void => {
+  partition.begun.delete(id)
+  const index = queuedIndexOf(partition, id)
+  const entry = partition.entries[index]
+  if (entry === undefined) return
+  partition.entries[index] = { ...entry, attempts: entry.attempts + 1, crashes: entry.crashes + crashes }
+}
+
+/** The queued updates of a store in memory, in partitions that have leases. Times are milliseconds of one clock. */
+export const makePartitions = (nextSequence: () => number) => {
+  const partitions = new Map<string, MemoryPartition>()
+  const ready = makeHeap<MemoryPartition>((a, b) => headOf(a) < headOf(b))
+  let queued = 0
+  let nextLeaseEnd = Infinity
+
+  const release = (partition: MemoryPartition): void => {
+    partition.owner = undefined
+    partition.begun.clear()
+    if (partition.first === partition.entries.length) partitions.delete(partition.key)
+    else ready.push(partition)
+  }
+
+  const releaseExpired = (now: number): void => {
+    if (now < nextLeaseEnd) return
+    nextLeaseEnd = Infinity
+    for (const partition of partitions.values()) {
+      if (partition.owner === undefined) continue
+      if (partition.leaseUntil <= now) {
+        for (const id of partition.begun) countAttempt(partition, id, 1)
+        release(partition)
+      } else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
+    }
+  }
+
+  const complete = (partition: MemoryPartition, id: string): QueuedUpdate | undefined => {
+    const index = queuedIndexOf(partition, id)
+    const entry = partition.entries[index]
+    if (entry === undefined) return undefined
+    queued--
+    entry.isCompleted = true
+    partition.begun.delete(id)
+    while (partition.entries[partition.first]?.isCompleted === true) partition.first++
+    if (partition.first >= compactAfter && partition.first * 2 >= partition.entries.length) {
+      partition.entries = partition.entries.slice(partition.first)
+      partition.first = 0
+    }
+    return entry.update
+  }
+
+  return {
+    size: (): number => queued,
+    append: (update: QueuedUpdate, attempts: number): void => {
+      queued++
+      const sequence = nextSequence()
+      const entry = { id: String(sequence), update, sequence, attempts, crashes: 0, isCompleted: false }
+      const partition = partitions.get(update.partitionKey)
+      if (partition !== undefined) {
+        partition.entries.push(entry)
+        return
+      }
+      const created: MemoryPartition = {
+        key: update.partitionKey,
+        entries: [entry],
+        first: 0,
+        owner: undefined,
+        leaseUntil: 0,
+        begun: new Set()
+      }
+      partitions.set(update.partitionKey, created)
+      ready.push(created)
+    },
+    claim: ({ begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim, now: number) => {
+      releaseExpired(now)
+      const claimed: Array<{ readonly key: string; readonly updates: ReadonlyArray<MemoryEntry> }> = []
+      while (claimed.length < maxPartitions) {
+        const partition = ready.pop()
+        if (partition === undefined) break
+        partition.owner = owner
+        partition.leaseUntil = now + leaseDuration
+        nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
+        const updates = firstQueued(partition, maxUpdates)
+        for (const { id } of updates.slice(0, begin)) partition.begun.add(id)
+        claimed.push({ key: partition.key, updates })
+      }
+      return claimed
+    },
+    /** Returns the operations on a partition, or `undefined` if the owner does not hold it. */
+    held: (owner: string, key: string) => {
+      const partition = partitions.get(key)
+      if (partition === undefined || partition.owner !== owner) return undefined
+      return {
+        /** Removes an update. Returns `undefined` if it is not queued. */
+        complete: (id: string) => complete(partition, id),
+        fail: (id: string): void => countAttempt(partition, id, 0),
+        begin: (id: string): void => {
+          if (queuedIndexOf(partition, id) !== -1) partition.begun.add(id)
+        },
+        release: () => release(partition)
+      }
+    },
+    renew: (owner: string, leaseDuration: number, now: number): ReadonlyArray<string> => {
+      const held: Array<string> = []
+      for (const partition of partitions.values()) {
+        if (partition.owner !== owner) continue
+        partition.leaseUntil = now + leaseDuration
+        held.push(partition.key)
+      }
+      if (held.length > 0) nextLeaseEnd = Math.min(nextLeaseEnd, now + leaseDuration)
+      return held
+    },
+    release: (owner: string): void => {
+      for (const partition of partitions.values()) if (partition.owner === owner) release(partition)
+    },
+    oldestReceivedAt: (): number | undefined => {
+      let oldest: number | undefined
+      for (const { entries, first } of partitions.values()) {
+        const receivedAt = entries[first]?.update.receivedAt
+        if (receivedAt !== undefined && (oldest === undefined || receivedAt < oldest)) oldest = receivedAt
+      }
+      return oldest
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { deepStrictEqual } from "node:assert"
+import {
+  acknowledgeAll,
+  type Case,
+  change,
+  claim,
+  commit,
+  counts,
+  enqueue,
+  fingerprints,
+  listDeadLetters,
+  now,
+  release,
+  stats,
+  test,
+  update,
+  updatesOf
+} from "./operations.ts"
+
+const idsOf = (partitions: ReadonlyArray<{ readonly updates: ReadonlyArray<{ readonly id: string }> }>) =>
+  partitions.flatMap(({ updates }) => updates.map(({ id }) => id))
+
+export const attemptCases: ReadonlyArray<Case> = [
+  test("acknowledges updates of a partition in any order, and returns the others in order", function* () {
+    yield* enqueue(updatesOf("chat", 6))
+    const [first, second, third, fourth] = idsOf(yield* claim("one", { maxUpdates: 5 }))
+    yield* commit(change("one", "chat", { completed: [{ id: fourth }, { id: second }] }))
+    deepStrictEqual(yield* stats, { queued: 4, oldestReceivedAt: now, deadLetters: 0 })
+    yield* commit(change("one", "chat", { completed: [{ id: first }], release: true }))
+    const again = yield* claim("two", { maxUpdates: 2 })
+    deepStrictEqual(fingerprints(again), [["chat:2", "chat:4"]])
+    deepStrictEqual(idsOf(again)[0], third)
+    yield* acknowledgeAll("two", again)
+    deepStrictEqual(fingerprints(yield* claim("three")), [["chat:5"]])
+  }),
+
+  test("orders partitions by their first update that is not completed", function* () {
+    yield* enqueue([...updatesOf("a", 1), ...updatesOf("b", 1), update("a:1", { key: "a" })])
+    const [{ updates }] = yield* claim("one", { maxPartitions: 1 })
+    yield* commit(change("one", "a", { completed: [{ id: updates[0].id }], release: true }))
+    deepStrictEqual(fingerprints(yield* claim("two")), [["b:0"], ["a:1"]])
+  }),
+
+  test("makes an update a dead letter while earlier updates of its partition are queued", function* () {
+    yield* enqueue(updatesOf("chat", 3))
+    const [, second] = idsOf(yield* claim("one"))
+    const failure = { error: "failed", attempts: 2, failedAt: now }
+    yield* commit(change("one", "chat", { completed: [{ id: second, failure }], release: true }))
+    deepStrictEqual(
+      (yield* listDeadLetters()).map(({ attempts, id }) => [id, attempts]),
+      [[second, 2]]
+    )
+    deepStrictEqual(fingerprints(yield* claim("two")), [["chat:0", "chat:2"]])
+  }),
+
+  test("completes no update of another partition", function* () {
+    yield* enqueue([...updatesOf("a", 1), ...updatesOf("b", 1)])
+    const [, other] = idsOf(yield* claim("one", { begin: 1 }))
+    const failure = { error: "not yours", attempts: 1, failedAt: now }
+    yield* commit(
+      change("one", "a", { completed: [{ id: other }] }),
+      change("one", "a", { completed: [{ id: other, failure }, { id: "no id" }], failed: [other, "no id"] }),
+      change("one", "a", { begun: [other, "no id"], release: true })
+    )
+    deepStrictEqual(yield* stats, { queued: 2, oldestReceivedAt: now, deadLetters: 0 })
+    yield* release("one")
+    deepStrictEqual(counts(yield* claim("two")), { "a:0": [0, 0], "b:0": [0, 0] })
+  }),
+
+  test("counts a crash of the updates that a claim has begun, when the lease has expired, and of no others", function* () {
+    yield* enqueue([...updatesOf("a", 3), ...updatesOf("b", 1)])
+    yield* claim("one", { leaseDuration: 0, begin: 2 })
+    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), {
+      "a:0": [1, 1],
+      "a:1": [1, 1],
+      "a:2": [0, 0],
+      "b:0": [1, 1]
+    })
+    deepStrictEqual(counts(yield* claim("three", { leaseDuration: 0, begin: 1 })), {
+      "a:0": [1, 1],
+      "a:1": [1, 1],
+      "a:2": [0, 0],
+      "b:0": [1, 1]
+    })
+    deepStrictEqual(counts(yield* claim("four")), {
+      "a:0": [2, 2],
+      "a:1": [1, 1],
+      "a:2": [0, 0],
+      "b:0": [2, 2]
+    })
+  }),
+
+  test("counts a crash of the updates that a commit has begun, and not of those that it has completed", function* () {
+    yield* enqueue(updatesOf("chat", 4))
+    const [first, second, third] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 1 }))
+    yield* commit(
+      change("one", "chat", { completed: [{ id: first }], begun: [second] }),
+      change("one", "chat", { completed: [{ id: second }], begun: [third] })
+    )
+    deepStrictEqual(counts(yield* claim("two", { leaseDuration: 0 })), {
+      "chat:2": [1, 1],
+      "chat:3": [0, 0]
+    })
+  }),
+
+  test("counts a failed attempt, which is no crash, and a crash of the next attempt", function* () {
+    yield* enqueue(updatesOf("chat", 2))
+    const [first, second] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 2 }))
+    yield* commit(change("one", "chat", { failed: [first] }))
+    yield* commit(change("one", "chat", { begun: [first], failed: [second] }))
+    yield* commit(change("one", "chat", { failed: [first] }), change("one", "chat", { begun: [first] }))
+    deepStrictEqual(counts(yield* claim("two")), { "chat:0": [3, 1], "chat:1": [1, 0] })
+  }),
+
+  test("counts neither an attempt nor a crash of what is begun when the lease is ended", function* () {
+    yield* enqueue([...updatesOf("a", 2), ...updatesOf("b", 1)])
+    const [first] = idsOf(yield* claim("one", { leaseDuration: 0, begin: 2 }))
+    yield* commit(change("one", "a", { completed: [{ id: first }], release: true }))
+    yield* release("one")
+    deepStrictEqual(counts(yield* claim("two")), { "a:1": [0, 0], "b:0": [0, 0] })
+    yield* release("two")
+    deepStrictEqual(counts(yield* claim("three")), { "a:1": [0, 0], "b:0": [0, 0] })
+  }),
+
+  test("counts a failed attempt in the commit that ends the lease", function* () {
+    yield* enqueue(updatesOf("chat", 1))
+    const [id] = idsOf(yield* claim("one", { begin: 1 }))
+    yield* commit(change("one", "chat", { failed: [id], release: true }))
+    deepStrictEqual(counts(yield* claim("two")), { "chat:0": [1, 0] })
+  })
+]
