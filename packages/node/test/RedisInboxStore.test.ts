@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Latch, Layer, Logger, Result, Schedule, Stream } from "effect"
 import { Redis } from "effect/persistence"
 import { contend } from "./support/contention.ts"
+import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 
 /** A Redis server with the given answers. */
@@ -78,26 +79,36 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
 
-  it.live("makes updates that were deleted or overwritten in Redis dead letters, and handles the others", () =>
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    it.live(`returns the results of the store in memory in random operations (${seed})`, () =>
+      withKeys((prefix) =>
+        InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400)).pipe(Effect.provide(store(prefix)))
+      )
+    )
+  }
+
+  it.live("makes updates that were overwritten in Redis dead letters, and handles the others", () =>
     withKeys((prefix) =>
       Effect.gen(function* () {
         const inbox = yield* Inbox.Inbox
         const redis = yield* Redis.Redis
-        const messages = [1, 2, 3, 4].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
+        const messages = [1, 2, 3, 4, 5].map((chat_id) => Fixtures.botStarted({ chat_id: Chat.ChatId.make(chat_id) }))
         yield* inbox.receive(messages.map((update) => ({ decoded: Result.succeed(update) })))
-        const ids = yield* redis.send<Array<string>>("HKEYS", `{${prefix}:inbox}:updates`)
-        const [first, second, third] = ids.toSorted((a, b) => Number(a) - Number(b))
-        yield* redis.send("HDEL", `{${prefix}:inbox}:updates`, first)
-        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, second, "not an update")
-        yield* redis.send("HSET", `{${prefix}:inbox}:updates`, third, "[1,2,3,4]")
+        const queues = yield* redis.send<Array<string>>("KEYS", `{${prefix}:inbox}:queue:*`)
+        const [first, second, third, fourth] = queues.toSorted()
+        yield* redis.send("LSET", first, "2", "")
+        yield* redis.send("LSET", second, "2", "not an update")
+        yield* redis.send("LSET", third, "2", "[1,2,3,4]")
+        yield* redis.send("DEL", fourth)
         const handled: Array<number | undefined> = []
         const handle = (update: Update.Update) => Effect.sync(() => void handled.push(Update.chatOf(update)))
         yield* Updates.run(handle).pipe(
           Effect.provideService(Updates.Updates, Updates.Updates.of({ inbox, source: Effect.void }))
         )
-        assert.deepStrictEqual(handled, [4])
+        assert.deepStrictEqual(handled, [5])
         assert.deepStrictEqual(yield* inbox.stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 3 })
-        yield* redis.send("HSET", `{${prefix}:inbox}:failures`, third, "not a failure")
+        const ids = yield* redis.send<Array<string>>("ZRANGE", `{${prefix}:inbox}:dead_letters`, "2", "2")
+        yield* redis.send("HSET", `{${prefix}:inbox}:failures`, ids[0], "not a failure")
         const deadLetters = yield* Stream.runCollect(Inbox.deadLetters)
         assert.deepStrictEqual(
           deadLetters.map(({ update }) => update.text),
@@ -145,7 +156,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
         yield* redis.send("DEL", ...keys)
         yield* receive(2)
         // The partition of the update is claimed while the handler of the lost update is still running.
-        yield* until(Effect.map(redis.send("HLEN", `{${prefix}:inbox}:owners`), (owners) => owners === 1))
+        yield* until(Effect.map(redis.send("HLEN", `{${prefix}:inbox}:leases`), (leases) => leases === 1))
         yield* latch.open
         yield* until(Effect.map(inbox.stats, ({ queued }) => queued === 0))
         assert.deepStrictEqual(handled, [1, 2])
