@@ -124,11 +124,10 @@ export const sqliteRows: Target = {
   })
 }
 
-const packed = [
-  ...updateTexts.map((text) => JSON.stringify([1, fingerprint, "1", text])),
-  JSON.stringify(["no", 1, 1]),
-  "1"
-]
+const packed = [...updateTexts, JSON.stringify(["no", 1, 1]), "1"]
+
+/** What precedes the text of a queued update. */
+const header = `1,${fingerprint.length},1;${fingerprint}1`
 
 const prefix = `fuzz-${process.pid}`
 
@@ -149,7 +148,11 @@ export const redisValues: Target = {
         yield* clear
         yield* enqueue(store)
         for (const key of yield* keys) {
-          if (!/:(updates|failures|markers)$/.test(key)) continue
+          if (key.includes(":queue:")) {
+            yield* redis.send("LSET", key, "1", input)
+            yield* redis.send("LSET", key, "2", input.length % 8 === 0 ? input : `${header}${input}`)
+          }
+          if (!/:(dead_letter_updates|failures|markers)$/.test(key)) continue
           for (const field of yield* redis.send<ReadonlyArray<string>>("HKEYS", key)) {
             yield* redis.send("HSET", key, field, input)
           }
