@@ -28,6 +28,7 @@ import { ChatId } from "./Recipient.ts"
 import * as Settings from "./Settings.ts"
 import * as Stores from "./StoreError.ts"
 import * as Update from "./Update.ts"
+import * as Updates from "./Updates.ts"
 import * as UploadError from "./UploadError.ts"
 import * as Upload from "./Upload.ts"
 import * as UploadSource from "./UploadSource.ts"
@@ -321,6 +322,14 @@ export const InboxFull = make(Inbox.InboxFull, "InboxFull", { capacity: Schema.N
  * @since 0.1.0
  */
 export const InboxStopping = make(Inbox.InboxStopping, "InboxStopping", {})
+
+/**
+ * Codec of `Updates.UpdateStreamFailed`.
+ *
+ * @category updates
+ * @since 0.1.0
+ */
+export const UpdateStreamFailed = make(Updates.UpdateStreamFailed, "UpdateStreamFailed", { cause })
 
 /**
  * Codec of `StoreError.StoreError`.

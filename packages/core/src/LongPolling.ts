@@ -6,15 +6,16 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import { Inbox, type ReceiveError } from "./Inbox.ts"
-import { backoff, retryForever } from "./internal/client/retry.ts"
+import { Inbox } from "./Inbox.ts"
+import { retryForever } from "./internal/client/retry.ts"
 import { checkPositiveInteger } from "./internal/client/rules.ts"
+import { untilBelow, untilStored } from "./internal/updates/backPressure.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
 import * as Updates from "./Updates.ts"
@@ -45,16 +46,6 @@ const source = "updates"
 
 const defaults = { maxQueued: 1000 } as const
 
-const storeBackoff = backoff.pipe(
-  Schedule.setInputType<ReceiveError>(),
-  Schedule.tap(({ input }) =>
-    Effect.logWarning(`The inbox did not accept updates. Polling pauses, and nothing is acknowledged. ${input.message}`)
-  )
-)
-
-const untilStored = <A>(effect: Effect.Effect<A, ReceiveError>): Effect.Effect<A> =>
-  Effect.retry(effect, storeBackoff) as Effect.Effect<A>
-
 const productionWarning =
   "Long polling is for development: the platform limits its rate, keeps updates for 24 hours and delivers no comments. " +
   "Use Webhook.layer in production."
@@ -65,12 +56,28 @@ const warnInProduction = Effect.gen(function* () {
 })
 
 /**
- * Creates the source of {@link layer}.
+ * Creates the source of {@link layer} as a value, with its bot: the handlers of its updates make their calls as this bot.
+ *
+ * Dies if `maxQueued` is not a positive whole number.
+ *
+ * **Example** (Run the bot of the context)
+ *
+ * ```ts
+ * import { LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const bot = Effect.gen(function* () {
+ *   const source = yield* LongPolling.make({ timeout: 30 })
+ *   yield* Updates.runFrom(source, Updates.on("bot_started", (update) => Messages.reply(update, "Hello")))
+ * })
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (options: Options = {}) {
+export const make = Effect.fnUntraced(function* (
+  options: Options = {}
+): Effect.fn.Return<Updates.Source<Endpoint.Errors<typeof Updates.list>, BotApi>, never, BotApi | Inbox> {
   const api = yield* BotApi
   const inbox = yield* Inbox
   const { limit, maxQueued = defaults.maxQueued, timeout, types } = options
@@ -78,11 +85,6 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   const poll = (request: Updates.ListRequest) =>
     retryForever("Polling continues after a pause.")(api.execute(Updates.list, { types, ...request }))
-
-  const untilBelowMaxQueued = Effect.suspend(() => inbox.stats).pipe(
-    untilStored,
-    Effect.repeat({ until: ({ queued }) => queued < maxQueued, schedule: Schedule.spaced("250 millis") })
-  )
 
   const skipPending: (
     marker: bigint | undefined
@@ -92,23 +94,26 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return page.updates.length === 0 || next === marker ? next : yield* skipPending(next)
   })
 
-  const run = Effect.gen(function* () {
+  /** Polls for ever, or until a page is empty. */
+  const run = Effect.fnUntraced(function* (timeout: number | undefined, untilEmpty: boolean) {
     yield* warnInProduction
     let marker = options.marker ?? (yield* untilStored(inbox.marker(source)))
     if (options.skipPending === true) marker = yield* skipPending(marker)
     for (;;) {
-      yield* untilBelowMaxQueued
+      yield* untilBelow(inbox, maxQueued)
       const page = yield* poll({ limit, timeout, marker })
       const next = page.marker ?? marker
-      if (page.updates.length > 0 || next !== marker) {
+      const isEmpty = page.updates.length === 0 && next === marker
+      if (!isEmpty) {
         const updates = page.updates.map((decoded) => ({ decoded }))
         yield* untilStored(inbox.receive(updates, next === undefined ? undefined : { source, value: next }))
       }
+      if (untilEmpty && (isEmpty || next === undefined)) return
       marker = next
     }
   })
 
-  return Updates.Updates.of({ inbox, source: run })
+  return { inbox, source: run(timeout, false), drain: run(0, true), services: Context.make(BotApi, api) }
 })
 
 /**

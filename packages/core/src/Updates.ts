@@ -1,23 +1,28 @@
 /**
  * Handles the updates of a bot: `Updates.run` with handlers, or `Updates.stream` as a stream. The updates come from the
- * inbox, which `LongPolling` or `Webhook` writes to.
+ * inbox, which a source writes to: `LongPolling`, `Webhook`, or a stream of your own with `Updates.layer`.
  *
  * @since 0.1.0
  */
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Handler } from "./Handler.ts"
-import type { Inbox } from "./Inbox.ts"
+import { Inbox } from "./Inbox.ts"
 import * as consumer from "./internal/updates/consumer.ts"
+import * as streamSource from "./internal/updates/streamSource.ts"
 import * as rules from "./internal/client/rules.ts"
 import { Int64, nullish } from "./internal/client/wire.ts"
 import * as Platform from "./Platform.ts"
@@ -110,16 +115,32 @@ export const list: Endpoint.Endpoint<ListRequest, UpdatesPage, ApiError.MethodNo
 )
 
 /**
+ * The stream of {@link layer} failed. The updates that it emitted before are stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UpdateStreamFailed extends Data.TaggedError("UpdateStreamFailed")<{
+  /** The error of the stream. */
+  readonly cause: unknown
+}> {
+  override get message() {
+    const { cause } = this
+    return `The stream of updates failed: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
+/**
  * The errors of a source that cannot continue.
  *
  * @category errors
  * @since 0.1.0
  */
-export type SourceError = Endpoint.Errors<typeof list>
+export type SourceError = Endpoint.Errors<typeof list> | UpdateStreamFailed
 
 /**
- * The source of updates of a bot, and the inbox that it writes to. `LongPolling.layer` and `Webhook.layer` provide it. A
- * program has one source, because it provides this service once.
+ * The source of updates of a program, and the inbox that it writes to. `LongPolling.layer`, `Webhook.layer` and {@link layer}
+ * provide it. A program that runs several bots uses a {@link Source} for each of them.
  *
  * @category services
  * @since 0.1.0
@@ -134,8 +155,227 @@ export class Updates extends Context.Service<
      * continue.
      */
     readonly source: Effect.Effect<void, SourceError>
+    /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
+    readonly drain?: Effect.Effect<void, SourceError> | undefined
   }
 >()("@colloquy/core/Updates") {}
+
+/**
+ * A source of updates as a value, with the services of its bot. A program has as many as it needs: each is an argument of
+ * {@link runFrom} and {@link drainFrom}. {@link fromLayer}, `LongPolling.make`, `Webhook.make` and {@link make} create it.
+ *
+ * `Services` are provided to the handlers of its updates. If `BotApi` is one of them, the calls of a handler are made by
+ * the bot that received the update.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Source<out E = SourceError, in Services = never> {
+  /** The inbox that the source writes to. */
+  readonly inbox: Inbox["Service"]
+  /** Writes updates to the inbox while it runs. */
+  readonly source: Effect.Effect<void, E>
+  /** Writes the updates that wait now to the inbox, and ends, for {@link drain}. Default: `source`. */
+  readonly drain?: Effect.Effect<void, E> | undefined
+  /** The services that are provided to the handlers of the updates. */
+  readonly services: Context.Context<Services>
+}
+
+/**
+ * An element of a stream of updates: an update, the JSON text of an update, or one of these with its position in the source.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Element =
+  | Update
+  | string
+  | {
+      /** The update, or its JSON text. */
+      readonly update: Update | string
+      /** The position after this element. It is stored in one transaction with the updates. */
+      readonly marker: bigint
+    }
+
+/**
+ * A stream of updates, or a function that returns the stream from the position that was stored last, which is `undefined` at
+ * the first start.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Elements<E = never, R = never> =
+  | Stream.Stream<Element, E, R>
+  | ((marker: bigint | undefined) => Stream.Stream<Element, E, R>)
+
+/**
+ * What {@link make} and {@link layer} accept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SourceOptions {
+  /**
+   * The name under which the inbox stores the position of the stream. Two streams that write to one inbox have different
+   * names. Default: `"stream"`.
+   */
+  readonly name?: string | undefined
+  /** The stream is not pulled while this many updates are queued in the inbox. Default: 1000. */
+  readonly maxQueued?: number | undefined
+}
+
+const sourceDefaults = { name: "stream", maxQueued: 1000 } as const
+
+const toPositioned = (element: Element): streamSource.Positioned =>
+  typeof element === "string" || "update_type" in element ? { update: element } : element
+
+/**
+ * Creates a source from a stream of updates, as {@link layer} does, but as a value: its errors are those of the stream.
+ *
+ * **Example** (Count the updates of a file by type)
+ *
+ * ```ts
+ * import { Updates } from "@colloquy/core"
+ * import { Effect, type Stream } from "effect"
+ *
+ * const count = <E>(lines: Stream.Stream<string, E>) =>
+ *   Effect.gen(function* () {
+ *     const counts = new Map<string, number>()
+ *     const source = yield* Updates.make(lines)
+ *     yield* Updates.runFrom(source, ({ update_type }) =>
+ *       Effect.sync(() => void counts.set(update_type, (counts.get(update_type) ?? 0) + 1))
+ *     )
+ *     return counts
+ *   })
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: <E, R>(
+  elements: Elements<E, R>,
+  options?: SourceOptions
+) => Effect.Effect<Source<E>, never, Inbox | R> = Effect.fnUntraced(function* <E, R>(
+  elements: Elements<E, R>,
+  options: SourceOptions = {}
+) {
+  const { maxQueued = sourceDefaults.maxQueued, name = sourceDefaults.name } = options
+  yield* rules.checkPositiveInteger("Updates.layer", "maxQueued", maxQueued)
+  const inbox = yield* Inbox
+  const context = yield* Effect.context<R>()
+  const from = (marker: bigint | undefined) =>
+    Stream.map(Stream.isStream(elements) ? elements : elements(marker), toPositioned)
+  const source = Effect.provideContext(streamSource.run(inbox, from, { name, maxQueued }), context)
+  return { inbox, source, services: Context.empty() }
+})
+
+/**
+ * Provides a source that takes its updates from a stream: of a relay, of a topic of Kafka, of a file to replay. The elements
+ * are updates or JSON texts.
+ *
+ * - The stream is pulled while fewer than `maxQueued` updates are queued in the inbox, so it may be endless.
+ * - An element may have its position, the `marker`. The last one of a batch is stored in one transaction with the updates of
+ *   the batch. If `elements` is a function, it gets the position that was stored last, so that the stream resumes there after
+ *   a restart. Elements that it emits again are duplicates within the `deduplicationWindow` of the inbox.
+ * - A text that is no valid update becomes a dead letter, and the stream continues.
+ * - While the store of the inbox is unavailable, the stream waits.
+ * - The source ends when the stream ends, and fails with `UpdateStreamFailed` when the stream fails. {@link make} keeps the type of
+ *   the error.
+ *
+ * Dies if `maxQueued` is not a positive whole number.
+ *
+ * **Example** (Replay the dead letters of another bot, which are lines of a text)
+ *
+ * ```ts
+ * import { Inbox, Updates } from "@colloquy/core"
+ * import { Effect, Layer, Stream } from "effect"
+ *
+ * const updates = <E>(lines: Stream.Stream<string, E>) =>
+ *   Updates.layer(lines).pipe(Layer.provideMerge(Inbox.layerMemory()))
+ *
+ * const replay = <E>(lines: Stream.Stream<string, E>) =>
+ *   Updates.run((update) => Effect.log(update.update_type)).pipe(Effect.provide(updates(lines)))
+ * ```
+ *
+ * **Example** (Resume a topic at its offset)
+ *
+ * ```ts
+ * import { Updates } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * interface Message {
+ *   readonly offset: bigint
+ *   readonly value: string
+ * }
+ *
+ * const updates = (topic: (from: bigint) => Stream.Stream<Message>) =>
+ *   Updates.layer((marker = 0n) =>
+ *     topic(marker).pipe(Stream.map(({ offset, value }) => ({ update: value, marker: offset + 1n })))
+ *   )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <E, R>(
+  elements: Elements<E, R>,
+  options?: SourceOptions
+): Layer.Layer<Updates, never, Inbox | R> =>
+  Layer.effect(
+    Updates,
+    Effect.map(make(elements, options), ({ inbox, source }) => ({
+      inbox,
+      source: Effect.mapError(source, (cause) => new UpdateStreamFailed({ cause }))
+    }))
+  )
+
+/**
+ * Builds the layer of one bot, and returns its source as a value that has all services of the layer. A program that runs
+ * several bots calls it once for each of them.
+ *
+ * Nothing is shared between two calls, even if their layers have common parts: each bot has its own client, rate limiter and
+ * inbox. What the bots share, such as the connections to a database, is a requirement of the layers. Inboxes in one database,
+ * or in one file, have different prefixes.
+ *
+ * The layer is released when the scope closes.
+ *
+ * **Example** (Two bots in one program)
+ *
+ * ```ts
+ * import { Inbox, LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { NodeBot } from "@colloquy/node"
+ * import { Config, Effect, Layer } from "effect"
+ *
+ * const bot = (name: string) =>
+ *   LongPolling.layer().pipe(
+ *     Layer.provideMerge(
+ *       NodeBot.layerConfig({ token: Config.Redacted(`${name}_TOKEN`), inbox: { prefix: Config.succeed(name) } })
+ *     ),
+ *     Updates.fromLayer
+ *   )
+ *
+ * const program = Effect.gen(function* () {
+ *   const shop = yield* bot("shop")
+ *   const support = yield* bot("support")
+ *   const reply = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *   yield* Effect.all([Updates.runFrom(shop, reply), Updates.runFrom(support, reply)], { concurrency: 2 })
+ * }).pipe(Effect.scoped)
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromLayer = <S, E, R>(
+  layer: Layer.Layer<Updates | S, E, R>
+): Effect.Effect<Source<SourceError, Updates | S>, E, R | Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (scope) =>
+    Effect.map(Layer.buildWithMemoMap(layer, Layer.makeMemoMapUnsafe(), scope), (services) => ({
+      ...Context.get(services as Context.Context<Updates | S>, Updates),
+      services
+    }))
+  )
 
 /**
  * What {@link run} accepts.
@@ -189,6 +429,28 @@ export const ImmediateShutdown = Context.Reference<boolean>("@colloquy/core/Upda
 })
 
 const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
+
+const runWith = Effect.fnUntraced(function* <SourceE, E, R, R2>(
+  name: string,
+  { inbox, source }: Pick<Source<SourceE>, "inbox" | "source">,
+  handler: Handler<E, R>,
+  options: RunOptions<R2> = {}
+) {
+  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory } = options
+  yield* rules.checkPositiveInteger(name, "concurrency", concurrency)
+  yield* rules.checkPositiveInteger(name, "maxInMemory", maxInMemory)
+  return yield* consumer.run<E, R | R2, SourceE>(inbox, source, {
+    handler,
+    onDeadLetter: options.onDeadLetter,
+    concurrency,
+    maxInMemory,
+    retry: options.retry ?? consumer.defaultRetry,
+    timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
+    shutdownTimeout: (yield* ImmediateShutdown)
+      ? undefined
+      : Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
+  })
+})
 
 /**
  * Runs the source of the program, and handles its updates.
@@ -244,29 +506,142 @@ const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shut
  * @category running
  * @since 0.1.0
  */
-export const run: <E, R, R2 = never>(
+export const run = <E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: RunOptions<R2>
-) => Effect.Effect<void, SourceError, R | R2 | Updates> = Effect.fnUntraced(function* <E, R, R2 = never>(
+): Effect.Effect<void, SourceError, R | R2 | Updates> =>
+  Updates.use((source) => runWith("Updates.run", source, handler, options))
+
+/**
+ * Runs a source that is a value, and handles its updates. It is {@link run} for a program with several bots: the calls of the
+ * handlers are made by the bot of the source.
+ *
+ * **Example** (Two bots in one program)
+ *
+ * ```ts
+ * import type { BotApi } from "@colloquy/core"
+ * import { Messages, Updates } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
+ *
+ * const order = Updates.on("message_created", (update) => Messages.reply(update, "Your order is on its way"))
+ * const help = Updates.on("message_created", (update) => Messages.reply(update, "How can I help?"))
+ *
+ * const program = (shop: Bot, support: Bot) =>
+ *   Effect.all([Updates.runFrom(shop, order), Updates.runFrom(support, help)], { concurrency: 2 })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runFrom = <SourceE, Services, E, R, R2 = never>(
+  source: Source<SourceE, Services>,
   handler: Handler<E, R>,
-  options: RunOptions<R2> = {}
-) {
-  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory } = options
-  yield* rules.checkPositiveInteger("Updates.run", "concurrency", concurrency)
-  yield* rules.checkPositiveInteger("Updates.run", "maxInMemory", maxInMemory)
-  const { inbox, source } = yield* Updates
-  return yield* consumer.run<E, R | R2, SourceError>(inbox, source, {
-    handler,
-    onDeadLetter: options.onDeadLetter,
-    concurrency,
-    maxInMemory,
-    retry: options.retry ?? consumer.defaultRetry,
-    timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
-    shutdownTimeout: (yield* ImmediateShutdown)
-      ? undefined
-      : Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
-  })
-})
+  options?: RunOptions<R2>
+): Effect.Effect<void, SourceE, Exclude<R | R2, Services>> =>
+  Effect.provideContext(runWith("Updates.runFrom", source, handler, options), source.services)
+
+/**
+ * What {@link drain} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DrainOptions<R = never> extends RunOptions<R> {
+  /**
+   * When to end: `"empty"`, when no update is left, or a duration, which ends it earlier if updates are left after this time.
+   * Running handlers then have their `shutdownTimeout`. Default: `"empty"`.
+   */
+  readonly until?: "empty" | Duration.Input | undefined
+}
+
+const drainWith = <SourceE, E, R, R2>(
+  name: string,
+  { drain, inbox, source }: Omit<Source<SourceE>, "services">,
+  handler: Handler<E, R>,
+  { until = "empty", ...options }: DrainOptions<R2> = {}
+): Effect.Effect<boolean, SourceE, R | R2> => {
+  // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
+  const open = { ...inbox, close: Effect.void }
+  const run = runWith(name, { inbox: open, source: drain ?? source }, handler, options)
+  return until === "empty" ? Effect.as(run, true) : Effect.map(Effect.timeoutOption(run, until), Option.isSome)
+}
+
+/**
+ * Handles the updates that wait at the platform and in the inbox, and ends. For a program that runs at intervals, such as a
+ * cron job, and for a function that a request starts. Apart from that, it is {@link run}.
+ *
+ * - With `LongPolling`, it polls without waiting until a page is empty.
+ * - With `Webhook`, it handles the updates that the webhook has stored. The inbox accepts deliveries also when it has ended.
+ * - With {@link layer}, it runs the stream to its end.
+ *
+ * It waits for retries of a handler: with the default schedule, up to 62 seconds for an update. Several may run at the same
+ * time: each update is handled by one of them.
+ *
+ * Succeeds with `true` if no update is left, and with `false` if the time is over. What is left stays in the inbox for the
+ * next call. Updates that another process is handling are not waited for.
+ *
+ * **Example** (A cron job: at most 50 seconds of every minute)
+ *
+ * ```ts
+ * import { LongPolling, Messages, Updates } from "@colloquy/core"
+ * import { NodeBot, NodeMain } from "@colloquy/node"
+ * import { Effect, Layer } from "effect"
+ *
+ * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const platform = LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))
+ *
+ * export const main = () =>
+ *   NodeMain.runMain(Effect.provide(Updates.drain(handler, { until: "50 seconds" }), platform))
+ * ```
+ *
+ * **Example** (A function that handles the update of a request before it responds)
+ *
+ * ```ts
+ * import { Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const handler = Updates.on("message_created", (update) => Messages.reply(update, "Thank you"))
+ *
+ * const respond = Effect.gen(function* () {
+ *   const receive = yield* Webhook.toWebHandler
+ *   return Effect.fn(function* (request: Request) {
+ *     const response = yield* Effect.promise(() => receive(request))
+ *     yield* Updates.drain(handler, { until: "20 seconds" })
+ *     return response
+ *   })
+ * })
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drain = <E, R, R2 = never>(
+  handler: Handler<E, R>,
+  options?: DrainOptions<R2>
+): Effect.Effect<boolean, SourceError, R | R2 | Updates> =>
+  Updates.use((source) => drainWith("Updates.drain", source, handler, options))
+
+/**
+ * Handles what waits for a source that is a value, and ends. It is {@link drain} for a program with several bots.
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const drainFrom = <SourceE, Services, E, R, R2 = never>(
+  source: Source<SourceE, Services>,
+  handler: Handler<E, R>,
+  options?: DrainOptions<R2>
+): Effect.Effect<boolean, SourceE, Exclude<R | R2, Services>> =>
+  Effect.provideContext(drainWith("Updates.drainFrom", source, handler, options), source.services)
 
 /**
  * A stream of the updates of the bot, one at a time, the oldest first. It is an alternative to {@link run}.

@@ -23,6 +23,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as EffectScope from "effect/Scope"
+import type * as ApiError from "./ApiError.ts"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import { Inbox } from "./Inbox.ts"
@@ -248,7 +249,7 @@ const validate = Effect.fnUntraced(function* (options: ReceiverOptions) {
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (
+export const makeReceiver = Effect.fnUntraced(function* (
   options: ReceiverOptions
 ): Effect.fn.Return<Webhook["Service"], InvalidWebhook, Inbox | EffectScope.Scope> {
   const { healthPath, path, secret, secretCharacters, secretHeader, secrets, url } = yield* validate(options)
@@ -309,7 +310,7 @@ export const make = Effect.fnUntraced(function* (
 export const layerReceiver = (options: ReceiverOptions): Layer.Layer<Webhook, InvalidWebhook, Inbox> =>
   Layer.effectContext(
     Effect.gen(function* () {
-      const webhook = yield* make(options)
+      const webhook = yield* makeReceiver(options)
       const redacted = yield* Headers.CurrentRedactedNames
       const secretHeader = options.secretHeader ?? defaults.secretHeader
       return Context.make(Webhook, webhook).pipe(
@@ -327,6 +328,41 @@ export const layerReceiver = (options: ReceiverOptions): Layer.Layer<Webhook, In
 export type SubscriptionError = Endpoint.Errors<typeof Subscriptions.subscribe>
 
 /**
+ * Subscribes the webhook of the context, keeps it subscribed, and returns the source of its updates as a value, with its bot
+ * and the webhook. See {@link layer}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeSubscription = Effect.fnUntraced(function* (
+  options: SubscriptionOptions = {}
+): Effect.fn.Return<
+  Updates.Source<ApiError.Unauthorized, BotApi | Webhook>,
+  SubscriptionError,
+  Webhook | BotApi | Inbox | EffectScope.Scope
+> {
+  const webhook = yield* Webhook
+  const api = yield* BotApi
+  const inbox = yield* Inbox
+  const { secret, secretCharacters, setSubscriptionState, url } = webhook
+  setSubscriptionState("pending")
+  const { untilRevoked } = yield* Effect.annotateLogs(
+    keepSubscribed(api, {
+      url,
+      secret,
+      secretCharacters,
+      updateTypes: options.updateTypes,
+      checkEvery: options.checkEvery ?? defaults.checkEvery,
+      unsubscribeAtStop: options.unsubscribeAtStop ?? false,
+      setState: setSubscriptionState
+    }),
+    { url }
+  )
+  const services = Context.add(Context.make(BotApi, api), Webhook, webhook)
+  return { inbox, source: untilRevoked, drain: Effect.void, services }
+})
+
+/**
  * Subscribes the webhook of the context, keeps it subscribed, and provides the source of updates for `Updates.run`. See
  * {@link layer}.
  *
@@ -334,29 +370,44 @@ export type SubscriptionError = Endpoint.Errors<typeof Subscriptions.subscribe>
  * @since 0.1.0
  */
 export const layerSubscription = (
-  options: SubscriptionOptions = {}
+  options?: SubscriptionOptions
 ): Layer.Layer<Updates.Updates, SubscriptionError, Webhook | BotApi | Inbox> =>
-  Layer.effect(
-    Updates.Updates,
-    Effect.gen(function* () {
-      const { secret, secretCharacters, setSubscriptionState, url } = yield* Webhook
-      const inbox = yield* Inbox
-      setSubscriptionState("pending")
-      const { untilRevoked } = yield* Effect.annotateLogs(
-        keepSubscribed(yield* BotApi, {
-          url,
-          secret,
-          secretCharacters,
-          updateTypes: options.updateTypes,
-          checkEvery: options.checkEvery ?? defaults.checkEvery,
-          unsubscribeAtStop: options.unsubscribeAtStop ?? false,
-          setState: setSubscriptionState
-        }),
-        { url }
-      )
-      return Updates.Updates.of({ inbox, source: untilRevoked })
-    })
-  )
+  Layer.effect(Updates.Updates, makeSubscription(options))
+
+/**
+ * Creates the webhook of {@link layer} as a value: the source of its updates, with its bot and the service {@link Webhook}.
+ * The handlers of its updates make their calls as this bot.
+ *
+ * Fails as {@link layer} does.
+ *
+ * **Example** (Serve the webhook of the bot of the context)
+ *
+ * ```ts
+ * import { Messages, Updates, Webhook } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const bot = Effect.gen(function* () {
+ *   const source = yield* Webhook.make({ url: "https://bot.example/updates" })
+ *   const handle = yield* Effect.provideContext(Webhook.toWebHandler, source.services)
+ *   const greet = Updates.on("bot_started", (update) => Messages.reply(update, "Hello"))
+ *   yield* Effect.forkScoped(Updates.runFrom(source, greet))
+ *   return handle
+ * })
+ * ```
+ *
+ * API: Events, Webhook delivery rules; POST /subscriptions.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  options: Options
+): Effect.Effect<
+  Updates.Source<ApiError.Unauthorized, BotApi | Webhook>,
+  InvalidWebhook | SubscriptionError,
+  BotApi | Inbox | EffectScope.Scope
+> =>
+  Effect.flatMap(makeReceiver(options), (webhook) => Effect.provideService(makeSubscription(options), Webhook, webhook))
 
 /**
  * A webhook that stores updates in the inbox of the context and provides the source of updates for `Updates.run`.

@@ -19,6 +19,7 @@ import {
   RateLimiter,
   Settings,
   Update,
+  Updates,
   UploadError,
   UploadSource,
   User,
@@ -125,6 +126,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   [ErrorSchema.InvalidInitData, [new MiniApp.InvalidInitData({ reason: "Forged", problem: "the hash is wrong" })]],
   [ErrorSchema.PermitExpired, [new RateLimiter.PermitExpired()]],
   [ErrorSchema.InboxStopping, [new Inbox.InboxStopping()]],
+  [ErrorSchema.UpdateStreamFailed, [new Updates.UpdateStreamFailed({ cause: new Error("the file is gone") })]],
   [
     ErrorSchema.StoreError,
     [

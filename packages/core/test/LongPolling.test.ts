@@ -126,7 +126,7 @@ describe("LongPolling.layer", () => {
         platform.journal.slice(0, 2).map(({ url }) => url),
         ["/updates", "/updates?marker=1"]
       )
-      assert.match(platform.logs[0], /^Warn The inbox did not accept updates\. Polling pauses, .*unavailable/)
+      assert.match(platform.logs[0], /^Warn The inbox did not accept updates\. The source pauses, .*unavailable/)
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 

@@ -6,9 +6,7 @@
 import * as Inbox from "@colloquy/core/Inbox"
 import type { Update } from "@colloquy/core/Update"
 import * as Updates from "@colloquy/core/Updates"
-import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 
 /**
@@ -37,16 +35,7 @@ export const layer = (
   updates: Iterable<Update> | Stream.Stream<Update>,
   options?: Inbox.Options
 ): Layer.Layer<Updates.Updates | Inbox.Inbox> =>
-  Layer.effect(
-    Updates.Updates,
-    Inbox.Inbox.use((inbox) => {
-      const stream = Stream.isStream(updates) ? updates : Stream.fromIterable(updates)
-      const source = Stream.runForEachArray(stream, (chunk) =>
-        Effect.orDie(inbox.receive(chunk.map((update) => ({ decoded: Result.succeed(update) }))))
-      )
-      return Effect.succeed(Updates.Updates.of({ inbox, source }))
-    })
-  ).pipe(
+  Updates.layer(Stream.isStream(updates) ? updates : Stream.fromIterable(updates)).pipe(
     Layer.provideMerge(Inbox.layerMemory({ deduplicationWindow: 0, ...options })),
     Layer.merge(Layer.succeed(Updates.ImmediateShutdown, true))
   )

@@ -1,4 +1,4 @@
-import { type ApiError, Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
+import { Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { Emulator, type WebhookSender } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
@@ -398,7 +398,7 @@ describe("The subscription of a webhook", () => {
       const running = yield* Effect.forkChild(Effect.flip(bot([])), { startImmediately: true })
       yield* Emulator.revokeToken()
       yield* TestClock.adjust("5 minutes")
-      const error: ApiError.ApiError = yield* Fiber.join(running)
+      const error = yield* Fiber.join(running)
       assert.strictEqual(error._tag, "Unauthorized")
     }).pipe(Effect.provide(Layer.provideMerge(webhook(), inMemory)))
   )

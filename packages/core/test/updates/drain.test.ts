@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Inbox, LongPolling, type Update, Updates } from "../../src/index.ts"
+import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
+import { ok, scripted, unlimited } from "../support/scripted.ts"
+import { user } from "../support/fixtures.ts"
+
+const botStarted = (timestamp: number) => ({ update_type: "bot_started", timestamp, chat_id: timestamp, user })
+
+const queued = Inbox.Inbox.use(({ stats }) => Effect.map(stats, ({ queued }) => queued))
+
+const recording = () => {
+  const times: Array<number> = []
+  return { times, handler: (update: Update.Update) => Effect.sync(() => void times.push(timeOf(update))) }
+}
+
+describe("Updates.drain", () => {
+  it.effect("polls without waiting until a page is empty, handles all updates, and ends", () =>
+    Effect.gen(function* () {
+      const platform = scripted(
+        ok({ updates: [botStarted(1), botStarted(2)], marker: 1 }),
+        ok({ updates: [botStarted(3)], marker: 2 }),
+        ok({ updates: [], marker: 2 })
+      )
+      const layer = LongPolling.layer({ timeout: 30 }).pipe(
+        Layer.provide(platform.layer({ limits: unlimited })),
+        Layer.provideMerge(Inbox.layerMemory())
+      )
+      const { handler, times } = recording()
+      const isEmpty = yield* inTime(Updates.drain(handler)).pipe(Effect.provide(layer))
+      assert.isTrue(isEmpty)
+      assert.deepStrictEqual(times, [1, 2, 3])
+      assert.deepStrictEqual(
+        platform.journal.map(({ url }) => url),
+        ["/updates?timeout=0", "/updates?timeout=0&marker=1", "/updates?timeout=0&marker=2"]
+      )
+    })
+  )
+
+  it.effect("polls once if the platform returns no marker", () =>
+    Effect.gen(function* () {
+      const platform = scripted(ok({ updates: [botStarted(1)] }))
+      const layer = LongPolling.layer().pipe(
+        Layer.provide(platform.layer({ limits: unlimited })),
+        Layer.provideMerge(Inbox.layerMemory())
+      )
+      const { handler, times } = recording()
+      assert.isTrue(yield* inTime(Updates.drain(handler)).pipe(Effect.provide(layer)))
+      assert.deepStrictEqual(times, [1])
+    })
+  )
+
+  it.effect("waits for the retries of a handler, and ends with its dead letter", () =>
+    Effect.gen(function* () {
+      const drained = Updates.drain(() => Effect.fail("no"), {
+        retry: Schedule.spaced("10 seconds").pipe(Schedule.upTo({ times: 2 }))
+      })
+      assert.isTrue(yield* inTime(drained))
+      assert.strictEqual((yield* Stream.runCollect(Inbox.deadLetters)).length, 1)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
+  )
+
+  it.effect("ends after the duration `until`, and leaves in the inbox what is not handled", () =>
+    Effect.gen(function* () {
+      const slowly = (update: Update.Update) => (chatOf(update) === 1 ? Effect.never : Effect.void)
+      const drained = Updates.drain(slowly, { until: "50 seconds", shutdownTimeout: "5 seconds", timeout: "1 hour" })
+      const fiber = yield* Effect.forkChild(drained, { startImmediately: true })
+      yield* TestClock.adjust("54 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.isFalse(yield* Fiber.join(fiber))
+      assert.strictEqual(yield* queued, 1)
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1), started(2, 2)]))))
+  )
+
+  it.effect("ends before the duration `until` if no update is left", () =>
+    Effect.gen(function* () {
+      const { handler, times } = recording()
+      assert.isTrue(yield* Updates.drain(handler, { until: "50 seconds" }))
+      assert.deepStrictEqual(times, [1])
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
+  )
+
+  it.effect("leaves the inbox open, also when its time is over", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const { handler, times } = recording()
+      yield* Updates.drain(handler)
+      yield* inbox.receive([started(1, 2)])
+      const drained = Updates.drain(() => Effect.never, { until: "1 second", shutdownTimeout: 0 })
+      const fiber = yield* Effect.forkChild(drained, { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+      assert.isFalse(yield* Fiber.join(fiber))
+      yield* inbox.receive([started(1, 3)])
+      yield* Updates.drain(handler)
+      assert.deepStrictEqual(times, [1, 2, 3])
+    }).pipe(Effect.provide(within(Inbox.layer(), source([started(1, 1)]))))
+  )
+
+  it.effect("handles each update once if several run at the same time", () =>
+    Effect.gen(function* () {
+      const inbox = yield* Inbox.Inbox
+      const handled = new Map<number, number>()
+      const handler = (update: Update.Update) =>
+        Effect.delay(
+          Effect.sync(() => void handled.set(timeOf(update), (handled.get(timeOf(update)) ?? 0) + 1)),
+          "30 millis"
+        )
+      const request = Effect.fnUntraced(function* (time: number) {
+        yield* Effect.sleep(`${time % 50} millis`)
+        yield* inbox.receive([started(time % 7, time)])
+        return yield* Updates.drain(handler, { concurrency: 2 })
+      })
+      const times = Array.from({ length: 60 }, (_, index) => index + 1)
+      const results = yield* inTime(Effect.forEach(times, request, { concurrency: "unbounded" }))
+      assert.deepStrictEqual(new Set(results), new Set([true]))
+      assert.strictEqual(yield* queued, 0)
+      assert.deepStrictEqual(
+        times.map((time) => handled.get(time)),
+        times.map(() => 1)
+      )
+    }).pipe(Effect.provide(within(Inbox.layer(), source([]))))
+  )
+
+  it.effect("fails with the error of its source", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Updates.drain(() => Effect.void))
+      assert.strictEqual(error._tag, "UpdateStreamFailed")
+    }).pipe(Effect.provide(Updates.layer(Stream.fail("gone")).pipe(Layer.provide(Inbox.layerMemory()))))
+  )
+})
