@@ -14,6 +14,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as NodeBotHttpClient from "./NodeBotHttpClient.ts"
+import * as inboxOwners from "./internal/updates/inboxOwners.ts"
 import * as NodeInbox from "./NodeInbox.ts"
 
 /**
@@ -58,6 +59,9 @@ export type NodeBot = BotApi.BotApi | RateLimiter.RateLimiter | HttpClient.HttpC
  */
 export type NodeBotError = NodeBotHttpClient.ExtraCaError | Settings.InvalidSettings
 
+const tokenOf = ({ token }: ClientOptions): Redacted.Redacted =>
+  Redacted.isRedacted(token) ? token : Redacted.make(token, { label: "token" })
+
 /**
  * Provides the client of a bot alone, for a bot with a rate limiter of another kind, such as one that several processes
  * share. Fails as {@link layer} does.
@@ -89,7 +93,7 @@ export const layerClient = (
   options: ClientOptions
 ): Layer.Layer<BotApi.BotApi | HttpClient.HttpClient, NodeBotError, RateLimiter.RateLimiter> => {
   const { baseUrl } = options
-  const token = Redacted.isRedacted(options.token) ? options.token : Redacted.make(options.token, { label: "token" })
+  const token = tokenOf(options)
   return Layer.unwrap(
     Effect.as(
       Settings.check({ token, baseUrl }),
@@ -105,8 +109,8 @@ export const layerClient = (
 /**
  * Provides a bot: its client, an HTTP client, a rate limiter in memory and an inbox in a SQLite file.
  *
- * Fails with `InvalidSettings` if the token, an address or a time-out is invalid, and with `ExtraCaError` if an extra
- * root certificate cannot be used.
+ * Fails with `InvalidSettings` if the token, an address or a time-out is invalid, or if another bot of the process uses the
+ * same inbox, and with `ExtraCaError` if an extra root certificate cannot be used.
  *
  * **Example**
  *
@@ -126,11 +130,14 @@ export const layerClient = (
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError> =>
-  layerClient(options).pipe(
+export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError> => {
+  const { filename, prefix } = { ...options.inbox }
+  return layerClient(options).pipe(
     Layer.provideMerge(RateLimiter.layerMemory(options.limits)),
-    Layer.merge(NodeInbox.layerLazy(options.inbox))
+    Layer.merge(NodeInbox.layerLazy(options.inbox)),
+    Layer.merge(Layer.effectDiscard(inboxOwners.register({ token: tokenOf(options), filename, prefix })))
   )
+}
 
 /**
  * The settings of {@link layerClientConfig}: `BOT_TOKEN`, `BOT_BASE_URL` and those of `NodeBotHttpClient`.

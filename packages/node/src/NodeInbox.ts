@@ -27,6 +27,11 @@ import * as SqlInboxStore from "./SqlInboxStore.ts"
 export interface Options extends Inbox.Options {
   /** The file of the inbox. It is created if it is missing, with its directory. Default: `"./colloquy.sqlite"`. */
   readonly filename?: string | undefined
+  /**
+   * The names of the tables in the file begin with this prefix. Several bots can share a file if each has a prefix of its own.
+   * Default: `"colloquy"`.
+   */
+  readonly prefix?: string | undefined
 }
 
 const defaults = { filename: "./colloquy.sqlite" } as const
@@ -65,7 +70,7 @@ const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.laye
  * @since 0.1.0
  */
 export const layer = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreError> =>
-  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer()), Layer.provide(sqlClient(options)))
+  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layer(options)), Layer.provide(sqlClient(options)))
 
 /**
  * Like {@link layer}, with options from the configuration. If `filename` is left out, it is {@link filename}. Fails with
@@ -98,7 +103,7 @@ export const layerConfig = (
  * @since 0.1.0
  */
 export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox> =>
-  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy()), Layer.provide(sqlClient(options)))
+  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy(options)), Layer.provide(sqlClient(options)))
 
 /**
  * A `SqlClient` with the file of the inbox, for other data of the bot: `SqlChatStore`, `SqlBroadcastStore`,

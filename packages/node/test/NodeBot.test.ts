@@ -4,12 +4,14 @@ import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { existsSync } from "node:fs"
 import type { RequestListener } from "node:http"
+import { basename } from "node:path"
 import * as Certificates from "./support/certificates.ts"
 import * as Files from "./support/files.ts"
 import * as Servers from "./support/servers.ts"
@@ -104,6 +106,42 @@ describe("NodeBot", () => {
         assert.isTrue(existsSync(BOT_INBOX))
       }).pipe(Effect.provide(bot))
     })
+  )
+
+  it.live("fails if another bot of the process uses the same inbox, and accepts another prefix or file", () =>
+    Effect.gen(function* () {
+      const baseUrl = "http://127.0.0.1:1"
+      const filename = yield* Files.file
+      const start = (token: string, inbox: NodeBot.Options["inbox"]) =>
+        Layer.build(NodeBot.layer({ token, baseUrl, inbox }))
+      yield* start("one", { filename })
+      const error = yield* Effect.flip(start("two", { filename: `${filename}/../${basename(filename)}` }))
+      assert.strictEqual(error._tag, "InvalidSettings")
+      assert.include(error.message, "inbox.prefix must be another one for each bot of a process")
+      assert.include(error.message, "prefix colloquy")
+      yield* start("one", { filename })
+      yield* start("two", { filename: `${filename}.second` })
+      yield* Effect.scoped(start("two", { filename, prefix: "two" }))
+      yield* start("three", { filename, prefix: "two" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the updates of two bots apart in one file", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      const start = (token: string) =>
+        Effect.map(
+          Layer.build(NodeBot.layer({ token, baseUrl: "http://127.0.0.1:1", inbox: { filename, prefix: token } })),
+          (services) => Context.get(services, Inbox.Inbox)
+        )
+      const [one, two] = [yield* start("one"), yield* start("two")]
+      // Both bots are in one chat, and get the same message.
+      const received = [{ decoded: Result.succeed(Fixtures.messageCreated()) }]
+      for (const inbox of [one, two]) yield* inbox.receive(received, { source: "updates", value: 7n })
+      for (const { stats } of [one, two]) assert.strictEqual((yield* stats).queued, 1)
+      yield* one.receive([], { source: "updates", value: 8n })
+      assert.deepStrictEqual([yield* one.marker("updates"), yield* two.marker("updates")], [8n, 7n])
+    }).pipe(Effect.scoped)
   )
 
   it.live("layerConfig takes another setting for the token, and keeps the others", () =>
