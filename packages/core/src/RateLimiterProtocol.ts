@@ -15,6 +15,14 @@
 export const gracePeriod = 250
 
 /**
+ * How long a process waits for each process that comes before it to take its permit, in milliseconds.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const turn = 10
+
+/**
  * How long a process waits while all permits of the host are reserved for absent members, in milliseconds.
  *
  * @category constants

@@ -41,7 +41,7 @@ export class RateLimiterStore extends Context.Service<
      *   before the contents were lost. It reserves what the first process that comes back reports as reserved for others,
      *   less what was reserved for processes that have come back since.
      * - If not all requests of a process are granted, the process waits for the host. Processes that have waited longer
-     *   come first: another process leaves one permit free for each of them.
+     *   come first: another process leaves one permit free for each of them, and asks again `turn` later for each of them.
      */
     readonly acquire: (options: AcquireOptions) => Effect.Effect<AcquireResult, StoreError>
     /** Ends the membership of a process that sends nothing any more. */
@@ -54,8 +54,8 @@ export class RateLimiterStore extends Context.Service<
     readonly pause: (millis: number) => Effect.Effect<void, StoreError>
     /** Counts all permits of the bucket `from` in the bucket `to`. */
     readonly mergeBuckets: (from: string, to: string) => Effect.Effect<void, StoreError>
-    /** Moves the time at which a permit counts to a later time, if the windows still hold the permit. */
-    readonly postpone: (options: {
+    /** Moves the time at which a permit counts to another time, if the windows still hold the permit. */
+    readonly move: (options: {
       /** Id of the permit. */
       readonly id: string
       /** The bucket of the permit, or `undefined` if only the limit of the host applied. */

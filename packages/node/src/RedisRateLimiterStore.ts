@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { gracePeriod, reservedRetryAfter } from "@colloquy/core/RateLimiterProtocol"
+import { gracePeriod, reservedRetryAfter, turn } from "@colloquy/core/RateLimiterProtocol"
 import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
   const exchangeState = redis.eval(scripts.exchangeState)
   const pause = redis.eval(scripts.pause)
   const mergeBuckets = redis.eval(scripts.mergeBuckets)
-  const postpone = redis.eval(scripts.postpone)
+  const move = redis.eval(scripts.move)
 
   const updateAdaptiveState: RateLimiterStore["Service"]["updateAdaptiveState"] = (update) => {
     const attempt: Effect.Effect<void, unknown> = Effect.gen(function* () {
@@ -75,12 +75,15 @@ export const make = Effect.fnUntraced(function* (
   return RateLimiterStore.of({
     time: run("time", Effect.map(time(keys), Number)),
     acquire: (options) =>
-      run("acquire", Effect.map(acquire({ ...options, keys, gracePeriod, reservedRetryAfter }), scripts.resultOf)),
+      run(
+        "acquire",
+        Effect.map(acquire({ ...options, keys, gracePeriod, reservedRetryAfter, turn }), scripts.resultOf)
+      ),
     leave: (process) => run("leave", leave(keys, process)),
     updateAdaptiveState,
     pause: (millis) => run("pause", pause(keys, millis)),
     mergeBuckets: (from, to) => run("mergeBuckets", mergeBuckets(keys, from, to)),
-    postpone: ({ bucket, id, to }) => run("postpone", postpone(keys, bucket, id, to))
+    move: ({ bucket, id, to }) => run("move", move(keys, bucket, id, to))
   })
 })
 

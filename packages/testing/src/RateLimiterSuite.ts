@@ -6,7 +6,7 @@
  */
 import { ChatId } from "@colloquy/core/Recipient"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
-import type { AcquireOptions, Process } from "@colloquy/core/RateLimiterProtocol"
+import { type AcquireOptions, type Process, turn } from "@colloquy/core/RateLimiterProtocol"
 import { RateLimiterStore } from "@colloquy/core/RateLimiterStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Data from "effect/Data"
@@ -421,14 +421,47 @@ export const storeCases: ReadonlyArray<StoreCase> = [
     })
   },
   {
-    name: "counts a postponed permit later",
+    name: "counts a permit later that was moved to a later time",
     effect: Effect.gen(function* () {
       yield* settled
       const { now } = yield* acquired(member("a"), 6)
-      yield* RateLimiterStore.use((store) => store.postpone({ id: "a:0", bucket: undefined, to: now + 150 }))
-      yield* RateLimiterStore.use((store) => store.postpone({ id: "a:1", bucket: undefined, to: now - 150 }))
+      yield* RateLimiterStore.use((store) => store.move({ id: "a:0", bucket: undefined, to: now + 150 }))
       yield* Effect.sleep(storeHost.window + 10)
       yield* expectEqual((yield* acquired(member("b"), 7)).granted, 5, "permits that are left")
+    })
+  },
+  {
+    name: "counts a permit earlier that was moved to an earlier time",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const bucket = { key: "messages:1", count: 1, window: storeHost.window }
+      const request = (id: string) => ({ id, bucket, isPaced: false })
+      const { now } = yield* acquired(member("a"), 0, {
+        delay: maxDelay,
+        requests: numbers(6).map((index) => request(`a:${index}`))
+      })
+      yield* acquired(member("b"), 5)
+      for (const id of ["a:0", "unknown"]) {
+        yield* RateLimiterStore.use((store) => store.move({ id, bucket: bucket.key, to: now - storeHost.window }))
+      }
+      const { granted } = yield* acquired(member("c"), 0, { requests: [request("c:0"), request("c:1")] })
+      yield* expectEqual(granted, 1, "permits of the host and of the bucket")
+    })
+  },
+  {
+    name: "lets a process ask again soon for a permit that it leaves to another process",
+    effect: Effect.gen(function* () {
+      yield* settled
+      yield* acquired(member("a"), 6)
+      yield* acquired(member("b"), 1)
+      yield* Effect.sleep(1)
+      yield* acquired(member("c"), 1)
+      yield* RateLimiterStore.use((store) => store.move({ id: "a:0", bucket: undefined, to: 0 }))
+      const { results } = yield* acquired(member("c"), 1)
+      const [result] = results
+      yield* expectEqual(result._tag, "HostFull", "the permit that is left to the process that waits longer")
+      const retryAfter = result._tag === "HostFull" ? result.retryAfter : Infinity
+      yield* expect(retryAfter > 0 && retryAfter <= turn, `retryAfter is ${retryAfter} ms`)
     })
   }
 ]

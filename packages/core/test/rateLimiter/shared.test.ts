@@ -55,7 +55,7 @@ const connect = (store: RateLimiterStore["Service"]) => {
     updateAdaptiveState: (update) => through("updateAdaptiveState")(store.updateAdaptiveState(update)),
     pause: (millis) => through("pause")(store.pause(millis)),
     mergeBuckets: (from, to) => through("mergeBuckets")(store.mergeBuckets(from, to)),
-    postpone: (options) => through("postpone")(store.postpone(options))
+    move: (options) => through("move")(store.move(options))
   })
   const layer = Layer.mergeAll(
     Layer.succeed(RateLimiterStore, connected),
@@ -178,7 +178,7 @@ describe("RateLimiter.layer", () => {
         yield* limiter.onRateLimited({ ...permit, used: 2 }, Duration.seconds(1))
         assert.deepStrictEqual(operations.slice(before), [
           "acquire",
-          "postpone",
+          "move",
           "mergeBuckets",
           "pause",
           "updateAdaptiveState"

@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
     onResponse: ({ bucket, countedAt, sentAt }) =>
       Effect.sync(() => {
         const to = sentAt + estimateDelay(now() - sentAt)
-        if (to > countedAt) windows.postpone(bucket, countedAt, to)
+        if (to > countedAt) windows.move(bucket, countedAt, to)
       }),
     onRateLimited: (granted, pause) =>
       Effect.sync(() => {

@@ -6,7 +6,8 @@ import {
   gracePeriod,
   type Limit,
   type PermitResult,
-  reservedRetryAfter
+  reservedRetryAfter,
+  turn
 } from "../../RateLimiterProtocol.ts"
 
 interface Member {
@@ -126,6 +127,9 @@ export const make = Effect.sync(() => {
       limit <= 0
         ? Math.max(pausedUntil, now + reservedRetryAfter)
         : Math.max(pausedUntil, readyAt(host, Math.max(1, limit - before), window))
+    // Those that come first may take fewer permits than are left free for them.
+    const untilTurn = (ready: number, before: number) =>
+      Math.min(ready, Math.max(now, hostReadyAt(0)) + before * turn) - now
     const results = requests.map(({ bucket, id, isPaced }): PermitResult => {
       const before = ahead()
       let ready = hostReadyAt(before)
@@ -134,8 +138,9 @@ export const make = Effect.sync(() => {
         ready = Math.max(ready, pacedUntil + before * spacing)
       }
       if (ready > now) {
-        wait = Math.max(wait, ready - now)
-        return { _tag: "HostFull", retryAfter: ready - now }
+        const retryAfter = isPaced ? ready - now : untilTurn(ready, before)
+        wait = Math.max(wait, retryAfter)
+        return { _tag: "HostFull", retryAfter }
       }
       const permits = bucket && permitsOf(bucket, now)
       const bucketReadyAt = bucket ? readyAt(permits!, bucket.count, bucket.window) : -Infinity
@@ -177,11 +182,10 @@ export const make = Effect.sync(() => {
         buckets.delete(from)
         buckets.set(to, { ...bucket, permits: new Map([...bucket.permits, ...(buckets.get(to)?.permits ?? [])]) })
       }),
-    postpone: ({ bucket, id, to }: { readonly id: string; readonly bucket: string | undefined; readonly to: number }) =>
+    move: ({ bucket, id, to }: { readonly id: string; readonly bucket: string | undefined; readonly to: number }) =>
       Effect.sync(() => {
         for (const permits of [host, bucket === undefined ? undefined : buckets.get(bucket)?.permits]) {
-          const countedAt = permits?.get(id)
-          if (countedAt !== undefined && countedAt < to) permits!.set(id, to)
+          if (permits?.has(id) === true) permits.set(id, to)
         }
       })
   }

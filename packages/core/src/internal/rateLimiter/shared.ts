@@ -197,6 +197,9 @@ export const make = Effect.fnUntraced(function* (
       return Effect.catch(call(buckets), (error) => Effect.as(becomeUnavailable(error), []))
     })
 
+  // A permit that counts may move to an earlier time, by at most the longest delay.
+  const untilNextAttempt = (hostWait: number) => (hostWait > longestDelay ? hostWait - longestDelay : hostWait)
+
   const waitAtMost = (millis: number) =>
     millis === Infinity ? wakeUp.await : Effect.race(wakeUp.await, Effect.sleep(Math.max(0, Math.ceil(millis))))
 
@@ -205,21 +208,23 @@ export const make = Effect.fnUntraced(function* (
     queue.wake(now())
     const buckets = queue.candidates(maxRequests)
     const sequence = queue.currentSequence()
+    // The next call takes about as long to reach the store as this one.
+    const calledAt = now()
     return Effect.flatMap(acquire(buckets), (results) => {
       const at = now()
       let hostWait = Infinity
       results.forEach((result, index) => {
         const bucket = buckets[index]
-        if (result._tag === "HostFull") hostWait = Math.min(hostWait, result.retryAfter)
+        if (result._tag === "HostFull") hostWait = Math.min(hostWait, calledAt + result.retryAfter - at)
         else if (bucket.waiters.size === 0) {
           if (result._tag === "Granted" && result.id !== undefined) unused.push({ id: result.id, bucket: bucket.key })
-        } else if (result._tag === "BucketFull") queue.delay(bucket, at + result.retryAfter)
+        } else if (result._tag === "BucketFull") queue.delay(bucket, calledAt + result.retryAfter)
         else queue.grant(bucket, result)
       })
       queue.expire(at, sequence)
       if (hostWait === Infinity && queue.hasReady()) return Effect.void
       if (queue.isEmpty()) return waitAtMost(untilHeartbeat())
-      return waitAtMost(Math.min(hostWait, queue.nextAt() - at, untilHeartbeat()))
+      return waitAtMost(Math.min(untilNextAttempt(hostWait), queue.nextAt() - at, untilHeartbeat()))
     })
   })
 
@@ -263,9 +268,12 @@ export const make = Effect.fnUntraced(function* (
     },
     onResponse: ({ at, bucket, countedAt, id, localAt, sentAt }) =>
       Effect.suspend(() => {
-        const to = at + (sentAt - localAt) + estimateDelay(now() - sentAt)
-        if (isUnavailable || id === undefined || to < countedAt + minDelay) return Effect.void
-        return ignoreUnavailable(store.postpone({ id, bucket, to }))
+        const estimate = at + (sentAt - localAt) + estimateDelay(now() - sentAt)
+        // The request arrived before its response.
+        const latest = at + (now() - localAt)
+        const to = latest <= countedAt - minDelay ? latest : estimate
+        if (isUnavailable || id === undefined || (to === estimate && to < countedAt + minDelay)) return Effect.void
+        return ignoreUnavailable(store.move({ id, bucket, to }))
       }),
     onRateLimited: (granted, pause) =>
       Effect.suspend(() => {

@@ -141,7 +141,7 @@ export const make = (limits: Limits, coldDelay: number) => {
       return { at: now, countedAt, used, isBucketFull: waitAt(bucket, now) > 0 }
     },
 
-    postpone: (key: string | undefined, from: number, to: number): void => {
+    move: (key: string | undefined, from: number, to: number): void => {
       move(host, from, to)
       const bucket = key === undefined ? undefined : buckets.get(key)
       if (bucket !== undefined) move(bucket, from, to)

@@ -128,6 +128,8 @@ for _, request in ipairs(input.requests) do
     bucketReady = readyAt(key, request.count, request.window)
   end
   if ready > now then
+    -- Those that come first may take fewer permits than are left free for them.
+    if not request.isPaced then ready = math.min(ready, math.max(now, hostReadyAt(0)) + before * input.turn) end
     wait = math.max(wait, ready - now)
     results[#results + 1] = 'H ' .. text(ready - now)
   elseif bucketReady > now then
@@ -174,6 +176,7 @@ interface Acquire extends AcquireOptions {
   readonly keys: Keys
   readonly gracePeriod: number
   readonly reservedRetryAfter: number
+  readonly turn: number
 }
 
 const fixedKeys = 4
@@ -302,7 +305,7 @@ redis.call('PEXPIRE', KEYS[2], ttl)
   }
 )
 
-export const postpone = Redis.script(
+export const move = Redis.script(
   (keys: Keys, bucket: string | undefined, id: string, to: number) => [
     keys.host,
     ...(bucket === undefined ? [] : [keys.bucket(bucket)]),
@@ -314,9 +317,9 @@ export const postpone = Redis.script(
     lua: `
 for _, key in ipairs(KEYS) do
   local counted = redis.call('ZSCORE', key, ARGV[1])
-  if counted and tonumber(counted) < tonumber(ARGV[2]) then
+  if counted then
     redis.call('ZADD', key, ARGV[2], ARGV[1])
-    redis.call('PEXPIRE', key, redis.call('PTTL', key) + math.ceil(ARGV[2] - counted))
+    redis.call('PEXPIRE', key, redis.call('PTTL', key) + math.max(0, math.ceil(ARGV[2] - counted)))
   end
 end
 `
