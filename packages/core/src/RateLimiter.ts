@@ -484,25 +484,24 @@ const fromBackend = (
             sequence,
             expiresAt: startedAt + (maxWait === undefined ? defaultMaxWait : Duration.toMillis(maxWait)),
             isRetry: previous !== undefined,
-            onGranted: ({ at, countedAt, id, isBucketFull, localAt, usableUntil, used }) => {
+            onGranted: ({ at, countedAt, id, isBucketFull, leavesAt, localAt, usableUntil, used }) => {
               const sentAt = now()
               observer?.onWaiting(priorities[priority], -1)
               observer?.onPermit(priorities[priority], sentAt - startedAt)
               const bucket = waiter.bucket!.key
-              resume(
-                Effect.succeed({
-                  id,
-                  at,
-                  countedAt,
-                  used,
-                  isBucketFull,
-                  sequence,
-                  localAt,
-                  usableUntil,
-                  sentAt,
-                  bucket
-                })
-              )
+              const permit = Effect.succeed({
+                id,
+                at,
+                countedAt,
+                used,
+                isBucketFull,
+                sequence,
+                localAt,
+                usableUntil,
+                sentAt,
+                bucket
+              })
+              resume(leavesAt <= sentAt ? permit : Effect.delay(permit, Math.ceil(leavesAt - sentAt)))
             },
             onExpired: () => {
               leave()

@@ -65,7 +65,10 @@ export interface PermitRequest {
  * @since 0.1.0
  */
 export interface Granted {
-  /** Time at which the permit was granted, in milliseconds of the store's clock. */
+  /**
+   * Time at which the permit was granted, in milliseconds of the store's clock. The request leaves no earlier. It is later
+   * than the call of the store if the permit was granted in advance.
+   */
   readonly at: number
   /** Time at which the permit counts in the windows. It is later than `at` if the request is expected to arrive late. */
   readonly countedAt: number
@@ -139,9 +142,11 @@ export interface AcquireOptions {
   readonly requests: ReadonlyArray<PermitRequest>
   /** The configured limit of the host. The adaptive state and reserved shares may lower it. */
   readonly host: Limit
-  /** How much later than now the granted permits count, in milliseconds. */
+  /** How much later than they are granted the permits count, in milliseconds. */
   readonly delay: number
-  /** Maximum `delay` of all processes, in milliseconds. */
+  /** A permit that is free within this time is granted in advance, in milliseconds. */
+  readonly advance: number
+  /** Maximum sum of `delay` and `advance` of all processes, in milliseconds. */
   readonly maxDelay: number
   /** Time of the store's clock after which the call does nothing, because the process no longer waits for it. */
   readonly deadline: number

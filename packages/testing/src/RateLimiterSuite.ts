@@ -285,6 +285,7 @@ const ask = (process: Process, count: number, overrides: Partial<AcquireOptions>
       requests: numbers(count).map((index) => ({ id: `${process.id}:${index}`, bucket: undefined, isPaced: false })),
       host: storeHost,
       delay: 0,
+      advance: 0,
       maxDelay,
       deadline: Number.MAX_SAFE_INTEGER,
       unused: [],

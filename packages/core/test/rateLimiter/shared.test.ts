@@ -84,6 +84,7 @@ const makeStore = Effect.gen(function* () {
     requests: [],
     host,
     delay: 0,
+    advance: 0,
     maxDelay: 0,
     deadline: Infinity,
     unused: [],

@@ -89,7 +89,7 @@ export const make = ({
           bucket: bucket.key === undefined ? undefined : { ...limits[bucket.scope], key: bucket.key },
           leftAt: now + usableFor
         })
-        return { _tag: "Granted", ...granted, id: undefined, localAt: now, usableUntil: now + usableFor }
+        return { _tag: "Granted", ...granted, id: undefined, localAt: now, leavesAt: now, usableUntil: now + usableFor }
       })
     },
 

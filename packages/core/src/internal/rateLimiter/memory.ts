@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
 
   const grant = (scope: string, key: string | undefined, isPaced: boolean, at: number): Queue.LocalPermit => {
     const { countedAt, isBucketFull, used } = windows.grant(scope, key, isPaced, at)
-    return { id: undefined, at, countedAt, used, isBucketFull, localAt: at, usableUntil: at + usableFor }
+    return { id: undefined, at, countedAt, used, isBucketFull, localAt: at, leavesAt: at, usableUntil: at + usableFor }
   }
 
   const stopTimer = () => {

@@ -116,7 +116,7 @@ export const make = Effect.sync(() => {
   }
 
   const grant = (options: AcquireOptions, limit: number, now: number): ReadonlyArray<PermitResult> => {
-    const { delay, process, requests } = options
+    const { advance, delay, process, requests } = options
     const { window } = options.host
     const spacing = window / Math.max(1, limit)
     for (const [id, { expectedBy }] of waiting) if (expectedBy < now) waiting.delete(id)
@@ -137,21 +137,22 @@ export const make = Effect.sync(() => {
         if (ready > now) pacedUntil = Math.max(pacedUntil, hostReadyAt(0))
         ready = Math.max(ready, pacedUntil + before * spacing)
       }
-      if (ready > now) {
+      if (ready > now + advance) {
         const retryAfter = isPaced ? ready - now : untilTurn(ready, before)
         wait = Math.max(wait, retryAfter)
         return { _tag: "HostFull", retryAfter }
       }
       const permits = bucket && permitsOf(bucket, now)
       const bucketReadyAt = bucket ? readyAt(permits!, bucket.count, bucket.window) : -Infinity
-      if (bucketReadyAt > now) return { _tag: "BucketFull", retryAfter: bucketReadyAt - now }
-      const used = host.size
-      const countedAt = now + delay
+      const at = Math.max(now, ready)
+      if (bucketReadyAt > at) return { _tag: "BucketFull", retryAfter: bucketReadyAt - now }
+      const used = [...host.values()].filter((counted) => counted + window > at).length
+      const countedAt = at + delay
       host.set(id, countedAt)
       permits?.set(id, countedAt)
-      if (isPaced) pacedUntil = Math.max(pacedUntil, now - (Math.ceil(limit / 3) - 1) * spacing) + spacing
+      if (isPaced) pacedUntil = Math.max(pacedUntil, at - (Math.ceil(limit / 3) - 1) * spacing) + spacing
       since = now
-      return { _tag: "Granted", at: now, countedAt, used, isBucketFull: bucket ? permits!.size >= bucket.count : false }
+      return { _tag: "Granted", at, countedAt, used, isBucketFull: bucket ? permits!.size >= bucket.count : false }
     })
     if (wait > 0) waiting.set(process.id, { since, expectedBy: now + wait + gracePeriod })
     else waiting.delete(process.id)

@@ -7,15 +7,17 @@ const priorityCount = 4
 export interface LocalPermit extends Granted {
   /** Id of the permit in the store, or `undefined` if this process granted it by itself. */
   readonly id: string | undefined
-  /** The latest time that `at` may be. */
+  /** The earliest time that `at` may be. */
   readonly localAt: number
+  /** The latest time that `at` may be. The request leaves no earlier. */
+  readonly leavesAt: number
   readonly usableUntil: number
 }
 
 /** How late a request may leave. See `RateLimiter.Stage`. */
 export type Stage = "ready" | "connected" | "final"
 
-export interface SentPermit extends LocalPermit {
+export interface SentPermit extends Omit<LocalPermit, "leavesAt"> {
   readonly bucket: string | undefined
   readonly sentAt: number
 }

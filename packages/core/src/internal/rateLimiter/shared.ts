@@ -81,6 +81,7 @@ export const make = Effect.fnUntraced(function* (
   let nextId = 0
   /** How long permits took from the call of the store until their requests left. */
   let usualDelay = 0
+  let lastLeavesAt = -Infinity
   let unused: Array<{ readonly id: string; readonly bucket: string | undefined }> = []
 
   const limitOf = (bucket: Queue.Bucket): (Limit & { readonly key: string }) | undefined =>
@@ -140,6 +141,8 @@ export const make = Effect.fnUntraced(function* (
     const calledAt = now()
     lastCallAt = calledAt
     const delay = Math.min(longestDelay, Math.max(usualDelay, coldLeft > 0 ? coldDelay : 0))
+    // By the time of its response, a permit is free that the call could not get otherwise before the next call.
+    const advance = Math.min(usualDelay, longestDelay - delay)
     const requests = buckets.map((bucket) => ({
       id: `${processId}:${nextId++}`,
       bucket: limitOf(bucket),
@@ -159,23 +162,30 @@ export const make = Effect.fnUntraced(function* (
       requests,
       host,
       delay,
+      advance,
       maxDelay: longestDelay,
       deadline: time + (calledAt - receivedAt) + maxLateness,
       unused: returned,
       sentAlone: alone.sent(calledAt)
     })
-    reading = { time: result.now, receivedAt: now() }
+    const answeredAt = now()
+    reading = { time: result.now, receivedAt: answeredAt }
     if (result._tag === "Late") return []
     unused = unused.slice(returned.length)
     alone.clear()
     ;({ epoch, hostLimit, reserved, reservedForOthers } = result)
     reservedUntil = calledAt + duration
     coldLeft -= result.results.filter(({ _tag }) => _tag === "Granted").length
-    const usableUntil = calledAt + delay + usableFor
     yield* raiseLimit(result.hostLimit, result.results)
-    return result.results.map((permit, index) =>
-      permit._tag === "Granted" ? { ...permit, id: requests[index].id, localAt: calledAt, usableUntil } : permit
-    )
+    return result.results.map((permit, index) => {
+      if (permit._tag !== "Granted") return permit
+      const early = permit.at - result.now
+      const localAt = calledAt + early
+      // Calls leave in the order of their permits.
+      if (early > 0) lastLeavesAt = Math.max(lastLeavesAt, answeredAt + early)
+      const usableUntil = localAt + delay + usableFor
+      return { ...permit, id: requests[index].id, localAt, leavesAt: lastLeavesAt, usableUntil }
+    })
   })
 
   const raiseLimit = (limit: number, results: ReadonlyArray<PermitResult>) => {

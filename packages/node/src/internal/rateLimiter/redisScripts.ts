@@ -123,29 +123,30 @@ for _, request in ipairs(input.requests) do
     ready = math.max(ready, paced + before * spacing)
   end
   local bucketReady = 0
-  if key and ready <= now then
+  local at = math.max(now, ready)
+  if key and ready <= now + input.advance then
     redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now - request.window))
     bucketReady = readyAt(key, request.count, request.window)
   end
-  if ready > now then
+  if ready > now + input.advance then
     -- Those that come first may take fewer permits than are left free for them.
     if not request.isPaced then ready = math.min(ready, math.max(now, hostReadyAt(0)) + before * input.turn) end
     wait = math.max(wait, ready - now)
     results[#results + 1] = 'H ' .. text(ready - now)
-  elseif bucketReady > now then
+  elseif bucketReady > at then
     results[#results + 1] = 'B ' .. text(bucketReady - now)
   else
-    local used, counted, isBucketFull = redis.call('ZCARD', host), now + input.delay, '0'
+    local used, counted, isBucketFull = redis.call('ZCOUNT', host, '(' .. text(at - window), '+inf'), at + input.delay, '0'
     redis.call('ZADD', host, text(counted), request.id)
-    expire(host, window + input.delay)
+    expire(host, window + input.advance + input.delay)
     if key then
       redis.call('ZADD', key, text(counted), request.id)
-      expire(key, request.window + input.delay)
+      expire(key, request.window + input.advance + input.delay)
       if redis.call('ZCARD', key) >= request.count then isBucketFull = '1' end
     end
-    if request.isPaced then paced = math.max(paced, now - (math.ceil(limit / 3) - 1) * spacing) + spacing end
+    if request.isPaced then paced = math.max(paced, at - (math.ceil(limit / 3) - 1) * spacing) + spacing end
     since = now
-    results[#results + 1] = 'G ' .. text(now) .. ' ' .. text(counted) .. ' ' .. used .. ' ' .. isBucketFull
+    results[#results + 1] = 'G ' .. text(at) .. ' ' .. text(counted) .. ' ' .. used .. ' ' .. isBucketFull
   end
 end
 if wait > 0 then
