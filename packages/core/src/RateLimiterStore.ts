@@ -41,7 +41,8 @@ export class RateLimiterStore extends Context.Service<
      *   before the contents were lost. It reserves what the first process that comes back reports as reserved for others,
      *   less what was reserved for processes that have come back since.
      * - If not all requests of a process are granted, the process waits for the host. Processes that have waited longer
-     *   come first: another process leaves one permit free for each of them, and asks again `turn` later for each of them.
+     *   come first, if they are expected to ask again soon, within one `turn` for each waiting process: another process
+     *   leaves one permit free for each of them, and asks again one `turn` later for each of them.
      */
     readonly acquire: (options: AcquireOptions) => Effect.Effect<AcquireResult, StoreError>
     /** Ends the membership of a process that sends nothing any more. */

@@ -450,19 +450,45 @@ export const storeCases: ReadonlyArray<StoreCase> = [
     })
   },
   {
-    name: "lets a process ask again soon for a permit that it leaves to another process",
+    name: "leaves a permit to a process that waits longer, and lets the other ask again soon",
     effect: Effect.gen(function* () {
       yield* settled
-      yield* acquired(member("a"), 6)
+      const { now } = yield* acquired(member("a"), 6)
+      yield* RateLimiterStore.use((store) => store.move({ id: "a:0", bucket: undefined, to: now - 100 }))
       yield* acquired(member("b"), 1)
-      yield* Effect.sleep(1)
-      yield* acquired(member("c"), 1)
-      yield* RateLimiterStore.use((store) => store.move({ id: "a:0", bucket: undefined, to: 0 }))
+      yield* Effect.sleep(110)
       const { results } = yield* acquired(member("c"), 1)
       const [result] = results
       yield* expectEqual(result._tag, "HostFull", "the permit that is left to the process that waits longer")
       const retryAfter = result._tag === "HostFull" ? result.retryAfter : Infinity
       yield* expect(retryAfter > 0 && retryAfter <= turn, `retryAfter is ${retryAfter} ms`)
+    })
+  },
+  {
+    name: "leaves no permit to a process that is expected much later",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const { now } = yield* acquired(member("a"), 6)
+      yield* acquired(member("b"), 1)
+      yield* acquired(member("c"), 1)
+      yield* RateLimiterStore.use((store) => store.move({ id: "a:0", bucket: undefined, to: now - storeHost.window }))
+      yield* expectEqual((yield* acquired(member("c"), 1)).granted, 1, "permits that became free early")
+    })
+  },
+  {
+    name: "grants a permit in advance that is free soon",
+    effect: Effect.gen(function* () {
+      yield* settled
+      const first = yield* acquired(member("a"), 6)
+      const { granted, now, results } = yield* acquired(member("b"), 2, { advance: storeHost.window })
+      yield* expectEqual(granted, 2, "permits in advance")
+      for (const result of results) {
+        const at = result._tag === "Granted" ? result.at : -Infinity
+        yield* expect(at >= first.now + storeHost.window && at >= now, `a permit is granted at ${at - first.now} ms`)
+      }
+      yield* expectEqual((yield* acquired(member("c"), 1)).granted, 0, "permits that are free now")
+      yield* Effect.sleep(storeHost.window + 10)
+      yield* expectEqual((yield* acquired(member("c"), 7)).granted, 4, "permits that are left")
     })
   }
 ]

@@ -289,13 +289,17 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
 })
 
 /** Sends as many replies as the limiter allows, and returns the times at which they were sent. */
-const sendAll = Effect.fnUntraced(function* (limiter: RateLimiter.RateLimiter["Service"], times: Array<number>) {
+const sendAll = Effect.fnUntraced(function* (
+  limiter: RateLimiter.RateLimiter["Service"],
+  times: Array<number>,
+  responseTime = 0
+) {
   const send = (previous?: RateLimiter.Permit): Effect.Effect<void, RateLimiter.RateLimiterError> =>
     Effect.flatMap(limiter.acquire(undefined, previous), (permit) => {
       if (limiter.confirmUnsafe(permit, "ready") === undefined) return send(permit)
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         times.push(now)
-        return limiter.onResponse(permit)
+        return Effect.delay(limiter.onResponse(permit), responseTime)
       })
     })
   yield* Effect.forkScoped(Effect.forever(RateLimiter.withPriority(send(), "reply")))
@@ -333,6 +337,23 @@ const withOutages = (
     for (const { setNetwork } of processes) setNetwork("up")
     return times
   }).pipe(Effect.scoped)
+
+describe("Several processes that send all the time", () => {
+  it.effect("use the limit from the first second on, because a response shows that its request arrived", () =>
+    Effect.gen(function* () {
+      const store = yield* makeStore
+      const times: Array<number> = []
+      for (let index = 0; index < 3; index++) {
+        const { limiter } = yield* makeProcess(store, { ...sharedLimit, margin: 25 })
+        for (let sender = 0; sender < 6; sender++) yield* sendAll(limiter, times, 20)
+      }
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual(maxInWindow(times, 1025), 12)
+      // Five windows with their margins, and twice the time of a response.
+      assert.isAtMost(times[5 * 12] - times[0], 5 * 1025 + 2 * 20)
+    }).pipe(Effect.scoped)
+  )
+})
 
 const countBetween = (times: ReadonlyArray<number>, from: number, to: number) =>
   times.filter((at) => at >= times[0] + from && at < times[0] + to).length

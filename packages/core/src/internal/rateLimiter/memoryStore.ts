@@ -122,7 +122,10 @@ export const make = Effect.sync(() => {
     for (const [id, { expectedBy }] of waiting) if (expectedBy < now) waiting.delete(id)
     let since = waiting.get(process.id)?.since ?? now
     let wait = 0
-    const ahead = () => [...waiting].filter(([id, other]) => id !== process.id && other.since < since).length
+    const others = [...waiting].flatMap(([id, other]) => (id === process.id ? [] : [other]))
+    // What is free now is not left to a process that comes much later.
+    const soon = now + others.length * turn + gracePeriod
+    const ahead = () => others.filter((other) => other.since < since && other.expectedBy <= soon).length
     const hostReadyAt = (before: number) =>
       limit <= 0
         ? Math.max(pausedUntil, now + reservedRetryAfter)

@@ -141,8 +141,8 @@ export const make = Effect.fnUntraced(function* (
     const calledAt = now()
     lastCallAt = calledAt
     const delay = Math.min(longestDelay, Math.max(usualDelay, coldLeft > 0 ? coldDelay : 0))
-    // By the time of its response, a permit is free that the call could not get otherwise before the next call.
-    const advance = Math.min(usualDelay, longestDelay - delay)
+    // A permit that is free when the response arrives needs no further call.
+    const advance = usualDelay < minDelay ? 0 : Math.min(usualDelay, longestDelay - delay)
     const requests = buckets.map((bucket) => ({
       id: `${processId}:${nextId++}`,
       bucket: limitOf(bucket),

@@ -96,11 +96,12 @@ for i = 1, #entries, 2 do
   local began, expected = string.match(entries[i + 1], '(%S+) (%S+)')
   if tonumber(expected) < now then redis.call('HDEL', waiting, entries[i])
   elseif entries[i] == process.id then since = tonumber(began)
-  else waits[#waits + 1] = tonumber(began) end
+  else waits[#waits + 1] = { began = tonumber(began), at = tonumber(expected) - input.gracePeriod } end
 end
+local soon = now + #waits * input.turn
 local function ahead()
   local number = 0
-  for _, began in ipairs(waits) do if began < since then number = number + 1 end end
+  for _, other in ipairs(waits) do if other.began < since and other.at <= soon then number = number + 1 end end
   return number
 end
 local function readyAt(key, allowed, window)
