@@ -9,17 +9,23 @@ import * as Runner from "./runner/scenario.ts"
 import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
+import * as helpdesk from "./scenarios/helpdesk.ts"
 import * as reminder from "./scenarios/reminder.ts"
 import * as replicas from "./scenarios/replicas.ts"
 import * as send from "./scenarios/send.ts"
 import * as upload from "./scenarios/upload.ts"
 import * as webhook from "./scenarios/webhook.ts"
 
-const scenarios = { broadcast, comments, echo, reminder, replicas, send, upload, webhook }
+const scenarios = { broadcast, comments, echo, helpdesk, reminder, replicas, send, upload, webhook }
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(
-    Emulator.layer({ token: Runner.token, insecureWebhooks: true, processing: { minimum: "2 seconds" } })
+    Emulator.layer({
+      token: Runner.token,
+      moreTokens: [Runner.secondToken],
+      insecureWebhooks: true,
+      processing: { minimum: "2 seconds" }
+    })
   ),
   Layer.provide(NodeWebhookSender.layer()),
   Layer.merge(NodeHttpClient.layerUndici)

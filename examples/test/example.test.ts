@@ -120,6 +120,19 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     assert.include(printed, "Sent: 2, refused and removed: 1, failed: 0.")
   })
 
+  it("runs helpdesk, in which each of two bots answers its own users", async () => {
+    const { conversation } = await runSuccessfully("helpdesk")
+    assert.deepStrictEqual(conversation.slice(0, 2), ["Staff  (opens the bot)", "Ann  Where is my order?"])
+    assert.strictEqual(conversation[2], "bot  Thank you. We will answer soon.")
+    assert.match(conversation[3], /^bot {2}Chat -?\d+: Where is my order\?$/)
+    assert.deepStrictEqual(conversation.slice(4), [
+      "Staff  It arrives today.",
+      "bot  It arrives today.",
+      "bot  Sent.",
+      "you  (stop the program)"
+    ])
+  })
+
   it("runs reminder, which sends a reminder after a restart", async () => {
     const { conversation } = await runSuccessfully("reminder")
     assert.deepStrictEqual(conversation, [

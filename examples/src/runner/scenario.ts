@@ -17,6 +17,9 @@ export type Scenario = Effect.Effect<
 
 export const token = "emulator-token"
 
+/** The token of the second bot of the emulator. */
+export const secondToken = "second-token"
+
 /** The example did not do within 30 seconds what the scenario waits for. */
 export class ScenarioTimeout extends Data.TaggedError("ScenarioTimeout")<{ readonly waitedFor: string }> {
   override get message() {
@@ -51,9 +54,10 @@ export const botSettings = Effect.gen(function* () {
   return { BOT_TOKEN: token, BOT_BASE_URL: url, BOT_INBOX: join(yield* folder, "bot.sqlite") }
 })
 
-/** Creates a user of the emulator. What they do, and what they see of the bot, is printed. */
-export const user = Effect.fnUntraced(function* (name: string) {
-  const person = yield* Emulator.user(name)
+/** Creates a user of the emulator. What they do, and what they see of the bot, is printed. Default: the first bot. */
+export const user = Effect.fnUntraced(function* (name: string, bot?: Person.UserRef) {
+  const created = yield* Emulator.user(name)
+  const person = bot === undefined ? created : created.with(bot)
   const events = yield* Queue.unbounded<Person.PersonEvent>()
   yield* Effect.forkScoped(Stream.runForEach(person.events, (event) => Queue.offer(events, event)))
 

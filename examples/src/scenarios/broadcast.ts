@@ -6,7 +6,7 @@ import * as Runner from "../runner/scenario.ts"
 
 export const scenario: Runner.Scenario = Effect.gen(function* () {
   const bot = yield* Runner.botSettings
-  const [ann, ben, cleo] = yield* Effect.forEach(["Ann", "Ben", "Cleo"], Runner.user)
+  const [ann, ben, cleo] = yield* Effect.forEach(["Ann", "Ben", "Cleo"], (name) => Runner.user(name))
   for (const user of [ann, ben, cleo]) yield* user.opens
 
   // The chats that `webhook.ts` would have stored.

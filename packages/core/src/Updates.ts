@@ -509,7 +509,7 @@ const runWith = Effect.fnUntraced(function* <SourceE, E, R, R2>(
 export const run = <E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: RunOptions<R2>
-): Effect.Effect<void, SourceError, R | R2 | Updates> =>
+): Effect.Effect<void, SourceError, R | NoInfer<R2> | Updates> =>
   Updates.use((source) => runWith("Updates.run", source, handler, options))
 
 /**
@@ -541,7 +541,7 @@ export const runFrom = <SourceE, Services, E, R, R2 = never>(
   source: Source<SourceE, Services>,
   handler: Handler<E, R>,
   options?: RunOptions<R2>
-): Effect.Effect<void, SourceE, Exclude<R | R2, Services>> =>
+): Effect.Effect<void, SourceE, Exclude<R | NoInfer<R2>, Services>> =>
   Effect.provideContext(runWith("Updates.runFrom", source, handler, options), source.services)
 
 /**
@@ -625,7 +625,7 @@ const drainWith = <SourceE, E, R, R2>(
 export const drain = <E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: DrainOptions<R2>
-): Effect.Effect<boolean, SourceError, R | R2 | Updates> =>
+): Effect.Effect<boolean, SourceError, R | NoInfer<R2> | Updates> =>
   Updates.use((source) => drainWith("Updates.drain", source, handler, options))
 
 /**
@@ -640,7 +640,7 @@ export const drainFrom = <SourceE, Services, E, R, R2 = never>(
   source: Source<SourceE, Services>,
   handler: Handler<E, R>,
   options?: DrainOptions<R2>
-): Effect.Effect<boolean, SourceE, Exclude<R | R2, Services>> =>
+): Effect.Effect<boolean, SourceE, Exclude<R | NoInfer<R2>, Services>> =>
   Effect.provideContext(drainWith("Updates.drainFrom", source, handler, options), source.services)
 
 /**

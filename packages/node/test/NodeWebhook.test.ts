@@ -273,6 +273,33 @@ describe("The routes of NodeWebhook.layerServer", () => {
     }).pipe(Effect.provide(routed))
   )
 
+  it.live("receive the deliveries of a second bot, which has its own inbox", () =>
+    Effect.gen(function* () {
+      const bot = (name: string) =>
+        Layer.build(
+          Layer.fresh(
+            receiver({ url: `https://bot.example/${name}`, secret: `secret-of-${name}`, healthPath: `/${name}/health` })
+          )
+        )
+      const [shop, support] = [yield* bot("shop"), yield* bot("support")]
+      const routes = Layer.provide(Webhook.route, Layer.succeedContext(support))
+      const { port } = yield* Effect.provideContext(NodeWebhook.make({ port: 0, host: "127.0.0.1", routes }), shop)
+      const at = `http://127.0.0.1:${port}`
+      const deliver = (name: string, to: string) =>
+        Effect.map(
+          post(`${at}/${to}`, { headers: { "x-svc-bot-api-secret": `secret-of-${name}` } }),
+          ({ status }) => status
+        )
+      assert.deepStrictEqual([yield* deliver("shop", "shop"), yield* deliver("support", "support")], [200, 200])
+      assert.strictEqual(yield* deliver("shop", "support"), 404)
+      assert.strictEqual(yield* deliver("support", "shop"), 403)
+      for (const name of ["shop", "support"]) assert.strictEqual((yield* get(`${at}/${name}/health/live`)).status, 200)
+      for (const context of [shop, support]) {
+        assert.deepStrictEqual(yield* Effect.provideContext(texts, context), [started()])
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("do not receive a delivery to a wrong path, which is rejected with a warning", () =>
     Effect.gen(function* () {
       const logs: Array<string> = []
