@@ -1,0 +1,50 @@
+import * as Effect from "effect/Effect"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { connect } from "node:net"
+
+/** Whether a test can start servers of its own. In CI it always can. */
+export const isInstalled = process.env["CI"] === "true" || spawnSync("redis-server", ["--version"]).status === 0
+
+const freePort = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, "close")
+  return port
+})
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("data", () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on("error", () => resolve(false))
+    socket.write("PING\r\n")
+  })
+
+/** A server without data, which can be killed and started again on the same port. It is killed when the scope ends. */
+export const make = Effect.gen(function* () {
+  const port = yield* freePort
+  let child: ChildProcess | undefined
+  const kill = Effect.promise(async () => {
+    const running = child
+    child = undefined
+    if (running === undefined) return
+    const closed = once(running, "close")
+    running.kill("SIGKILL")
+    await closed
+  })
+  const start = Effect.promise(async () => {
+    child = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], { stdio: "ignore" })
+    while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+  const signal = (name: "SIGSTOP" | "SIGCONT") => Effect.sync(() => void child?.kill(name))
+  yield* Effect.acquireRelease(start, () => kill)
+  return { url: `redis://127.0.0.1:${port}`, start, kill, signal }
+})
