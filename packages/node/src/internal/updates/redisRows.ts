@@ -96,23 +96,27 @@ export const enqueueArguments = (sender: string, batches: ReadonlyArray<Batch>):
 /** Ids that Redis did not assign belong to no update, and are left out. */
 const joinIds = (ids: ReadonlyArray<string>): string => ids.filter(isId).join(",")
 
+const pushCommit = (args: Array<string>, { begun, completed, failed, partitionKey, release }: Commit): void => {
+  const acknowledged: Array<string> = []
+  const deadLetters: Array<string> = []
+  for (const { failure, id } of completed) {
+    if (failure === undefined) acknowledged.push(id)
+    else if (isId(id)) deadLetters.push(id, String(failure.failedAt), packFailure(failure))
+  }
+  const isSimple = deadLetters.length === 0 && failed.length === 0
+  const rest = isSimple ? "" : ` ${deadLetters.length / 3} ${joinIds(failed)}`
+  args.push(encodeIndexed(partitionKey), joinIds(acknowledged), joinIds(begun), `${release ? 1 : 0}${rest}`)
+  for (const value of deadLetters) args.push(value)
+}
+
 export const commitArguments = (sender: string, commits: ReadonlyArray<Commit>): ReadonlyArray<string> => {
   const args = [sender]
-  for (const { begun, completed, failed, owner, partitionKey, release } of commits) {
-    const acknowledged = completed.flatMap(({ failure, id }) => (failure === undefined ? [id] : []))
-    const deadLetters = completed.flatMap(({ failure, id }) =>
-      failure === undefined || !isId(id) ? [] : [id, String(failure.failedAt), packFailure(failure)]
-    )
-    args.push(
-      encodeIndexed(owner),
-      encodeIndexed(partitionKey),
-      joinIds(acknowledged),
-      joinIds(failed),
-      joinIds(begun),
-      release ? "1" : "0",
-      String(deadLetters.length / 3),
-      ...deadLetters
-    )
+  for (let from = 0; from < commits.length;) {
+    const { owner } = commits[from]!
+    const end = commits.findIndex((commit, index) => index > from && commit.owner !== owner)
+    const to = end === -1 ? commits.length : end
+    args.push(encodeIndexed(owner), String(to - from))
+    for (; from < to; from++) pushCommit(args, commits[from]!)
   }
   return args
 }

@@ -6,9 +6,10 @@ import * as Redis from "effect/persistence/Redis"
  * run                  the name of the store, which is new after the data was lost
  * seq                  the last id
  * queued               the number of queued updates
- * queue:KEY            list of the updates of a partition, in order: three values for each, its id, its mark and its text
+ * queue:KEY            list of the updates of a partition, in order: three values for each, its id, its mark and its text. The id of
+ *                      an update that was completed before earlier ones begins with `x`.
  * ready                partitions that have a queued update and no owner, by the id of their first update
- * leases               partition -> ids of the updates that are begun, separated by commas, `|`, and the owner
+ * lease:KEY            the lease of a partition: ids of the updates that are begun, separated by commas, `|`, and the owner
  * held:OWNER           partitions that the owner holds, by the end of the lease
  * owners               owners that hold partitions, by a time that is not after the end of any of their leases
  * fingerprints         fingerprints, by the time when they were received
@@ -18,14 +19,16 @@ import * as Redis from "effect/persistence/Redis"
  * failures             id -> failure of a dead letter
  * markers              source -> marker
  *
- * The mark of an update is empty, the numbers of its attempts and crashes (`2:1`), or `x` when it is completed and updates
- * before it are not. Times of leases are milliseconds of the clock of the server. The channel `wake` gets a message, the
- * name of the sender, when `ready` is no longer empty.
+ * The mark of an update is empty, or the numbers of its attempts and crashes (`2:1`). Times of leases are milliseconds of
+ * the clock of the server. The channel `wake` gets a message, the name of the sender, when `ready` is no longer empty.
+ *
+ * The scripts avoid what is slow in Redis: a Lua string is hashed byte by byte, so that only claims read texts of updates;
+ * a number is an argument three times as slow as a string; and small hashes are searched from their start.
  */
 const prelude = `
 local function name(part) return KEYS[1] .. ':' .. part end
-local ready, leases, owners, dead_letters = name('ready'), name('leases'), name('owners'), name('dead_letters')
-local function queue(key) return name('queue:' .. key) end
+local ready, owners, dead_letters = name('ready'), name('owners'), name('dead_letters')
+local queues, leases = name('queue:'), name('lease:')
 local function held_by(owner) return name('held:' .. owner) end
 local function to_id(number) return string.format('%.0f', number) end
 local function reserve_ids(count)
@@ -37,9 +40,15 @@ local function reserve_ids(count)
   end
   return last - count
 end
--- Calls a command with many values, a thousand at a time.
-local function call_with(command, key, values)
-  for at = 1, #values, 1000 do redis.call(command, key, unpack(values, at, math.min(at + 999, #values))) end
+-- Calls a command with many values, a thousand at a time, and puts the results into one table.
+local function call_with(results, values, command, ...)
+  for from = 1, #values, 1000 do
+    local args = { ... }
+    local to = math.min(from + 999, #values)
+    for at = from, to do args[#args + 1] = values[at] end
+    local result = redis.call(command, unpack(args))
+    if results then for at = 1, #result do results[from + at - 1] = result[at] end end
+  end
 end
 local was_empty
 local function make_ready(key, head)
@@ -54,7 +63,7 @@ end
 
 const appending = `
 local function append(key, id, mark, update)
-  if redis.call('RPUSH', queue(key), id, mark, update) == 3 and redis.call('HEXISTS', leases, key) == 0 then
+  if redis.call('RPUSH', queues .. key, id, mark, update) == 3 and redis.call('EXISTS', leases .. key) == 0 then
     make_ready(key, id)
   end
 end
@@ -82,31 +91,36 @@ end
 
 const holding = `
 -- The place of an update in its queue. The ids of a queue ascend.
-local function place_of(key, id, first)
-  local number, low, high = tonumber(id), first, redis.call('LLEN', key) / 3 - 1
+local function place_of(list, id, first)
+  local number, low, high = tonumber(id), first, redis.call('LLEN', list) / 3 - 1
   while low <= high do
     local middle = math.floor((low + high) / 2)
-    local other = tonumber(redis.call('LINDEX', key, middle * 3))
-    if other == number then return middle end
-    if not other or other > number then high = middle - 1 else low = middle + 1 end
+    local text = redis.call('LINDEX', list, middle * 3)
+    if text == id then return middle end
+    local other = tonumber(string.match(text, '%d+'))
+    if not other or other >= number then high = middle - 1 else low = middle + 1 end
   end
 end
 local function count_attempt(key, id, crashes)
-  local place = place_of(queue(key), id, 0)
-  local mark = place and redis.call('LINDEX', queue(key), place * 3 + 1)
-  if not mark or mark == 'x' then return end
-  local attempts, crashed = string.match(mark, '^(%d+):(%d+)$')
-  mark = to_id((attempts or 0) + 1) .. ':' .. to_id((crashed or 0) + crashes)
-  redis.call('LSET', queue(key), place * 3 + 1, mark)
+  local list = queues .. key
+  local place = place_of(list, id, 0)
+  if not place then return end
+  local attempts, crashed = string.match(redis.call('LINDEX', list, place * 3 + 1), '^(%d+):(%d+)$')
+  redis.call('LSET', list, place * 3 + 1, to_id((attempts or 0) + 1) .. ':' .. to_id((crashed or 0) + crashes))
 end
 -- Makes a partition that has lost its owner ready, if it has a queued update.
 local function give_back(key)
-  while true do
-    local head = redis.call('LRANGE', queue(key), 0, 1)
-    if not head[1] then return end
-    if head[2] ~= 'x' then return make_ready(key, head[1]) end
-    redis.call('LTRIM', queue(key), 3, -1)
+  local list = queues .. key
+  local head = redis.call('LINDEX', list, '0')
+  while head and string.sub(head, 1, 1) == 'x' do
+    redis.call('LTRIM', list, '3', '-1')
+    head = redis.call('LINDEX', list, '0')
   end
+  if head then make_ready(key, head) end
+end
+local function remove_held(owner, keys)
+  call_with(nil, keys, 'ZREM', held_by(owner))
+  if redis.call('EXISTS', held_by(owner)) == 0 then redis.call('ZREM', owners, owner) end
 end
 local function read_clock()
   local time = redis.call('TIME')
@@ -130,38 +144,51 @@ export const enqueue = script(
   appending,
   addingDeadLetters,
   `
-local fingerprints = name('fingerprints')
+local fingerprints, values = name('fingerprints'), ARGV
+local batches, keys, scores = tonumber(values[2]), {}, {}
+local at = 4
+for batch = 1, batches do
+  local count = values[at] + values[at + 1]
+  if values[at + 3] ~= '' then
+    for fingerprint = at + 4, at + 1 + 3 * count, 3 do keys[#keys + 1] = values[fingerprint] end
+  end
+  at = at + 4 + 3 * count
+end
+call_with(scores, keys, 'ZMSCORE', fingerprints)
+-- When each fingerprint was received before, and the times to write.
+local seen, times = {}, {}
+for index, key in ipairs(keys) do if scores[index] then seen[key] = tonumber(scores[index]) end end
+
+local id, queued, added = values[3] ~= '0' and reserve_ids(tonumber(values[3])) or 0, 0, {}
 local function is_new(fingerprint, now, since)
-  if since == '' or redis.call('ZADD', fingerprints, 'NX', now, fingerprint) == 1 then return true end
-  if tonumber(redis.call('ZSCORE', fingerprints, fingerprint)) >= tonumber(since) then return false end
-  redis.call('ZADD', fingerprints, now, fingerprint)
+  local seen_at = seen[fingerprint]
+  if seen_at and seen_at >= since then return false end
+  seen[fingerprint] = tonumber(now)
+  times[#times + 1] = now
+  times[#times + 1] = fingerprint
   return true
 end
-local count = tonumber(ARGV[3])
-local id, at, queued, added = count > 0 and reserve_ids(count) or 0, 4, 0, {}
-for batch = 1, tonumber(ARGV[2]) do
-  local updates, failed, now, since = unpack(ARGV, at, at + 3)
+at = 4
+for batch = 1, batches do
+  local updates, count, now, since = tonumber(values[at]), values[at] + values[at + 1], values[at + 2], tonumber(values[at + 3])
   at = at + 4
-  local added_updates, added_dead_letters = 0, 0
-  for _ = 1, tonumber(updates) do
-    if is_new(ARGV[at], now, since) then
+  local count_added = 0
+  for row = 1, count do
+    if not since or is_new(values[at], now, since) then
       id = id + 1
-      append(ARGV[at + 1], to_id(id), '', ARGV[at + 2])
-      added_updates = added_updates + 1
+      count_added = count_added + 1
+      if row <= updates then
+        queued = queued + 1
+        append(values[at + 1], to_id(id), '', values[at + 2])
+      else
+        add_dead_letter(to_id(id), values[at + 1], now, values[at + 2])
+      end
     end
     at = at + 3
   end
-  for _ = 1, tonumber(failed) do
-    if is_new(ARGV[at], now, since) then
-      id = id + 1
-      add_dead_letter(to_id(id), ARGV[at + 1], now, ARGV[at + 2])
-      added_dead_letters = added_dead_letters + 1
-    end
-    at = at + 3
-  end
-  queued = queued + added_updates
-  added[batch] = added_updates + added_dead_letters
+  added[batch] = count_added
 end
+call_with(nil, times, 'ZADD', fingerprints)
 for marker = at, #ARGV, 2 do redis.call('HSET', name('markers'), ARGV[marker], ARGV[marker + 1]) end
 if queued > 0 then redis.call('INCRBY', name('queued'), queued) end
 wake(ARGV[1])
@@ -192,10 +219,10 @@ for _, loser in ipairs(redis.call('ZRANGEBYSCORE', owners, '-inf', now, 'LIMIT',
   local expired = redis.call('ZRANGEBYSCORE', held, '-inf', now, 'LIMIT', 0, limit)
   limit = limit - #expired
   for _, key in ipairs(expired) do
-    for id in string.gmatch(string.match(redis.call('HGET', leases, key) or '', '^[%d,]*'), '%d+') do
+    for id in string.gmatch(string.match(redis.call('GET', leases .. key) or '', '^[%d,]*'), '%d+') do
       count_attempt(key, id, 1)
     end
-    redis.call('HDEL', leases, key)
+    redis.call('DEL', leases .. key)
     redis.call('ZREM', held, key)
     give_back(key)
   end
@@ -203,21 +230,22 @@ for _, loser in ipairs(redis.call('ZRANGEBYSCORE', owners, '-inf', now, 'LIMIT',
   if first then redis.call('ZADD', owners, first, loser) else redis.call('ZREM', owners, loser) end
 end
 
-local function first_updates(key)
-  local all = redis.call('LRANGE', key, 0, max_updates * 3 - 1)
-  local is_complete = true
-  for at = 2, #all, 3 do if all[at] == 'x' then is_complete = false break end end
-  if is_complete then return all end
+local function is_completed(id) return string.byte(id) == 120 end
+local function first_updates(list)
+  local all = redis.call('LRANGE', list, 0, max_updates * 3 - 1)
+  local is_simple = true
+  for at = 1, #all, 3 do is_simple = is_simple and not is_completed(all[at]) end
+  if is_simple then return all end
   local queued, from = {}, 0
   while #all > 0 do
     for at = 1, #all, 3 do
-      if all[at + 1] ~= 'x' then
+      if not is_completed(all[at]) then
         for offset = 0, 2 do queued[#queued + 1] = all[at + offset] end
         if #queued == max_updates * 3 then return queued end
       end
     end
     from = from + max_updates * 3
-    all = redis.call('LRANGE', key, from, from + max_updates * 3 - 1)
+    all = redis.call('LRANGE', list, from, from + max_updates * 3 - 1)
   end
   return queued
 end
@@ -227,23 +255,23 @@ if not current then
   redis.call('SET', name('run'), run)
   current = run
 end
-local reply, records, ends = { current }, {}, {}
+local reply, records, ends, lease_end = { current }, {}, {}, to_id(now + duration)
 local popped = max_partitions > 0 and redis.call('ZPOPMIN', ready, max_partitions) or {}
 for at = 1, #popped, 2 do
   local key = popped[at]
-  local updates = first_updates(queue(key))
+  local updates = first_updates(queues .. key)
   local begun = updates[1] and begin > 0 and updates[1] or ''
   for index = 2, math.min(begin, #updates / 3) do begun = begun .. ',' .. updates[index * 3 - 2] end
-  records[at], records[at + 1] = key, begun .. '|' .. owner
-  ends[at], ends[at + 1] = now + duration, key
+  records[at], records[at + 1] = leases .. key, begun .. '|' .. owner
+  ends[at], ends[at + 1] = lease_end, key
   reply[#reply + 1] = { key, updates }
 end
 if #popped > 0 then
-  call_with('HSET', leases, records)
-  call_with('ZADD', held_by(owner), ends)
+  call_with(nil, records, 'MSET')
+  call_with(nil, ends, 'ZADD', held_by(owner))
   local first = redis.call('ZSCORE', owners, owner)
-  if not first or tonumber(first) > now + duration then redis.call('ZADD', owners, now + duration, owner) end
-elseif redis.call('EXISTS', leases, ready) == 0 then
+  if not first or tonumber(first) > now + duration then redis.call('ZADD', owners, lease_end, owner) end
+elseif redis.call('EXISTS', owners, ready) == 0 then
   -- Corrects the number after queues were deleted by hand.
   redis.call('DEL', name('queued'))
 end
@@ -253,47 +281,57 @@ return reply
 ).withReturnType<readonly [run: string, ...partitions: ReadonlyArray<Claimed>]>()
 
 /**
- * Arguments: sender; for each commit its owner, its partition, the ids that are completed, failed and begun, separated by
- * commas, whether it releases (1 or 0), the number of its dead letters, and id, time of the failure and failure of each of
- * them. Returns 1 for each commit that was applied and 0 for each whose lease is lost.
+ * Arguments: sender; for each owner its name and the number of its commits; for each commit the partition, the ids that are
+ * completed and the ids that begin, separated by commas, and the rest: `1` if it releases or `0`, which is followed by the
+ * number of dead letters and the ids that failed unless there are none; then id, time of the failure and failure of each
+ * dead letter. Returns 1 for each commit that was applied and 0 for each whose lease is lost.
  */
 export const commit = script(
   addingDeadLetters,
   holding,
   `
-local commits, at = {}, 2
-local keys, known = {}, {}
+local commits, keys, records = {}, {}, {}
+local at = 2
 while at <= #ARGV do
-  commits[#commits + 1] = at
-  local key = ARGV[at + 1]
-  if known[key] == nil then
-    known[key] = false
-    keys[#keys + 1] = key
+  local owner, count = ARGV[at], tonumber(ARGV[at + 1])
+  at = at + 2
+  for _ = 1, count do
+    local key, completed, begun, rest = unpack(ARGV, at, at + 3)
+    at = at + 4
+    local commit = { owner, key, completed, begun, rest, at, 0, '' }
+    if #rest > 1 then
+      local is_release, dead, failed = string.match(rest, '^(%d) (%d+) (.*)$')
+      commit[5], commit[7], commit[8] = is_release, tonumber(dead), failed
+      at = at + 3 * commit[7]
+    end
+    commits[#commits + 1] = commit
+    if records[key] == nil then
+      records[key] = false
+      keys[#keys + 1] = key
+    end
   end
-  at = at + 7 + 3 * tonumber(ARGV[at + 6])
 end
--- The records of the leases are read once, changed here, and written once.
-local records, changed, done = known, {}, 0
-for from = 1, #keys, 1000 do
-  local to = math.min(from + 999, #keys)
-  local values = redis.call('HMGET', leases, unpack(keys, from, to))
-  for index = from, to do records[keys[index]] = values[index - from + 1] end
-end
+
+-- The leases are read once, changed here, and written once.
+local names, stored, changed, done = {}, {}, {}, 0
+for index, key in ipairs(keys) do names[index] = leases .. key end
+call_with(stored, names, 'MGET')
+for index, key in ipairs(keys) do records[key] = stored[index] end
 
 -- Completes an update. Returns the number of completed updates at the front of the queue, which are removed together.
 local function complete(list, id, front, failed_at, failure)
-  local head = redis.call('LRANGE', list, front * 3, front * 3 + 1)
-  while head[2] == 'x' do
+  local head = redis.call('LINDEX', list, front == 0 and '0' or front * 3)
+  while head and head ~= id and string.sub(head, 1, 1) == 'x' do
     front = front + 1
-    head = redis.call('LRANGE', list, front * 3, front * 3 + 1)
+    head = redis.call('LINDEX', list, front * 3)
   end
-  local is_first = head[1] == id
+  local is_first = head == id
   local place = is_first and front or place_of(list, id, front + 1)
-  if not place or not is_first and redis.call('LINDEX', list, place * 3 + 1) == 'x' then return front end
+  if not place then return front end
   done = done + 1
   if failure then add_dead_letter(id, redis.call('LINDEX', list, place * 3 + 2), failed_at, failure) end
   if is_first then return front + 1 end
-  redis.call('LSET', list, place * 3 + 1, 'x')
+  redis.call('LSET', list, place * 3, 'x' .. id)
   redis.call('LSET', list, place * 3 + 2, '')
   return front
 end
@@ -307,22 +345,24 @@ local function without(begun, ended)
 end
 
 local results, released = {}, {}
-for index, at in ipairs(commits) do
-  local owner, key, completed, failed, begun, is_release = unpack(ARGV, at, at + 5)
+for index, commit in ipairs(commits) do
+  local owner, key, completed, begun, is_release, letters, dead, failed = unpack(commit)
   local record = records[key]
   local bar = record and string.find(record, '|', 1, true)
   if bar and string.sub(record, bar + 1) == owner then
     results[index] = 1
-    local list, front = queue(key), 0
+    local list, front = queues .. key, 0
     local running, ended = string.sub(record, 1, bar - 1), completed
-    if completed ~= '' then
+    if string.find(completed, ',', 1, true) then
       for id in string.gmatch(completed, '%d+') do front = complete(list, id, front) end
+    elseif completed ~= '' then
+      front = complete(list, completed, front)
     end
-    for letter = at + 7, at + 4 + 3 * tonumber(ARGV[at + 6]), 3 do
+    for letter = letters, letters + 3 * dead - 1, 3 do
       front = complete(list, ARGV[letter], front, ARGV[letter + 1], ARGV[letter + 2])
       ended = ended .. ',' .. ARGV[letter]
     end
-    if front > 0 then redis.call('LTRIM', list, front * 3, -1) end
+    if front > 0 then redis.call('LTRIM', list, front == 1 and '3' or front * 3, '-1') end
     if failed ~= '' then
       for id in string.gmatch(failed, '%d+') do count_attempt(key, id, 0) end
       ended = ended .. ',' .. failed
@@ -345,17 +385,17 @@ for index, at in ipairs(commits) do
 end
 
 local written, removed = {}, {}
-for _, key in ipairs(keys) do
+for index, key in ipairs(keys) do
   if changed[key] and records[key] then
-    written[#written + 1] = key
+    written[#written + 1] = names[index]
     written[#written + 1] = records[key]
   elseif changed[key] then
-    removed[#removed + 1] = key
+    removed[#removed + 1] = names[index]
   end
 end
-call_with('HSET', leases, written)
-call_with('HDEL', leases, removed)
-for owner, partitions in pairs(released) do call_with('ZREM', held_by(owner), partitions) end
+call_with(nil, written, 'MSET')
+call_with(nil, removed, 'DEL')
+for owner, partitions in pairs(released) do remove_held(owner, partitions) end
 if done > 0 then redis.call('DECRBY', name('queued'), done) end
 wake(ARGV[1])
 return results
@@ -366,10 +406,10 @@ return results
 export const renew = script(
   holding,
   `
-local held, lease_end = held_by(ARGV[1]), read_clock() + tonumber(ARGV[2])
+local held, lease_end = held_by(ARGV[1]), to_id(read_clock() + tonumber(ARGV[2]))
 local keys, ends = redis.call('ZRANGE', held, 0, -1), {}
 for index, key in ipairs(keys) do ends[index * 2 - 1], ends[index * 2] = lease_end, key end
-call_with('ZADD', held, ends)
+call_with(nil, ends, 'ZADD', held)
 if #keys > 0 then redis.call('ZADD', owners, lease_end, ARGV[1]) end
 return keys
 `
@@ -379,12 +419,12 @@ return keys
 export const release = script(
   holding,
   `
-local held = held_by(ARGV[2])
-local keys = redis.call('ZRANGE', held, 0, ARGV[3] - 1)
-call_with('HDEL', leases, keys)
-call_with('ZREM', held, keys)
+local keys = redis.call('ZRANGE', held_by(ARGV[2]), 0, ARGV[3] - 1)
+local names = {}
+for index, key in ipairs(keys) do names[index] = leases .. key end
+call_with(nil, names, 'DEL')
+remove_held(ARGV[2], keys)
 for _, key in ipairs(keys) do give_back(key) end
-if #keys < tonumber(ARGV[3]) then redis.call('ZREM', owners, ARGV[2]) end
 wake(ARGV[1])
 return #keys == tonumber(ARGV[3]) and 1 or 0
 `
@@ -397,7 +437,7 @@ return #keys == tonumber(ARGV[3]) and 1 or 0
 export const stats = script(`
 local oldest_id, oldest_key
 local function compare(key)
-  local id = tonumber(redis.call('LINDEX', queue(key), 0) or nil)
+  local id = tonumber(string.match(redis.call('LINDEX', queues .. key, 0) or '', '%d+'))
   if id and (not oldest_id or id < oldest_id) then oldest_id, oldest_key = id, key end
 end
 local first = redis.call('ZRANGE', ready, 0, 0)[1]
@@ -412,8 +452,8 @@ end
 local queued = tonumber(redis.call('GET', name('queued')) or 0)
 local text
 if oldest_key then
-  local list, place = queue(oldest_key), 0
-  while redis.call('LINDEX', list, place * 3 + 1) == 'x' do place = place + 1 end
+  local list, place = queues .. oldest_key, 0
+  while string.sub(redis.call('LINDEX', list, place * 3) or '', 1, 1) == 'x' do place = place + 1 end
   text = redis.call('LINDEX', list, place * 3 + 2)
 end
 return { queued, redis.call('ZCARD', dead_letters), text }
