@@ -50,7 +50,7 @@ export const firstLine = ({ child, output }: ReturnType<typeof start>): Promise<
     child.once("exit", () => reject(new Error(output())))
   })
 
-type Seen = { readonly events: ReadonlyArray<{ readonly message?: { readonly body?: { readonly text?: string } } }> }
+type Seen = { readonly seen: ReadonlyArray<{ readonly message?: { readonly body?: { readonly text?: string } } }> }
 
 /** Sends a message to the bot as a person of an emulator, and returns the reply of the bot. */
 export const replyOn = async (url: string, text: string): Promise<string | undefined> => {
@@ -62,6 +62,6 @@ export const replyOn = async (url: string, text: string): Promise<string | undef
   }
   const { user_id } = await call<{ readonly user_id: number }>("/users", { first_name: "Ann" })
   await call("/messages", { user_id, text })
-  const { events } = await call<Seen>("/events?wait_ms=30000")
-  return events[0]?.message?.body?.text
+  const { seen } = await call<Seen>("/seen?wait_ms=30000")
+  return seen[0]?.message?.body?.text
 }

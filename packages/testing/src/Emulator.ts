@@ -24,6 +24,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import type { EmulatorEvent } from "./EmulatorEvent.ts"
 import type * as EmulatorHttp from "./EmulatorHttp.ts"
 import {
   type BotOptions,
@@ -104,9 +105,11 @@ export class Emulator extends Context.Service<
     /** See {@link attempts}. */
     readonly attempts: Stream.Stream<WebhookSender.Delivery>
     /** See {@link events}. */
-    readonly events: Effect.Effect<ReadonlyArray<PersonEvent>>
-    /** See {@link eventsIn}. */
-    readonly eventsIn: (chat: ChatRef) => Stream.Stream<PersonEvent>
+    readonly events: Stream.Stream<EmulatorEvent>
+    /** See {@link seen}. */
+    readonly seen: Effect.Effect<ReadonlyArray<PersonEvent>>
+    /** See {@link seenIn}. */
+    readonly seenIn: (chat: ChatRef) => Stream.Stream<PersonEvent>
     /** See {@link setFaults}. */
     readonly setFaults: (rules: ReadonlyArray<Faults.Rule>) => Effect.Effect<void>
     /** See {@link addFault}. */
@@ -401,13 +404,38 @@ export const attempts: Stream.Stream<WebhookSender.Delivery, never, Emulator> = 
 )
 
 /**
+ * A stream of everything that happens in the emulator, from the first event that it keeps on: what people and bots do,
+ * requests with their responses, deliveries, updates, faults that were applied, and moves of the clock. The emulator keeps at
+ * least the last 50,000 events, fewer if their texts are larger than 64 MiB. A reader that is slower misses events, which an
+ * event of the type `gap` says.
+ *
+ * **Example** (Waiting for a delivery that is never attempted again)
+ *
+ * ```ts
+ * import { Emulator } from "@colloquy/testing"
+ * import { Stream } from "effect"
+ *
+ * const dead = Emulator.events.pipe(
+ *   Stream.filter((event) => event.type === "delivery" && event.state === "dead"),
+ *   Stream.runHead
+ * )
+ * ```
+ *
+ * @category inspection
+ * @since 0.1.0
+ */
+export const events: Stream.Stream<EmulatorEvent, never, Emulator> = Stream.unwrap(
+  Emulator.use(({ events }) => Effect.succeed(events))
+)
+
+/**
  * Returns what bots did so far, as people see it: messages, edits, removals, comments, notifications, actions and
  * notices, oldest first.
  *
  * @category inspection
  * @since 0.1.0
  */
-export const events: Effect.Effect<ReadonlyArray<PersonEvent>, never, Emulator> = Emulator.use(({ events }) => events)
+export const seen: Effect.Effect<ReadonlyArray<PersonEvent>, never, Emulator> = Emulator.use(({ seen }) => seen)
 
 /**
  * A stream of what bots do in one chat, as people see it, from the first event of the chat on.
@@ -415,8 +443,8 @@ export const events: Effect.Effect<ReadonlyArray<PersonEvent>, never, Emulator> 
  * @category inspection
  * @since 0.1.0
  */
-export const eventsIn = (chat: ChatRef): Stream.Stream<PersonEvent, never, Emulator> =>
-  Stream.unwrap(Emulator.use((emulator) => Effect.succeed(emulator.eventsIn(chat))))
+export const seenIn = (chat: ChatRef): Stream.Stream<PersonEvent, never, Emulator> =>
+  Stream.unwrap(Emulator.use((emulator) => Effect.succeed(emulator.seenIn(chat))))
 
 /**
  * Receives the webhook deliveries to a URL in process, until the scope closes. A delivery to a URL without a receiver

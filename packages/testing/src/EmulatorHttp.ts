@@ -4,11 +4,15 @@
  *
  * @since 0.1.0
  */
+import type { ChatId } from "@colloquy/core/Chat"
 import * as Json from "@colloquy/core/Json"
+import type { MessageId } from "@colloquy/core/Message"
 import type { UploadType } from "@colloquy/core/Upload"
+import type { UserId } from "@colloquy/core/User"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
+import type { LimitUse } from "./EmulatorEvent.ts"
 
 /**
  * No complete response arrives: the connection is refused, or it is reset before the whole response has been sent.
@@ -66,6 +70,8 @@ export interface Listener {
   readonly kind: ListenerKind
   /** The origins of the upload listeners, as the client can reach them. */
   readonly uploads: Readonly<Record<UploadType, string>>
+  /** Public host names under which the calls under `/_emulator` are served. Default: none. */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -102,6 +108,8 @@ export interface Response {
   readonly headers: Readonly<Record<string, string>>
   /** The body, if it is text. */
   readonly body: string
+  /** The body as it is produced, if its end is not known. It replaces `body`. */
+  readonly stream?: Stream.Stream<string>
   /** The body, if it is binary. It replaces `body`. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** The announced `content-length`, if it is larger than the body: the connection is reset after the body. */
@@ -153,6 +161,18 @@ export interface Exchange {
   readonly status: number | undefined
   /** The body of the response; `undefined` if the connection was lost. */
   readonly answer: string | undefined
+  /** The position in the journal, from 0. */
+  readonly number: number
+  /** How long the response took, in milliseconds. */
+  readonly took: number
+  /** The bot; `undefined` if the request has no valid token. */
+  readonly bot_id: UserId | undefined
+  /** The chat that the request concerns, if the emulator knows it. */
+  readonly chat_id: ChatId | undefined
+  /** The message or comment that the request created, changed or removed. */
+  readonly message_id: MessageId | undefined
+  /** The limits that the request counted towards, if the emulator enforces limits. */
+  readonly limits: ReadonlyArray<LimitUse>
 }
 
 /**

@@ -119,6 +119,11 @@ export interface Options {
    * The platform itself ignores such fields. Default: `false`.
    */
   readonly strict?: boolean | undefined
+  /**
+   * The module that exports the bot under test as `bot`, such as `./bot.ts`: a test that is copied from the page imports it.
+   * Default: `./bot.ts`.
+   */
+  readonly botModule?: string | undefined
 }
 
 /**

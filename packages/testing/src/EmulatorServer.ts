@@ -29,6 +29,12 @@ export interface Options {
   readonly host?: string | undefined
   /** The ports of the upload hosts, one for each kind of media. Default: free ports. */
   readonly uploadPorts?: Partial<Readonly<Record<UploadType, number>>> | undefined
+  /**
+   * Public host names under which the calls under `/_emulator` are served. Addresses, names without a dot and names of
+   * private networks are always allowed; others are rejected, because a page on the internet could use them to reach the
+   * emulator through a browser. Default: none.
+   */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -58,7 +64,7 @@ export class EmulatorServer extends Context.Service<
 export const make: (
   options?: Options
 ) => Effect.Effect<EmulatorServer["Service"], HttpServerError.ServeError, Emulator | Scope.Scope> = Effect.fnUntraced(
-  function* ({ host = "127.0.0.1", port = 0, uploadPorts = {} }: Options = {}) {
+  function* ({ allowedHosts = [], host = "127.0.0.1", port = 0, uploadPorts = {} }: Options = {}) {
     const { handle } = yield* Emulator
     const listenFor = (kind: UploadType) => listen(kind, host, uploadPorts[kind] ?? 0)
     const servers: UploadServers = {
@@ -72,7 +78,14 @@ export const make: (
     }
     // The API starts last: when its port accepts connections, the upload hosts are ready.
     const api = yield* listen("api", host, port)
-    yield* api.serve(resolveListener("api", servers), handle)
+    yield* api.serve(
+      resolveListener(
+        "api",
+        servers,
+        [host, ...allowedHosts].map((name) => name.toLowerCase())
+      ),
+      handle
+    )
     return { url: baseUrlOf(api), uploads: uploadUrls(servers) }
   }
 )

@@ -12,7 +12,7 @@ import type { SenderAction } from "@colloquy/core/Chats"
 import type { Comment } from "@colloquy/core/Comment"
 import type { Permission } from "@colloquy/core/Member"
 import type { Message, MessageId } from "@colloquy/core/Message"
-import type { NewMessageLink } from "@colloquy/core/NewMessage"
+import type { NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
@@ -157,6 +157,8 @@ export type PersonAttachment = Attachment | PersonMedia
 export interface SendOptions {
   /** The attachments, at most 12. Default: none. */
   readonly attachments?: ReadonlyArray<PersonAttachment> | undefined
+  /** The markup of the text, as in `Messages.send`. Default: none, the text is plain. */
+  readonly format?: TextFormat | undefined
   /** The message that is replied to or forwarded. Default: none. */
   readonly link?: NewMessageLink | undefined
 }

@@ -1,4 +1,5 @@
 export * as Emulator from "./Emulator.ts"
+export * as EmulatorEvent from "./EmulatorEvent.ts"
 export * as EmulatorHttp from "./EmulatorHttp.ts"
 export * as EmulatorOptions from "./EmulatorOptions.ts"
 export * as EmulatorServer from "./EmulatorServer.ts"

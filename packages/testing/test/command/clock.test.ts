@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { VirtualClock } from "../../src/internal/command/clock.ts"
+import * as Fiber from "effect/Fiber"
+import { StoppableClock, VirtualClock } from "../../src/internal/command/clock.ts"
 
 describe("VirtualClock", () => {
   it.live("executes concurrent adjustments one after the other, and wakes every sleeping fiber at its time", () =>
@@ -20,6 +22,50 @@ describe("VirtualClock", () => {
       })
       assert.strictEqual(clock.currentTimeMillisUnsafe(), 7500)
       assert.deepStrictEqual(times, [1000, 2000, 3000, 4000, 5000, 6000, 7000])
+    })
+  )
+})
+
+describe("StoppableClock", () => {
+  const makeClock = Effect.clockWith((system) =>
+    Effect.sync(() => new StoppableClock(system, system.currentTimeMillisUnsafe() - 1_000_000))
+  )
+
+  const sleepOn = (clock: StoppableClock, duration: Duration.Input) =>
+    Effect.forkChild(Effect.provideService(Effect.sleep(duration), Clock.Clock, clock), { startImmediately: true })
+
+  it.live("wakes a sleeping fiber in real time while it runs", () =>
+    Effect.gen(function* () {
+      const clock = yield* makeClock
+      yield* Effect.all([Fiber.join(yield* sleepOn(clock, 20)), Fiber.join(yield* sleepOn(clock, 5))])
+      assert.isTrue(clock.isRunning)
+    })
+  )
+
+  it.live("wakes nobody while it is stopped, and moves on from the time at which it was stopped", () =>
+    Effect.gen(function* () {
+      const clock = yield* makeClock
+      const sleeping = yield* sleepOn(clock, 10)
+      yield* clock.setRunning(false)
+      const stoppedAt = clock.currentTimeMillisUnsafe()
+      yield* Effect.sleep(30)
+      assert.strictEqual(clock.currentTimeMillisUnsafe(), stoppedAt)
+      assert.isUndefined(sleeping.pollUnsafe())
+      yield* clock.setRunning(true)
+      yield* Fiber.join(sleeping)
+    })
+  )
+
+  it.live("moves by hours while it runs, and runs on", () =>
+    Effect.gen(function* () {
+      const clock = yield* makeClock
+      const start = clock.currentTimeMillisUnsafe()
+      const sleeping = yield* sleepOn(clock, "8 hours")
+      yield* clock.adjust("8 hours")
+      yield* Fiber.join(sleeping)
+      assert.isTrue(clock.isRunning)
+      yield* Fiber.join(yield* sleepOn(clock, 5))
+      assert.isAtLeast(clock.currentTimeMillisUnsafe() - start, 8 * 3_600_000 + 5)
     })
   )
 })

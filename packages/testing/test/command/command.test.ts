@@ -116,7 +116,7 @@ describe("colloquy-emulator", () => {
       yield* postOk("/start", { user_id })
       assert.strictEqual((yield* postOk("/clock", { advance_ms: 86_400_000 })).now, now + 86_400_000)
       assert.deepStrictEqual((yield* asBot("GET", "/updates?timeout=0")).body.updates, [])
-      assert.deepStrictEqual((yield* getOk("/events?wait_ms=20")).events, [])
+      assert.deepStrictEqual((yield* getOk("/seen?wait_ms=20")).seen, [])
     })
   )
 

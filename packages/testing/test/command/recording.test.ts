@@ -67,7 +67,7 @@ describe("a recorded journal", () => {
       writeFileSync(path, lines.replace(`"took":0,"listener":"image"`, `"took":1,"listener":"image"`))
 
       const { exited, kill, getOk, uploads } = yield* startJson("--lenient", "--replay", path)
-      const [{ message }] = (yield* getOk("/events")).events
+      const [{ message }] = (yield* getOk("/seen")).seen
       const { url } = message.body.attachments[0].payload
       assert.isTrue(url.startsWith(`${uploads["image"]}/`), url)
       assert.strictEqual(yield* Effect.promise(async () => (await fetch(url)).text()), "a picture")

@@ -36,12 +36,12 @@ describe("the control API", () => {
           messages.map(({ body }: Json) => body.text),
           ["hi", "Done"]
         )
-        const { events, next } = yield* getOk(`/events?chat_id=${chat_id}`)
+        const { seen: events, next } = yield* getOk(`/seen?chat_id=${chat_id}`)
         assert.deepStrictEqual(
           events.map(({ type }: Json) => type),
           ["message", "edited", "notification"]
         )
-        assert.deepStrictEqual(yield* getOk(`/events?from=${next}`), { events: [], next })
+        assert.deepStrictEqual(yield* getOk(`/seen?from=${next}`), { seen: [], next })
 
         const { requests } = yield* getOk("/requests")
         assert.deepStrictEqual(

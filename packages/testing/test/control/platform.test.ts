@@ -73,7 +73,7 @@ describe("the control API", () => {
         )
         yield* postOk("/reset")
         assert.deepStrictEqual((yield* asBot("GET", "/subscriptions")).body, { subscriptions: [] })
-        assert.deepStrictEqual(yield* getOk("/deliveries"), { deliveries: [] })
+        assert.deepStrictEqual(yield* getOk("/deliveries"), { deliveries: [], waiting: [] })
       }).pipe(Effect.scoped)
     )
   )
@@ -134,7 +134,7 @@ describe("the control API", () => {
         const { chat_id } = yield* postOk("/chats", { type: "chat", members: [user_id], bot: { admin: true } })
         const { body } = yield* asBot("POST", `/messages?chat_id=${chat_id}`, { text: "hi", notify: false })
         yield* asBot("PUT", `/chats/${chat_id}/pin`, { message_id: body.message.body.mid })
-        const { events } = yield* getOk(`/events?user_id=${user_id}`)
+        const { seen: events } = yield* getOk(`/seen?user_id=${user_id}`)
         assert.deepStrictEqual(events, [
           { type: "message", chat_id, message: body.message, notify: false },
           { type: "notice", chat_id, changed: ["pin"] }
@@ -189,13 +189,13 @@ describe("the control API", () => {
       Effect.gen(function* () {
         const { user_id } = yield* postOk("/users", { first_name: "Ann" })
         yield* postOk("/start", { user_id })
-        const waiting = yield* Effect.forkChild(getOk(`/events?user_id=${user_id}&wait_ms=5000`))
+        const waiting = yield* Effect.forkChild(getOk(`/seen?user_id=${user_id}&wait_ms=5000`))
         yield* TestClock.adjust(1000)
         yield* asBot("POST", `/messages?user_id=${user_id}`, { text: "Hello" })
-        assert.strictEqual((yield* Fiber.join(waiting)).events[0].message.body.text, "Hello")
-        const withoutEvent = yield* Effect.forkChild(getOk("/events?from=1&wait_ms=5000"))
+        assert.strictEqual((yield* Fiber.join(waiting)).seen[0].message.body.text, "Hello")
+        const withoutEvent = yield* Effect.forkChild(getOk("/seen?from=1&wait_ms=5000"))
         yield* TestClock.adjust(5000)
-        assert.deepStrictEqual(yield* Fiber.join(withoutEvent), { events: [], next: 1 })
+        assert.deepStrictEqual(yield* Fiber.join(withoutEvent), { seen: [], next: 1 })
       })
     )
   )

@@ -21,9 +21,7 @@ describe("Answers.send", () => {
       const { asked, visitor } = yield* Scene.make
       const callback_id = yield* visitor.press(asked, "Yes")
       yield* Answers.send({ callback_id: callback_id!, notification: "Thank you" })
-      const notified = (yield* Emulator.events).flatMap((event) =>
-        event._tag === "Notification" ? [event.user_id] : []
-      )
+      const notified = (yield* Emulator.seen).flatMap((event) => (event._tag === "Notification" ? [event.user_id] : []))
       assert.deepStrictEqual(notified, [visitor.user_id])
     }).pipe(Effect.provide(Emulator.layerBot()))
   )

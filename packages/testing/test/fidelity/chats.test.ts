@@ -21,7 +21,7 @@ import {
 import * as Scene from "../support/scene.ts"
 
 /** Returns the changes in the notifications to the members. */
-const notices = Effect.map(Emulator.events, (events) =>
+const notices = Effect.map(Emulator.seen, (events) =>
   events.flatMap((each) => (each._tag === "Notice" ? [each.changed] : []))
 )
 
@@ -516,7 +516,7 @@ assumes(
     const { dialog } = yield* Scene.make
     const actions = ["typing_on", "sending_photo", "sending_video", "sending_audio", "sending_file", "mark_seen"]
     for (const action of actions) yield* hasSuccess(POST(`/chats/${dialog.chat_id}/actions`, { action }), true)
-    const shown = (yield* Emulator.events).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
+    const shown = (yield* Emulator.seen).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
     assert.deepStrictEqual<ReadonlyArray<string>>(shown, actions)
     for (const body of [{}, { action: "juggling" }]) yield* invalid(POST(`/chats/${dialog.chat_id}/actions`, body))
   })

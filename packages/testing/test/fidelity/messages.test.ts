@@ -492,7 +492,7 @@ says(
     for (const notify of [{}, { notify: true }, { notify: false }]) {
       yield* succeeds(POST(`/messages?chat_id=${group.chat_id}`, { text: "hi", ...notify }))
     }
-    const pushed = (yield* Emulator.events).flatMap((event) =>
+    const pushed = (yield* Emulator.seen).flatMap((event) =>
       event._tag === "Message" && event.message.body?.text === "hi" ? [event.notify] : []
     )
     assert.deepStrictEqual(pushed, [true, true, false])

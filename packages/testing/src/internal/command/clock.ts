@@ -13,6 +13,9 @@ interface Sleeper {
 /** Maximum time that a move of the clock waits for pending requests on sockets, in milliseconds of real time. */
 const idleTimeout = 2000
 
+/** The longest delay of a timer of Node, in milliseconds. */
+const maxTimerDelay = 2 ** 31 - 1
+
 const nextTick = Effect.callback<void>((resume) => {
   const immediate = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(immediate))
@@ -51,8 +54,9 @@ export class SteppedClock implements Clock.Clock {
 
   sleep(duration: Duration.Duration): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const sleeper = { until: this.#now + Duration.toMillis(duration), wakeUp: Deferred.makeUnsafe<void>() }
-      if (sleeper.until <= this.#now) return Effect.void
+      const now = this.currentTimeMillisUnsafe()
+      const sleeper = { until: now + Duration.toMillis(duration), wakeUp: Deferred.makeUnsafe<void>() }
+      if (sleeper.until <= now) return Effect.void
       const index = this.#sleepers.findIndex(({ until }) => until > sleeper.until)
       this.#sleepers.splice(index < 0 ? this.#sleepers.length : index, 0, sleeper)
       return Effect.onInterrupt(Deferred.await(sleeper.wakeUp), () =>
@@ -101,6 +105,16 @@ export class SteppedClock implements Clock.Clock {
       }
       this.#now = Math.max(this.#now, target)
     })
+  }
+
+  /** Wakes the sleepers that are due, and returns when the next one is due. */
+  protected wakeUntil(now: number): number | undefined {
+    let next = this.#sleepers[0]
+    for (; next !== undefined && next.until <= now; next = this.#sleepers[0]) {
+      this.#sleepers.shift()
+      Deferred.doneUnsafe(next.wakeUp, Effect.void)
+    }
+    return next?.until
   }
 
   /** Returns and removes all sleepers. */
@@ -153,4 +167,77 @@ export class RealTimeClock extends SteppedClock {
       { discard: true }
     )
   })
+}
+
+/** A clock that follows the system clock until it is stopped, and that can be adjusted. */
+export class StoppableClock extends VirtualClock {
+  #offset: number | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(system: Clock.Clock, start: number, isRunning = true) {
+    super(system, start)
+    if (isRunning) this.#offset = this.#systemTime() - start
+  }
+
+  #systemTime(): number {
+    return Math.floor(this.system.currentTimeMillisUnsafe())
+  }
+
+  get isRunning(): boolean {
+    return this.#offset !== undefined
+  }
+
+  override currentTimeMillisUnsafe(): number {
+    if (this.#offset !== undefined) this.step(this.#systemTime() - this.#offset)
+    return super.currentTimeMillisUnsafe()
+  }
+
+  override sleep(duration: Duration.Duration): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const sleeping = super.sleep(duration)
+      const until = this.currentTimeMillisUnsafe() + Duration.toMillis(duration)
+      return this.isRunning
+        ? Effect.andThen(
+            Effect.sync(() => this.#wakeAt(until)),
+            sleeping
+          )
+        : sleeping
+    })
+  }
+
+  /** Follows the system clock from the current time on, or stops. */
+  setRunning(isRunning: boolean): Effect.Effect<void> {
+    return Effect.sync(() => {
+      const now = this.currentTimeMillisUnsafe()
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      this.#offset = isRunning ? this.#systemTime() - now : undefined
+      if (isRunning) this.#wakeDue()
+    })
+  }
+
+  /** Moves the time. Meanwhile, it does not follow the system clock. */
+  override adjust(duration: Duration.Input): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (!this.isRunning) return super.adjust(duration)
+      return this.setRunning(false).pipe(Effect.andThen(super.adjust(duration)), Effect.ensuring(this.setRunning(true)))
+    })
+  }
+
+  #nextWake: number = Infinity
+
+  #wakeAt(until: number): void {
+    if (this.#timer !== undefined && this.#nextWake <= until) return
+    clearTimeout(this.#timer)
+    this.#nextWake = until
+    const delay = Math.min(Math.max(0, until - this.currentTimeMillisUnsafe()), maxTimerDelay)
+    this.#timer = setTimeout(() => this.#wakeDue(), delay)
+  }
+
+  #wakeDue(): void {
+    this.#timer = undefined
+    const now = this.currentTimeMillisUnsafe()
+    const next = this.wakeUntil(now)
+    if (next !== undefined && this.isRunning) this.#wakeAt(next)
+  }
 }

@@ -66,6 +66,13 @@ export const flags = {
     Flag.withMetavar("FILE"),
     Flag.withDescription("Replays a journal before accepting requests")
   ),
+  allowedHosts: Flag.String("allow-host").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.atLeast(0),
+    Flag.withDescription(
+      "Public host name under which /_emulator is served; repeat it for more. Default: private names"
+    )
+  ),
   isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object")
 }
 
@@ -98,6 +105,8 @@ export interface Settings {
   readonly secretCharacters: string | undefined
   readonly record: string | undefined
   readonly replay: string | undefined
+  /** Public host names under which the control API is served. */
+  readonly allowedHosts: ReadonlyArray<string>
   readonly isJson: boolean
 }
 

@@ -12,7 +12,7 @@ import { WebhookSender } from "../../WebhookSender.ts"
 import { defaultToken } from "../../EmulatorOptions.ts"
 import { errorBodyFor } from "../http/refusal.ts"
 import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
-import { RealTimeClock, VirtualClock, type SteppedClock } from "./clock.ts"
+import { RealTimeClock, type SteppedClock, StoppableClock } from "./clock.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
 import { type Settings, toEmulatorOptions } from "./options.ts"
 import { replay } from "./playback.ts"
@@ -23,36 +23,37 @@ import { loadSeed } from "./seed.ts"
 const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandError> =>
   path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
 
-// Without a journal and without virtual time, the emulator uses the system clock.
+// With a journal, time moves in steps, so that a replay can repeat them.
 const makeClock = ({ isVirtual, record }: Settings, journal: Journal | undefined) =>
   Effect.clockWith((system) =>
-    Effect.sync((): SteppedClock | undefined => {
+    Effect.sync((): SteppedClock => {
       const start = journal?.header.started_at ?? Math.floor(system.currentTimeMillisUnsafe())
-      if (isVirtual) return new VirtualClock(system, start)
-      return record === undefined && journal === undefined ? undefined : new RealTimeClock(system, start)
+      if (isVirtual) return new StoppableClock(system, start, false)
+      return record === undefined && journal === undefined
+        ? new StoppableClock(system, start)
+        : new RealTimeClock(system, start)
     })
   )
 
 const onClock =
-  (clock: SteppedClock | undefined) =>
+  (clock: SteppedClock) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    clock === undefined ? effect : Effect.provideService(effect, Clock.Clock, clock)
+    Effect.provideService(effect, Clock.Clock, clock)
 
-const tickOf = (clock: SteppedClock | undefined): Effect.Effect<void> =>
-  clock instanceof RealTimeClock ? clock.tick : Effect.void
+const tickOf = (clock: SteppedClock): Effect.Effect<void> => (clock instanceof RealTimeClock ? clock.tick : Effect.void)
 
-const webhookSender = (options: NodeWebhookSender.Options, clock: SteppedClock | undefined) =>
+const webhookSender = (options: NodeWebhookSender.Options, clock: SteppedClock) =>
   Layer.effect(
     WebhookSender,
     Effect.map(WebhookSender, ({ send }) => ({
-      send: (request: Parameters<typeof send>[0]) => (clock === undefined ? send(request) : clock.track(send(request)))
+      send: (request: Parameters<typeof send>[0]) => clock.track(send(request))
     }))
   ).pipe(Layer.provide(NodeWebhookSender.layer(options)))
 
 const makeEmulator = Effect.fnUntraced(function* (
   settings: Settings,
   tokens: ReadonlyArray<string>,
-  clock: SteppedClock | undefined
+  clock: SteppedClock
 ) {
   const { webhookCas: paths, webhookTo: connectTo } = settings
   const extraCa = yield* Effect.forEach(paths, (path) => readCertificate("--webhook-ca", path))
@@ -66,11 +67,11 @@ const replayJournal = (
   path: string | undefined,
   journal: Journal | undefined,
   handle: Handler,
-  clock: SteppedClock | undefined,
+  clock: SteppedClock,
   uploads: Listener["uploads"]
 ) =>
   Effect.gen(function* () {
-    if (journal === undefined || clock === undefined) return
+    if (journal === undefined) return
     const different = yield* replay(journal, handle, clock, uploads)
     if (different > 0) yield* Effect.logWarning(`--replay ${path}: ${different} responses had a different status`)
   })
@@ -82,9 +83,9 @@ const notReady: Handler = ({ listener }) => Effect.succeed(respond(503, errorBod
 /** The port that a system error concerns. */
 const portIn = (cause: unknown): unknown => (hasProperty(cause, "port") ? cause.port : undefined)
 
-const listen = ({ host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
+const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: Emulator["Service"], handle: Handler) =>
   Layer.build(
-    EmulatorServer.layer({ host, port, uploadPorts }).pipe(
+    EmulatorServer.layer({ allowedHosts, host, port, uploadPorts }).pipe(
       Layer.provide(Layer.succeed(Emulator, { ...emulator, handle }))
     )
   ).pipe(
@@ -103,16 +104,14 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
 
   const emulate: Handler = (request) => onClock(clock)(emulator.handle(request))
   const write = record === undefined ? undefined : yield* openLines("--record", record)
-  if (write !== undefined) yield* write(headerLine({ started_at: clock!.currentTimeMillisUnsafe(), tokens }))
+  if (write !== undefined) yield* write(headerLine({ started_at: clock.currentTimeMillisUnsafe(), tokens }))
   const stopped = yield* Deferred.make<never, CommandError>()
   const handle: Handler =
-    clock === undefined
-      ? emulate
-      : write === undefined
-        ? (request) => Effect.andThen(tickOf(clock), emulate(request))
-        : makeRecorder(emulate, clock, tickOf(clock), (line) =>
-            Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
-          )
+    write === undefined
+      ? (request) => Effect.andThen(tickOf(clock), emulate(request))
+      : makeRecorder(emulate, clock, tickOf(clock), (line) =>
+          Effect.catch(write(line), (problem) => Deferred.fail(stopped, problem))
+        )
 
   let current = notReady
   const { uploads, url } = yield* listen(settings, emulator, (request) => current(request))

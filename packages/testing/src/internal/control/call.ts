@@ -3,7 +3,7 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import type { MessageId } from "@colloquy/core/Message"
 import type { UserId } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
-import type { Listener } from "../../EmulatorHttp.ts"
+import type { Listener, Request, Response } from "../../EmulatorHttp.ts"
 import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { makePerson } from "../people/person.ts"
@@ -17,6 +17,8 @@ export interface ControlCall extends EmulatorContext {
   readonly listener: Listener
   /** The host name by which the caller reached the emulator. */
   readonly host: string | undefined
+  /** The headers of the call. */
+  readonly headers: Request["headers"]
 }
 
 export type Handler<Request, Success> = (
@@ -27,12 +29,20 @@ export type Handler<Request, Success> = (
 export interface Route {
   readonly endpoint: Endpoint.Any
   readonly handler: Handler<never, unknown>
+  /** Whether the handler returns a whole response. */
+  readonly isRaw?: boolean
 }
 
 export const on = <Request, Success>(
   endpoint: Endpoint.Endpoint<Request, Success>,
   handler: Handler<Request, Success>
 ): Route => ({ endpoint, handler })
+
+/** A call whose response is not JSON. */
+export const onRaw = <Request>(
+  endpoint: Endpoint.Endpoint<Request, unknown>,
+  handler: Handler<Request, Response>
+): Route => ({ endpoint, handler, isRaw: true })
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 

@@ -11,8 +11,11 @@ import * as router from "../http/router.ts"
 import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
 import type { Route } from "./call.ts"
+import { clockRoutes } from "./clock.ts"
+import { guard } from "./guard.ts"
 import { peopleRoutes } from "./people.ts"
 import { platformRoutes } from "./platform.ts"
+import { stateRoutes } from "./stateRoutes.ts"
 import { seedRoutes } from "./seed.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 
@@ -32,7 +35,7 @@ const unwrapList = (body: string, fields: ReadonlyArray<string>): string =>
 const toRefusal = ({ message }: PersonError) =>
   new refusal.Refusal({ status: 400, body: { code: "cannot.do", message } })
 
-const makeHandler = ({ endpoint, handler }: Route) => {
+const makeHandler = ({ endpoint, handler, isRaw = false }: Route) => {
   const { body: fields, success } = endpoint.declaration
   const read = requestReader.make(endpoint.declaration)
   const encode = Schema.encodeUnknownEffect(success)
@@ -43,14 +46,15 @@ const makeHandler = ({ endpoint, handler }: Route) => {
       const decoded = read({ params, query: request.query, body })
       if (Result.isFailure(decoded)) return yield* refusal.invalidPayload(decoded.failure)
       const { listener, headers } = request
-      const answer = yield* handler(decoded.success as never, { ...control, listener, host: headers["host"] })
+      const answer = yield* handler(decoded.success as never, { ...control, listener, headers, host: headers["host"] })
+      if (isRaw) return answer as Response
       return respond(200, yield* Effect.orDie(encode(answer)))
     })
 }
 
 /** Handles the calls under `/_emulator`. */
 export const makeControl = (control: EmulatorContext): ((request: Request) => Effect.Effect<Response>) => {
-  const routes = [...peopleRoutes, ...platformRoutes, ...seedRoutes]
+  const routes = [...peopleRoutes, ...platformRoutes, ...clockRoutes, ...stateRoutes, ...seedRoutes]
   const find = router.make(routes.map(({ endpoint }) => endpoint))
   const handlers = new Map(routes.map((each) => [each.endpoint, makeHandler(each)]))
 
@@ -66,7 +70,7 @@ export const makeControl = (control: EmulatorContext): ((request: Request) => Ef
 
   return (request) => {
     control.state.imageOrigins.control = request.listener.uploads.image
-    return answer(request).pipe(
+    return Effect.andThen(guard(request), answer(request)).pipe(
       Effect.catchTag("PersonError", toRefusal),
       Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),
       Effect.catchDefect((defect) =>

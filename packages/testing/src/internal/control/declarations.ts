@@ -8,8 +8,10 @@ import { SecretCharacters, SecretHeader } from "@colloquy/core/Subscription"
 import { Update } from "@colloquy/core/Update"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
+import { eventTypes } from "../../EmulatorEvent.ts"
 import { Rule } from "../../Faults.ts"
-import { DeliveryView, EventView, RequestView } from "./views.ts"
+import { ClockView, LimitsView, StateView, WaitingView } from "./stateView.ts"
+import { DeliveryView, SeenView, RequestView } from "./views.ts"
 
 /** An optional field, for which `null` means that it is absent. */
 export const optional = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
@@ -98,7 +100,12 @@ const seedMessage = Schema.Struct({
   text: optional(Schema.String),
   attachments: optional(Schema.Array(Schema.Unknown)),
   format: optional(TextFormat),
-  comments: optional(Schema.Array(Schema.Struct({ user_id: UserId, text: Schema.String })))
+  link: optional(
+    Schema.Struct({ type: Schema.Literals(["reply", "forward"]), chat_id: optional(ChatId), index: Natural })
+  ),
+  comments: optional(
+    Schema.Array(Schema.Struct({ user_id: UserId, text: Schema.String, on_behalf: optional(Schema.Boolean) }))
+  )
 })
 
 export type SeedMessage = typeof seedMessage.Type
@@ -106,23 +113,51 @@ export type SeedMessage = typeof seedMessage.Type
 const seedChat = Schema.Struct({
   ...chat,
   admins: optional(Schema.Array(Schema.Struct({ user_id: UserId, permissions: optional(Schema.Array(Permission)) }))),
-  messages: optional(Schema.Array(seedMessage))
+  messages: optional(Schema.Array(seedMessage)),
+  description: optional(Schema.String),
+  pinned: optional(Natural),
+  is_stopped: optional(Schema.Boolean),
+  is_closed: optional(Schema.Boolean)
 })
 
 export type SeedChat = typeof seedChat.Type
+
+const media = {
+  type: Schema.Literals(["image", "video", "audio", "file"]),
+  token: optional(Schema.String),
+  filename: optional(Schema.String),
+  size: optional(Natural),
+  url: optional(Schema.String),
+  content: optional(Schema.Uint8ArrayFromBase64)
+}
+
+const seedMedia = Schema.Struct(media)
+
+const seedBody = {
+  users: optional(Schema.Array(Schema.Struct(user))),
+  media: optional(Schema.Array(seedMedia)),
+  chats: optional(Schema.Array(seedChat)),
+  silent: optional(Schema.Boolean),
+  unchecked: optional(Schema.Boolean)
+}
+
+export type Seed = Schema.Struct.Type<typeof seedBody>
 
 export const seed = declare(
   "POST",
   "/seed",
   Schema.Struct({ users: Schema.Array(UserWithPhoto), chats: Schema.Array(Chat) }),
-  {
-    body: {
-      users: optional(Schema.Array(Schema.Struct(user))),
-      chats: optional(Schema.Array(seedChat)),
-      silent: optional(Schema.Boolean)
-    }
-  }
+  { body: seedBody }
 )
+
+export const getSeed = declare("GET", "/seed", Schema.Struct(seedBody))
+
+/** Media that a person can send by their token. */
+export const createMedia = declare("POST", "/media", Schema.Struct({ token: Schema.String }), { body: media })
+
+export type NewMedia = typeof seedMedia.Type
+
+export const getMedia = declare("GET", "/media/{token}", Schema.Unknown, { params: { token: Schema.String } })
 
 export const listChats = declare("GET", "/chats", Schema.Struct({ chats: Schema.Array(Chat) }), { query: toBot })
 
@@ -135,6 +170,7 @@ export const sendMessage = declare("POST", "/messages", Message, {
     ...person,
     chat_id: optional(ChatId),
     text: optional(Schema.String),
+    format: optional(TextFormat),
     attachments: optional(Schema.Array(Schema.Unknown)),
     link: optional(NewMessageLink)
   }
@@ -143,7 +179,11 @@ export const sendMessage = declare("POST", "/messages", Message, {
 export const listMessages = declare(
   "GET",
   "/chats/{chatId}/messages",
-  Schema.Struct({ messages: Schema.Array(Message) }),
+  Schema.Struct({
+    messages: Schema.Array(Message),
+    removed: Schema.Array(Message),
+    comment_counts: Schema.Record(Schema.String, Schema.Int)
+  }),
   { params: { chat_id: ChatId } }
 )
 
@@ -231,23 +271,46 @@ export const listUpdates = declare("GET", "/updates", Schema.Struct({ updates: S
   query: toBot
 })
 
-export const listEvents = declare(
-  "GET",
-  "/events",
-  Schema.Struct({ events: Schema.Array(EventView), next: Schema.Int }),
-  {
-    query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
+/** The response is a stream of server-sent events. */
+export const listEvents = declare("GET", "/events", Schema.Unknown, {
+  query: {
+    types: optional(Schema.Array(Schema.Literals(eventTypes))),
+    bot_id: optional(UserId),
+    chat_id: optional(ChatId),
+    from: optional(Natural),
+    details: optional(Schema.Boolean),
+    max_lag: optional(Natural)
   }
-)
+})
+
+export const getJournal = declare("GET", "/journal", Schema.Unknown)
+
+export const getState = declare("GET", "/state", StateView)
+
+export const getLimits = declare("GET", "/limits", LimitsView)
+
+export const deliverNow = declare("POST", "/deliver_now", Done, { body: { delivery_id: Natural } })
+
+export const getPage = declare("GET", "/ui", Schema.Unknown)
+
+export const getPageFile = declare("GET", "/ui/{file}", Schema.Unknown, { params: { file: Schema.String } })
+
+export const listSeen = declare("GET", "/seen", Schema.Struct({ seen: Schema.Array(SeenView), next: Schema.Int }), {
+  query: { chat_id: optional(ChatId), user_id: optional(UserId), from: optional(Natural), wait_ms: optional(Natural) }
+})
 
 export const listRequests = declare(
   "GET",
   "/requests",
   Schema.Struct({ requests: Schema.Array(RequestView), next: Schema.Int }),
-  { query: { from: optional(Natural) } }
+  { query: { from: optional(Natural), count: optional(Natural) } }
 )
 
-export const listDeliveries = declare("GET", "/deliveries", Schema.Struct({ deliveries: Schema.Array(DeliveryView) }))
+export const listDeliveries = declare(
+  "GET",
+  "/deliveries",
+  Schema.Struct({ deliveries: Schema.Array(DeliveryView), waiting: Schema.Array(WaitingView) })
+)
 
 const ActiveFault = Schema.Struct({ rule: Rule, matched: Schema.Int, applied: Schema.Int })
 
@@ -263,8 +326,12 @@ export const setWebhooks = declare("PUT", "/webhooks", WebhookSettings, {
   body: { secret_header: optional(SecretHeader), secret_characters: optional(SecretCharacters) }
 })
 
-const Time = Schema.Struct({ now: Schema.Int, is_virtual: Schema.Boolean })
+export const getClock = declare("GET", "/clock", ClockView)
 
-export const getClock = declare("GET", "/clock", Time)
-
-export const advanceClock = declare("POST", "/clock", Time, { body: { advance_ms: Natural } })
+export const advanceClock = declare("POST", "/clock", ClockView, {
+  body: {
+    advance_ms: optional(Natural),
+    to: optional(Schema.Literal("next_due")),
+    running: optional(Schema.Boolean)
+  }
+})

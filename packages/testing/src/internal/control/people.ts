@@ -19,6 +19,7 @@ import {
 import * as declarations from "./declarations.ts"
 import { createChat, createUser, readAttachments } from "./creation.ts"
 import type { EmulatorContext } from "../platform/context.ts"
+import { defined } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
 
 type PersonRequest = ToBot & { readonly user_id: UserId }
@@ -75,12 +76,12 @@ export const peopleRoutes: ReadonlyArray<Route> = [
   on(declarations.createChat, createChat),
   on(declarations.sendMessage, (request, control) =>
     Effect.gen(function* () {
-      const { chat_id, link, text } = request
+      const { chat_id, format, link, text } = request
       const person = yield* personOf(control, request)
       if (chat_id != null) yield* chatOf(control, chat_id)
       if (link != null) yield* requireMessage(control, link.mid)
       const attachments = yield* readAttachments(request.attachments ?? [])
-      const options = { attachments, ...(link == null ? {} : { link }) }
+      const options = { attachments, ...defined({ format, link }) }
       return yield* chat_id == null ? person.send(text ?? "", options) : person.send(chat_id, text ?? "", options)
     })
   ),

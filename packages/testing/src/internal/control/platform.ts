@@ -1,45 +1,22 @@
 import * as Endpoints from "@colloquy/core/Endpoints"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { hasProperty } from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Rule } from "../../Faults.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
 import { botOf, success, type Route, on, chatOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
-import { toDeliveryView, toEventView, toRequestView } from "./views.ts"
-import { closeChat } from "../platform/chats.ts"
+import { toLimits, toWaiting } from "./stateView.ts"
+import { toDeliveryView, toSeenView, toRequestView } from "./views.ts"
+import { allowComments, closeChat } from "../platform/chats.ts"
 import { reset } from "../platform/context.ts"
 import { setFaults } from "../platform/faults.ts"
 import { now } from "../platform/state.ts"
 import { deliverUpdate } from "../platform/updates.ts"
 import { toMessage } from "../platform/views.ts"
+import { wallClock } from "./wallClock.ts"
 import type { WebhookRuntime } from "../webhook/runtime.ts"
-
-/** A clock that only moves when it is adjusted, such as the test clock. */
-interface AdjustableClock {
-  readonly adjust: (duration: Duration.Input) => Effect.Effect<void>
-}
-
-const isAdjustable = (clock: unknown): clock is AdjustableClock => hasProperty(clock, "adjust")
-
-/** The system clock. A caller waits in real time, even if the emulator runs in virtual time. */
-const wallClock = (clock: Clock.Clock): Clock.Clock =>
-  hasProperty(clock, "system") ? (clock.system as Clock.Clock) : clock
-
-const readClock = Effect.clockWith((clock) =>
-  Effect.sync(() => ({ now: Math.floor(clock.currentTimeMillisUnsafe()), is_virtual: isAdjustable(clock) }))
-)
-
-const notVirtual = new refusal.Refusal({
-  status: 409,
-  body: { code: "clock.real", message: "Time cannot be moved: start the emulator with --virtual-time" }
-})
-
-/** Beyond this time, the `seq` of a message would need more than 63 bits. */
-const maxTime = 2 ** 47 - 1
 
 // A misspelled field would make a rule match too much.
 const readRules = Schema.decodeUnknownEffect(Schema.Struct({ rules: Schema.Array(Rule) }), {
@@ -67,9 +44,15 @@ export const platformRoutes: ReadonlyArray<Route> = [
     Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
   ),
   on(declarations.listMessages, ({ chat_id }, control) =>
-    Effect.map(chatOf(control, chat_id), ({ messages }) => ({
-      messages: messages.map((message) => toMessage(control.state, message))
-    }))
+    Effect.map(chatOf(control, chat_id), (chat) => {
+      const { messages, removedMessages } = { messages: chat.messages, removedMessages: control.state.removedMessages }
+      const counts = messages.map(({ comments, mid }) => [mid, comments.length] as const)
+      return {
+        messages: messages.map((message) => toMessage(control.state, message)),
+        removed: [...removedMessages.values()].filter((each) => each.chat === chat).map(({ value }) => value),
+        comment_counts: Object.fromEntries(counts.filter(([, count]) => count > 0))
+      }
+    })
   ),
   on(declarations.listComments, ({ message_id }, { state }) =>
     Effect.suspend(() => {
@@ -93,7 +76,7 @@ export const platformRoutes: ReadonlyArray<Route> = [
   ),
   on(declarations.allowComments, ({ allowed, chat_id }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
-      chat.hasComments = allowed
+      allowComments(control.state, chat, allowed)
       return success
     })
   ),
@@ -106,32 +89,44 @@ export const platformRoutes: ReadonlyArray<Route> = [
   on(declarations.listUpdates, (toBot, control) =>
     Effect.map(botOf(control, toBot), ({ updates }) => ({ updates: updates.from(0).map(({ update }) => update) }))
   ),
-  on(declarations.listEvents, ({ chat_id, from, user_id, wait_ms }, { state }) => {
+  on(declarations.listSeen, ({ chat_id, from, user_id, wait_ms }, { state }) => {
     const take = () => ({
-      events: state.events
+      seen: state.seen
         .from(from ?? 0)
         .filter(({ event }) => chat_id == null || event.chat_id === chat_id)
         .filter(({ audience }) => user_id == null || audience.has(user_id))
-        .map(({ event }) => toEventView(event)),
-      next: state.events.end
+        .map(({ event }) => toSeenView(event)),
+      next: state.seen.end
     })
     const wait: Effect.Effect<void> = Effect.suspend(() =>
-      take().events.length > 0 ? Effect.void : Effect.andThen(state.events.arrival, wait)
+      take().seen.length > 0 ? Effect.void : Effect.andThen(state.seen.arrival, wait)
     )
     const waiting = Effect.clockWith((clock) =>
       Effect.provideService(Effect.timeoutOption(wait, wait_ms ?? 0), Clock.Clock, wallClock(clock))
     )
     return Effect.andThen(wait_ms ? waiting : Effect.void, Effect.sync(take))
   }),
-  on(declarations.listRequests, ({ from }, { state }) =>
+  on(declarations.listRequests, ({ count, from }, { state }) =>
     Effect.sync(() => ({
-      requests: state.exchanges.from(from ?? 0).map(toRequestView),
+      requests: state.exchanges
+        .from(from ?? 0)
+        .slice(0, count ?? Infinity)
+        .map(toRequestView),
       next: state.exchanges.end
     }))
   ),
   on(declarations.listDeliveries, (_, { state }) =>
-    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView) }))
+    Effect.sync(() => ({ deliveries: state.deliveries.from(0).map(toDeliveryView), waiting: toWaiting(state) }))
   ),
+  on(declarations.deliverNow, ({ delivery_id }, { state }) =>
+    Effect.suspend(() => {
+      const waiting = state.waiting.get(delivery_id)
+      if (waiting === undefined) return Effect.fail(refusal.notFound(`A delivery ${delivery_id} that waits`))
+      waiting.start()
+      return Effect.succeed(success)
+    })
+  ),
+  on(declarations.getLimits, (_, { limiter, state }) => Effect.sync(() => toLimits(limiter, now(state)))),
   on(declarations.listFaults, (_, { state }) =>
     Effect.sync(() => ({ faults: state.faults.map(({ matched, rule, applied }) => ({ rule, matched, applied })) }))
   ),
@@ -147,15 +142,6 @@ export const platformRoutes: ReadonlyArray<Route> = [
       const { characters, header } = webhooks.secrets
       webhooks.secrets = { header: secret_header ?? header, characters: secret_characters ?? characters }
       return toWebhookSettings(webhooks)
-    })
-  ),
-  on(declarations.getClock, () => readClock),
-  on(declarations.advanceClock, ({ advance_ms }, { state }) =>
-    Effect.clockWith((clock) => {
-      if (!isAdjustable(clock)) return Effect.fail(notVirtual)
-      return now(state) + advance_ms > maxTime
-        ? Effect.fail(refusal.invalidPayload(`advance_ms: time goes no further than ${maxTime}`))
-        : Effect.andThen(clock.adjust(advance_ms), readClock)
     })
   )
 ]

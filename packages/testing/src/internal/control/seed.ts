@@ -1,17 +1,22 @@
 import { AttachmentRequests } from "@colloquy/core/AttachmentRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { PersonError } from "../../Person.ts"
+import type { NewMessageLink } from "@colloquy/core/NewMessage"
+import type { Person, PersonError } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { describe } from "../http/requestReader.ts"
-import { botOf, type ControlCall, type Route, on, personOf, chatOf } from "./call.ts"
+import { botOf, type ControlCall, type Route, on, personOf, chatOf, userOf } from "./call.ts"
 import * as declarations from "./declarations.ts"
 import { createChat, createUser, readAttachments } from "./creation.ts"
+import { addMedia } from "./media.ts"
 import { readContent } from "../endpoints/content.ts"
+import { restoreMessage } from "../people/messages.ts"
+import { closeChat } from "../platform/chats.ts"
+import { createComment } from "../platform/comments.ts"
 import { allRights, setAdminRights } from "../platform/members.ts"
 import { createMessage } from "../platform/messages.ts"
 import type { BotState, ChatState } from "../platform/state.ts"
-import { problemOfRights } from "../platform/validation.ts"
+import { defined, problemOfRights } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
 
 type SeedEffect<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
@@ -34,34 +39,81 @@ const sendAsBot = (call: ControlCall, bot: BotState, chat: ChatState, message: d
       refusal.invalidPayload(`attachments: ${describe(error)}`)
     )
     const { format, text } = message
+    const link = yield* linkOf(call, chat, message)
     const content = yield* readContent({ ...call, context: call, bot }, chat, {
       text: text ?? null,
       attachments,
-      format: format ?? null
+      format: format ?? null,
+      ...defined({ link })
     })
     createMessage(call.state, chat, bot.user, content)
   })
 
-const send = (call: ControlCall, bot: BotState, chat: ChatState, message: declarations.SeedMessage): SeedEffect =>
+/** The message that a message links to, by its place in the seed. */
+const linkOf = (
+  { state }: ControlCall,
+  chat: ChatState,
+  { link }: declarations.SeedMessage
+): Effect.Effect<NewMessageLink | undefined, refusal.Refusal> =>
+  Effect.suspend((): Effect.Effect<NewMessageLink | undefined, refusal.Refusal> => {
+    if (link == null) return Effect.undefined
+    const from = link.chat_id == null ? chat : state.chats.get(link.chat_id)
+    const linked = from?.messages[link.index]
+    return linked === undefined
+      ? Effect.fail(refusal.invalidPayload("link: there is no such message before this one"))
+      : Effect.succeed({ type: link.type, mid: linked.mid })
+  })
+
+/** Whether the rights and the membership of the authors are checked. */
+interface Checks {
+  readonly isChecked: boolean
+}
+
+const sendAsPerson = (
+  call: ControlCall,
+  chat: ChatState,
+  person: Person,
+  message: declarations.SeedMessage,
+  { isChecked }: Checks
+): SeedEffect =>
+  Effect.gen(function* () {
+    const attachments = yield* readAttachments(message.attachments ?? [])
+    const options = { attachments, ...defined({ format: message.format, link: yield* linkOf(call, chat, message) }) }
+    if (isChecked) return yield* Effect.asVoid(person.send(chat.chat_id, message.text ?? "", options))
+    const user = yield* userOf(call, "user_id", person.user_id)
+    yield* restoreMessage(
+      { state: call.state, bot: yield* botOf(call, {}), self: user },
+      chat,
+      message.text ?? "",
+      options
+    )
+  })
+
+const send = (
+  call: ControlCall,
+  bot: BotState,
+  chat: ChatState,
+  message: declarations.SeedMessage,
+  checks: Checks
+): SeedEffect =>
   Effect.gen(function* () {
     const { comments, user_id } = message
     const bot_id = bot.user.profile.user_id
     if (user_id == null) yield* sendAsBot(call, bot, chat, message)
-    else {
-      const person = yield* personOf(call, { user_id, bot_id })
-      const attachments = yield* readAttachments(message.attachments ?? [])
-      yield* person.send(chat.chat_id, message.text ?? "", { attachments })
-    }
+    else yield* sendAsPerson(call, chat, yield* personOf(call, { user_id, bot_id }), message, checks)
     const sent = chat.messages.at(-1)!
-    for (const { text, user_id } of comments ?? []) {
+    for (const { on_behalf, text, user_id } of comments ?? []) {
+      const author = yield* userOf(call, "user_id", user_id)
       const person = yield* personOf(call, { user_id, bot_id })
-      yield* person.comment(sent.mid, text)
+      if (checks.isChecked) yield* person.comment(sent.mid, text, { onBehalf: on_behalf ?? false })
+      else createComment(call.state, sent, author, { text, markup: [], replyTo: undefined }, on_behalf ?? false)
     }
   })
 
 const createSeedChat = (
   call: ControlCall,
-  { admins, messages, ...request }: declarations.SeedChat
+  { admins, description, is_closed, is_stopped, messages, pinned, ...request }: declarations.SeedChat,
+  checks: Checks
 ): SeedEffect<ChatState> =>
   Effect.gen(function* () {
     const bot = yield* botOf(call, request)
@@ -76,20 +128,30 @@ const createSeedChat = (
       setAdminRights(call.state, chat, member, permissions ?? allRights, owner)
     }
     yield* Effect.forEach(messages ?? [], (message, index) =>
-      withPath(`messages[${index}]`)(send(call, bot, chat, message))
+      withPath(`messages[${index}]`)(send(call, bot, chat, message, checks))
     )
+    if (pinned != null) {
+      if (chat.messages[pinned] === undefined)
+        return yield* refusal.invalidPayload(`pinned: there is no message ${pinned}`)
+      chat.pinned = chat.messages[pinned]
+    }
+    if (description != null) chat.description = description
+    if (is_stopped === true) chat.isSuspended = true
+    if (is_closed === true) closeChat(call.state, chat)
     return chat
   })
 
 /** Creates users, chats and messages from one document. */
 export const seedRoutes: ReadonlyArray<Route> = [
-  on(declarations.seed, ({ chats, silent, users }, call) =>
+  on(declarations.seed, ({ chats, media, silent, unchecked, users }, call) =>
     Effect.gen(function* () {
       const createdUsers = yield* Effect.forEach(users ?? [], (user, index) =>
         withPath(`users[${index}]`)(createUser(user, call))
       )
+      yield* Effect.forEach(media ?? [], (each, index) => withPath(`media[${index}]`)(addMedia(call.state, each)))
+      const checks: Checks = { isChecked: unchecked !== true }
       const createdChats = yield* Effect.forEach(chats ?? [], (chat, index) =>
-        withPath(`chats[${index}]`)(createSeedChat(call, chat))
+        withPath(`chats[${index}]`)(createSeedChat(call, chat, checks))
       )
       const bots = [...call.state.bots.values()]
       if (silent === true) for (const { updates } of bots) updates.clear()

@@ -10,13 +10,14 @@ import * as Schema from "effect/Schema"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { PersonEvent } from "../../Person.ts"
 import type { Delivery } from "../../WebhookSender.ts"
+import { LimitUse } from "./eventSchemas.ts"
 import { headersIn } from "../http/wire.ts"
 
 const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ type: Schema.tag(type), chat_id: ChatId, ...fields })
 
-/** An event of a person, with its kind in `type`. */
-export const EventView = Schema.Union([
+/** What people saw of a bot, with its kind in `type`. */
+export const SeenView = Schema.Union([
   event("message", { message: Message, notify: Schema.Boolean }),
   event("edited", { message: Message }),
   event("removed", { message_id: MessageId }),
@@ -26,10 +27,10 @@ export const EventView = Schema.Union([
   event("notice", { changed: Schema.Array(Schema.Literals(["icon", "title", "description", "pin"])) })
 ])
 
-export type EventView = typeof EventView.Type
+export type SeenView = typeof SeenView.Type
 
-export const toEventView = ({ _tag, ...rest }: PersonEvent): EventView =>
-  ({ type: _tag.toLowerCase(), ...rest }) as EventView
+export const toSeenView = ({ _tag, ...rest }: PersonEvent): SeenView =>
+  ({ type: _tag.toLowerCase(), ...rest }) as SeenView
 
 /** A request of a bot and its response. JSON bodies are decoded. */
 export const RequestView = Schema.Struct({
@@ -41,7 +42,13 @@ export const RequestView = Schema.Struct({
   endpoint: Schema.NullOr(Schema.String),
   body: Schema.Unknown,
   status: Schema.NullOr(Schema.Int),
-  answer: Schema.Unknown
+  answer: Schema.Unknown,
+  number: Schema.Int,
+  took: Schema.Int,
+  bot_id: Schema.optionalKey(UserId),
+  chat_id: Schema.optionalKey(ChatId),
+  message_id: Schema.optionalKey(MessageId),
+  limits: Schema.Array(LimitUse)
 })
 
 export type RequestView = typeof RequestView.Type
@@ -71,8 +78,21 @@ const parseBody = (text: string | undefined): unknown =>
         () => text
       )
 
-export const toRequestView = ({ answer, body, endpoint, headers, status, ...rest }: Exchange): RequestView => ({
+export const toRequestView = ({
+  answer,
+  body,
+  bot_id,
+  chat_id,
+  endpoint,
+  headers,
+  message_id,
+  status,
+  ...rest
+}: Exchange): RequestView => ({
   ...rest,
+  ...(bot_id === undefined ? {} : { bot_id }),
+  ...(chat_id === undefined ? {} : { chat_id }),
+  ...(message_id === undefined ? {} : { message_id }),
   headers: headersIn({ headers }),
   endpoint: endpoint ?? null,
   body: parseBody(body),

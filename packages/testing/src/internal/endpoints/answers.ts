@@ -1,8 +1,9 @@
 import type * as Answers from "@colloquy/core/Answers"
 import * as Effect from "effect/Effect"
 import * as refusal from "../http/refusal.ts"
+import { emit, inChat } from "../platform/events.ts"
 import { editMessage } from "../platform/messages.ts"
-import { recordEvent } from "../platform/updates.ts"
+import { recordSeen } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
 import { chatOf, type Handlers } from "./call.ts"
 import { readContent } from "./content.ts"
@@ -23,10 +24,18 @@ export const answers: Handlers<typeof Answers> = {
       editMessage(state, callback.message, content, bot.user)
     }
     callback.isAnswered = true
+    emit(state, {
+      type: "answer",
+      ...inChat(chat, bot.user),
+      user_id: idOf(callback.user),
+      message_id: callback.message.mid,
+      callback_id,
+      ...(notification == null ? {} : { notification })
+    })
     if (notification != null) {
       const user_id = idOf(callback.user)
       const { chat_id } = chat
-      recordEvent(state, chat, { _tag: "Notification", chat_id, user_id, callback_id, text: notification })
+      recordSeen(state, chat, { _tag: "Notification", chat_id, user_id, callback_id, text: notification })
     }
   })
 }

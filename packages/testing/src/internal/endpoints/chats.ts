@@ -6,9 +6,10 @@ import * as Option from "effect/Option"
 import type { PersonEvent } from "../../Person.ts"
 import * as refusal from "../http/refusal.ts"
 import { renameChat } from "../platform/chats.ts"
+import { byUser, emit, emitChat } from "../platform/events.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
-import { recordEvent } from "../platform/updates.ts"
+import { recordSeen } from "../platform/updates.ts"
 import { toChat, toMessage } from "../platform/views.ts"
 import {
   administered,
@@ -44,7 +45,8 @@ const announceChange = (
   if (changed.length === 0) return
   chat.lastEventAt = now(state)
   recordActivity(state, chat, bot.user)
-  if (notify !== false) recordEvent(state, chat, { _tag: "Notice", chat_id: chat.chat_id, changed })
+  for (const change of changed) if (change !== "title") emitChat(state, chat, change, bot.user)
+  if (notify !== false) recordSeen(state, chat, { _tag: "Notice", chat_id: chat.chat_id, changed })
 }
 
 /** Pinning needs a right in group chats and channels, but not in dialogs. */
@@ -80,7 +82,10 @@ export const chats: Handlers<typeof Chats> = {
   sendAction: ({ action, chat_id }, call) =>
     chatOf(call, chat_id).pipe(
       Effect.tap(requireOpen),
-      Effect.map((chat) => recordEvent(call.state, chat, { _tag: "Action", chat_id, action }))
+      Effect.map((chat) => {
+        recordSeen(call.state, chat, { _tag: "Action", chat_id, action })
+        emit(call.state, { type: "action", ...byUser(chat, call.bot.user), action })
+      })
     ),
 
   getPin: ({ chat_id }, call) =>

@@ -7,7 +7,7 @@ import { type CommentContent, createComment, editComment, removeComment } from "
 import { hasRight, isAdmin } from "../platform/members.ts"
 import { type CommentState, type MessageState, now } from "../platform/state.ts"
 import { type Call, type Handlers, requireRight, visibleMessage } from "./call.ts"
-import { parseText } from "./content.ts"
+import { parseText } from "../text/parse.ts"
 
 const channelMessage = (call: Call, mid: MessageId): Effect.Effect<MessageState, refusal.Refusal> =>
   Effect.flatMap(visibleMessage(call, mid), (message) =>

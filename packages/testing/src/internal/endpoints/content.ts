@@ -1,8 +1,7 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { AttachmentRequest, PhotoAttachmentRequestPayload } from "@colloquy/core/AttachmentRequest"
 import * as Json from "@colloquy/core/Json"
-import type { MarkupElement } from "@colloquy/core/Markup"
-import type { NewMessageBody, NewMessageLink, TextFormat } from "@colloquy/core/NewMessage"
+import type { NewMessageBody, NewMessageLink } from "@colloquy/core/NewMessage"
 import * as Platform from "@colloquy/core/Platform"
 import type { UploadType } from "@colloquy/core/Upload"
 import { UserId } from "@colloquy/core/User"
@@ -13,24 +12,8 @@ import { createMedia, isReady, toAttachment } from "../platform/media.ts"
 import { type Content, contentOf, emptyContent, isEmpty, linkTo } from "../platform/messages.ts"
 import { type ChatState, type MessageState, now, type PlatformState } from "../platform/state.ts"
 import { defined } from "../platform/validation.ts"
-import { parseHtml } from "../text/html.ts"
-import { parseMarkdown } from "../text/markdown.ts"
+import { parseText } from "../text/parse.ts"
 import { type Call, visibleMessage } from "./call.ts"
-
-/** Parses the markup of a text. */
-export const parseText = (
-  text: string,
-  format: TextFormat | null | undefined
-): Pick<Content, "markup"> & { readonly text: string } => {
-  if (format == null) return { text, markup: [] }
-  const parsed = format === "html" ? parseHtml(text) : parseMarkdown(text)
-  const markup = parsed.markup.map((element): MarkupElement => {
-    const { type, from, length, url, user_id } = element
-    if (type === "user_mention") return { type, from, length, user_id: UserId.make(user_id!) }
-    return type === "link" ? { type, from, length, ...(url === undefined ? {} : { url }) } : { type, from, length }
-  })
-  return { text: parsed.text, markup }
-}
 
 const contactOf = (
   call: Call,

@@ -2,6 +2,7 @@ import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
+import { emitFault } from "../platform/events.ts"
 import { applies, changeForwards } from "../platform/faults.ts"
 import type { FaultState, PlatformState } from "../platform/state.ts"
 import { errorBodyFor } from "./refusal.ts"
@@ -97,7 +98,13 @@ export const withFaults = (
     (path === undefined || path.test(request.path)) &&
     (rule.endpoint === undefined || rule.endpoint === endpoint) &&
     (rule.chat_id === undefined || chats.some((chat_id) => chat_id === rule.chat_id))
+  const [chat_id] = chats
+  const report = (fault: FaultState): void =>
+    emitFault(state, fault, `${request.method} ${request.path}`, {
+      ...(bot === undefined ? {} : { bot_id: bot.user.profile.user_id }),
+      ...(chat_id === undefined ? {} : { chat_id })
+    })
   return state.faults
-    .filter((fault) => matches(fault) && applies(fault))
+    .filter((fault) => matches(fault) && applies(fault) && (report(fault), true))
     .reduceRight((inner, { rule }) => applyRule(request, rule, inner), next)
 }

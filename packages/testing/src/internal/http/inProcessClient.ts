@@ -99,9 +99,9 @@ class InProcessResponse extends ClientResponse {
   }
 
   override get text(): Effect.Effect<string, HttpClientError.HttpClientError> {
-    const { body, bytes, promised } = this.#response
+    const { body, bytes, promised, stream } = this.#response
     if (!this.#hasBody) return Effect.succeed("")
-    if (promised !== undefined) return this.web.text
+    if (promised !== undefined || stream !== undefined) return this.web.text
     return bytes === undefined ? Effect.succeed(body) : Effect.sync(() => decoder.decode(bytes))
   }
 
@@ -110,8 +110,9 @@ class InProcessResponse extends ClientResponse {
   }
 
   protected override makeWeb() {
-    const { body, bytes = body, promised, status } = this.#response
-    const content = promised === undefined ? bytes : interruptedBody(bytes)
+    const { body, bytes = body, promised, status, stream } = this.#response
+    const whole = stream === undefined ? bytes : Stream.toReadableStream(Stream.encodeText(stream))
+    const content = promised === undefined ? whole : interruptedBody(bytes)
     return HttpClientResponse.fromWeb(
       this.request,
       new globalThis.Response(this.#hasBody ? content : null, { status, headers: this.headers })

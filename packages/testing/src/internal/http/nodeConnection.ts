@@ -113,6 +113,36 @@ export interface Connection {
   awaitsContinue: boolean
 }
 
+/** Waits until the client has received what was written, or has closed the connection. */
+const drained = (outgoing: ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const done = () => resume(Effect.void)
+    outgoing.once("drain", done)
+    outgoing.once("close", done)
+    return Effect.sync(() => {
+      outgoing.off("drain", done)
+      outgoing.off("close", done)
+    })
+  })
+
+/** Writes a response whose body is a stream. The stream is read as fast as the client receives it. */
+export const sendStream = (
+  { incoming, outgoing }: Connection,
+  response: Response,
+  stream: Stream.Stream<string>
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (outgoing.destroyed) return Effect.void
+    outgoing.writeHead(response.status, headersOf(response))
+    outgoing.flushHeaders()
+    if (hasUnreadBody(incoming)) discardBody(incoming)
+    const write = (chunk: string) => Effect.suspend(() => (outgoing.write(chunk) ? Effect.void : drained(outgoing)))
+    return Effect.andThen(
+      Stream.runForEach(stream, write),
+      Effect.sync(() => void outgoing.end())
+    )
+  })
+
 /** Writes a response. The unread part of the body is discarded. */
 export const sendResponse = ({ awaitsContinue, incoming, outgoing }: Connection, response: Response): void => {
   if (outgoing.destroyed) return

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import type { Handler, Listener, ListenerKind, Request } from "../../EmulatorHttp.ts"
 import { boundIdleConnections } from "./idleConnections.ts"
-import { type Connection, IncomingBody, isDiscarding, sendResponse } from "./nodeConnection.ts"
+import { type Connection, IncomingBody, isDiscarding, sendResponse, sendStream } from "./nodeConnection.ts"
 import * as refusal from "./refusal.ts"
 
 const encoder = new TextEncoder()
@@ -118,8 +118,10 @@ const serveRequests = (
         connection.awaitsContinue = false
       }
       const listener = resolve(incoming.headers.host)
-      const answered = Effect.map(handle(toRequest(incoming, listener, onRead)), (response) =>
-        sendResponse(connection, response)
+      const answered = Effect.flatMap(handle(toRequest(incoming, listener, onRead)), (response) =>
+        response.stream === undefined
+          ? Effect.sync(() => sendResponse(connection, response))
+          : sendStream(connection, response, response.stream)
       ).pipe(
         Effect.catchDefect((defect) =>
           Effect.map(
@@ -219,12 +221,17 @@ const hostnameIn = (host: string | undefined): string | undefined => {
 }
 
 /** On all addresses of the machine, the upload servers have the host name that the client uses for its request. */
-export const resolveListener = (kind: ListenerKind, servers: UploadServers): ResolveListener => {
-  const listener = { kind, uploads: uploadUrls(servers) }
+export const resolveListener = (
+  kind: ListenerKind,
+  servers: UploadServers,
+  allowedHosts: ReadonlyArray<string> = []
+): ResolveListener => {
+  const listener = { kind, uploads: uploadUrls(servers), allowedHosts }
   if (!unspecifiedAddresses.has(servers.image.address)) return () => listener
   let last = { host: undefined as string | undefined, listener }
   return (host) => {
-    if (host !== last.host) last = { host, listener: { kind, uploads: uploadUrls(servers, hostnameIn(host)) } }
+    if (host !== last.host)
+      last = { host, listener: { kind, uploads: uploadUrls(servers, hostnameIn(host)), allowedHosts } }
     return last.listener
   }
 }

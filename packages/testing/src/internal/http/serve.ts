@@ -1,5 +1,7 @@
+import type { ChatId } from "@colloquy/core/Chat"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Endpoints from "@colloquy/core/Endpoints"
+import type { MessageId } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,6 +20,7 @@ import type { Call } from "../endpoints/call.ts"
 import { handlerOf } from "../endpoints/index.ts"
 import type { EmulatorContext } from "../platform/context.ts"
 import { type BotState, now, type PlatformState } from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
 import { serveUploadHost } from "../upload/host.ts"
 import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
 import * as refusal from "./refusal.ts"
@@ -29,7 +32,7 @@ import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
-type EndpointHandler = (parts: requestReader.Parts, call: Call) => Refusable<Response>
+type EndpointHandler = (parts: requestReader.Parts, call: Call, exchange: MutableExchange) => Refusable<Response>
 
 /** The API document specifies a response with 200 and `success: false` for invalid requests of this endpoint. */
 const subscribe: Endpoints.Name = "Subscriptions.subscribe"
@@ -40,16 +43,40 @@ const withoutWebhookChecks = ({ declaration, endpoint }: Endpoint.Any): Endpoint
     ? { ...declaration, body: { ...declaration.body, url: Schema.String, secret: Schema.optional(Schema.String) } }
     : declaration
 
+type MutableExchange = { -readonly [K in keyof Exchange]: Exchange[K] }
+
+interface Linked {
+  readonly body?: { readonly mid?: MessageId } | null
+  readonly message_id?: MessageId
+  readonly comment_id?: MessageId
+  readonly callback_id?: string
+  readonly chat_id?: ChatId
+}
+
+/** Links an exchange to the message or comment that its request or its success names. */
+const link = (exchange: MutableExchange, { bot, state }: Call, value: unknown): void => {
+  if (typeof value !== "object" || value === null) return
+  const { body, callback_id, chat_id, comment_id, message_id } = value as Linked
+  const pressed = callback_id === undefined ? undefined : bot.callbacks.get(callback_id)?.message.mid
+  const mid = body?.mid ?? comment_id ?? message_id ?? pressed
+  const message = mid === undefined ? undefined : (state.messages.get(mid) ?? state.comments.get(mid)?.message)
+  if (mid !== undefined) exchange.message_id = mid
+  if (message !== undefined) exchange.chat_id = message.chat.chat_id
+  else if (typeof chat_id === "number") exchange.chat_id = chat_id
+}
+
 const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   const handler = handlerOf(endpoint)
   const read = requestReader.make(withoutWebhookChecks(endpoint))
   const encode = Schema.encodeUnknownResult(endpoint.declaration.success)
   const invalid =
     endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
-  return Effect.fnUntraced(function* (parts, call) {
+  return Effect.fnUntraced(function* (parts, call, exchange) {
     const request = read(parts)
     if (Result.isFailure(request)) return yield* invalid(request.failure)
+    link(exchange, call, request.success)
     const success = yield* handler(request.success, call)
+    link(exchange, call, success)
     return respond(200, Result.getOrThrow(encode(success)))
   })
 }
@@ -69,8 +96,6 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
 
-type MutableExchange = { -readonly [K in keyof Exchange]: Exchange[K] }
-
 const open = (state: PlatformState, { headers, method, path, query }: Request): MutableExchange => ({
   at: now(state),
   method,
@@ -78,6 +103,12 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
   query,
   headers,
   endpoint: undefined,
+  number: state.exchanges.end,
+  took: 0,
+  bot_id: undefined,
+  chat_id: undefined,
+  message_id: undefined,
+  limits: [],
   body: undefined,
   status: undefined,
   answer: undefined
@@ -102,13 +133,22 @@ export const makeServe = (context: EmulatorContext): Handler => {
     const { endpoint, params } = match
     exchange.endpoint = endpoint.endpoint
     const bot = yield* authenticate(state, request)
+    exchange.bot_id = idOf(bot.user)
     if (limiter !== undefined) {
-      yield* limiter.admit(endpoint, bot, requestedChat(state, bot, params, query), now(state))
+      const chat = requestedChat(state, bot, params, query)
+      exchange.chat_id = chat?.chat_id
+      const uses = (exchange.limits = limiter.use(endpoint, bot, chat, now(state)))
+      yield* limiter.admit(endpoint, bot, chat, now(state))
+      exchange.limits = uses.map(({ limit, scope, used }) => ({ scope, used: used + 1, limit }))
     }
     const isRead = isStrict || Object.keys(endpoint.declaration.body).length > 0
     const body = isRead ? (exchange.body = yield* readText(request, Platform.maxRequestSize)) : undefined
     state.imageOrigins.bot = listener.uploads.image
-    return yield* handlers.get(endpoint)!({ params, query, body, isStrict }, { state, context, bot, listener })
+    return yield* handlers.get(endpoint)!(
+      { params, query, body, isStrict },
+      { state, context, bot, listener },
+      exchange
+    )
   })
 
   const matchEndpoint = ({ listener, method, path }: Request): MatchedEndpoint => {
@@ -143,7 +183,10 @@ export const makeServe = (context: EmulatorContext): Handler => {
             exchange.status = exit.value.status
             exchange.answer = exit.value.body
           }
+          exchange.number = state.exchanges.end
+          exchange.took = now(state) - exchange.at
           state.exchanges.append(exchange)
+          state.events.append({ type: "request", at: now(state), exchange })
         })
       )
     })

@@ -3,6 +3,7 @@ import type { Button } from "@colloquy/core/Keyboard"
 import * as Effect from "effect/Effect"
 import type { ButtonRef } from "../../Person.ts"
 import { requestedContact } from "../platform/contacts.ts"
+import { byUser, emit } from "../platform/events.ts"
 import { nextName } from "../platform/ids.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type BotState, type MessageState, now } from "../platform/state.ts"
@@ -23,11 +24,17 @@ const textOf = (button: Button): string | undefined => (button.type === "unknown
 
 const payloadOf = (button: Button) => (button.type === "callback" ? button.payload : undefined)
 
-const matching = (rows: Rows, ref: ButtonRef): ReadonlyArray<Button> => {
-  if (typeof ref === "string") return rows.flat().filter((button) => textOf(button) === ref)
-  if ("payload" in ref) return rows.flat().filter((button) => payloadOf(button) === ref.payload)
+interface Placed {
+  readonly button: Button
+  readonly place: readonly [row: number, column: number]
+}
+
+const matching = (rows: Rows, ref: ButtonRef): ReadonlyArray<Placed> => {
+  const placed = rows.flatMap((row, y) => row.map((button, x): Placed => ({ button, place: [y, x] })))
+  if (typeof ref === "string") return placed.filter(({ button }) => textOf(button) === ref)
+  if ("payload" in ref) return placed.filter(({ button }) => payloadOf(button) === ref.payload)
   const [row, column] = ref
-  return (rows[row] ?? []).slice(column, column + 1)
+  return placed.filter(({ place }) => place[0] === row && place[1] === column)
 }
 
 const nameOf = (ref: ButtonRef): string => {
@@ -35,7 +42,7 @@ const nameOf = (ref: ButtonRef): string => {
   return "payload" in ref ? `with the payload "${ref.payload}"` : `at row ${ref[0]}, column ${ref[1]}`
 }
 
-const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Button> => {
+const pick = (actor: Actor, rows: Rows, ref: ButtonRef): Action<Placed> => {
   const found = matching(rows, ref)
   if (found.length === 1) return Effect.succeed(found[0])
   if (found.length > 1) {
@@ -50,10 +57,25 @@ const keyboardOwner = (actor: Actor, { author }: MessageState): Action<BotState>
   return bot === undefined ? cannot(actor, "the keyboard is not a bot's") : Effect.succeed(bot)
 }
 
+const emitPress = (
+  { self, state }: Actor,
+  { chat, mid }: MessageState,
+  [row, column]: Placed["place"],
+  callback_id?: string
+): void =>
+  emit(state, {
+    type: "press",
+    ...byUser(chat, self),
+    message_id: mid,
+    button: [row, column],
+    ...(callback_id === undefined ? {} : { callback_id })
+  })
+
 const pressCallback = (
   actor: Actor,
   bot: BotState,
   message: MessageState,
+  place: Placed["place"],
   payload: string | null | undefined
 ): string => {
   const { self, state } = actor
@@ -61,6 +83,7 @@ const pressCallback = (
   const callback_id = nextName(state, "callback")
   const timestamp = now(state)
   bot.callbacks.set(callback_id, { message, user: self, isAnswered: false })
+  emitPress(actor, message, place, callback_id)
   notifyBot(state, message.chat, bot, {
     update_type: "message_callback",
     timestamp,
@@ -74,12 +97,17 @@ const pressCallback = (
 export const pressButton =
   (actor: Actor, ref: ButtonRef) =>
   (message: MessageState): Action<string | undefined> =>
-    Effect.flatMap(pick(actor, rowsOf(message), ref), (button): Action<string | undefined> => {
+    Effect.flatMap(pick(actor, rowsOf(message), ref), ({ button, place }): Action<string | undefined> => {
       const send = (text: string, attachments: ReadonlyArray<Attachment> = []) =>
-        Effect.as(sendIn(actor, message.chat, text, { attachments }), undefined)
+        Effect.suspend(() => {
+          emitPress(actor, message, place)
+          return Effect.as(sendIn(actor, message.chat, text, { attachments }), undefined)
+        })
       switch (button.type) {
         case "callback":
-          return Effect.map(keyboardOwner(actor, message), (bot) => pressCallback(actor, bot, message, button.payload))
+          return Effect.map(keyboardOwner(actor, message), (bot) =>
+            pressCallback(actor, bot, message, place, button.payload)
+          )
         case "message":
           return send(button.text)
         case "request_contact":

@@ -3,6 +3,7 @@ import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
 import { createDialog, findDialog } from "../platform/chats.ts"
+import { emitChat } from "../platform/events.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
@@ -14,6 +15,14 @@ type DialogUpdate = Extract<
   "bot_stopped" | "dialog_cleared" | "dialog_removed" | "dialog_muted" | "dialog_unmuted"
 >
 
+const changes = {
+  bot_stopped: "stopped",
+  dialog_cleared: "cleared",
+  dialog_removed: "deleted",
+  dialog_muted: "muted",
+  dialog_unmuted: "unmuted"
+} as const
+
 /** Opens the dialog, or starts it again after it was stopped. */
 export const startDialog = (actor: Actor, payload?: string): ChatState => {
   const { bot, self, state } = actor
@@ -23,6 +32,7 @@ export const startDialog = (actor: Actor, payload?: string): ChatState => {
   const { chat_id } = chat
   const deepLink = payload === undefined ? {} : { payload }
   const started = { timestamp: now(state), chat_id, user: self.profile, ...deepLink, ...localeOf(actor) }
+  emitChat(state, chat, "started", self)
   notifyBot(state, chat, bot, { update_type: "bot_started", ...started })
   return chat
 }
@@ -37,6 +47,7 @@ const toDialog = (actor: Actor, update_type: DialogUpdate, change: (chat: ChatSt
   Effect.map(dialogOf(actor), (chat) => {
     const { bot, self, state } = actor
     recordActivity(state, chat, self)
+    emitChat(state, chat, changes[update_type], self)
     const update = { update_type, timestamp: now(state), chat_id: chat.chat_id, user: self.profile, ...localeOf(actor) }
     notifyBot(state, chat, bot, { ...update, ...change(chat) })
   })

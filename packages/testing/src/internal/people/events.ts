@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { Person, PersonEvent } from "../../Person.ts"
-import type { PlatformState, RecordedEvent, UserState } from "../platform/state.ts"
+import type { PlatformState, SeenEvent, UserState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 
 /** A wait that takes longer than this is reported, in milliseconds of real time. */
@@ -36,7 +36,7 @@ const describeEvent = (event: PersonEvent): string => {
 const describeWait = (state: PlatformState, user: UserState, member: string): string => {
   const { first_name } = user.profile
   const calls = state.exchanges.from(0).filter((exchange) => !isPoll(exchange))
-  const seen = state.events.from(0).filter(({ audience }) => audience.has(idOf(user)))
+  const seen = state.seen.from(0).filter(({ audience }) => audience.has(idOf(user)))
   return [
     `${first_name} has waited for \`${member}\` for ${slowAfter / 1000} s.`,
     `The last calls of the bot: ${list(calls.slice(-maxListed).map(describeCall))}.`,
@@ -75,15 +75,15 @@ type OfKind<K extends Kind> = Extract<PersonEvent, { readonly _tag: K }>
 
 /** Reads the events of all bots that a person sees, from now on. */
 export const makeEventReader = (state: PlatformState, self: UserState): EventReader => {
-  const start = state.events.end
+  const start = state.seen.end
   let position = start
   const unread: Array<PersonEvent> = []
 
-  const isSeen = ({ audience }: RecordedEvent): boolean => audience.has(idOf(self))
+  const isSeen = ({ audience }: SeenEvent): boolean => audience.has(idOf(self))
 
   const read = (): void => {
-    for (const recorded of state.events.from(position)) if (isSeen(recorded)) unread.push(recorded.event)
-    position = state.events.end
+    for (const recorded of state.seen.from(position)) if (isSeen(recorded)) unread.push(recorded.event)
+    position = state.seen.end
   }
 
   const take = (member: string, matches: (event: PersonEvent) => boolean): Effect.Effect<PersonEvent> => {
@@ -93,7 +93,7 @@ export const makeEventReader = (state: PlatformState, self: UserState): EventRea
         const index = unread.findIndex(matches)
         return index < 0 ? otherwise() : Effect.succeed(unread.splice(index, 1)[0])
       })
-    const wait = (): Effect.Effect<PersonEvent> => Effect.andThen(state.events.arrival, takeOr(wait))
+    const wait = (): Effect.Effect<PersonEvent> => Effect.andThen(state.seen.arrival, takeOr(wait))
     return takeOr(() => reportSlow(state, self, member, wait()))
   }
 
@@ -109,7 +109,7 @@ export const makeEventReader = (state: PlatformState, self: UserState): EventRea
       read()
       return unread.filter(({ _tag }) => _tag !== "Action")
     }),
-    events: state.events.stream(start).pipe(
+    events: state.seen.stream(start).pipe(
       Stream.filter(isSeen),
       Stream.map(({ event }) => event)
     )

@@ -2,7 +2,8 @@ import type { Attachment } from "@colloquy/core/Attachment"
 import type { Message } from "@colloquy/core/Message"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
-import type { ChatRef, Person, PersonAttachment, PersonMedia, SendOptions } from "../../Person.ts"
+import type { ChatRef, MessageRef, Person, PersonAttachment, PersonMedia, SendOptions } from "../../Person.ts"
+import { parseText } from "../text/parse.ts"
 import { dialogPartner, findDialog } from "../platform/chats.ts"
 import { createMedia, toAttachment } from "../platform/media.ts"
 import { hasRight, recordActivity } from "../platform/members.ts"
@@ -16,11 +17,11 @@ import {
   linkTo,
   removeMessage
 } from "../platform/messages.ts"
-import { type ChatState, type MediaState, now, type PlatformState } from "../platform/state.ts"
+import { type ChatState, type MediaState, type MessageState, now, type PlatformState } from "../platform/state.ts"
 import { botOf, idOf } from "../platform/users.ts"
 import { defined } from "../platform/validation.ts"
 import { toMessage } from "../platform/views.ts"
-import { type Action, type Actor, cannot, messageOf, openChat } from "./access.ts"
+import { type Action, type Actor, cannot, messageOf, midOf, openChat } from "./access.ts"
 import { startDialog } from "./dialogs.ts"
 
 export const checkText = (actor: Actor, text: string): Action =>
@@ -66,27 +67,41 @@ const completeAttachment = (actor: Actor, attachment: PersonAttachment): Action<
     return Effect.succeed({ ...toAttachment(actor.state, media), ...defined(rest) } as Attachment)
   })
 
+type FindMessage = (actor: Actor, ref: MessageRef) => Action<MessageState>
+
 const readContent = Effect.fnUntraced(function* (
   actor: Actor,
   chat: ChatState | undefined,
   text: string,
-  { attachments = [], link }: SendOptions = {}
+  { attachments = [], format, link }: SendOptions = {},
+  find: FindMessage = messageOf
 ) {
   yield* checkText(actor, text)
   if (attachments.length > Platform.maxAttachments) {
     return yield* cannot(actor, `a message has at most ${Platform.maxAttachments} attachments`)
   }
-  const linked = link === undefined ? undefined : yield* messageOf(actor, link.mid)
+  const linked = link === undefined ? undefined : yield* find(actor, link.mid)
   if (linked !== undefined && link?.type === "reply" && linked.chat !== chat) {
     return yield* cannot(actor, "a reply is to a message of the same chat")
   }
   return yield* requireContent(actor, {
     ...emptyContent,
-    text: text === "" ? null : text,
+    ...(text === "" ? { text: null } : parseText(text, format)),
     attachments: yield* Effect.forEach(attachments, (attachment) => completeAttachment(actor, attachment)),
     link: linked === undefined ? undefined : linkTo(link!.type, linked)
   })
 })
+
+const anyMessage: FindMessage = (actor, ref) => {
+  const message = actor.state.messages.get(midOf(ref)!)
+  return message === undefined ? messageOf(actor, ref) : Effect.succeed(message)
+}
+
+/** Sends a message of a saved state, in which the author may be no member any more. */
+export const restoreMessage = (actor: Actor, chat: ChatState, text: string, options: SendOptions): Action =>
+  Effect.map(readContent(actor, chat, text, options, anyMessage), (content) => {
+    createMessage(actor.state, chat, actor.self, content)
+  })
 
 const sendInDialog = (actor: Actor, text: string, options?: SendOptions): Action<Message> =>
   Effect.suspend(() => {

@@ -1,6 +1,7 @@
 import type { ChatId } from "@colloquy/core/Chat"
 import type { ChatOptions } from "../../EmulatorOptions.ts"
 import type { Person } from "../../Person.ts"
+import { emitChat } from "./events.ts"
 import { nextChatId, nextName } from "./ids.ts"
 import { addMember, allRights, insertMember, recordActivity, setAdminRights } from "./members.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
@@ -55,6 +56,7 @@ export const createGroup = (state: PlatformState, bot: BotState, options: ChatOp
     hasComments
   })
   for (const user of new Set([owner, ...members])) insertMember(state, chat, user)
+  emitChat(state, chat, "created", owner)
   if (role !== false) {
     addMember(state, chat, bot.user, owner)
     const isAdmin = role.admin ?? role.permissions !== undefined
@@ -74,6 +76,7 @@ export const createDialog = (state: PlatformState, person: UserState, bot: BotSt
   insertMember(state, chat, person)
   insertMember(state, chat, bot.user)
   state.dialogs.set(dialogKey(person, bot), chat)
+  emitChat(state, chat, "created", person)
   return chat
 }
 
@@ -86,10 +89,12 @@ export const dialogPartner = (dialog: ChatState, self: UserState): UserState | u
 export const closeChat = (state: PlatformState, chat: ChatState): void => {
   chat.isClosed = true
   chat.lastEventAt = now(state)
+  emitChat(state, chat, "closed")
 }
 
 export const renameChat = (state: PlatformState, chat: ChatState, title: string, by: UserState): void => {
   chat.title = title
+  emitChat(state, chat, "title", by)
   recordActivity(state, chat, by)
   const { chat_id } = chat
   notifyBots(state, chat, {
@@ -99,4 +104,10 @@ export const renameChat = (state: PlatformState, chat: ChatState, title: string,
     user: by.profile,
     title
   })
+}
+
+/** Enables or disables the comments of a channel. */
+export const allowComments = (state: PlatformState, chat: ChatState, allowed: boolean): void => {
+  chat.hasComments = allowed
+  emitChat(state, chat, "comments")
 }

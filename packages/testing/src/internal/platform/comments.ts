@@ -2,10 +2,11 @@ import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
 import { nextPosition } from "./ids.ts"
+import { byUser, emit } from "./events.ts"
 import { recordActivity } from "./members.ts"
 import type { Content } from "./messages.ts"
 import { type CommentState, type MessageState, now, type PlatformState, type UserState } from "./state.ts"
-import { notifyBots, recordEvent } from "./updates.ts"
+import { notifyBots, recordSeen } from "./updates.ts"
 import { idOf } from "./users.ts"
 
 /** What a comment contains. */
@@ -40,7 +41,7 @@ const notifyOfComment = (
 }
 
 const recordIfBot = (state: PlatformState, { value: comment, message }: CommentState, by: UserState): void => {
-  if (by.profile.is_bot) recordEvent(state, message.chat, { _tag: "Comment", chat_id: message.chat.chat_id, comment })
+  if (by.profile.is_bot) recordSeen(state, message.chat, { _tag: "Comment", chat_id: message.chat.chat_id, comment })
 }
 
 /** Comments on a post. A comment `onBehalf` of the channel has no sender. */
@@ -65,6 +66,7 @@ export const createComment = (
   message.comments.push(made)
   state.comments.set(mid, made)
   notifyOfComment(state, "comment_created", made, author)
+  emit(state, { type: "comment", ...byUser(message.chat, author), comment })
   recordIfBot(state, made, author)
   return made
 }
@@ -77,8 +79,10 @@ export const editComment = (
 ): void => {
   recordActivity(state, changed.message.chat, by)
   const { mid, seq } = changed.value.body
+  const previous = changed.value
   changed.value = { ...changed.value, ...linkOf(content), body: bodyOf(content, { mid, seq }) }
   notifyOfComment(state, "comment_edited", changed, by)
+  emit(state, { type: "comment_edited", ...byUser(changed.message.chat, by), comment: changed.value, previous })
   recordIfBot(state, changed, by)
 }
 
@@ -103,4 +107,5 @@ export const removeComment = (state: PlatformState, { mid, message }: CommentSta
     },
     by
   )
+  emit(state, { type: "comment_removed", ...byUser(message.chat, by), comment_id: mid, message_id: message.mid })
 }

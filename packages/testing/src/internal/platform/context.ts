@@ -13,6 +13,8 @@ export interface EmulatorContext {
   readonly interceptors: Array<Interceptor>
   /** Whether requests with unknown fields are rejected. */
   readonly isStrict: boolean
+  /** The module of the bot, which a test that is copied from the page imports. */
+  readonly botModule: string | undefined
 }
 
 /** Ends the subscriptions, and resets the state, the limits and the settings of secrets. Interceptors stay until their scopes close. */

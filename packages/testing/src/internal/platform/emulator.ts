@@ -20,12 +20,14 @@ import type { Rule } from "../../Faults.ts"
 import type { ChatRef, MessageRef, UserRef } from "../../Person.ts"
 import type { Receiver } from "../../WebhookSender.ts"
 import { makeControl, isControl } from "../control/control.ts"
+import { streamOf } from "../control/events.ts"
+import { realTime } from "../control/wallClock.ts"
 import { makeServe } from "../http/serve.ts"
 import { apiOrigin, uploadOrigins } from "../http/wire.ts"
 import { chatIdOf, midOf, userIdOf } from "../people/access.ts"
 import { makePerson } from "../people/person.ts"
 import { addReceiver, makeRuntime, type SecretSettings } from "../webhook/runtime.ts"
-import { closeChat, createGroup } from "./chats.ts"
+import { allowComments, closeChat, createGroup } from "./chats.ts"
 import type { EmulatorContext } from "./context.ts"
 import { addFault, setFaults } from "./faults.ts"
 import { Limiter } from "./limits.ts"
@@ -75,7 +77,12 @@ const secretSettingsOf = ({
 export const make = Effect.fnUntraced(function* (options: Options) {
   const state = yield* Effect.clockWith((clock) =>
     Effect.sync(() =>
-      platform.make({ clock, imageOrigin: uploadOrigins.image, mediaSettings: mediaSettingsOf(options) })
+      platform.make({
+        clock,
+        startedAt: realTime(clock),
+        imageOrigin: uploadOrigins.image,
+        mediaSettings: mediaSettingsOf(options)
+      })
     )
   )
   const context: EmulatorContext = {
@@ -86,7 +93,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }),
     limiter: options.limits ? new Limiter({ ...platformLimits, ...options.limits }) : undefined,
     interceptors: [],
-    isStrict: options.strict ?? false
+    isStrict: options.strict ?? false,
+    botModule: options.botModule
   }
   const { interceptors, webhooks } = context
   const token = options.token ?? defaultToken
@@ -150,7 +158,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }),
     allowComments: (ref: ChatRef, allowed: boolean) =>
       changeChat("allowComments", ref, (chat) => {
-        chat.hasComments = allowed
+        allowComments(state, chat, allowed)
       }),
     messages: (ref: ChatRef) =>
       Effect.sync(() => chatOf(ref)?.messages.map((message) => toMessage(state, message)) ?? []),
@@ -168,9 +176,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     receive: (url: string, receiver: Receiver<unknown>) => addReceiver(webhooks, url, receiver),
     deliveries: Effect.sync(() => state.deliveries.from(0)),
     attempts: state.deliveries.stream(0),
-    events: Effect.sync(() => state.events.from(0).map(({ event }) => event)),
-    eventsIn: (ref: ChatRef) =>
-      state.events.stream(0).pipe(
+    events: streamOf(state, { details: true }, 0),
+    seen: Effect.sync(() => state.seen.from(0).map(({ event }) => event)),
+    seenIn: (ref: ChatRef) =>
+      state.seen.stream(0).pipe(
         Stream.map(({ event }) => event),
         Stream.filter(({ chat_id }) => chat_id === chatIdOf(ref))
       ),

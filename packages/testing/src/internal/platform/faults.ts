@@ -1,3 +1,4 @@
+import { ChatId } from "@colloquy/core/Chat"
 import * as Json from "@colloquy/core/Json"
 import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
@@ -75,10 +76,16 @@ const fieldsOf = (update: Update): Readonly<Record<string, unknown>> => {
   return isRecord(fields) ? fields : {}
 }
 
-const chatOf = (fields: Readonly<Record<string, unknown>>): unknown => {
+const chatIn = (fields: Readonly<Record<string, unknown>>): unknown => {
   const { message } = fields
   if (!isRecord(message)) return fields["chat_id"]
   return isRecord(message["recipient"]) ? message["recipient"]["chat_id"] : undefined
+}
+
+/** The chat that an update concerns. */
+export const chatOf = (update: Update): ChatId | undefined => {
+  const chat_id = chatIn(fieldsOf(update))
+  return Number.isSafeInteger(chat_id) ? ChatId.make(chat_id as number) : undefined
 }
 
 /** Removes the bodies of messages that only forward another one from a JSON value. */
@@ -104,35 +111,46 @@ export const changeForwards = (json: string, { forward_body }: Rule): string => 
 
 const matchesUpdate = ({ rule }: FaultState, fields: Readonly<Record<string, unknown>>): boolean =>
   (rule.update_type === undefined || rule.update_type === fields["update_type"]) &&
-  (rule.chat_id === undefined || rule.chat_id === chatOf(fields))
+  (rule.chat_id === undefined || rule.chat_id === chatIn(fields))
+
+/** Is told the rules that are applied. */
+type OnApplied = (fault: FaultState) => void
 
 /** Applies the rules with `forward_body` to an update. */
-const withForwardFaults = (state: Pick<PlatformState, "faults">, update: Update): Update => {
+const withForwardFaults = (state: Pick<PlatformState, "faults">, update: Update, onApplied: OnApplied): Update => {
   if (!("message" in update) || update.message?.link?.type !== "forward") return update
   const isForUpdates = ({ endpoint, forward_body, method, path }: Rule) =>
     forward_body !== undefined && endpoint === undefined && method === undefined && path === undefined
   const [applied] = state.faults.filter(
     (fault) => isForUpdates(fault.rule) && matchesUpdate(fault, fieldsOf(update)) && applies(fault)
   )
+  if (applied !== undefined) onApplied(applied)
   return applied === undefined ? update : (withoutForwardBodies(update, applied.rule.forward_body!) as Update)
 }
 
 /** Returns what the rules do to the delivery of an update. */
 export const deliveryFault = (
   state: Pick<PlatformState, "faults">,
-  update: Update
+  update: Update,
+  onApplied: OnApplied = () => {}
 ): "deliver" | "drop" | "duplicate" => {
   const fields = fieldsOf(update)
   const applied = state.faults.filter(
     (fault) => fault.rule.delivery !== undefined && matchesUpdate(fault, fields) && applies(fault)
   )
+  applied.forEach(onApplied)
   return applied[0]?.rule.delivery ?? "deliver"
 }
 
 /** Returns an update as the rules deliver it: not at all, once or twice, and perhaps changed. */
-export const deliveriesOf = (state: Pick<PlatformState, "faults">, update: Update): ReadonlyArray<Update> => {
-  const fault = deliveryFault(state, update)
+export const deliveriesOf = (
+  state: Pick<PlatformState, "faults">,
+  update: Update,
+  onApplied: OnApplied
+): ReadonlyArray<Update> => {
+  if (state.faults.length === 0) return [update]
+  const fault = deliveryFault(state, update, onApplied)
   if (fault === "drop") return []
-  const changed = withForwardFaults(state, update)
+  const changed = withForwardFaults(state, update, onApplied)
   return fault === "duplicate" ? [changed, changed] : [changed]
 }

@@ -2,6 +2,7 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import type * as Endpoints from "@colloquy/core/Endpoints"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { LimitUse } from "../../EmulatorEvent.ts"
 import type { Limits } from "../../EmulatorOptions.ts"
 import * as refusal from "../http/refusal.ts"
 import type { BotState, ChatState } from "./state.ts"
@@ -26,6 +27,28 @@ const scopes: { readonly [Name in Endpoints.Name]?: Exclude<Scope, "host"> } = {
   "Updates.list": "polling"
 }
 
+const nameOf = (scope: Scope, key: string): string => `${scope} ${key}`
+
+const bucketsOf = (endpoint: Endpoint.Any, bot: BotState, chat: ChatState | undefined): ReadonlyArray<Bucket> => {
+  const self = String(idOf(bot.user))
+  const scope = scopes[endpoint.endpoint as Endpoints.Name]
+  const key = scope === "polling" ? self : chat && `${self} ${chat.chat_id}`
+  return scope === undefined || key === undefined
+    ? [["host", self]]
+    : [
+        ["host", self],
+        [scope, key]
+      ]
+}
+
+/** How much of a limit is used. */
+interface Gauge extends LimitUse {
+  readonly bot_id: number
+  readonly chat_id: number | undefined
+  /** How long until a request is admitted, in milliseconds. */
+  readonly freeIn: number
+}
+
 /** The times of the last admitted requests, at most as many as the limit allows in a window. */
 class SlidingWindow {
   readonly #limit: number
@@ -39,6 +62,12 @@ class SlidingWindow {
   /** How long until the window admits a request, in milliseconds. */
   waitAt(now: number, window: number): number {
     return this.#times.length < this.#limit ? 0 : Math.max(0, this.#times[this.#oldest] + window - now)
+  }
+
+  usedAt(now: number, window: number): number {
+    let used = 0
+    for (const time of this.#times) if (time + window > now) used++
+    return used
   }
 
   admit(now: number): void {
@@ -84,7 +113,7 @@ export class Limiter {
   take(buckets: ReadonlyArray<Bucket>, now: number): number {
     this.#removeIdle(now)
     const windows = buckets.map(([scope, key]) => {
-      const name = `${scope} ${key}`
+      const name = nameOf(scope, key)
       return [name, this.#windows.get(name) ?? new SlidingWindow(this.#limits[scope])] as const
     })
     const wait = Math.max(...windows.map(([, window]) => window.waitAt(now, this.#window)))
@@ -97,6 +126,37 @@ export class Limiter {
     return 0
   }
 
+  /** The limits that a call counts towards, and how much of each the window holds. */
+  use(endpoint: Endpoint.Any, bot: BotState, chat: ChatState | undefined, now: number): ReadonlyArray<LimitUse> {
+    return bucketsOf(endpoint, bot, chat).map(([scope, key]) => ({
+      scope,
+      used: this.#windows.get(nameOf(scope, key))?.usedAt(now, this.#window) ?? 0,
+      limit: this.#limits[scope]
+    }))
+  }
+
+  /** The windows that are not idle. The key is the id of the bot, and that of the chat if the limit is for each chat. */
+  gauges(now: number): ReadonlyArray<Gauge> {
+    this.#removeIdle(now)
+    return [...this.#windows].map(([name, window]) => {
+      const [scope, bot_id, chat_id] = name.split(" ")
+      return {
+        scope: scope as Scope,
+        bot_id: Number(bot_id),
+        chat_id: chat_id === undefined ? undefined : Number(chat_id),
+        used: window.usedAt(now, this.#window),
+        limit: this.#limits[scope as Scope],
+        freeIn: window.waitAt(now, this.#window)
+      }
+    })
+  }
+
+  /** The limits and the length of their window in milliseconds. */
+  get settings() {
+    const { answers, host, messages, polling } = this.#limits
+    return { host, messages, answers, polling, window: this.#window }
+  }
+
   /** Fails with 429 if a call exceeds a limit. */
   admit(
     endpoint: Endpoint.Any,
@@ -105,11 +165,7 @@ export class Limiter {
     now: number
   ): Effect.Effect<void, refusal.Refusal> {
     return Effect.suspend(() => {
-      const self = String(idOf(bot.user))
-      const scope = scopes[endpoint.endpoint as Endpoints.Name]
-      const key = scope === "polling" ? self : chat && `${self} ${chat.chat_id}`
-      const buckets = scope === undefined || key === undefined ? [] : [[scope, key] as const]
-      const wait = this.take([["host", self], ...buckets], now)
+      const wait = this.take(bucketsOf(endpoint, bot, chat), now)
       if (wait === 0) return Effect.void
       return refusal.tooManyRequests(this.#limits.retryAfter ? Math.ceil(wait / 1000) : undefined)
     })

@@ -1,5 +1,6 @@
 import { type Permission, permissions } from "@colloquy/core/Member"
 import { type ChatState, type MemberState, now, type PlatformState, type UserState } from "./state.ts"
+import { emit, inChat } from "./events.ts"
 import { notifyBot, notifyBots } from "./updates.ts"
 import { botOf, idOf } from "./users.ts"
 
@@ -37,6 +38,23 @@ export const insertMember = (state: PlatformState, chat: ChatState, user: UserSt
   return member
 }
 
+const emitMember = (
+  state: PlatformState,
+  chat: ChatState,
+  user: UserState,
+  change: "added" | "removed" | "rights",
+  by: UserState | undefined,
+  permissions?: ReadonlyArray<Permission>
+): void =>
+  emit(state, {
+    type: "member",
+    ...inChat(chat, user),
+    user_id: idOf(user),
+    change,
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(by === undefined || by === user ? {} : { by: idOf(by) })
+  })
+
 const chatFields = (chat: ChatState) => ({ chat_id: chat.chat_id, is_channel: chat.type === "channel" })
 
 /**
@@ -50,6 +68,7 @@ export const addMember = (state: PlatformState, chat: ChatState, user: UserState
   const inviter = by === user ? {} : { inviter_id: idOf(by) }
   recordActivity(state, chat, by)
   insertMember(state, chat, user)
+  emitMember(state, chat, user, "added", by)
   if (bot !== undefined) notifyBot(state, chat, bot, { update_type: "bot_added", ...fields, user: by.profile })
   notifyBots(state, chat, { update_type: "user_added", ...fields, user: user.profile, ...inviter }, user)
 }
@@ -64,6 +83,7 @@ export const removeMember = (state: PlatformState, chat: ChatState, user: UserSt
   chat.members.delete(idOf(user))
   chat.memberIds = new Set(chat.members.keys())
   chat.former.set(idOf(user), by === user ? "left" : "removed")
+  emitMember(state, chat, user, "removed", by)
   if (bot !== undefined) notifyBot(state, chat, bot, { update_type: "bot_removed", ...fields, user: by.profile })
   notifyBots(state, chat, { update_type: "user_removed", ...fields, user: user.profile, ...admin }, user)
 }
@@ -78,6 +98,7 @@ export const setAdminRights = (
 ): void => {
   if (by !== undefined) recordActivity(state, chat, by)
   member.rights = rights === undefined ? undefined : new Set(rights)
+  emitMember(state, chat, member.user, "rights", by, rights)
   const bot = botOf(state, idOf(member.user))
   if (bot === undefined) return
   notifyBot(state, chat, bot, {

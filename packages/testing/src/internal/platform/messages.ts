@@ -4,10 +4,11 @@ import type { LinkedMessage, Message, MessageBody } from "@colloquy/core/Message
 import type { Mutable } from "effect/Types"
 import type { PersonEvent } from "../../Person.ts"
 import { dialogPartner } from "./chats.ts"
+import { byUser, emit } from "./events.ts"
 import { nextPosition } from "./ids.ts"
 import { recordActivity } from "./members.ts"
 import { type ChatState, type MessageState, now, type PlatformState, type UserState } from "./state.ts"
-import { notifyBots, recordEvent } from "./updates.ts"
+import { notifyBots, recordSeen } from "./updates.ts"
 import { idOf } from "./users.ts"
 import { toMessage } from "./views.ts"
 
@@ -34,7 +35,7 @@ const localeOf = (chat: ChatState, author: UserState) =>
   chat.type === "dialog" && author.locale !== undefined ? { user_locale: author.locale } : {}
 
 const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event: PersonEvent): void => {
-  if (by.profile.is_bot) recordEvent(state, chat, event)
+  if (by.profile.is_bot) recordSeen(state, chat, event)
 }
 
 /**
@@ -84,6 +85,7 @@ export const createMessage = (
     { update_type: "message_created", timestamp, message: shown, ...localeOf(chat, author) },
     author
   )
+  emit(state, { type: "message", ...byUser(chat, author), message: shown, notify })
   recordIfBot(state, chat, author, { _tag: "Message", chat_id: chat.chat_id, message: shown, notify })
   return message
 }
@@ -91,6 +93,7 @@ export const createMessage = (
 /** Replaces the content of a message. */
 export const editMessage = (state: PlatformState, message: MessageState, content: Content, by: UserState): void => {
   recordActivity(state, message.chat, by)
+  const previous = toMessage(state, message)
   const { mid, seq } = message.value.body!
   const { link: _, ...kept } = message.value
   message.value = {
@@ -100,6 +103,7 @@ export const editMessage = (state: PlatformState, message: MessageState, content
   }
   const edited = toMessage(state, message)
   notifyBots(state, message.chat, { update_type: "message_edited", timestamp: now(state), message: edited }, by)
+  emit(state, { type: "edited", ...byUser(message.chat, by), message: edited, previous })
   recordIfBot(state, message.chat, by, { _tag: "Edited", chat_id: message.chat.chat_id, message: edited })
 }
 
@@ -113,6 +117,7 @@ export const removeMessage = (state: PlatformState, message: MessageState, by: U
   if (chat.pinned === message) chat.pinned = undefined
   const where = { message_id: mid, chat_id: chat.chat_id }
   notifyBots(state, chat, { update_type: "message_removed", timestamp: now(state), ...where, user_id: idOf(by) }, by)
+  emit(state, { type: "removed", ...byUser(chat, by), message_id: mid })
   recordIfBot(state, chat, by, { _tag: "Removed", ...where })
 }
 

@@ -17,7 +17,8 @@ import type { Delivery } from "../../WebhookSender.ts"
 import type { MediaProbe } from "../upload/mediaProbe.ts"
 import type { VideoInfo } from "../upload/mp4.ts"
 import { ImageStore } from "./images.ts"
-import { type Bounds, Log } from "./log.ts"
+import { type EventRecord, eventBounds, exchangeBounds, minEntries } from "./eventRecord.ts"
+import { Log } from "./log.ts"
 
 /** A position in degrees. */
 export interface Location {
@@ -59,6 +60,21 @@ export interface SubscriptionState {
   readonly scope: Scope.Closeable
   /** Ends the subscription, unless a delivery succeeds before. */
   countdown: Fiber.Fiber<void> | undefined
+  /** When the countdown ends. */
+  expiresAt: number | undefined
+}
+
+/** A delivery that failed and waits for its next attempt. */
+export interface WaitingDelivery {
+  readonly id: number
+  readonly bot: BotState
+  readonly url: string
+  readonly update: Update
+  /** The number of the next attempt. */
+  readonly attempt: number
+  readonly dueAt: number
+  /** Starts the next attempt at once. */
+  readonly start: () => void
 }
 
 export interface BotState {
@@ -156,7 +172,7 @@ export interface UploadSlot {
 }
 
 /** What a bot did, and who saw it. */
-export interface RecordedEvent {
+export interface SeenEvent {
   readonly event: PersonEvent
   readonly audience: ReadonlySet<UserId>
 }
@@ -181,6 +197,8 @@ export interface MediaSettings {
 /** Everything on the platform. The other modules of this folder change it, each change in one synchronous step. */
 export interface PlatformState {
   readonly clock: Clock.Clock
+  /** When the emulator started, in milliseconds of real time. */
+  readonly startedAt: number
   readonly mediaSettings: MediaSettings
   readonly users: Map<UserId, UserState>
   readonly bots: Map<string, BotState>
@@ -194,9 +212,16 @@ export interface PlatformState {
   readonly media: Map<string, MediaState>
   readonly images: ImageStore
   readonly uploadSlots: Map<string, UploadSlot>
-  readonly events: Log<RecordedEvent>
+  /** Everything that happens. */
+  readonly events: Log<EventRecord>
+  /** What people saw of the bots. */
+  readonly seen: Log<SeenEvent>
   readonly exchanges: Log<Exchange>
   readonly deliveries: Log<Delivery>
+  /** The deliveries that wait for their next attempt, by their id. */
+  readonly waiting: Map<number, WaitingDelivery>
+  /** How many deliveries were started. */
+  startedDeliveries: number
   faults: ReadonlyArray<FaultState>
   /** The origins of image links: as the last call of a bot or of the control API can reach it, or `fallback`. */
   readonly imageOrigins: { bot?: string; control?: string; readonly fallback: string }
@@ -210,23 +235,6 @@ export interface PlatformState {
   lastPosition: { readonly at: number; readonly count: number }
 }
 
-/** The number of entries that a journal keeps at least. */
-const minEntries = 50_000
-
-const lengthOf = (headers: Exchange["headers"]): number => {
-  let length = 0
-  for (const name in headers) length += headers[name]?.length ?? 0
-  return length
-}
-
-/** 64 MiB of text, at two bytes for each character. */
-const exchangeBounds: Bounds<Exchange> = {
-  entries: minEntries,
-  weight: 2 ** 25,
-  weigh: ({ answer = "", body = "", headers, path, query }) =>
-    answer.length + body.length + path.length + query.length + lengthOf(headers)
-}
-
 export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
 
 const safeIntegers = 2n ** 53n
@@ -236,13 +244,15 @@ const testPositionEpoch = 1_700_000_000_000n
 
 export const make = (options: {
   readonly clock: Clock.Clock
+  readonly startedAt: number
   readonly imageOrigin: string
   readonly mediaSettings: MediaSettings
 }): PlatformState => {
-  const { clock, imageOrigin, mediaSettings } = options
+  const { clock, imageOrigin, mediaSettings, startedAt } = options
   const startsInPast = BigInt(Math.floor(clock.currentTimeMillisUnsafe())) * 65536n < safeIntegers
   return {
     clock,
+    startedAt,
     mediaSettings,
     users: new Map(),
     bots: new Map(),
@@ -255,9 +265,12 @@ export const make = (options: {
     media: new Map(),
     images: new ImageStore(),
     uploadSlots: new Map(),
-    events: new Log(),
+    events: new Log(eventBounds),
+    seen: new Log(),
     exchanges: new Log(exchangeBounds),
     deliveries: new Log({ entries: minEntries }),
+    waiting: new Map(),
+    startedDeliveries: 0,
     faults: [],
     imageOrigins: { fallback: imageOrigin },
     resets: 0,
@@ -271,10 +284,11 @@ export const make = (options: {
 export const reset = (state: PlatformState): void => {
   state.resets++
   const bots = [...state.bots.values()]
-  const { chats, comments, deliveries, dialogs, events, exchanges, images, media, messages } = state
-  const { removedMessages, revokedTokens, uploadSlots, users } = state
+  const { chats, comments, deliveries, dialogs, exchanges, images, media, messages } = state
+  const { removedMessages, revokedTokens, seen, uploadSlots, users } = state
   for (const part of [users, revokedTokens, chats, dialogs, messages, removedMessages, comments]) part.clear()
-  for (const part of [media, images, uploadSlots, events, exchanges, deliveries]) part.clear()
+  for (const part of [media, images, uploadSlots, seen, exchanges, deliveries]) part.clear()
+  state.waiting.clear()
   state.faults = []
   state.created = bots.length
   for (const bot of bots) {
@@ -287,4 +301,5 @@ export const reset = (state: PlatformState): void => {
     bot.subscribed.clear()
     bot.callbacks.clear()
   }
+  state.events.append({ type: "reset", at: now(state) })
 }

@@ -1,7 +1,8 @@
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
 import type { PersonEvent } from "../../Person.ts"
-import { deliveriesOf } from "./faults.ts"
+import { emit, emitFault, inChat } from "./events.ts"
+import { chatOf, deliveriesOf } from "./faults.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "./state.ts"
 import { idOf } from "./users.ts"
 
@@ -20,7 +21,13 @@ export const forgetExpired = (state: PlatformState, bot: BotState): void => {
 /** Appends an update to the log that the polls and the webhooks of a bot read. */
 export const deliverUpdate = (state: PlatformState, bot: BotState, update: Update): void => {
   forgetExpired(state, bot)
-  for (const each of deliveriesOf(state, update)) bot.updates.append({ at: now(state), update: each })
+  const update_type = typeOf(update)
+  const chat_id = chatOf(update)
+  const ids = { bot_id: idOf(bot.user), ...(chat_id === undefined ? {} : { chat_id }) }
+  for (const each of deliveriesOf(state, update, (fault) => emitFault(state, fault, update_type, ids))) {
+    bot.updates.append({ at: now(state), update: each })
+    emit(state, { type: "update", ...ids, update_type, update: each })
+  }
 }
 
 /** Delivers an update about a chat to one bot. */
@@ -37,7 +44,8 @@ export const notifyBots = (state: PlatformState, chat: ChatState, update: Update
 }
 
 /** Records what a bot did, for those who are in the chat now; a notification is for one person. */
-export const recordEvent = (state: PlatformState, chat: ChatState, event: PersonEvent): void => {
+export const recordSeen = (state: PlatformState, chat: ChatState, event: PersonEvent): void => {
   const audience = event._tag === "Notification" ? new Set([event.user_id]) : chat.memberIds
-  state.events.append({ event, audience })
+  state.seen.append({ event, audience })
+  if (event._tag === "Notice") emit(state, { type: "notice", ...inChat(chat), changed: event.changed })
 }

@@ -1,4 +1,5 @@
 import type { UserId, UserWithPhoto } from "@colloquy/core/User"
+import { emit } from "./events.ts"
 import { nextUserId } from "./ids.ts"
 import { Log } from "./log.ts"
 import { type BotState, type Location, now, type PlatformState, type UserState } from "./state.ts"
@@ -35,6 +36,7 @@ export const addUser = (
     location
   }
   state.users.set(user_id, user)
+  emit(state, { type: "user", user: user.profile })
   return user
 }
 

@@ -12,6 +12,7 @@ import { allow, headersIn } from "../http/wire.ts"
 import { checkExtension, checkSize, hostError } from "./limits.ts"
 import { MediaProbe } from "./mediaProbe.ts"
 import { readImage, serveImage } from "./images.ts"
+import { emit } from "../platform/events.ts"
 import { nextName } from "../platform/ids.ts"
 import { createMedia, processingTime } from "../platform/media.ts"
 import { type PlatformState, type UploadProgress, type UploadSlot, now } from "../platform/state.ts"
@@ -139,6 +140,14 @@ const storeFile = Effect.fnUntraced(function* (
   media.filename = filename
   media.size = probe.size
   media.readyAt = now(state) + processingTime(state, probe.size)
+  emit(state, {
+    type: "upload",
+    media: media.type,
+    token: media.token,
+    filename: filename ?? null,
+    size: probe.size,
+    ready_at: media.readyAt
+  })
 })
 
 const discardParts = (slot: UploadSlot): void => {

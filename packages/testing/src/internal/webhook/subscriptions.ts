@@ -2,6 +2,7 @@ import * as Json from "@colloquy/core/Json"
 import * as Platform from "@colloquy/core/Platform"
 import { LoopbackUrl, makeSecret, type SubscribeRequest, WebhookUrl } from "@colloquy/core/Subscriptions"
 import { Update } from "@colloquy/core/Update"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -12,7 +13,11 @@ import { type Delivery, DeliveryError, type Request, type Response } from "../..
 import { type Refusal, rejected } from "../http/refusal.ts"
 import { runIn, type SecretSettings, type WebhookRuntime } from "./runtime.ts"
 import { type BotState, type PlatformState, type SubscriptionState, now } from "../platform/state.ts"
+import type { EventRecord } from "../platform/eventRecord.ts"
+import { emit } from "../platform/events.ts"
+import { chatOf } from "../platform/faults.ts"
 import { typeOf } from "../platform/updates.ts"
+import { idOf } from "../platform/users.ts"
 
 interface WebhookContext {
   readonly state: PlatformState
@@ -71,22 +76,51 @@ const outcomeOf = (
   return { status: result.success.status, failure: undefined, latency }
 }
 
+/** An update on its way to a webhook. */
+interface Sending {
+  readonly id: number
+  readonly bot: BotState
+  readonly subscription: SubscriptionState
+  readonly update: Update
+}
+
+const emitDelivery = (
+  state: PlatformState,
+  { bot, id, subscription, update }: Sending,
+  outcome: Pick<Extract<EventRecord, { readonly type: "delivery" }>, "attempt" | "failure" | "latency" | "status">,
+  isDead: boolean
+): void => {
+  const chat_id = chatOf(update)
+  const isDelivered = outcome.status === 200
+  const isWaiting = !isDelivered && !isDead
+  emit(state, {
+    type: "delivery",
+    bot_id: idOf(bot.user),
+    ...(chat_id === undefined ? {} : { chat_id }),
+    delivery_id: id,
+    url: subscription.url,
+    update_type: typeOf(update),
+    ...outcome,
+    state: isDelivered ? "delivered" : isWaiting ? "failed" : "dead",
+    next_at: isWaiting ? now(state) + Platform.webhookRetryDelay(outcome.attempt) : null
+  })
+}
+
 /** Returns `true` if the webhook answered 200 in time. An attempt that ends after a reset is not recorded. */
-const attempt = (
-  context: WebhookContext,
-  subscription: SubscriptionState,
-  update: Update,
-  number: number
-): Effect.Effect<boolean> =>
+const attempt = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const { state, webhooks } = context
     const { resets } = state
+    const { bot, subscription, update } = sending
     const at = now(state)
     const sent = withTimeout(webhooks.send(toRequest(subscription, update, webhooks.secrets)))
     return Effect.map(Effect.result(sent), (result) => {
       const outcome = outcomeOf(result, now(state) - at)
       if (state.resets === resets) {
         state.deliveries.append({ at, url: subscription.url, update, attempt: number, ...outcome })
+        const { failure = null, latency, status = null } = outcome
+        const isLast = number > Platform.maxWebhookRetries || !isSubscribed(bot, subscription)
+        emitDelivery(state, sending, { attempt: number, failure, latency, status }, isLast)
       }
       return outcome.status === 200
     })
@@ -96,16 +130,11 @@ const isSubscribed = (bot: BotState, subscription: SubscriptionState): boolean =
   bot.subscriptions.get(subscription.url) === subscription
 
 // The attempt runs in the scope of the emulator: it continues if the subscription ends meanwhile.
-const attemptAndRecord = (
-  context: WebhookContext,
-  bot: BotState,
-  subscription: SubscriptionState,
-  update: Update,
-  number: number
-): Effect.Effect<boolean> =>
+const attemptAndRecord = (context: WebhookContext, sending: Sending, number: number): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const { webhooks } = context
-    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, subscription, update, number))
+    const { bot, subscription } = sending
+    const attempting = yield* runIn(webhooks, webhooks.scope, attempt(context, sending, number))
     const isDelivered = yield* Fiber.join(attempting)
     yield* isDelivered ? cancelExpiry(subscription) : startExpiry(context, bot, subscription)
     return isDelivered
@@ -125,6 +154,7 @@ const startExpiry = (context: WebhookContext, bot: BotState, subscription: Subsc
     const delayed = Effect.delay(expire, Platform.webhookFailureTimeout)
     return Effect.map(runIn(context.webhooks, subscription.scope, delayed), (fiber) => {
       subscription.countdown = fiber
+      subscription.expiresAt = now(context.state) + Platform.webhookFailureTimeout
     })
   })
 
@@ -132,6 +162,7 @@ const cancelExpiry = (subscription: SubscriptionState): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { countdown } = subscription
     subscription.countdown = undefined
+    subscription.expiresAt = undefined
     return countdown === undefined ? Effect.void : Fiber.interrupt(countdown)
   })
 
@@ -146,17 +177,38 @@ const endSubscription = (
     return Effect.asVoid(Effect.forkIn(Scope.close(subscription.scope, Exit.void), context.webhooks.scope))
   })
 
-const retry = (
-  context: WebhookContext,
-  bot: BotState,
-  subscription: SubscriptionState,
-  update: Update
-): Effect.Effect<void> =>
+/** Waits until a retry is due, or until it is started by hand. A delivery whose subscription ends meanwhile is dead. */
+const awaitRetry = ({ state }: WebhookContext, sending: Sending, number: number): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { bot, id, subscription, update } = sending
+    const { resets } = state
+    const delay = Platform.webhookRetryDelay(number)
+    const started = Deferred.makeUnsafe<void>()
+    state.waiting.set(id, {
+      id,
+      bot,
+      url: subscription.url,
+      update,
+      attempt: number + 1,
+      dueAt: now(state) + delay,
+      start: () => Deferred.doneUnsafe(started, Effect.void)
+    })
+    return Effect.onExit(Effect.timeoutOption(Deferred.await(started), delay), (exit) =>
+      Effect.sync(() => {
+        if (state.resets !== resets) return
+        state.waiting.delete(id)
+        if (Exit.isSuccess(exit) && isSubscribed(bot, subscription)) return
+        emitDelivery(state, sending, { attempt: number + 1, failure: "Unsubscribed", latency: 0, status: null }, true)
+      })
+    )
+  })
+
+const retry = (context: WebhookContext, sending: Sending): Effect.Effect<void> =>
   Effect.gen(function* () {
     for (let number = 1; number <= Platform.maxWebhookRetries; number++) {
-      yield* Effect.sleep(Platform.webhookRetryDelay(number))
-      if (!isSubscribed(bot, subscription)) return
-      if (yield* attemptAndRecord(context, bot, subscription, update, number + 1)) return
+      yield* awaitRetry(context, sending, number)
+      if (!isSubscribed(sending.bot, sending.subscription)) return
+      if (yield* attemptAndRecord(context, sending, number + 1)) return
     }
   })
 
@@ -171,8 +223,9 @@ const deliver = (
 ): Effect.Effect<void> =>
   Effect.gen(function* () {
     if (!isSubscribed(bot, subscription)) return
-    const isDelivered = yield* attemptAndRecord(context, bot, subscription, update, 1)
-    if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, bot, subscription, update))
+    const sending: Sending = { id: context.state.startedDeliveries++, bot, subscription, update }
+    const isDelivered = yield* attemptAndRecord(context, sending, 1)
+    if (!isDelivered) yield* runIn(context.webhooks, subscription.scope, retry(context, sending))
   })
 
 const accepts = ({ update_types }: SubscriptionState, update: Update): boolean =>
@@ -217,7 +270,8 @@ export const subscribe = (
       url,
       ...settings,
       scope: Scope.forkUnsafe(context.webhooks.scope),
-      countdown: undefined
+      countdown: undefined,
+      expiresAt: undefined
     }
     bot.subscriptions.set(url, subscription)
     bot.subscribed.append(url)

@@ -32,7 +32,7 @@ describe("acceptAnswered", () => {
     })
 
   const notifications = Effect.map(
-    Emulator.events,
+    Emulator.seen,
     (events) => events.filter(({ _tag }) => _tag === "Notification").length
   )
 

@@ -1,0 +1,49 @@
+import * as Effect from "effect/Effect"
+import { type Response, respond } from "../../EmulatorHttp.ts"
+import { on, onRaw, type Route } from "./call.ts"
+import { readClock } from "./clock.ts"
+import * as declarations from "./declarations.ts"
+import { linesOf, positionAfter, sseOf } from "./events.ts"
+import { toSeed } from "./export.ts"
+import { addMedia, serveMedia } from "./media.ts"
+import { toState } from "./stateView.ts"
+
+const eventStream = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  "x-accel-buffering": "no"
+}
+
+/** Calls that read the whole state and the events, and that create media. */
+export const stateRoutes: ReadonlyArray<Route> = [
+  on(declarations.getState, (_, { botModule, state }) =>
+    Effect.map(readClock(state), (clock) => toState(state, clock, botModule))
+  ),
+  on(declarations.getSeed, (_, { state }) => Effect.sync(() => toSeed(state))),
+  on(declarations.createMedia, (request, { state }) =>
+    Effect.map(addMedia(state, request), ({ token }) => ({ token }))
+  ),
+  onRaw(declarations.getMedia, ({ token }, { state }) => serveMedia(state, token)),
+  onRaw(declarations.getJournal, (_, { state }) =>
+    Effect.sync(() =>
+      respond(200, linesOf(state), {
+        "content-type": "application/x-ndjson; charset=utf-8",
+        "content-disposition": 'attachment; filename="journal.ndjson"'
+      })
+    )
+  ),
+  onRaw(declarations.listEvents, ({ bot_id, chat_id, details, from, max_lag, types }, { headers, state }) =>
+    Effect.sync((): Response => {
+      const last = headers["last-event-id"]
+      const position = last === undefined || last === "" ? (from ?? state.events.end) : positionAfter(state, last)
+      const filter = {
+        types: types == null ? undefined : new Set<string>(types),
+        bot_id: bot_id ?? undefined,
+        chat_id: chat_id ?? undefined,
+        details: details ?? true
+      }
+      const stream = sseOf(state, filter, position, max_lag ?? Infinity)
+      return { status: 200, headers: eventStream, body: "", stream }
+    })
+  )
+]

@@ -1,0 +1,64 @@
+import type { Comment } from "@colloquy/core/Comment"
+import type { Message } from "@colloquy/core/Message"
+import type { EmulatorEvent } from "../../EmulatorEvent.ts"
+import type { Exchange } from "../../EmulatorHttp.ts"
+import type { Bounds } from "./log.ts"
+
+type WithoutId<E> = E extends unknown ? Omit<E, "id"> : never
+
+/** An event as the state keeps it. The views of requests are created when the event is read. */
+export type EventRecord =
+  | WithoutId<Exclude<EmulatorEvent, { readonly type: "request" | "gap" }>>
+  | { readonly type: "request"; readonly at: number; readonly exchange: Exchange }
+
+/** The number of entries that a journal keeps at least. */
+export const minEntries = 50_000
+
+const lengthOf = (headers: Exchange["headers"]): number => {
+  let length = 0
+  for (const name in headers) length += headers[name]?.length ?? 0
+  return length
+}
+
+const weighExchange = ({ answer = "", body = "", headers, path, query }: Exchange): number =>
+  answer.length + body.length + path.length + query.length + lengthOf(headers)
+
+/** 64 MiB of text, at two bytes for each character. */
+export const exchangeBounds: Bounds<Exchange> = { entries: minEntries, weight: 2 ** 25, weigh: weighExchange }
+
+/** The assumed weight of an object that is not measured. */
+const objectWeight = 300
+
+const weighMessage = ({ body, link }: Message | Comment): number => {
+  let weight = objectWeight + (body?.text?.length ?? 0) + (link?.message?.text?.length ?? 0)
+  const attachments = body !== undefined && body !== null && "attachments" in body ? (body.attachments ?? []) : []
+  for (const attachment of attachments) {
+    weight += objectWeight
+    if (attachment.type === "inline_keyboard") weight += attachment.payload.buttons.flat().length * objectWeight
+  }
+  return weight
+}
+
+const weigh = (event: EventRecord): number => {
+  switch (event.type) {
+    case "request":
+      return weighExchange(event.exchange)
+    case "message":
+      return weighMessage(event.message)
+    case "edited":
+      return weighMessage(event.message) + weighMessage(event.previous)
+    case "comment":
+      return weighMessage(event.comment)
+    case "comment_edited":
+      return weighMessage(event.comment) + weighMessage(event.previous)
+    case "update":
+      return event.update !== undefined && "message" in event.update && event.update.message != null
+        ? weighMessage(event.update.message)
+        : objectWeight
+    default:
+      return objectWeight
+  }
+}
+
+/** 64 MiB of text. The texts of requests are shared with their journal. */
+export const eventBounds: Bounds<EventRecord> = { entries: minEntries, weight: 2 ** 25, weigh }
