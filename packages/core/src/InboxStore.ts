@@ -8,9 +8,22 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import type {
+  JournalEntry,
+  JournalRecord,
+  JournalStore,
+  RecordResult,
+  StateStore,
+  StateWrite,
+  TimerChange,
+  TimerStore
+} from "./HandlingStore.ts"
+import { makeJournals } from "./internal/journal/memoryJournals.ts"
+import { makeStates } from "./internal/state/memoryStates.ts"
+import { makeTimers } from "./internal/timers/memoryTimers.ts"
 import { Deduplication } from "./internal/updates/deduplication.ts"
 import { makePartitions } from "./internal/updates/memoryPartitions.ts"
-import type * as QueuedUpdate from "./QueuedUpdate.ts"
+import * as QueuedUpdate from "./QueuedUpdate.ts"
 import type { StoreError } from "./StoreError.ts"
 import * as WriteBatching from "./WriteBatching.ts"
 
@@ -47,6 +60,8 @@ export interface ClaimedUpdate extends QueuedUpdate.Entry {
   readonly attempts: number
   /** How many of these attempts ended because the process died. 0 after the replay of a dead letter. */
   readonly crashes: number
+  /** The journal of the update. `undefined` if it has no entries. */
+  readonly journal?: ReadonlyArray<JournalEntry> | undefined
 }
 
 /**
@@ -79,6 +94,8 @@ export interface Claim {
   readonly maxUpdates: number
   /** How many of the first updates of each partition count as begun from now on: an attempt is running. */
   readonly begin: number
+  /** Maximum number of timers to move to the queue before, if they are due. Default: 0. */
+  readonly maxTimers?: number | undefined
 }
 
 /**
@@ -127,17 +144,22 @@ export interface Commit {
   readonly failed: ReadonlyArray<string>
   /** Ids of updates whose attempt begins. */
   readonly begun: ReadonlyArray<string>
+  /** Changes of the state. If one of them does not apply, nothing of the commit does. Default: none. */
+  readonly writes?: ReadonlyArray<StateWrite> | undefined
+  /** Timers that are set or cancelled. Default: none. */
+  readonly timers?: ReadonlyArray<TimerChange> | undefined
   /** Whether to end the lease of the partition. Updates that are still begun do not count as attempts or crashes. */
   readonly release: boolean
 }
 
 /**
- * What a commit did. With `"leaseLost"`, the owner does not hold the partition, and nothing of the commit was applied.
+ * What a commit did. With `"leaseLost"`, the owner does not hold the partition. With `"stateConflict"`, a value of the state
+ * was changed since it was read. In both cases nothing of the commit was applied.
  *
  * @category models
  * @since 0.1.0
  */
-export type CommitResult = "applied" | "leaseLost"
+export type CommitResult = "applied" | "leaseLost" | "stateConflict"
 
 /**
  * Statistics of a store.
@@ -221,6 +243,12 @@ export class InboxStore extends Context.Service<
       /** Dead letters that failed before this time are deleted. */
       readonly deadLettersBefore: number
     }) => Effect.Effect<void, StoreError>
+    /** The journals. Without them, calls of handlers are not recorded. */
+    readonly journal?: JournalStore | undefined
+    /** The state. Without it, commits must not have `writes`. */
+    readonly state?: StateStore | undefined
+    /** The timers. Without them, commits must not have `timers`, and claims no `maxTimers`. */
+    readonly timers?: TimerStore | undefined
   }
 >()("@colloquy/core/InboxStore") {}
 
@@ -230,6 +258,9 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
   const deduplication = new Deduplication()
   const deadLetters = new Map<string, QueuedUpdate.DeadLetter>()
   const markers = new Map<string, bigint>()
+  const journals = makeJournals()
+  const states = makeStates()
+  const timers = makeTimers()
 
   const isNew = ({ fingerprint }: QueuedUpdate.QueuedUpdate, { now, duplicatesSince }: Batch): boolean =>
     deduplication.add(fingerprint, now, duplicatesSince)
@@ -251,18 +282,41 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     return added
   }
 
-  const commit = ({ begun, completed, failed, owner, partitionKey, release }: Commit): CommitResult => {
-    const held = partitions.held(owner, partitionKey)
-    if (held === undefined) return "leaseLost"
-    for (const { failure, id } of completed) {
-      const update = held.complete(id)
-      if (update === undefined || failure === undefined) continue
-      const { attempts, error, failedAt } = failure
-      deadLetters.set(id, { id, update, error, attempts, failedAt })
+  const claim = (options: Claim, now: number): ReadonlyArray<Partition> => {
+    for (const { dueAt, fingerprint, partitionKey, text } of timers.takeDue(now, options.maxTimers ?? 0)) {
+      partitions.append(QueuedUpdate.fromStored({ fingerprint, partitionKey, receivedAt: dueAt, text }), 0)
     }
-    for (const id of failed) held.fail(id)
-    for (const id of begun) held.begin(id)
-    if (release) held.release()
+    const claimed = partitions.claim(options, now)
+    return journals.isEmpty()
+      ? claimed
+      : claimed.map(({ key, updates }) => ({
+          key,
+          updates: updates.map((update) => ({ ...update, journal: journals.of(update.id) }))
+        }))
+  }
+
+  const commit = (change: Commit, now: number): CommitResult => {
+    const held = partitions.held(change.owner, change.partitionKey)
+    if (held === undefined) return "leaseLost"
+    const { writes = [], timers: timerChanges = [] } = change
+    if (!states.isExpected(writes)) return "stateConflict"
+    for (const { failure, id } of change.completed) {
+      const update = held.complete(id)
+      if (update === undefined) continue
+      if (failure === undefined) journals.remove(id)
+      else deadLetters.set(id, { id, update, ...failure })
+    }
+    for (const id of change.failed) held.fail(id)
+    for (const id of change.begun) held.begin(id)
+    states.write(writes)
+    timers.change(timerChanges, now)
+    if (change.release) held.release()
+    return "applied"
+  }
+
+  const record = ({ entries, id, owner, partitionKey }: JournalRecord): RecordResult => {
+    if (partitions.held(owner, partitionKey)?.has(id) !== true) return "leaseLost"
+    journals.write(id, entries)
     return "applied"
   }
 
@@ -273,14 +327,20 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
       return deadLetter === undefined ? [] : [deadLetter]
     })
 
+  const drop = (ids: ReadonlyArray<string>): number => {
+    const removed = removeDeadLetters(ids)
+    for (const { id } of removed) journals.remove(id)
+    return removed.length
+  }
+
   const atTime = <A>(use: (now: number) => A): Effect.Effect<A> =>
     Effect.clockWith((clock) => Effect.succeed(use(clock.currentTimeMillisUnsafe())))
 
   return {
     isShared: false,
     enqueue: (batch) => Effect.sync(() => enqueue(batch)),
-    claim: (options) => atTime((now) => partitions.claim(options, now)),
-    commit: (commits) => Effect.sync(() => commits.map(commit)),
+    claim: (options) => atTime((now) => claim(options, now)),
+    commit: (commits) => atTime((now) => commits.map((change) => commit(change, now))),
     renew: (owner, leaseDuration) => atTime((now) => partitions.renew(owner, leaseDuration, now)),
     release: (owner) => Effect.sync(() => partitions.release(owner)),
     stats: Effect.sync(() => ({
@@ -299,15 +359,32 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     replay: (ids) =>
       Effect.sync(() => {
         const removed = removeDeadLetters(ids)
-        for (const { attempts, update } of removed) partitions.append(update, attempts)
+        for (const { attempts, id, update } of removed) journals.move(id, partitions.append(update, attempts))
         return removed.length
       }),
-    drop: (ids) => Effect.sync(() => removeDeadLetters(ids).length),
+    drop: (ids) => Effect.sync(() => drop(ids)),
     cleanup: ({ deadLettersBefore, fingerprintsBefore }) =>
       Effect.sync(() => {
         deduplication.removeBefore(fingerprintsBefore)
-        for (const [id, { failedAt }] of deadLetters) if (failedAt < deadLettersBefore) deadLetters.delete(id)
-      })
+        drop([...deadLetters.values()].flatMap(({ failedAt, id }) => (failedAt < deadLettersBefore ? [id] : [])))
+      }),
+    journal: { record: (records) => Effect.sync(() => records.map(record)) },
+    state: {
+      get: (keys) => Effect.sync(() => keys.map(states.get)),
+      write: (writes) =>
+        Effect.sync(() => {
+          const isExpected = states.isExpected(writes)
+          if (isExpected) states.write(writes)
+          return isExpected
+        }),
+      page: ({ after, limit, name }) => Effect.sync(() => states.page(name, after, limit)),
+      forget: (user) => Effect.sync(() => states.forget(user)),
+      cleanup: (expiredBefore) => Effect.sync(() => states.cleanup(expiredBefore))
+    },
+    timers: {
+      change: (changes) => atTime((now) => timers.change(changes, now)),
+      untilNext: atTime((now) => timers.untilNext(now))
+    }
   }
 }
 
@@ -349,6 +426,18 @@ const weighBatch = ({ deadLetters, updates }: Batch): number =>
   updates.reduce((weight, update) => weight + weighUpdate(update), 1) +
   deadLetters.reduce((weight, { update }) => weight + weighUpdate(update), 0)
 
+const weighEntries = (entries: ReadonlyArray<JournalEntry>): number =>
+  entries.reduce((weight, { text }) => weight + 1 + text.length / 1000, 0)
+
+/** Writes several lists in one operation, and returns the results of each list. */
+const inOne =
+  <A, B, E>(write: (items: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E>) =>
+  (all: ReadonlyArray<ReadonlyArray<A>>): Effect.Effect<ReadonlyArray<ReadonlyArray<B>>, E> =>
+    Effect.map(write(all.flat()), (results) => {
+      let from = 0
+      return all.map((items) => results.slice(from, (from += items.length)))
+    })
+
 /**
  * Adds write batching to a store whose transactions cost more than the rows that they write: batches and commits that
  * arrive while a transaction is running share the next one. Each of them still succeeds or fails by itself.
@@ -363,13 +452,15 @@ export const withWriteBatching = ({
   Effect.gen(function* () {
     const enqueue = yield* WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight })
     const commit = yield* WriteBatching.make({
-      write: (all: ReadonlyArray<ReadonlyArray<Commit>>) =>
-        Effect.map(store.commit(all.flat()), (results) => {
-          let from = 0
-          return all.map((commits) => results.slice(from, (from += commits.length)))
-        }),
+      write: inOne<Commit, CommitResult, StoreError>(store.commit),
       weigh: (commits) => commits.length,
       maxWeight
     })
-    return InboxStore.of({ ...store, enqueue, commit })
+    if (store.journal === undefined) return InboxStore.of({ ...store, enqueue, commit })
+    const record = yield* WriteBatching.make({
+      write: inOne<JournalRecord, RecordResult, StoreError>(store.journal.record),
+      weigh: (records) => records.reduce((weight, { entries }) => weight + weighEntries(entries), 0),
+      maxWeight
+    })
+    return InboxStore.of({ ...store, enqueue, commit, journal: { ...store.journal, record } })
   })

@@ -6,6 +6,9 @@
 import type { InboxStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
+import { journalCases } from "./internal/journal/cases.ts"
+import { stateCases } from "./internal/state/cases.ts"
+import { timerCases } from "./internal/timers/cases.ts"
 import { attemptCases } from "./internal/updates/attemptCases.ts"
 import { claimCases } from "./internal/updates/claimCases.ts"
 import { deadLetterCases } from "./internal/updates/deadLetterCases.ts"
@@ -42,3 +45,27 @@ export interface Case {
  * @since 0.1.0
  */
 export const cases: ReadonlyArray<Case> = [...enqueueCases, ...claimCases, ...attemptCases, ...deadLetterCases]
+
+/**
+ * The cases of a store that has journals.
+ *
+ * @category cases
+ * @since 0.1.0
+ */
+export const journal: ReadonlyArray<Case> = journalCases
+
+/**
+ * The cases of a store that has state.
+ *
+ * @category cases
+ * @since 0.1.0
+ */
+export const state: ReadonlyArray<Case> = stateCases
+
+/**
+ * The cases of a store that has timers. One of them needs state.
+ *
+ * @category cases
+ * @since 0.1.0
+ */
+export const timers: ReadonlyArray<Case> = timerCases

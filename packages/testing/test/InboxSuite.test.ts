@@ -4,7 +4,12 @@ import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 describe("InboxStore.layerMemory", () => {
-  for (const { name, effect } of InboxSuite.cases) {
+  for (const { name, effect } of [
+    ...InboxSuite.cases,
+    ...InboxSuite.journal,
+    ...InboxSuite.state,
+    ...InboxSuite.timers
+  ]) {
     it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
   }
 })

@@ -1,5 +1,6 @@
-/** A priority queue: `pop` removes the least value. */
+/** A priority queue: `pop` removes the least value, and `peek` returns it. */
 interface Heap<A> {
+  readonly peek: () => A | undefined
   readonly push: (value: A) => void
   readonly pop: () => A | undefined
 }
@@ -21,6 +22,7 @@ export const makeHeap = <A>(isLess: (a: A, b: A) => boolean): Heap<A> => {
   }
 
   return {
+    peek: () => items[0],
     push: (value) => {
       let at = items.length
       items.push(value)

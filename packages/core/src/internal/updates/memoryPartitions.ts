@@ -110,14 +110,15 @@ export const makePartitions = (nextSequence: () => number) => {
 
   return {
     size: (): number => queued,
-    append: (update: QueuedUpdate, attempts: number): void => {
+    /** Appends an update to its partition, and returns its id. */
+    append: (update: QueuedUpdate, attempts: number): string => {
       queued++
       const sequence = nextSequence()
       const entry = { id: String(sequence), update, sequence, attempts, crashes: 0, isCompleted: false }
       const partition = partitions.get(update.partitionKey)
       if (partition !== undefined) {
         partition.entries.push(entry)
-        return
+        return entry.id
       }
       const created: MemoryPartition = {
         key: update.partitionKey,
@@ -129,6 +130,7 @@ export const makePartitions = (nextSequence: () => number) => {
       }
       partitions.set(update.partitionKey, created)
       ready.push(created)
+      return entry.id
     },
     claim: ({ begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim, now: number) => {
       releaseExpired(now)
@@ -152,6 +154,7 @@ export const makePartitions = (nextSequence: () => number) => {
       return {
         /** Removes an update. Returns `undefined` if it is not queued. */
         complete: (id: string) => complete(partition, id),
+        has: (id: string): boolean => queuedIndexOf(partition, id) !== -1,
         fail: (id: string): void => countAttempt(partition, id, 0),
         begin: (id: string): void => {
           if (queuedIndexOf(partition, id) !== -1) partition.begun.add(id)

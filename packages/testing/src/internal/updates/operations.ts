@@ -46,8 +46,14 @@ export const malformedUpdate = (fingerprint: string, text: string, error = "is n
 /** Claims partitions. With a `leaseDuration` of 0, the lease has expired before the next operation, in real and virtual time. */
 export const claim = (
   owner: string,
-  { begin = 0, leaseDuration = lease, maxPartitions = 100, maxUpdates = 100 }: Partial<Omit<Claim, "owner">> = {}
-) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxUpdates, begin }))
+  {
+    begin = 0,
+    leaseDuration = lease,
+    maxPartitions = 100,
+    maxTimers = 0,
+    maxUpdates = 100
+  }: Partial<Omit<Claim, "owner">> = {}
+) => InboxStore.use((store) => store.claim({ owner, leaseDuration, maxPartitions, maxTimers, maxUpdates, begin }))
 
 /** Commits nothing but the given parts. */
 export const change = (owner: string, partitionKey: string, parts: Partial<Commit> = {}): Commit => ({
