@@ -5,6 +5,7 @@
  */
 import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
 import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
@@ -24,6 +25,11 @@ export interface Options {
    * cluster. Use a different prefix for each bot. Default: `"colloquy"`.
    */
   readonly prefix?: string | undefined
+  /**
+   * Maximum duration of an operation, in real time. After that, it fails with a retryable `StoreError`; it may still be
+   * executed, because the client keeps commands while it is disconnected. Default: 10 seconds.
+   */
+  readonly operationTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -32,17 +38,25 @@ export interface Options {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (options: Options = {}): Effect.Effect<InboxStore["Service"], never, Redis.Redis | Scope.Scope> =>
+export const make = ({ operationTimeout = "10 seconds", prefix }: Options = {}): Effect.Effect<
+  InboxStore["Service"],
+  never,
+  Redis.Redis | Scope.Scope
+> =>
   Effect.gen(function* () {
     for (const risk of yield* RedisInbox.findRisks())
       yield* Effect.logWarning(`The inbox in Redis can lose updates: ${risk}.`)
-    return yield* withWriteBatching(yield* RedisInbox.make(keyPrefix("inbox", options.prefix)))
+    return yield* withWriteBatching(yield* RedisInbox.make(keyPrefix("inbox", prefix), operationTimeout))
   })
 
 /**
  * Provides an `InboxStore` on the `Redis` of the program, such as `NodeRedis.layer` of `@effect/platform-node`. Every
- * operation is one atomic script. Several processes can share the store. Redis counts leases by its own clock, so the
- * clocks of the processes may differ.
+ * operation is one atomic script. Requires Redis 6.2 or later.
+ *
+ * Several processes can share the store. Redis counts leases by its own clock, so the clocks of the processes may differ.
+ * While a process handles updates, it has a second connection, on which the others tell it about new updates with messages
+ * in the channel `{<prefix>:inbox}:wake`. A user of Redis with an access control list needs the right to this channel;
+ * without it, a process finds the updates of others when it polls.
  *
  * How durable an update is depends on the settings of the server:
  *

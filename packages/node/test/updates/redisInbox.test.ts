@@ -46,9 +46,11 @@ const until = <E>(condition: Effect.Effect<boolean, E>) =>
   Effect.repeat(condition, { until: (isMet) => isMet, schedule: Schedule.spaced("2 millis") })
 
 /** A store with a connection of its own, as another process has it. */
-const connect = (prefix: string, url = databases.redisUrl) =>
+const connect = (prefix: string, url = databases.redisUrl, options: RedisInboxStore.Options = {}) =>
   Effect.map(
-    Layer.build(Layer.fresh(Layer.provideMerge(RedisInboxStore.layer({ prefix }), NodeRedis.layer({ url })))),
+    Layer.build(
+      Layer.fresh(Layer.provideMerge(RedisInboxStore.layer({ ...options, prefix }), NodeRedis.layer({ url })))
+    ),
     (context) => ({
       store: Context.get(context, InboxStore.InboxStore),
       redis: Context.get(context, Redis.Redis)
@@ -306,18 +308,49 @@ describe.skipIf(!redisServer.isInstalled)("redisInbox on a server of its own", (
   )
 
   it.live(
+    "stores updates for a user without the right to the channel, and logs once that updates are found by polling",
+    () => {
+      const logged: Array<string> = []
+      return Effect.gen(function* () {
+        const server = yield* redisServer.make
+        const { redis } = yield* connect("bot", server.url)
+        yield* redis.send("ACL", "SETUSER", "bot", "on", ">secret", "~{bot:inbox}*", "resetchannels", "+@all")
+        const { store } = yield* connect("bot", server.url.replace("//", "//bot:secret@"))
+        yield* store.listen!(() => {})
+        yield* until(Effect.sync(() => logged.some((message) => message.includes('operation "listen"'))))
+        yield* enqueue(store, "chat")
+        assert.lengthOf(yield* claim(store, "one"), 1)
+        // Waits for the second subscription: each has a connection of its own.
+        const received = Effect.map(redis.send<string>("INFO", "stats"), (text) =>
+          Number(/total_connections_received:(\d+)/.exec(String(text))?.[1])
+        )
+        const before = yield* received
+        yield* until(Effect.map(received, (count) => count > before + 1))
+        assert.lengthOf(
+          logged.filter((message) => message.includes("found by polling")),
+          1
+        )
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))]))
+      )
+    },
+    20_000
+  )
+
+  it.live(
     "fails with a StoreError that can be retried when the server does not answer, and succeeds when it does again",
     () =>
       Effect.gen(function* () {
         const server = yield* redisServer.make
-        const { store } = yield* connect("bot", server.url)
+        const { store } = yield* connect("bot", server.url, { operationTimeout: "300 millis" })
         yield* enqueue(store, "chat")
         yield* server.signal("SIGSTOP")
         const error = yield* Effect.flip(claim(store, "one"))
         assert.deepStrictEqual([error._tag, error.operation, error.isRetryable], ["StoreError", "claim", true])
         yield* server.signal("SIGCONT")
         // The claim was executed when the server went on, for an owner that must not be used again.
-        yield* until(Effect.map(store.release("one"), () => true))
+        yield* Effect.retry(store.release("one"), Schedule.spaced("10 millis"))
         assert.lengthOf(yield* claim(store, "two"), 1)
       }).pipe(Effect.scoped),
     40_000

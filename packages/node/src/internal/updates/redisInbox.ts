@@ -1,6 +1,7 @@
 import type { Batch, BatchStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
@@ -23,10 +24,7 @@ const chunk = 1000
 /** The age of the oldest update compares the first updates of at most this many claimed partitions. */
 const comparedPartitions = 10_000
 
-/** The client queues commands while it is disconnected. The time-out tells the caller. */
-const timeout = "10 seconds"
-
-export const make = Effect.fnUntraced(function* (prefix: string) {
+export const make = Effect.fnUntraced(function* (prefix: string, operationTimeout: Duration.Input) {
   const redis = yield* Redis.Redis
   /** The name of this store in the messages that wake other processes. */
   const sender = randomUUID()
@@ -35,7 +33,7 @@ export const make = Effect.fnUntraced(function* (prefix: string) {
     (name: string) =>
     <A>(effect: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, StoreError> =>
       effect.pipe(
-        Effect.timeout(timeout),
+        Effect.timeout(operationTimeout),
         Effect.mapError(toStoreError(name)),
         Effect.withTracerEnabled(false),
         // The server runs in real time, also when the program runs with a test clock.
