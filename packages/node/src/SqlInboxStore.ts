@@ -6,6 +6,7 @@
 import { InboxStore, withWriteBatching } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -24,7 +25,18 @@ export interface Options {
    * PostgreSQL it may name a schema that exists, such as `bots.shop`. Default: `"colloquy"`.
    */
   readonly prefix?: string | undefined
+  /**
+   * Maximum duration of an operation, in real time. After that, it fails with a retryable `StoreError`; it may still be
+   * executed, which is safe because all operations can be repeated. Creating and migrating the tables has no limit.
+   * Default: 10 seconds.
+   */
+  readonly operationTimeout?: Duration.Input | undefined
 }
+
+const toSettings = ({ operationTimeout = "10 seconds", prefix }: Options) => ({
+  prefix,
+  operationTimeout: Duration.fromInputUnsafe(operationTimeout)
+})
 
 /**
  * Creates the store. See {@link layer}.
@@ -36,7 +48,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<InboxStore["Service"], StoreError, SqlClient.SqlClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const { store, ready } = yield* SqlInbox.make(options.prefix)
+    const { store, ready } = yield* SqlInbox.make(toSettings(options))
     yield* ready
     return yield* withWriteBatching(store)
   })
@@ -51,8 +63,15 @@ export const make = (
  * - In a SQLite file, the partitions of a process that was killed are claimed by the next process at once, without waiting
  *   for the end of the lease: each process holds a lock on a file beside the database, which the system releases. This
  *   requires Node 22 or later.
+ * - A process that stores an update wakes the others: by `NOTIFY` in PostgreSQL, for which each process that handles updates
+ *   keeps one connection of its pool, and by the file system for a SQLite file.
+ * - In PostgreSQL, storing, claiming and committing take one round trip each. The layer creates functions for this, beside its
+ *   tables.
+ * - The number of updates is counted when the layer is built, and then kept up to date. If you delete rows by hand, the
+ *   statistics include them until the next start.
  * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on
- *   `synchronous` in SQLite. The defaults of both are safe.
+ *   `synchronous` in SQLite. The defaults of both are safe. Claims in SQLite do not wait for the disk, because a power failure
+ *   ends all leases.
  * - Concurrent writes of a process share transactions.
  * - A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash.
  *
@@ -99,5 +118,5 @@ export const layerConfig = (
 export const layerLazy = (options: Options = {}): Layer.Layer<InboxStore, never, SqlClient.SqlClient> =>
   Layer.effect(
     InboxStore,
-    Effect.flatMap(Effect.orDie(SqlInbox.make(options.prefix)), ({ store }) => withWriteBatching(store))
+    Effect.flatMap(Effect.orDie(SqlInbox.make(toSettings(options))), ({ store }) => withWriteBatching(store))
   )

@@ -3,8 +3,9 @@ import * as InboxStore from "@colloquy/core/InboxStore"
 import { NodeSqlite, SqlInboxStore } from "@colloquy/node"
 import { Fixtures } from "@colloquy/testing"
 import * as InboxSuite from "@colloquy/testing/InboxSuite"
+import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Latch, Layer, Result, Schedule } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Latch, Layer, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { contend } from "./support/contention.ts"
 import * as databases from "./support/databases.ts"
@@ -60,6 +61,7 @@ describe("SqlInboxStore with SQLite", () => {
       assert.deepStrictEqual(
         tables.map(({ name }) => name).filter((name) => !name.startsWith("sqlite_")),
         [
+          "bot_inbox_counts",
           "bot_inbox_fingerprints",
           "bot_inbox_markers",
           "bot_inbox_migrations",
@@ -96,7 +98,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     Effect.forEach(
       ["updates", "partitions", "fingerprints", "markers"],
       (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
-    )
+    ).pipe(Effect.andThen(sql`UPDATE ${sql(`${prefix}_inbox_counts`)} SET queued = 0, dead_letters = 0`))
   )
 
   layer(store, { excludeTestServices: true })((it) => {
@@ -139,6 +141,97 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       return yield* Fiber.join(fiber)
     }).pipe(Effect.provide(databases.Postgres))
 
+  it.effect(
+    "fails with a retryable StoreError if an operation takes too long, in real time, and does not execute it",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const store = yield* InboxStore.InboxStore
+        // A client of its own. With the client of the store, the operations would belong to the transaction.
+        const sql = Context.get(yield* Layer.build(Layer.fresh(databases.Postgres)), SqlClient.SqlClient)
+        yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 1 })
+        const claim = { owner: "one", leaseDuration: 60_000, maxPartitions: 1, maxUpdates: 1, begin: 1 }
+        const commit = { owner: "one", partitionKey: "chat", completed: [], failed: [], begun: [], release: true }
+        const operations = {
+          enqueue: store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 1 }),
+          claim: store.claim(claim),
+          commit: store.commit([commit]),
+          renew: store.renew("one", 60_000),
+          release: store.release("one"),
+          stats: store.stats
+        }
+        for (const [operation, effect] of Object.entries(operations)) {
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`LOCK TABLE ${sql(`${prefix}_inbox_partitions`)}`
+              const error = yield* Effect.flip<unknown, StoreError.StoreError, never>(effect)
+              assert.deepInclude(error, { _tag: "StoreError", operation, isRetryable: true })
+              assert.include(error.message, "the database did not answer within 200ms")
+            })
+          )
+        }
+        assert.strictEqual((yield* store.stats).queued, 1)
+        assert.lengthOf(yield* store.claim(claim), 1)
+      }).pipe(
+        Effect.provide(
+          SqlInboxStore.layer({ prefix, operationTimeout: "200 millis" }).pipe(
+            Layer.provide(databases.pgTables(prefix)),
+            Layer.provideMerge(databases.hastyPostgres)
+          )
+        )
+      )
+    }
+  )
+
+  it.live("counts again when it is opened, because rows may have been changed meanwhile", () => {
+    const prefix = databases.uniqueName()
+    const store = Layer.fresh(SqlInboxStore.layer({ prefix }))
+    const stats = InboxStore.InboxStore.use((store) => store.stats)
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const other = QueuedUpdate.fromStored({ ...update, fingerprint: "two" })
+      const enqueue = InboxStore.InboxStore.use((store) =>
+        store.enqueue({ updates: [update, other], deadLetters: [], now: 0, duplicatesSince: 0 })
+      )
+      yield* Effect.provide(enqueue, store)
+      yield* sql`DELETE FROM ${sql(`${prefix}_inbox_updates`)} WHERE fingerprint = 'two'`
+      assert.deepStrictEqual(yield* Effect.provide(stats, store), { queued: 1, oldestReceivedAt: 0, deadLetters: 0 })
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres), databases.hastyPostgres)
+      )
+    )
+  })
+
+  it.live(
+    "listens again after its connection was lost, and wakes because it may have missed notifications",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const store = yield* InboxStore.InboxStore
+        const sql = yield* SqlClient.SqlClient
+        const woken = yield* Latch.make(false)
+        yield* store.listen!(() => woken.openUnsafe())
+        yield* Effect.repeat(
+          sql<{ ended: boolean }>`
+          SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+          WHERE application_name = ${prefix} AND query LIKE 'LISTEN%' AND pid <> pg_backend_pid()`,
+          { until: (rows) => rows.length > 0, schedule: Schedule.spaced("5 millis") }
+        )
+        yield* woken.await
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          SqlInboxStore.layer({ prefix }).pipe(
+            Layer.provide(databases.pgTables(prefix)),
+            Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
+          )
+        )
+      )
+    },
+    15_000
+  )
+
   it.live("fails with a retryable StoreError when the connection is lost inside a transaction", () => {
     const prefix = databases.uniqueName()
     return Effect.gen(function* () {
@@ -156,7 +249,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       for (const [operation, effect] of Object.entries(operations)) {
         const exit = yield* losingConnection(
           prefix,
-          "partitions",
+          "_inbox_",
           Effect.asVoid<unknown, StoreError.StoreError, never>(effect)
         )
         assert.isTrue(Exit.isFailure(exit), operation)
@@ -190,7 +283,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       const until = <E>(condition: Effect.Effect<boolean, E>) =>
         Effect.repeat(condition, { until: (isMet) => isMet, schedule: Schedule.spaced("5 millis") })
       yield* until(Effect.sync(() => handled.length > 0))
-      yield* losingConnection(prefix, "owner IS NOT NULL", latch.open)
+      yield* losingConnection(prefix, "_inbox_commit", latch.open)
       yield* until(Effect.map(inbox.stats, ({ queued }) => queued === 0))
       assert.deepStrictEqual(handled, ["bot_started"])
       assert.isUndefined(running.pollUnsafe())

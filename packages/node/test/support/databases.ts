@@ -67,7 +67,7 @@ export const redisPrefix = (prefix: string) =>
     )
   ).pipe(Layer.provideMerge(redisClient))
 
-/** Removes the tables of a prefix when the scope ends. */
+/** Removes the tables and functions of a prefix when the scope ends. */
 export const pgTables = (prefix: string) =>
   Layer.effectDiscard(
     Effect.acquireRelease(SqlClient.SqlClient, (sql) =>
@@ -76,6 +76,10 @@ export const pgTables = (prefix: string) =>
           const tables = yield* sql<{ name: string }>`
             SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND starts_with(tablename, ${prefix})`
           for (const { name } of tables) yield* sql`DROP TABLE ${sql(name)}`
+          const functions = yield* sql<{ name: string }>`
+            SELECT proname AS name FROM pg_proc
+            WHERE pronamespace = 'public'::regnamespace AND starts_with(proname, ${prefix})`
+          for (const { name } of functions) yield* sql`DROP FUNCTION ${sql(name)}`
         })
       )
     )

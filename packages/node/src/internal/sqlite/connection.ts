@@ -73,6 +73,8 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
   const uncached = (sql: string) => Database.prepare(database, sql)
   const wait = whenFree(settings.busyTimeout)
 
+  const durability = Database.makeDurability(database, settings.synchronous)
+
   const run =
     <A>(
       prepare: (sql: string) => StatementSync,
@@ -82,7 +84,8 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
       wait(
         Effect.flatMap(
           attempt(settings.filename, "prepare", () => prepare(sql)),
-          (statement) => attempt(settings.filename, "execute", () => execute(statement, params))
+          (statement) =>
+            attempt(settings.filename, "execute", () => durability.around(sql, () => execute(statement, params)))
         )
       )
 

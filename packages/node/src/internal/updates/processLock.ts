@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { existsSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, readdirSync, rmSync, utimesSync, watch } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
@@ -18,6 +18,10 @@ export interface ProcessLock {
   readonly id: string
   /** Returns the processes that are gone without a call of `close`. */
   readonly findGone: () => ReadonlyArray<GoneProcess>
+  /** Wakes the other processes that watch. */
+  readonly wakeOthers: () => void
+  /** Calls a function when another process wakes this one, until the returned function is called. */
+  readonly watch: (wake: () => void) => () => void
   readonly close: () => void
 }
 
@@ -93,8 +97,34 @@ export const make = (filename: string, table: string): ProcessLock | undefined =
       return other === undefined || other === id ? [] : [other]
     })
 
+  let others: ReadonlyArray<string> = []
+  let listedAt = -Infinity
+
+  const touch = (path: string, time: Date): void => {
+    try {
+      utimesSync(path, time, time)
+    } catch {
+      // The process has ended meanwhile.
+    }
+  }
+
   return {
     id,
+    wakeOthers: () => {
+      const now = performance.now()
+      if (now - listedAt >= interval) {
+        listedAt = now
+        others = idsOfOthers()
+      }
+      const time = new Date()
+      for (const other of others) touch(pathOf(other), time)
+    },
+    watch: (wake) => {
+      const watcher = watch(pathOf(id), { persistent: false }, wake)
+      // Without a watcher, the process polls.
+      watcher.on("error", () => watcher.close())
+      return () => watcher.close()
+    },
     findGone: () => {
       const now = performance.now()
       if (now - lookedAt < interval) return []

@@ -7,7 +7,7 @@ import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import { redisToStoreError } from "../stores/redis.ts"
-import { listen } from "./redisListener.ts"
+import { listen } from "./listener.ts"
 import { commitArguments, enqueueArguments, toDeadLetter, toPartition, unpack, unpackFailure } from "./redisRows.ts"
 import * as scripts from "./redisScripts.ts"
 
@@ -110,7 +110,13 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
     renew: (owner, leaseDuration) =>
       Effect.map(renew([encodeIndexed(owner), String(leaseDuration)]), (keys) => keys.map(decodeText)),
     release: (owner) => runAll(release([sender, encodeIndexed(owner), String(chunk)])),
-    listen: (wake) => listen({ redis, channel: `${prefix}:wake`, sender, wake }),
+    listen: (wake) =>
+      listen({
+        subscribe: redis.subscribe(`${prefix}:wake`),
+        toStoreError: toStoreError("listen"),
+        isForeign: ({ message }) => message !== sender,
+        wake
+      }),
     stats: Effect.map(stats([String(comparedPartitions)]), ([queued, deadLetters, oldest]) => ({
       queued,
       deadLetters,

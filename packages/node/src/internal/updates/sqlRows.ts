@@ -1,7 +1,7 @@
-import type { Batch, ClaimedUpdate, Commit, CommitResult } from "@colloquy/core/InboxStore"
+import type { Batch, ClaimedUpdate, Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
-import type { NewUpdate, QueuedRow, UpdateRow } from "./sqlSchema.ts"
+import type { NewUpdate, QueuedRow, UpdateRow } from "./sqlTables.ts"
 
 export interface DeadLetterRow extends UpdateRow {
   readonly error: string
@@ -9,7 +9,7 @@ export interface DeadLetterRow extends UpdateRow {
   readonly failed_at: number | bigint
 }
 
-export const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
+const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
   id: String(id),
   update: QueuedUpdate.fromStored({
     fingerprint: decodeText(fingerprint),
@@ -19,11 +19,22 @@ export const toEntry = ({ id, partition_key, fingerprint, received_at, text }: U
   })
 })
 
-export const toClaimed = (row: QueuedRow): ClaimedUpdate => ({
+const toClaimed = (row: QueuedRow): ClaimedUpdate => ({
   ...toEntry(row),
   attempts: Number(row.attempts ?? 0),
   crashes: Number(row.crashes)
 })
+
+/** The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. */
+export const toPartitions = (rows: ReadonlyArray<QueuedRow>): ReadonlyArray<Partition> => {
+  const byKey = new Map<string, Array<ClaimedUpdate>>()
+  for (const row of rows) {
+    const updates = byKey.get(row.partition_key)
+    if (updates === undefined) byKey.set(row.partition_key, [toClaimed(row)])
+    else updates.push(toClaimed(row))
+  }
+  return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
+}
 
 export const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
   ...toEntry(row),
@@ -33,6 +44,13 @@ export const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
 })
 
 export const toIdRows = (ids: ReadonlyArray<string>) => ids.filter(isId).map((id) => ({ id }))
+
+export const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
+
+/** The ids of begun updates as a column of a partition. */
+export const toBegun = (ids: Iterable<string>): string => [...ids].join(",")
+
+export const fromBegun = (begun: string): ReadonlyArray<string> => String(begun).split(",").filter(isId)
 
 const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now: number): NewUpdate => ({
   fingerprint: encodeIndexed(update.fingerprint),
@@ -44,12 +62,12 @@ const toRow = (update: QueuedUpdate.QueuedUpdate, error: string | undefined, now
   failed_at: error === undefined ? null : now
 })
 
-/** A row to insert unless its fingerprint is already stored. */
+/** A row to insert. */
 interface Candidate {
   readonly batch: number
-  readonly isDeduplicated: boolean
-  readonly now: number
   readonly row: NewUpdate
+  /** When the fingerprint was received, unless the row is inserted also if its fingerprint is stored. */
+  readonly seen_at: number | null
 }
 
 /** The rows of several batches in order, without duplicates between the batches. */
@@ -61,7 +79,7 @@ export const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candi
     const add = (row: NewUpdate) => {
       if (isDeduplicated && seen.has(row.fingerprint)) return
       seen.add(row.fingerprint)
-      candidates.push({ batch, isDeduplicated, now, row })
+      candidates.push({ batch, row, seen_at: isDeduplicated ? now : null })
     }
     for (const update of updates) add(toRow(update, undefined, now))
     for (const { update, error } of deadLetters) add(toRow(update, error, now))
@@ -69,90 +87,12 @@ export const candidatesOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Candi
   return candidates
 }
 
-/** The ids of begun updates as a column of a partition. */
-export const toBegun = (ids: Iterable<string>): string => [...ids].join(",")
+/** A fingerprint that was received before this time is not a duplicate. */
+export const duplicatesSinceOf = (batches: ReadonlyArray<Batch>): number =>
+  Math.min(...batches.map(({ duplicatesSince }) => duplicatesSince))
 
-export const fromBegun = (begun: string): ReadonlyArray<string> => (begun === "" ? [] : begun.split(","))
-
-/** Makes an update a dead letter. */
-type DeadLetterChange = {
-  readonly partition_key: string
-  readonly id: string
-  readonly error: string
-  readonly attempts: number
-  readonly failed_at: number
-}
-
-export const deadLetterColumns: { readonly [K in keyof DeadLetterChange]: "text" | "bigint" } = {
-  partition_key: "text",
-  id: "bigint",
-  error: "text",
-  attempts: "bigint",
-  failed_at: "bigint"
-}
-
-interface Held {
-  readonly owner: string
-  readonly begun: string
-}
-
-interface Touched {
-  readonly begun: Set<string>
-  isReleased: boolean
-}
-
-/** The rows that commits change, given the current owner of each partition, and the result of each commit. */
-export const changesOf = (
-  commits: ReadonlyArray<Commit>,
-  held: ReadonlyMap<string, Held>,
-  ownerOf: (owner: string) => string
-) => {
-  const acknowledged: Array<{ partition_key: string; id: string }> = []
-  const deadLetters: Array<DeadLetterChange> = []
-  const failures = new Map<string, { partition_key: string; id: string; count: number }>()
-  const touched = new Map<string, Touched>()
-
-  /** A partition that the owner holds. All changes of a commit depend on it. */
-  const find = (key: string, owner: string): Touched | undefined => {
-    const known = touched.get(key)
-    const partition = held.get(key)
-    if (partition?.owner !== ownerOf(owner) || known?.isReleased === true) return undefined
-    if (known !== undefined) return known
-    const added = { begun: new Set(fromBegun(partition.begun)), isReleased: false }
-    touched.set(key, added)
-    return added
-  }
-
-  const results = commits.map(({ begun, completed, failed, owner, partitionKey, release }): CommitResult => {
-    const partition_key = encodeIndexed(partitionKey)
-    const partition = find(partition_key, owner)
-    if (partition === undefined) return "leaseLost"
-    for (const { failure, id } of completed) {
-      if (!isId(id)) continue
-      partition.begun.delete(id)
-      if (failure === undefined) acknowledged.push({ partition_key, id })
-      else {
-        const { attempts, error, failedAt } = failure
-        deadLetters.push({ partition_key, id, error: encodeText(error), attempts, failed_at: failedAt })
-      }
-    }
-    for (const id of failed.filter(isId)) {
-      partition.begun.delete(id)
-      const failure = failures.get(id) ?? { partition_key, id, count: 0 }
-      failure.count++
-      failures.set(id, failure)
-    }
-    for (const id of begun.filter(isId)) partition.begun.add(id)
-    if (release) {
-      partition.begun.clear()
-      partition.isReleased = true
-    }
-    return "applied"
-  })
-  const partitions = [...touched].map(([partition_key, { begun, isReleased }]) => ({
-    partition_key,
-    begun: toBegun(begun),
-    released: isReleased ? 1 : 0
-  }))
-  return { results, acknowledged, deadLetters, failures: [...failures.values()], partitions }
+/** The last marker of each source. */
+export const markersOf = (batches: ReadonlyArray<Batch>) => {
+  const read = new Map(batches.flatMap(({ marker }) => (marker === undefined ? [] : [[marker.source, marker.value]])))
+  return [...read].map(([source, value]) => ({ source: encodeIndexed(source), value: String(value) }))
 }

@@ -1,21 +1,8 @@
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
-import type { Identifier, Statement } from "effect/sql/Statement"
 import { type Dialect, indexName } from "../stores/sql.ts"
-
-/**
- * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
- * that has a queued update or an owner: `head_id` is the first queued update, `owner` counts until `lease_until`, and
- * `begun` are the ids of the updates whose attempt is running, separated by commas.
- */
-export const tableNames = (table: string) => ({
-  updates: `${table}_updates`,
-  partitions: `${table}_partitions`,
-  fingerprints: `${table}_fingerprints`,
-  markers: `${table}_markers`
-})
+import { createFunctions } from "./pgFunctions.ts"
+import { countSlots, tableNames } from "./sqlTables.ts"
 
 const create = (sql: SqlClient.SqlClient, table: string, { integer, text, identity }: Dialect) =>
   Effect.gen(function* () {
@@ -54,101 +41,30 @@ const countCrashes = (sql: SqlClient.SqlClient, table: string, { integer, text }
     yield* sql`ALTER TABLE ${sql(partitions)} ADD COLUMN begun ${text} NOT NULL DEFAULT ''`
   })
 
+/** An index has the schema of its table, which has to be named when the index is dropped. */
+const schemaOf = (table: string) => table.slice(0, table.lastIndexOf(".") + 1)
+
+/** Claims do not read the partitions that are held, and statistics do not read all updates. */
+const separateHeld = (sql: SqlClient.SqlClient, table: string, { integer, name }: Dialect) =>
+  Effect.gen(function* () {
+    const { counts, partitions } = tableNames(table)
+    const index = (purpose: string) => sql(indexName(partitions, purpose))
+    yield* sql`DROP INDEX ${sql(schemaOf(partitions) + indexName(partitions, "head"))}`
+    yield* sql`CREATE INDEX ${index("free")} ON ${sql(partitions)} (head_id) WHERE owner IS NULL`
+    yield* sql`CREATE INDEX ${index("held")} ON ${sql(partitions)} (lease_until) WHERE owner IS NOT NULL`
+    yield* sql`CREATE TABLE ${sql(counts)} (
+      slot ${integer} PRIMARY KEY,
+      queued ${integer} NOT NULL DEFAULT 0,
+      dead_letters ${integer} NOT NULL DEFAULT 0
+    )`
+    for (let slot = 0; slot < (name === "pg" ? countSlots : 1); slot++) {
+      yield* sql`INSERT INTO ${sql(counts)} (slot) VALUES (${slot})`
+    }
+    if (name === "pg") yield* createFunctions(sql, table)
+  })
+
 export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) => ({
   "1_create": create(sql, table, dialect),
-  "2_count_crashes": countCrashes(sql, table, dialect)
+  "2_count_crashes": countCrashes(sql, table, dialect),
+  "3_separate_held": separateHeld(sql, table, dialect)
 })
-
-/** An update in the table. PostgreSQL returns integers as bigint. */
-export interface UpdateRow {
-  readonly id: number | bigint
-  readonly partition_key: string
-  readonly fingerprint: string
-  readonly received_at: number | bigint
-  readonly text: string
-  /** `null` before the first attempt. */
-  readonly attempts: number | bigint | null
-}
-
-/** A queued update in the table. */
-export interface QueuedRow extends UpdateRow {
-  readonly crashes: number | bigint
-}
-
-/** An update to insert: a dead letter if `failed_at` is set. */
-export type NewUpdate = {
-  readonly fingerprint: string
-  readonly partition_key: string
-  readonly received_at: number
-  readonly text: string
-  readonly error: string | null
-  readonly attempts: number | null
-  readonly failed_at: number | null
-}
-
-const newUpdateColumns: { readonly [K in keyof NewUpdate]: "text" | "bigint" } = {
-  fingerprint: "text",
-  partition_key: "text",
-  received_at: "bigint",
-  text: "text",
-  error: "text",
-  attempts: "bigint",
-  failed_at: "bigint"
-}
-
-export const toKeyRows = (keys: ReadonlyArray<string>) => keys.map((partition_key) => ({ partition_key }))
-
-/** The statements that SQLite and PostgreSQL write differently. */
-interface InboxDialect extends Dialect {
-  /** Inserts updates with ascending ids. */
-  readonly insert: (updates: Identifier, values: ReadonlyArray<NewUpdate>) => Effect.Effect<unknown, SqlError>
-  /** Selects the first queued updates of each partition. */
-  readonly firstUpdates: (updates: Identifier, keys: ReadonlyArray<string>, limit: number) => Statement<QueuedRow>
-}
-
-const pg = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
-  ...dialect,
-  insert: (updates, values) => {
-    const columns = sql.literal(Object.keys(newUpdateColumns).join(", "))
-    return sql`INSERT INTO ${updates} (${columns}) SELECT ${columns} FROM ${dialect.rows(newUpdateColumns, values)}`
-  },
-  firstUpdates: (updates, keys, limit) => sql<QueuedRow>`
-    SELECT u.* FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
-    CROSS JOIN LATERAL (
-      SELECT id, partition_key, fingerprint, received_at, text, attempts, crashes FROM ${updates}
-      WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
-    ) AS u
-    ORDER BY u.id`
-})
-
-/** The number of rows of a statement is one of these, so that few statements have to be prepared. */
-const insertSizes = [64, 8, 1]
-
-const toInserts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => {
-  const inserts: Array<Arr.NonEmptyReadonlyArray<A>> = []
-  let rest = values
-  for (const size of insertSizes) {
-    for (; rest.length >= size; rest = rest.slice(size)) {
-      const rows = rest.slice(0, size)
-      if (Arr.isReadonlyArrayNonEmpty(rows)) inserts.push(rows)
-    }
-  }
-  return inserts
-}
-
-const sqlite = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect => ({
-  ...dialect,
-  // SQLite reads long texts from JSON many times slower than from parameters.
-  insert: (updates, values) =>
-    Effect.forEach(toInserts(values), (rows) => sql`INSERT INTO ${updates} ${sql.insert(rows)}`, { discard: true }),
-  firstUpdates: (updates, keys, limit) => sql<QueuedRow>`
-    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
-    FROM ${dialect.rows({ partition_key: "text" }, toKeyRows(keys))}
-    JOIN ${updates} AS u ON u.id IN (
-      SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
-    )
-    ORDER BY u.id`
-})
-
-export const makeDialect = (sql: SqlClient.SqlClient, dialect: Dialect): InboxDialect =>
-  dialect.name === "pg" ? pg(sql, dialect) : sqlite(sql, dialect)

@@ -1,0 +1,157 @@
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import { countSlots, tableNames } from "./sqlTables.ts"
+
+/**
+ * Names of the functions. A function whose parameters change gets a new name, because processes with another version of this
+ * package may use the same database.
+ */
+export const functionNames = (table: string) => ({ claim: `${table}_claim_1`, commit: `${table}_commit_1` })
+
+/**
+ * Creates the functions that claim and commit in one round trip. They are functions, not statements, because each statement
+ * of a function sees what was committed while the statement before it waited for a lock. Their plans do not depend on
+ * statistics, which are missing in a new database and outdated after a large number of updates has arrived.
+ */
+export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
+  Effect.gen(function* () {
+    const names = tableNames(table)
+    const [updates, partitions, counts] = [sql(names.updates), sql(names.partitions), sql(names.counts)]
+    const { claim, commit } = functionNames(table)
+    const settings = sql.literal(
+      "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off " +
+        "SET enable_hashjoin = off SET enable_mergejoin = off"
+    )
+
+    yield* sql`
+      CREATE FUNCTION ${sql(claim)}(
+        claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint
+      ) RETURNS TABLE (
+        id bigint, partition_key text, fingerprint text, received_at bigint, "text" text, attempts bigint, crashes bigint
+      ) ${settings} AS $function$
+      #variable_conflict use_column
+      DECLARE
+        now_at bigint;
+        keys text[];
+        crashed text;
+      BEGIN
+        LOOP
+          now_at := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+          WITH expired AS (
+            SELECT p.partition_key, p.head_id, p.begun FROM ${partitions} AS p
+            WHERE p.owner IS NOT NULL AND p.lease_until <= now_at
+            ORDER BY p.lease_until LIMIT max_partitions FOR UPDATE SKIP LOCKED
+          ), free AS (
+            SELECT p.partition_key, p.head_id, p.begun FROM ${partitions} AS p
+            WHERE p.owner IS NULL ORDER BY p.head_id LIMIT max_partitions FOR UPDATE SKIP LOCKED
+          ), chosen AS (
+            SELECT * FROM (SELECT * FROM expired UNION ALL SELECT * FROM free) AS a ORDER BY a.head_id LIMIT max_partitions
+          )
+          SELECT array_agg(c.partition_key), string_agg(NULLIF(c.begun, ''), ',') INTO keys, crashed FROM chosen AS c;
+          IF keys IS NULL THEN RETURN; END IF;
+          IF crashed IS NOT NULL THEN
+            UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + 1, crashes = u.crashes + 1
+            WHERE u.failed_at IS NULL AND u.id = ANY (string_to_array(crashed, ',')::bigint[]);
+          END IF;
+          RETURN QUERY
+            WITH firsts AS MATERIALIZED (
+              SELECT f.* FROM unnest(keys) AS k CROSS JOIN LATERAL (
+                SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
+                FROM ${updates} AS u WHERE u.partition_key = k AND u.failed_at IS NULL ORDER BY u.id LIMIT max_updates
+              ) AS f
+            ), begun AS MATERIALIZED (
+              SELECT r.partition_key, min(r.id) AS head_id,
+                COALESCE(string_agg(r.id::text, ',') FILTER (WHERE r.place <= beginning), '') AS ids
+              FROM (
+                SELECT f.partition_key, f.id, row_number() OVER (PARTITION BY f.partition_key ORDER BY f.id) AS place
+                FROM firsts AS f
+              ) AS r GROUP BY r.partition_key
+            ), claimed AS (
+              UPDATE ${partitions} AS p
+              SET owner = claimer, lease_until = now_at + duration, begun = b.ids, head_id = b.head_id
+              FROM begun AS b WHERE p.partition_key = b.partition_key RETURNING p.partition_key
+            ), emptied AS (
+              DELETE FROM ${partitions} AS p
+              WHERE p.partition_key IN (SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b)
+            )
+            SELECT f.id, f.partition_key, f.fingerprint, f.received_at, f.text, f.attempts, f.crashes
+            FROM firsts AS f ORDER BY f.id;
+          -- Partitions without updates are left behind by owners that ended before their release.
+          IF FOUND THEN RETURN; END IF;
+        END LOOP;
+      END
+      $function$`
+
+    yield* sql`
+      CREATE FUNCTION ${sql(commit)}(
+        committer text, changes json, failures json, deaths json, OUT lost text, OUT is_free boolean
+      ) ${settings} AS $function$
+      DECLARE
+        held text[];
+        acknowledged bigint := 0;
+        dead bigint := 0;
+      BEGIN
+        is_free := false;
+        SELECT array_agg(l.partition_key) INTO held FROM (
+          SELECT p.partition_key FROM ${partitions} AS p
+          WHERE p.owner = committer AND p.partition_key IN (SELECT r.k FROM json_to_recordset(changes) AS r(k text))
+          ORDER BY p.partition_key FOR UPDATE
+        ) AS l;
+        IF COALESCE(cardinality(held), 0) < json_array_length(changes) THEN
+          held := COALESCE(held, '{}');
+          lost := (
+            SELECT json_agg(r.k)::text FROM json_to_recordset(changes) AS r(k text) WHERE r.k <> ALL (held)
+          );
+          changes := (
+            SELECT json_agg(row_to_json(r)) FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int)
+            WHERE r.k = ANY (held)
+          );
+          failures := (
+            SELECT json_agg(row_to_json(r)) FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
+            WHERE r.k = ANY (held)
+          );
+          deaths := (
+            SELECT json_agg(row_to_json(r))
+            FROM json_to_recordset(deaths) AS r(k text, id bigint, error text, attempts bigint, failed_at bigint)
+            WHERE r.k = ANY (held)
+          );
+          IF changes IS NULL THEN RETURN; END IF;
+        END IF;
+        DELETE FROM ${updates} AS u USING (
+          SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id
+          FROM json_to_recordset(changes) AS r(k text, a text)
+        ) AS c WHERE u.id = c.id AND u.partition_key = c.k AND u.failed_at IS NULL;
+        GET DIAGNOSTICS acknowledged = ROW_COUNT;
+        IF failures IS NOT NULL THEN
+          UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count
+          FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
+          WHERE u.id = r.id AND u.partition_key = r.k AND u.failed_at IS NULL;
+        END IF;
+        IF deaths IS NOT NULL THEN
+          UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
+          FROM json_to_recordset(deaths) AS r(k text, id bigint, error text, attempts bigint, failed_at bigint)
+          WHERE u.id = r.id AND u.partition_key = r.k AND u.failed_at IS NULL;
+          GET DIAGNOSTICS dead = ROW_COUNT;
+        END IF;
+        UPDATE ${partitions} AS p SET begun = array_to_string(ARRAY(
+          SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (string_to_array(r.d, ','))
+        ) || string_to_array(r.b, ','), ',')
+        FROM json_to_recordset(changes) AS r(k text, d text, b text, x int)
+        WHERE r.x = 0 AND p.partition_key = r.k;
+        WITH rest AS MATERIALIZED (
+          SELECT r.k, (
+            SELECT u.id FROM ${updates} AS u WHERE u.partition_key = r.k AND u.failed_at IS NULL ORDER BY u.id LIMIT 1
+          ) AS head_id FROM json_to_recordset(changes) AS r(k text, x int) WHERE r.x = 1
+        ), emptied AS (
+          DELETE FROM ${partitions} AS p USING rest WHERE p.partition_key = rest.k AND rest.head_id IS NULL
+        ), freed AS (
+          UPDATE ${partitions} AS p SET owner = NULL, lease_until = 0, begun = '', head_id = rest.head_id
+          FROM rest WHERE p.partition_key = rest.k AND rest.head_id IS NOT NULL RETURNING p.partition_key
+        ) SELECT count(*) > 0 INTO is_free FROM freed;
+        IF acknowledged + dead > 0 THEN
+          UPDATE ${counts} AS c SET queued = c.queued - acknowledged - dead, dead_letters = c.dead_letters + dead
+          WHERE c.slot = pg_backend_pid() % ${sql.literal(String(countSlots))};
+        END IF;
+      END
+      $function$`
+  })

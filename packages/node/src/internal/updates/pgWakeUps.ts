@@ -1,0 +1,55 @@
+import type { InboxStore } from "@colloquy/core/InboxStore"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { createHash, randomUUID } from "node:crypto"
+import { sqlToStoreError } from "../stores/sql.ts"
+import { listen } from "./listener.ts"
+import * as Notifier from "./notifier.ts"
+
+interface Notification {
+  readonly payload: string
+}
+
+/** What the client of `@effect/sql-pg` adds to a `SqlClient`. Other clients of PostgreSQL may not have it. */
+interface Listening {
+  readonly listen: (channel: string) => Effect.Effect<Queue.Dequeue<Notification, SqlError>, SqlError, Scope.Scope>
+}
+
+const isListening = (sql: SqlClient.SqlClient): sql is SqlClient.SqlClient & Listening =>
+  Predicate.hasProperty(sql, "listen") && typeof sql.listen === "function"
+
+export interface WakeUps {
+  /** Tells the other processes that a partition can be claimed. */
+  readonly notify: () => void
+  readonly listen?: InboxStore["Service"]["listen"]
+}
+
+/**
+ * Wakes other processes with `NOTIFY`. It is sent after the commit, in a transaction of its own: a commit with a notification
+ * waits for all others, and would do so while it waits for the disk.
+ */
+export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table: string) {
+  // The name of a channel has at most 63 bytes.
+  const channel = `colloquy_${createHash("sha256").update(table).digest("hex").slice(0, 32)}`
+  const sender = randomUUID()
+  const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const send = Effect.withTracerEnabled(Effect.ignore(sql`SELECT pg_notify(${channel}, ${sender})`), false)
+  const notify = yield* Notifier.make(() => void fork(send))
+  const wakeUps: WakeUps = isListening(sql)
+    ? {
+        notify,
+        listen: (wake) =>
+          listen({
+            subscribe: sql.listen(channel),
+            toStoreError: sqlToStoreError("inbox")("listen"),
+            isForeign: ({ payload }) => payload !== sender,
+            wake
+          })
+      }
+    : { notify }
+  return wakeUps
+})

@@ -1,0 +1,95 @@
+import type { Commit, CommitResult } from "@colloquy/core/InboxStore"
+import { encodeIndexed, encodeText, isId } from "../stores/values.ts"
+
+/** Makes an update a dead letter. */
+export type DeathRow = {
+  readonly partition_key: string
+  readonly id: string
+  readonly error: string
+  readonly attempts: number
+  readonly failed_at: number
+}
+
+/** Counts failed attempts of an update. */
+export type FailureRow = { readonly partition_key: string; readonly id: string; readonly count: number }
+
+/** What the commits of one owner change in one partition. */
+export interface PartitionChange {
+  readonly partition_key: string
+  readonly owner: string
+  readonly acknowledged: ReadonlyArray<string>
+  readonly failures: ReadonlyArray<FailureRow>
+  readonly deaths: ReadonlyArray<DeathRow>
+  /** Updates that are begun after the commits. */
+  readonly begun: ReadonlySet<string>
+  /** Updates that were begun before the commits and are not any more, and those of `begun`. */
+  readonly decided: ReadonlySet<string>
+  readonly isReleased: boolean
+}
+
+const makeChange = (partition_key: string, owner: string) => ({
+  partition_key,
+  owner,
+  acknowledged: Array<string>(),
+  failures: Array<FailureRow>(),
+  deaths: Array<DeathRow>(),
+  completed: new Set<string>(),
+  begun: new Set<string>(),
+  decided: new Set<string>(),
+  isReleased: false
+})
+
+const addTo = (
+  change: ReturnType<typeof makeChange>,
+  { begun, completed, failed, release }: Pick<Commit, "begun" | "completed" | "failed" | "release">
+): void => {
+  const { partition_key } = change
+  const isQueued = (id: string) => isId(id) && !change.completed.has(id)
+  for (const { failure, id } of completed) {
+    if (!isQueued(id)) continue
+    change.completed.add(id)
+    change.begun.delete(id)
+    change.decided.add(id)
+    if (failure === undefined) change.acknowledged.push(id)
+    else {
+      const { attempts, error, failedAt } = failure
+      change.deaths.push({ partition_key, id, error: encodeText(error), attempts, failed_at: failedAt })
+    }
+  }
+  for (const id of failed.filter(isQueued)) {
+    change.begun.delete(id)
+    change.decided.add(id)
+    const index = change.failures.findIndex((failure) => failure.id === id)
+    const count = index === -1 ? 1 : change.failures[index].count + 1
+    change.failures.splice(index === -1 ? change.failures.length : index, 1, { partition_key, id, count })
+  }
+  for (const id of begun.filter(isQueued)) {
+    change.begun.add(id)
+    change.decided.add(id)
+  }
+  if (release) change.isReleased = true
+}
+
+/**
+ * Combines the commits of one transaction: a change for each partition and owner. The owner of each partition is compared
+ * once, when its row is locked, and decides about all its commits.
+ */
+export const changesOf = (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string) => {
+  const changes = new Map<string, ReturnType<typeof makeChange>>()
+  const decisions = commits.map((commit) => {
+    const owner = ownerOf(commit.owner)
+    const partition_key = encodeIndexed(commit.partitionKey)
+    const name = JSON.stringify([partition_key, owner])
+    const change = changes.get(name) ?? makeChange(partition_key, owner)
+    changes.set(name, change)
+    const isAfterRelease = change.isReleased
+    if (!isAfterRelease) addTo(change, commit)
+    return { change, isAfterRelease }
+  })
+  const all: ReadonlyArray<PartitionChange> = [...changes.values()]
+  return {
+    changes: all,
+    resultsOf: (isHeld: (change: PartitionChange) => boolean): ReadonlyArray<CommitResult> =>
+      decisions.map(({ change, isAfterRelease }) => (!isAfterRelease && isHeld(change) ? "applied" : "leaseLost"))
+  }
+}

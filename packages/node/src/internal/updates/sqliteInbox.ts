@@ -1,0 +1,249 @@
+import type { Batch, Claim, Commit } from "@colloquy/core/InboxStore"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { Dialect } from "../stores/sql.ts"
+import { changesOf, type DeathRow, type FailureRow } from "./sqlCommits.ts"
+import type { Engine } from "./sqlEngine.ts"
+import {
+  candidatesOf,
+  duplicatesSinceOf,
+  fromBegun,
+  markersOf,
+  toBegun,
+  toIdRows,
+  toKeyRows,
+  toPartitions
+} from "./sqlRows.ts"
+import { type NewUpdate, type QueuedRow, tableNames } from "./sqlTables.ts"
+
+type Columns<A> = { readonly [K in keyof A]: "text" | "bigint" }
+
+const deathColumns: Columns<DeathRow> = {
+  partition_key: "text",
+  id: "bigint",
+  error: "text",
+  attempts: "bigint",
+  failed_at: "bigint"
+}
+
+const failureColumns: Columns<FailureRow> = { partition_key: "text", id: "bigint", count: "bigint" }
+
+const maxRounds = 10
+
+/** The number of rows of a statement is one of these, so that few statements have to be prepared. */
+const insertSizes = [64, 8, 1]
+
+const toInserts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => {
+  const inserts: Array<Arr.NonEmptyReadonlyArray<A>> = []
+  let rest = values
+  for (const size of insertSizes) {
+    for (; rest.length >= size; rest = rest.slice(size)) {
+      const rows = rest.slice(0, size)
+      if (Arr.isReadonlyArrayNonEmpty(rows)) inserts.push(rows)
+    }
+  }
+  return inserts
+}
+
+/** The operations of the inbox in SQLite, each of which runs in a transaction. */
+export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect): Engine => {
+  const names = tableNames(table)
+  const updates = sql(names.updates)
+  const partitions = sql(names.partitions)
+
+  const count = (queued: number, deadLetters: number) =>
+    queued === 0 && deadLetters === 0
+      ? Effect.void
+      : sql`UPDATE ${sql(names.counts)} SET queued = queued + ${queued}, dead_letters = dead_letters + ${deadLetters}`
+
+  const remember = (entries: ReadonlyArray<{ fingerprint: string; seen_at: number }>, since: number) =>
+    sql<{ fingerprint: string }>`
+      INSERT INTO ${sql(names.fingerprints)} AS f (fingerprint, seen_at)
+      SELECT r.fingerprint, r.seen_at FROM ${rows({ fingerprint: "text", seen_at: "bigint" }, entries)} WHERE true
+      ON CONFLICT (fingerprint) DO UPDATE SET seen_at = excluded.seen_at WHERE f.seen_at < ${since}
+      RETURNING fingerprint`
+
+  /** SQLite reads long texts from JSON many times slower than from parameters. */
+  const insert = (values: ReadonlyArray<NewUpdate>) =>
+    Effect.map(
+      Effect.forEach(
+        toInserts(values),
+        (rows) => sql<{ id: number }>`INSERT INTO ${updates} ${sql.insert(rows)} RETURNING id`
+      ),
+      (inserted) => inserted.flat()
+    )
+
+  const enqueue = Effect.fnUntraced(function* (batches: ReadonlyArray<Batch>) {
+    const candidates = candidatesOf(batches)
+    const entries = candidates.flatMap(({ row, seen_at }) =>
+      seen_at === null ? [] : [{ fingerprint: row.fingerprint, seen_at }]
+    )
+    const fresh = entries.length === 0 ? [] : yield* remember(entries, duplicatesSinceOf(batches))
+    const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
+    const accepted = candidates.filter(({ row, seen_at }) => seen_at === null || unseen.has(row.fingerprint))
+    const ids = yield* insert(accepted.map(({ row }) => row))
+    const heads = new Map<string, number>()
+    let queued = 0
+    for (const [index, { row }] of accepted.entries()) {
+      if (row.failed_at !== null) continue
+      queued++
+      if (!heads.has(row.partition_key)) heads.set(row.partition_key, ids[index].id)
+    }
+    const created =
+      heads.size === 0
+        ? []
+        : yield* sql`
+          INSERT INTO ${partitions} (partition_key, head_id)
+          SELECT r.partition_key, r.head_id FROM ${rows(
+            { partition_key: "text", head_id: "bigint" },
+            [...heads].map(([partition_key, head_id]) => ({ partition_key, head_id }))
+          )} WHERE true
+          ON CONFLICT (partition_key) DO NOTHING RETURNING head_id`
+    yield* count(queued, accepted.length - queued)
+    const markers = markersOf(batches)
+    if (markers.length > 0) {
+      yield* sql`
+        INSERT INTO ${sql(names.markers)} (source, value)
+        SELECT r.source, r.value FROM ${rows({ source: "text", value: "text" }, markers)} WHERE true
+        ON CONFLICT (source) DO UPDATE SET value = excluded.value`
+    }
+    const added = batches.map(() => 0)
+    for (const { batch } of accepted) added[batch]++
+    return { added, isFree: created.length > 0 }
+  })
+
+  const firstUpdates = (keys: ReadonlyArray<string>, limit: number) => sql<QueuedRow>`
+    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
+    FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}
+    JOIN ${updates} AS u ON u.id IN (
+      SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
+    )
+    ORDER BY u.id`
+
+  interface Claimable {
+    readonly partition_key: string
+    readonly begun: string
+    readonly head_id: number | null
+  }
+
+  const deletePartitions = (keys: ReadonlyArray<string>) =>
+    sql`DELETE FROM ${partitions} WHERE partition_key IN (
+      SELECT r.partition_key FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}
+    )`
+
+  const claim = Effect.fnUntraced(function* (
+    { begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim,
+    now: number
+  ) {
+    // More rounds than one are needed only if all partitions of the first have no updates.
+    for (let round = 0; round < maxRounds; round++) {
+      const claimable = yield* sql<Claimable>`
+        SELECT * FROM (
+          SELECT * FROM (
+            SELECT partition_key, begun, head_id FROM ${partitions}
+            WHERE owner IS NOT NULL AND lease_until <= ${now} ORDER BY lease_until LIMIT ${maxPartitions}
+          ) UNION ALL SELECT * FROM (
+            SELECT partition_key, begun, head_id FROM ${partitions}
+            WHERE owner IS NULL ORDER BY head_id LIMIT ${maxPartitions}
+          )
+        ) ORDER BY head_id LIMIT ${maxPartitions}`
+      if (claimable.length === 0) return []
+      const crashed = claimable.flatMap(({ begun }) => fromBegun(begun))
+      if (crashed.length > 0) {
+        yield* sql`
+          UPDATE ${updates} SET attempts = COALESCE(attempts, 0) + 1, crashes = crashes + 1
+          WHERE failed_at IS NULL AND id IN (SELECT r.id FROM ${rows({ id: "bigint" }, toIdRows(crashed))})`
+      }
+      const keys = claimable.map(({ partition_key }) => partition_key)
+      const claimed = yield* firstUpdates(keys, maxUpdates)
+      const begun = new Map<string, Array<string>>()
+      for (const { id, partition_key } of claimed) {
+        const ids = begun.get(partition_key) ?? []
+        if (ids.length < begin) ids.push(String(id))
+        begun.set(partition_key, ids)
+      }
+      const owned = [...begun].map(([partition_key, ids]) => ({ partition_key, begun: toBegun(ids) }))
+      yield* sql`
+        UPDATE ${partitions} AS p SET owner = ${owner}, lease_until = ${now + leaseDuration}, begun = r.begun
+        FROM ${rows({ partition_key: "text", begun: "text" }, owned)} WHERE p.partition_key = r.partition_key`
+      // Partitions without updates are left behind by owners that ended before their release.
+      if (begun.size < keys.length) yield* deletePartitions(keys.filter((key) => !begun.has(key)))
+      if (claimed.length > 0) return toPartitions(claimed)
+    }
+    return []
+  })
+
+  const commit = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string) {
+    const all = changesOf(commits, ownerOf)
+    const held = yield* sql<{ partition_key: string; owner: string; begun: string }>`
+      SELECT partition_key, owner, begun FROM ${partitions} WHERE owner IS NOT NULL AND partition_key IN (
+        SELECT r.partition_key FROM ${rows({ partition_key: "text" }, all.changes)}
+      )`
+    const byKey = new Map(held.map((row) => [row.partition_key, row]))
+    const isHeld = ({ owner, partition_key }: { readonly owner: string; readonly partition_key: string }) =>
+      byKey.get(partition_key)?.owner === owner
+    const changes = all.changes.filter(isHeld)
+    const acknowledged = changes.flatMap(({ acknowledged, partition_key }) =>
+      acknowledged.map((id) => ({ partition_key, id }))
+    )
+    const failures = changes.flatMap(({ failures }) => failures)
+    const deaths = changes.flatMap(({ deaths }) => deaths)
+    let completed = 0
+    let dead = 0
+    if (acknowledged.length > 0) {
+      const deleted = yield* sql`
+        DELETE FROM ${updates} WHERE id IN (
+          SELECT u.id FROM ${rows({ partition_key: "text", id: "bigint" }, acknowledged)}
+          JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
+        ) RETURNING id`
+      completed = deleted.length
+    }
+    if (failures.length > 0) {
+      yield* sql`
+        UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count FROM ${rows(failureColumns, failures)}
+        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
+    }
+    if (deaths.length > 0) {
+      const buried = yield* sql`
+        UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
+        FROM ${rows(deathColumns, deaths)}
+        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL RETURNING id`
+      dead = buried.length
+    }
+    const kept = changes.flatMap(({ begun, decided, isReleased, partition_key }) => {
+      if (isReleased) return []
+      const before = fromBegun(byKey.get(partition_key)?.begun ?? "").filter((id) => !decided.has(id))
+      return [{ partition_key, begun: toBegun([...before, ...begun]) }]
+    })
+    if (kept.length > 0) {
+      yield* sql`
+        UPDATE ${partitions} AS p SET begun = r.begun FROM ${rows({ partition_key: "text", begun: "text" }, kept)}
+        WHERE p.partition_key = r.partition_key`
+    }
+    const released = changes.filter(({ isReleased }) => isReleased)
+    const isFree = released.length > 0 && (yield* free(released.map(({ partition_key }) => partition_key)))
+    yield* count(-completed - dead, dead)
+    return { results: all.resultsOf(isHeld), isFree }
+  })
+
+  /** Ends the leases of partitions. Returns whether one of them has updates. */
+  const free = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+    const rest = yield* sql<{ partition_key: string; head_id: number | null }>`
+      SELECT r.partition_key, (
+        SELECT u.id FROM ${updates} AS u
+        WHERE u.partition_key = r.partition_key AND u.failed_at IS NULL ORDER BY u.id LIMIT 1
+      ) AS head_id FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}`
+    const empty = rest.filter(({ head_id }) => head_id === null)
+    const freed = rest.filter(({ head_id }) => head_id !== null)
+    if (empty.length > 0) yield* deletePartitions(empty.map(({ partition_key }) => partition_key))
+    if (freed.length > 0) {
+      yield* sql`
+        UPDATE ${partitions} AS p SET owner = NULL, lease_until = 0, begun = '', head_id = r.head_id
+        FROM ${rows({ partition_key: "text", head_id: "bigint" }, freed)} WHERE p.partition_key = r.partition_key`
+    }
+    return freed.length > 0
+  })
+
+  return { enqueue, claim, commit }
+}

@@ -1,0 +1,202 @@
+import { QueuedUpdate } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import { missing, places } from "../support/databases.ts"
+import { layerOf } from "../support/inboxLayers.ts"
+import { startProcess } from "../support/inboxProcesses.ts"
+
+const claim = (owner: string, leaseDuration: number): InboxStore.Claim => ({
+  owner,
+  leaseDuration,
+  maxPartitions: 10,
+  maxUpdates: 10,
+  begin: 1
+})
+
+const change = (owner: string, partitionKey: string, parts: Partial<InboxStore.Commit>): InboxStore.Commit => ({
+  owner,
+  partitionKey,
+  completed: [],
+  failed: [],
+  begun: [],
+  release: false,
+  ...parts
+})
+
+const update = (fingerprint: string, partitionKey: string) =>
+  QueuedUpdate.fromStored({ fingerprint, partitionKey, receivedAt: 0, text: "{}" })
+
+const enqueue = (store: InboxStore.InboxStore["Service"], ...updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>) =>
+  store.enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: 0 })
+
+/** Claims until partitions are returned. */
+const claimed = (store: InboxStore.InboxStore["Service"], options: InboxStore.Claim) =>
+  Effect.repeat(store.claim(options), {
+    until: (partitions) => partitions.length > 0,
+    schedule: Schedule.spaced("10 millis")
+  })
+
+const shifted = (millis: number): Clock.Clock => {
+  const clock = Clock.Clock.defaultValue()
+  return {
+    ...clock,
+    sleep: (duration) => clock.sleep(duration),
+    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+    currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + millis),
+    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+    currentTimeNanos: Effect.map(clock.currentTimeNanos, (now) => now + BigInt(millis) * 1_000_000n)
+  }
+}
+
+const tenMinutes = 600_000
+
+const skipped: Readonly<Record<string, boolean>> = await missing()
+
+describe("a store of the inbox that processes share", () => {
+  for (const [kind, place] of Object.entries(places("inbox"))) {
+    describe.skipIf(skipped[kind])(`in ${kind}`, () => {
+      const opened = Effect.gen(function* () {
+        const at = yield* place
+        const store = Context.get(yield* Layer.build(layerOf(kind, at)), InboxStore.InboxStore)
+        return { at, store }
+      })
+
+      it.live(
+        "applies nothing that a process commits after it was frozen for longer than its lease",
+        () =>
+          Effect.gen(function* () {
+            const { at, store } = yield* opened
+            const frozen = yield* startProcess(kind, at)
+            yield* enqueue(store, update("1", "a"), update("2", "a"), update("3", "a"))
+            const [{ updates }] = yield* frozen.execute({ name: "claim", claim: claim("frozen", 500) })
+            yield* frozen.signal("SIGSTOP")
+            const [first, second] = updates.map(({ id }) => id)
+            const failure = { error: "late", attempts: 1, failedAt: 0 }
+            yield* frozen.send({
+              name: "commit",
+              commits: [
+                change("frozen", "a", { completed: [{ id: first }], begun: [second] }),
+                change("frozen", "a", { completed: [{ id: second, failure }], release: true })
+              ]
+            })
+            const [partition] = yield* claimed(store, claim("next", 60_000))
+            assert.deepStrictEqual(
+              partition.updates.map(({ attempts, crashes }) => [attempts, crashes]),
+              [
+                [1, 1],
+                [0, 0],
+                [0, 0]
+              ]
+            )
+            yield* frozen.signal("SIGCONT")
+            assert.deepStrictEqual(yield* frozen.result, ["leaseLost", "leaseLost"])
+            assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: 60_000 }), [])
+            assert.deepInclude(yield* store.stats, { queued: 3, deadLetters: 0 })
+            assert.deepStrictEqual(yield* store.renew("next", 60_000), ["a"])
+            yield* store.release("next")
+            const [again] = yield* claimed(store, claim("last", 60_000))
+            assert.deepStrictEqual(
+              again.updates.map(({ attempts, crashes }) => [attempts, crashes]),
+              [
+                [1, 1],
+                [0, 0],
+                [0, 0]
+              ]
+            )
+          }).pipe(Effect.scoped),
+        30_000
+      )
+
+      it.live(
+        "counts a crash of what a killed process had begun, for each process that is killed, and of nothing else",
+        () =>
+          Effect.gen(function* () {
+            const { at, store } = yield* opened
+            yield* enqueue(store, update("1", "a"), update("2", "a"), update("3", "a"), update("4", "b"))
+            for (let crashes = 0; crashes < 3; crashes++) {
+              const killed = yield* startProcess(kind, at)
+              const polled = killed.execute({ name: "claim", claim: { ...claim("killed", 0), begin: 0 } })
+              const [a, b] = yield* Effect.repeat(polled, { until: (partitions) => partitions.length === 2 })
+              assert.deepStrictEqual([b.updates[0].attempts, b.updates[0].crashes], [0, 0])
+              assert.deepStrictEqual([a.updates[0].attempts, a.updates[0].crashes], [crashes, crashes])
+              const begun = [a.updates[0].id]
+              yield* killed.execute({
+                name: "commit",
+                commits: [change("killed", "a", { begun }), change("killed", "b", { release: true })]
+              })
+              yield* killed.signal("SIGKILL")
+            }
+            const [a, b] = yield* store.claim(claim("next", 0))
+            assert.deepStrictEqual(
+              [a, b].map(({ updates }) => updates.map(({ attempts, crashes }) => [attempts, crashes])),
+              [
+                [
+                  [3, 3],
+                  [0, 0],
+                  [0, 0]
+                ],
+                [[0, 0]]
+              ]
+            )
+          }).pipe(Effect.scoped),
+        60_000
+      )
+
+      it.live(
+        "wakes a process that listens when another one makes a partition claimable, and only then",
+        () =>
+          Effect.gen(function* () {
+            const { at, store } = yield* opened
+            const other = yield* startProcess(kind, at)
+            let woken = yield* Deferred.make<void>()
+            let count = 0
+            yield* store.listen!(() => {
+              count++
+              Deferred.doneUnsafe(woken, Effect.void)
+            })
+            const wakesUp = Effect.gen(function* () {
+              yield* Deferred.await(woken)
+              woken = yield* Deferred.make<void>()
+            })
+            yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
+            yield* wakesUp
+            const [{ updates }] = yield* other.execute({ name: "claim", claim: claim("other", 60_000) })
+            const commits = [change("other", "a", { completed: [{ id: updates[0].id }], release: true })]
+            yield* other.execute({ name: "commit", commits })
+            yield* wakesUp
+            yield* other.execute({ name: "claim", claim: claim("other", 60_000) })
+            const before = count
+            yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
+            yield* enqueue(store, update("own", "b"))
+            assert.lengthOf(yield* store.claim(claim("own", 60_000)), 1)
+            yield* other.execute({ name: "release", owner: "other" })
+            yield* wakesUp
+            assert.strictEqual(count, before + 1)
+          }).pipe(Effect.scoped),
+        30_000
+      )
+
+      it.live.skipIf(kind === "SQLite")("counts leases by its own clock, whatever the clocks of the processes", () =>
+        Effect.gen(function* () {
+          const { store } = yield* opened
+          const slow = Effect.provideService(Clock.Clock, shifted(-tenMinutes))
+          const fast = Effect.provideService(Clock.Clock, shifted(tenMinutes))
+          yield* enqueue(store, update("1", "a"))
+          assert.lengthOf(yield* slow(store.claim(claim("slow", 60_000))), 1)
+          assert.lengthOf(yield* fast(store.claim(claim("fast", 60_000))), 0)
+          assert.deepStrictEqual(yield* slow(store.renew("slow", 300)), ["a"])
+          const start = performance.now()
+          assert.lengthOf(yield* fast(claimed(store, claim("fast", 60_000))), 1)
+          assert.isAtLeast(performance.now() - start, 200)
+          assert.lengthOf(yield* slow(store.claim(claim("slow", 60_000))), 0)
+        }).pipe(Effect.scoped)
+      )
+    })
+  }
+})
