@@ -5,6 +5,7 @@
 import { QueuedUpdate } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { createInterface } from "node:readline"
 import { layerOf } from "./inboxLayers.ts"
@@ -59,4 +60,4 @@ const program = Effect.gen(function* () {
     yield* Effect.flatMap(execute(store, JSON.parse(line.value) as Operation), print)
   }
 })
-await Effect.runPromise(Effect.provide(program, [layerOf(kind, place), Logger.layer([])]))
+await Effect.runPromise(Effect.provide(program, Layer.provide(layerOf(kind, place), Logger.layer([]))))
