@@ -3,9 +3,13 @@ import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.t
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
-import * as kill9 from "./kill9.ts"
+import * as backlog from "./inbox/backlog.ts"
+import * as crashes from "./inbox/crashes.ts"
+import * as frozen from "./inbox/frozen.ts"
+import * as kill9 from "./inbox/kill9.ts"
+import * as race from "./inbox/race.ts"
+import * as wake from "./inbox/wake.ts"
 import { sharedLimit } from "./limits/figure.ts"
-import { concurrency } from "./kill9-stores.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
@@ -202,8 +206,58 @@ export const figures: ReadonlyArray<Figure> = [
     figure: "kill9-twice",
     measures: "updates that one kill repeats, at most; the goal is the concurrency",
     unit: "updates",
-    goal: concurrency,
+    goal: kill9.concurrency,
     measure: kill9.twice
+  },
+  {
+    figure: "crash-survivors",
+    measures:
+      "updates that are lost or become dead letters because another update aborts its process each time, on SQLite, PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: crashes.survivors
+  },
+  {
+    figure: "frozen-out-of-order",
+    measures:
+      "updates handled out of order, handled at the same time in two processes, or answered by a process that had lost the chat, of three processes of which one is stopped ten times by SIGSTOP, on PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: frozen.outOfOrder
+  },
+  {
+    figure: "wake-p99-ms",
+    measures:
+      "99th percentile of the time from an update being stored by one process to its handling in another, idle one, on SQLite, PostgreSQL and Redis",
+    unit: "ms",
+    goal: 20,
+    measure: wake.wakeUp
+  },
+  {
+    figure: "pg-over-graphile-worker",
+    measures:
+      "updates per second of 500 chats in order on PostgreSQL, over graphile-worker with a queue for each chat, the lower of 1 and 4 processes",
+    unit: "ratio",
+    goal: 10,
+    isMinimum: true,
+    measure: race.overGraphile
+  },
+  {
+    figure: "redis-over-groupmq",
+    measures:
+      "updates per second of 500 chats in order on Redis, over groupmq with a group for each chat, the lower of 1 and 4 processes",
+    unit: "ratio",
+    goal: 1.5,
+    isMinimum: true,
+    measure: race.overGroupmq
+  },
+  {
+    figure: "backlog-cost",
+    measures:
+      "CPU time of an update, in the bot and its store, while 200,000 others wait (`--backlog=N`), over the same while none wait, the highest of SQLite, PostgreSQL and Redis",
+    unit: "ratio",
+    goal: 1.3,
+    measure: backlog.cost
   },
   {
     figure: "upload-rss-mb",

@@ -1,0 +1,43 @@
+/**
+ * Handles the updates that wait in an inbox, and ends when all are handled: `crashBot.ts STORE NAME LOG`. The handler of
+ * one update aborts the process.
+ */
+import { Inbox, Updates } from "@colloquy/core"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { openSync, writeSync } from "node:fs"
+import { fatal, lease } from "./crashes.ts"
+import * as places from "./places.ts"
+import { indexOf, layerSource } from "./traffic.ts"
+
+const [store, name, file] = process.argv.slice(2)
+const place = places.fromArguments([store!, name!])
+
+const log = openSync(file!, "a")
+const write = (what: "begin" | "end", index: number) => Effect.sync(() => writeSync(log, `${what} ${index}\n`))
+
+/** Ends when the inbox is empty, also of the updates that belong to the lease of a process that died. */
+const untilEmpty = (inbox: Inbox.Inbox["Service"]) =>
+  Effect.repeat(Effect.delay(inbox.stats, "100 millis"), { while: ({ queued }) => queued > 0 })
+
+await Effect.runPromise(
+  Updates.run((update) =>
+    Effect.gen(function* () {
+      const index = indexOf(update)
+      yield* write("begin", index)
+      yield* Effect.sleep(1 + (index % 10))
+      if (index === fatal) process.abort()
+      yield* write("end", index)
+    })
+  ).pipe(
+    Effect.provide(
+      layerSource(untilEmpty).pipe(
+        Layer.provide(Inbox.layer({ leaseDuration: lease })),
+        Layer.provide(places.layer(place)),
+        Layer.provideMerge(Logger.layer([]))
+      )
+    )
+  )
+)
+process.exit(0)

@@ -1,0 +1,48 @@
+import { Inbox, type Update, Updates } from "@colloquy/core"
+import { ChatId } from "@colloquy/core/Chat"
+import { Fixtures } from "@colloquy/testing"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+
+/** The update number `index`. */
+export const received = (index: number, chat: number): Inbox.Received => ({
+  decoded: Result.succeed<Update.Update>({
+    ...Fixtures.botStarted(),
+    chat_id: ChatId.make(1 + chat),
+    timestamp: index
+  })
+})
+
+/** The updates from `first`, in a number of chats that take turns. */
+export const pageOf = (first: number, count: number, chats: number): ReadonlyArray<Inbox.Received> =>
+  Array.from({ length: count }, (_, at) => received(first + at, (first + at) % chats))
+
+/** The number of an update that {@link received} made. */
+export const indexOf = (update: Update.Update): number => (update as Update.Of<"bot_started">).timestamp
+
+const page = 500
+
+/** Receives the updates from `first`, in pages. */
+export const fill = (first: number, count: number, chats: number) =>
+  Inbox.Inbox.use((inbox) =>
+    Effect.forEach(
+      Array.from({ length: Math.ceil(count / page) }, (_, at) => at * page),
+      (done) => inbox.receive(pageOf(first + done, Math.min(page, count - done), chats)),
+      { discard: true }
+    )
+  )
+
+/** The updates of an inbox, with a source that runs beside their handlers. */
+export const layerSource = (
+  source: (inbox: Inbox.Inbox["Service"]) => Effect.Effect<unknown, unknown>
+): Layer.Layer<Updates.Updates, never, Inbox.Inbox> =>
+  Layer.effect(
+    Updates.Updates,
+    Inbox.Inbox.use((inbox) =>
+      Effect.succeed(Updates.Updates.of({ inbox, source: Effect.orDie(Effect.asVoid(source(inbox))) }))
+    )
+  )
+
+/** The updates of an inbox that is already filled. */
+export const layerFilled = layerSource(() => Effect.void)
