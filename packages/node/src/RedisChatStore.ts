@@ -17,6 +17,7 @@ import * as Redis from "effect/persistence/Redis"
 import * as scripts from "./internal/chats/redisScripts.ts"
 import { toKnownChats } from "./internal/chats/row.ts"
 import { keyPrefix, redisToStoreError } from "./internal/stores/redis.ts"
+import { encodeText } from "./internal/stores/values.ts"
 
 /**
  * What {@link layer} accepts.
@@ -36,13 +37,14 @@ export interface Options {
 
 const toStoreError = redisToStoreError("chats")
 
-/** Chats that one script reads or writes, so that it does not block the server for long. */
-const chunkSize = 500
+/** Chats that one script writes, so that it does not block the server for long. */
+const chunkSize = 200
 
-const matches =
-  ({ type, activeSince }: KnownChat.Filter) =>
-  (chat: KnownChat.KnownChat): boolean =>
-    (type === undefined || chat.type === type) && (activeSince === undefined || chat.last_seen >= activeSince)
+/** Chats that one script reads. */
+const maxRead = 250
+
+/** Chats whose times one script compares to find those of a page. */
+const maxCompared = 1000
 
 /**
  * Creates the store. See {@link layer}.
@@ -56,40 +58,43 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
     const keys = scripts.keysOf(keyPrefix("chats", options.prefix))
     const upsert = redis.eval(scripts.upsert)
     const read = redis.eval(scripts.read)
+    const countActive = redis.eval(scripts.countActive)
+    const readPage = redis.eval(scripts.page)
+    const readActivePage = redis.eval(scripts.activePage)
     const remove = redis.eval(scripts.remove)
     const compareAndSetData = redis.eval(scripts.compareAndSetData)
     const cleanup = redis.eval(scripts.cleanup)
 
-    const readChats = (operation: string, ids: ReadonlyArray<ChatId | string>) =>
-      ids.length === 0
-        ? Effect.succeed([])
-        : read(keys, ids).pipe(
-            Effect.flatMap((values) => toKnownChats(values.map(scripts.toRow))),
-            Effect.mapError(toStoreError(operation))
-          )
+    const decode = (rows: ReadonlyArray<ReadonlyArray<string>>) => toKnownChats(rows.map(scripts.toRow))
 
     const idsBetween = (key: string, from: string, to: string, limit: number) =>
       redis.send<ReadonlyArray<string>>("ZRANGE", key, from, to, "BYSCORE", "LIMIT", "0", `${limit}`)
 
-    const readPage = (operation: string) =>
-      Effect.fnUntraced(function* (filter: KnownChat.Filter, after: Option.Option<ChatId>, limit: number) {
-        const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
-        const ids = yield* Effect.mapError(idsBetween(keys.known, start, "+inf", limit), toStoreError(operation))
-        const chats = (yield* readChats(operation, ids)).filter(matches(filter))
-        const next = ids.length < limit ? Option.none() : Option.map(Arr.last(ids), (id) => Number(id) as ChatId)
-        return { chats, next }
-      })
+    // Chats of an unknown type are in the index of the empty type, which no filter selects.
+    const toIndexed = (type: string | undefined) => (type === "" ? "\u0001" : type && encodeText(type))
 
-    const countMatching = Effect.fnUntraced(function* (filter: KnownChat.Filter) {
-      let total = 0
-      let after = Option.none<ChatId>()
-      do {
-        const { chats, next } = yield* readPage("count")(filter, after, chunkSize)
-        total += chats.length
-        after = next
-      } while (Option.isSome(after))
-      return total
-    })
+    const knownOf = (type: string | undefined) => (type === undefined ? keys.known : `${keys.known}:${toIndexed(type)}`)
+
+    const page = Effect.fnUntraced(
+      function* (filter: KnownChat.Filter, after: Option.Option<ChatId>, limit: number) {
+        const { activeSince, type } = filter
+        const start = Option.match(after, { onNone: () => "-inf", onSome: (id) => `(${id}` })
+        const size = Math.min(limit, maxRead)
+        const [next, rows] = yield* activeSince === undefined
+          ? readPage(keys, knownOf(type), start, size)
+          : readActivePage(keys, toIndexed(type), activeSince, start, size, maxCompared)
+        return { chats: yield* decode(rows), next: next === "" ? Option.none() : Option.some(Number(next) as ChatId) }
+      },
+      Effect.mapError(toStoreError("page"))
+    )
+
+    const count = ({ activeSince, type }: KnownChat.Filter) =>
+      Effect.mapBoth(
+        activeSince === undefined
+          ? redis.send("ZCARD", knownOf(type))
+          : countActive(keys, toIndexed(type), activeSince),
+        { onFailure: toStoreError("count"), onSuccess: Number }
+      )
 
     const cleanupAll = Effect.fnUntraced(
       function* (before: number) {
@@ -110,12 +115,13 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
           Effect.forEach(Arr.chunksOf(ChatRecord.combineAll(records), chunkSize), (chunk) => upsert(keys, chunk), {
             discard: true
           }).pipe(Effect.mapError(toStoreError("upsert"))),
-        get: (chat_id) => Effect.map(readChats("get", [chat_id]), Arr.head),
-        page: readPage("page"),
-        count: (filter) =>
-          filter.type === undefined && filter.activeSince === undefined
-            ? Effect.mapBoth(redis.send("ZCARD", keys.known), { onFailure: toStoreError("count"), onSuccess: Number })
-            : countMatching(filter),
+        get: (chat_id) =>
+          Effect.mapBoth(Effect.flatMap(read(keys, chat_id), decode), {
+            onFailure: toStoreError("get"),
+            onSuccess: Arr.head
+          }),
+        page,
+        count,
         remove: (chat_id) =>
           Effect.mapBoth(remove(keys, chat_id), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 }),
         compareAndSetData: (chat_id, expected, next) =>
@@ -135,7 +141,9 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
  * A chat is as durable as the settings of the server make it. With the default settings, Redis may lose the last minutes
  * if it is killed; with `appendonly yes` and `appendfsync always` it loses nothing.
  *
- * `count` with a filter reads every chat, because Redis has no index for it.
+ * The chats of each type are indexed by their ids and by `last_seen`, so that a count reads no chats. A page with
+ * `activeSince` compares the times of at most 1000 chats, so it may be short or empty although another one follows. Requires
+ * Redis 6.2 or later.
  *
  * **Example** (Chats in Redis)
  *
