@@ -41,8 +41,8 @@ export interface NotHandled {
 export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
 
 /**
- * The number of the attempt in which a handler of `Updates.run` runs, beginning with 1. The attempts are counted by one
- * process: after a restart, and after the replay of a dead letter, they begin with 1 again. Default: 1.
+ * The number of the attempt in which an update is handled, beginning with 1. It survives restarts and the replay of a dead
+ * letter. Attempts that were interrupted, or whose process died, count. Default: 1.
  *
  * **Example** (Tell the user once that it takes longer)
  *
@@ -164,17 +164,26 @@ const asComment = (update: Update.Update): Update.Update | undefined => {
   return { ...update, update_type } as Update.Update
 }
 
+/** @internal Returns a function that returns an update if it is of one of these types. */
+export const narrow = <const Type extends Update.Update["update_type"]>(types: Type | ReadonlyArray<Type>) => {
+  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
+  const acceptsComments = accepted.some((type) => type.startsWith("comment_"))
+  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
+  return (update: Update.Update): Update.Of<Type> | undefined => {
+    const taken = isAccepted(update) || !acceptsComments ? update : (asComment(update) ?? update)
+    return isAccepted(taken) ? taken : undefined
+  }
+}
+
 /** @internal The handler of {@link on}, for types that are a type parameter of the caller. */
 export const onTypes = <const Type extends Update.Update["update_type"], O extends Return>(
   types: Type | ReadonlyArray<Type>,
   handler: (update: Update.Of<Type>) => O
 ): Handler<ReturnError<O>, Effect.Services<O>> => {
-  const accepted: ReadonlyArray<string> = typeof types === "string" ? [types] : types
-  const acceptsComments = accepted.some((type) => type.startsWith("comment_"))
-  const isAccepted = (update: Update.Update): update is Update.Of<Type> => accepted.includes(update.update_type)
+  const narrowed = narrow(types)
   return (update) => {
-    const taken = isAccepted(update) || !acceptsComments ? update : (asComment(update) ?? update)
-    return isAccepted(taken) ? (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>) : undefined
+    const taken = narrowed(update)
+    return taken === undefined ? undefined : (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>)
   }
 }
 

@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -12,12 +11,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
+import * as Deliveries from "./Deliveries.ts"
+import type { Delivery } from "./Delivery.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import { Inbox } from "./Inbox.ts"
@@ -378,79 +378,189 @@ export const fromLayer = <S, E, R>(
   )
 
 /**
- * What {@link run} accepts.
+ * What {@link deliveries} accepts.
  *
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions<R = never> {
-  /** Maximum number of handlers that run concurrently. Default: 64. */
-  readonly concurrency?: number | undefined
-  /** Maximum number of updates in memory, including those that are being handled. Default: 1000. */
-  readonly maxInMemory?: number | undefined
+export interface DeliveriesOptions<R = never> {
   /**
-   * When to retry a handler that failed. Its input is the cause of the failure. While an update is retried, later updates
-   * of its chat wait. Default: after 2, 4, 8, 16 and 32 seconds, except for errors that are permanent: refusals of the
-   * platform, such as `Forbidden` and `NotFound`, calls, uploads and stores that fail with `isRetryable: false`, and errors
-   * that are marked by `PermanentError`, such as `InvalidArguments`.
+   * How many updates of a chat may be emitted and not settled at a time. With 1, the next update is emitted when the one before
+   * is acknowledged or rejected. With more, or with `"unbounded"`, they are emitted in order and may be settled in any
+   * order. Default: 1.
    */
-  readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
-  /** Maximum duration of an attempt. An attempt that times out has failed. Default: 1 minute. */
-  readonly timeout?: Duration.Input | undefined
-  /** How long running handlers may continue when the program stops, before they are interrupted. Default: 10 seconds. */
-  readonly shutdownTimeout?: Duration.Input | undefined
+  readonly perChat?: number | "unbounded" | undefined
+  /** Maximum number of updates in memory. Default: 1000. */
+  readonly maxInMemory?: number | undefined
+  /** Maximum number of deliveries that are emitted and not settled. Default: `maxInMemory`. */
+  readonly maxUnsettled?: number | undefined
+  /**
+   * An update whose process died this many times while it was handled becomes a dead letter. After the first time, it is
+   * handled while nothing else is, so that updates that ran beside it do not become dead letters with it. At least 2.
+   * Default: 3.
+   */
+  readonly maxCrashes?: number | undefined
+  /**
+   * A delivery that is not settled within this time is logged and counted by `colloquy_updates_unsettled_total`. Its chat stays
+   * with this process. Default: 1 minute.
+   */
+  readonly unsettledAfter?: Duration.Input | undefined
   /**
    * Runs before an update becomes a dead letter, for example to notify the user or an operator. Its calls have the priority
-   * `reply`. The next update of the chat waits for it, for at most `timeout`. If it fails, the failure is logged, and the
-   * update becomes a dead letter nevertheless. If the process is killed, it can run twice for an update. It does not run for
-   * updates that cannot be decoded when they are received. Default: nothing runs.
+   * `reply`. The next update of the chat waits for it, for at most 1 minute or the `timeout` of `Updates.run`. If it fails, the
+   * failure is logged, and the update becomes a dead letter nevertheless. If the process is killed, it can run twice for an
+   * update. It does not run for updates that cannot be decoded when they are received. Default: nothing runs.
    */
   readonly onDeadLetter?: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
 }
 
 /**
- * Whether {@link run} interrupts its handlers immediately when it stops, and ignores `shutdownTimeout`. The layers of
- * `@colloquy/testing` set it, because virtual time does not advance while a test ends. Default: `false`.
+ * What {@link run} accepts.
  *
- * **Example** (Test the shutdown of a bot with the emulator)
- *
- * ```ts
- * import { Updates } from "@colloquy/core"
- * import { Effect } from "effect"
- *
- * const slowly = <E, R>(bot: Effect.Effect<void, E, R>) => Effect.provideService(bot, Updates.ImmediateShutdown, false)
- * ```
- *
- * @category references
+ * @category models
  * @since 0.1.0
  */
-export const ImmediateShutdown = Context.Reference<boolean>("@colloquy/core/Updates/ImmediateShutdown", {
-  defaultValue: () => false
-})
+export interface RunOptions<R = never>
+  extends Deliveries.RunForEachOptions, Pick<DeliveriesOptions<R>, "maxCrashes" | "maxInMemory" | "onDeadLetter"> {}
 
-const defaults = { concurrency: 64, maxInMemory: 1000, timeout: "1 minute", shutdownTimeout: "10 seconds" } as const
+const defaults = { concurrency: 64, maxInMemory: 1000, maxCrashes: 3, timeout: "1 minute" } as const
 
-const runWith = Effect.fnUntraced(function* <SourceE, E, R, R2>(
+const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
+  Number.isInteger(maxCrashes) && maxCrashes >= 2
+    ? Effect.void
+    : Effect.die(
+        new RangeError(`${name}: the option \`maxCrashes\` must be an integer of at least 2, but is ${maxCrashes}`)
+      )
+
+interface From<E> extends Pick<Source<E>, "inbox" | "source"> {
+  readonly services: Context.Context<never> | undefined
+}
+
+const deliveriesWith = <E, R>(
   name: string,
-  { inbox, source }: Pick<Source<SourceE>, "inbox" | "source">,
-  handler: Handler<E, R>,
-  options: RunOptions<R2> = {}
-) {
-  const { concurrency = defaults.concurrency, maxInMemory = defaults.maxInMemory } = options
-  yield* rules.checkPositiveInteger(name, "concurrency", concurrency)
-  yield* rules.checkPositiveInteger(name, "maxInMemory", maxInMemory)
-  return yield* consumer.run<E, R | R2, SourceE>(inbox, source, {
-    handler,
-    onDeadLetter: options.onDeadLetter,
-    concurrency,
-    maxInMemory,
-    retry: options.retry ?? consumer.defaultRetry,
-    timeout: Duration.fromInputUnsafe(options.timeout ?? defaults.timeout),
-    shutdownTimeout: (yield* ImmediateShutdown)
-      ? undefined
-      : Duration.fromInputUnsafe(options.shutdownTimeout ?? defaults.shutdownTimeout)
+  { inbox, services, source }: From<E>,
+  options: DeliveriesOptions<R>,
+  onDeadLetterTimeout: Duration.Input
+): Stream.Stream<Delivery, E, R> => {
+  const { maxCrashes = defaults.maxCrashes, maxInMemory = defaults.maxInMemory, onDeadLetter, perChat = 1 } = options
+  const { maxUnsettled = maxInMemory, unsettledAfter = defaults.timeout } = options
+  const ofChat = perChat === "unbounded" ? Infinity : perChat
+  const check = Effect.gen(function* () {
+    yield* rules.checkPositiveInteger(name, "perChat", ofChat === Infinity ? 1 : ofChat)
+    yield* rules.checkPositiveInteger(name, "maxInMemory", maxInMemory)
+    yield* rules.checkPositiveInteger(name, "maxUnsettled", maxUnsettled)
+    yield* checkCrashes(name, maxCrashes)
   })
-})
+  const emitted = consumer.deliveries(inbox, source, {
+    perChat: ofChat,
+    maxInMemory,
+    maxUnsettled,
+    maxCrashes,
+    unsettledAfter: Duration.fromInputUnsafe(unsettledAfter),
+    onDeadLetter,
+    onDeadLetterTimeout: Duration.fromInputUnsafe(onDeadLetterTimeout),
+    services
+  })
+  return Stream.unwrap(Effect.as(check, emitted))
+}
+
+/**
+ * A stream of the updates of the program, each with its acknowledgement: an update leaves the inbox when its delivery is
+ * acknowledged or rejected, whatever operators are between. {@link run} is this stream and `Deliveries.runForEach`.
+ *
+ * - With `perChat: 1`, the default, a chat's next update is emitted when the one before is acknowledged or rejected. Every
+ *   operator of `Stream`, also a concurrent one or a buffer, therefore keeps the order of each chat.
+ * - What is not acknowledged when the program stops or dies is emitted again, in order.
+ * - When the stream is closed, its source is stopped, and what is not acknowledged is given back to the inbox at once.
+ * - Every delivery has to be settled. One that an operator drops, for example `Stream.filter` or `Stream.debounce`, holds back
+ *   its chat until the stream is closed: use the operators of `Deliveries`, or acknowledge it.
+ * - Deliveries are emitted in arrays, and claimed and settled in batches.
+ *
+ * Ends when the source has ended and every delivery is settled. Fails with the error of the source. Dies if an option is
+ * not a positive whole number, or `maxCrashes` is below 2.
+ *
+ * **Example** (Answer four chats at a time, and skip the updates of other types)
+ *
+ * ```ts
+ * import { Deliveries, Messages, Updates } from "@colloquy/core"
+ *
+ * const echo = Updates.deliveries().pipe(
+ *   Deliveries.on("message_created"),
+ *   Deliveries.mapEffect((update) => Messages.reply(update, update.message?.body?.text ?? "?"), { concurrency: 4 }),
+ *   Deliveries.runDrain
+ * )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const deliveries = <R = never>(
+  options: DeliveriesOptions<R> = {}
+): Stream.Stream<Delivery, SourceError, NoInfer<R> | Updates> =>
+  Stream.unwrap(
+    Updates.use(({ inbox, source }) =>
+      Effect.succeed(
+        deliveriesWith("Updates.deliveries", { inbox, source, services: undefined }, options, defaults.timeout)
+      )
+    )
+  )
+
+/**
+ * The deliveries of a source that is a value. It is {@link deliveries} for a program with several bots: the effects that handle
+ * a delivery are run with the services of its source, so that calls are made by the bot that received the update, also after
+ * the streams of several bots were merged.
+ *
+ * **Example** (One pipeline for two bots)
+ *
+ * ```ts
+ * import { type BotApi, Deliveries, Messages, Updates } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * type Bot = Updates.Source<Updates.SourceError, BotApi.BotApi>
+ *
+ * const program = (shop: Bot, support: Bot) =>
+ *   Stream.merge(Updates.deliveriesFrom(shop), Updates.deliveriesFrom(support)).pipe(
+ *     Deliveries.on("message_created"),
+ *     Deliveries.runForEach((update) => Messages.reply(update, "Thank you"))
+ *   )
+ * ```
+ *
+ * API: Events.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const deliveriesFrom = <E, Services, R = never>(
+  source: Source<E, Services>,
+  options: DeliveriesOptions<R> = {}
+): Stream.Stream<Delivery<Update, Services>, E, Exclude<NoInfer<R>, Services>> =>
+  deliveriesWith(
+    "Updates.deliveriesFrom",
+    { ...source, services: source.services as Context.Context<never> },
+    options as DeliveriesOptions<Exclude<R, Services>>,
+    defaults.timeout
+  ) as Stream.Stream<Delivery<Update, Services>, E, Exclude<NoInfer<R>, Services>>
+
+const runWith = <E, S, E2, R, R2>(
+  name: string,
+  source: From<E>,
+  handler: Handler<E2, R>,
+  options: RunOptions<R2> = {}
+): Effect.Effect<void, E, Exclude<R | R2, S>> => {
+  const { concurrency = defaults.concurrency, maxCrashes, maxInMemory, onDeadLetter } = options
+  const timeout = options.timeout ?? defaults.timeout
+  // Handlers settle their deliveries, and time out.
+  const emitted = { maxCrashes, maxInMemory, onDeadLetter, maxUnsettled: concurrency, unsettledAfter: Infinity }
+  return rules
+    .checkPositiveInteger(name, "concurrency", concurrency)
+    .pipe(
+      Effect.andThen(
+        deliveriesWith(name, source, emitted, timeout).pipe(Deliveries.runForEach(handler, { ...options, concurrency }))
+      )
+    ) as Effect.Effect<void, E, Exclude<R | R2, S>>
+}
 
 /**
  * Runs the source of the program, and handles its updates.
@@ -510,7 +620,7 @@ export const run = <E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: RunOptions<R2>
 ): Effect.Effect<void, SourceError, R | NoInfer<R2> | Updates> =>
-  Updates.use((source) => runWith("Updates.run", source, handler, options))
+  Updates.use(({ inbox, source }) => runWith("Updates.run", { inbox, source, services: undefined }, handler, options))
 
 /**
  * Runs a source that is a value, and handles its updates. It is {@link run} for a program with several bots: the calls of the
@@ -542,7 +652,7 @@ export const runFrom = <SourceE, Services, E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: RunOptions<R2>
 ): Effect.Effect<void, SourceE, Exclude<R | NoInfer<R2>, Services>> =>
-  Effect.provideContext(runWith("Updates.runFrom", source, handler, options), source.services)
+  runWith("Updates.runFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
 
 /**
  * What {@link drain} accepts.
@@ -558,15 +668,15 @@ export interface DrainOptions<R = never> extends RunOptions<R> {
   readonly until?: "empty" | Duration.Input | undefined
 }
 
-const drainWith = <SourceE, E, R, R2>(
+const drainWith = <E, S, E2, R, R2>(
   name: string,
-  { drain, inbox, source }: Omit<Source<SourceE>, "services">,
-  handler: Handler<E, R>,
+  { drain, inbox, services, source }: From<E> & Pick<Source<E>, "drain">,
+  handler: Handler<E2, R>,
   { until = "empty", ...options }: DrainOptions<R2> = {}
-): Effect.Effect<boolean, SourceE, R | R2> => {
+): Effect.Effect<boolean, E, Exclude<R | R2, S>> => {
   // A webhook delivers to the inbox also while nothing is drained, and another `drain` may be running.
   const open = { ...inbox, close: Effect.void }
-  const run = runWith(name, { inbox: open, source: drain ?? source }, handler, options)
+  const run = runWith<E, S, E2, R, R2>(name, { inbox: open, source: drain ?? source, services }, handler, options)
   return until === "empty" ? Effect.as(run, true) : Effect.map(Effect.timeoutOption(run, until), Option.isSome)
 }
 
@@ -626,7 +736,7 @@ export const drain = <E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: DrainOptions<R2>
 ): Effect.Effect<boolean, SourceError, R | NoInfer<R2> | Updates> =>
-  Updates.use((source) => drainWith("Updates.drain", source, handler, options))
+  Updates.use((source) => drainWith("Updates.drain", { ...source, services: undefined }, handler, options))
 
 /**
  * Handles what waits for a source that is a value, and ends. It is {@link drain} for a program with several bots.
@@ -641,14 +751,19 @@ export const drainFrom = <SourceE, Services, E, R, R2 = never>(
   handler: Handler<E, R>,
   options?: DrainOptions<R2>
 ): Effect.Effect<boolean, SourceE, Exclude<R | NoInfer<R2>, Services>> =>
-  Effect.provideContext(drainWith("Updates.drainFrom", source, handler, options), source.services)
+  drainWith("Updates.drainFrom", { ...source, services: source.services as Context.Context<never> }, handler, options)
 
 /**
- * A stream of the updates of the bot, one at a time, the oldest first. It is an alternative to {@link run}.
+ * A stream of the updates of the bot, one at a time, the oldest first. It is the plain stream for sequential use:
+ * {@link deliveries} is faster, and keeps its guarantee with every operator.
  *
- * An update is acknowledged when the next one is requested, so an update that is being handled when the program stops is
- * emitted again after the restart. This holds only for consumers that handle one update at a time. With concurrency
- * (`Stream.mapEffect`) or a buffer, updates are acknowledged before they are handled: use {@link run} instead.
+ * An update is acknowledged when the next one is requested, or when the stream is closed after its consumer has succeeded. So
+ * it is handled at least once if the pipeline requests the next element after the current one was handled:
+ *
+ * | operators | at least once |
+ * |---|---|
+ * | `runForEach`, `mapEffect`, `tap`, `filter`, `map`, `take`, `throttle`, `scan` | yes |
+ * | `mapEffect` with concurrency, `buffer`, `groupedWithin`, `groupByKey`, `broadcast`, `share`, `merge`, `zip`, `debounce`, `runHead`, `runCollect` | no: updates are acknowledged before they are handled |
  *
  * **Example** (An echo bot)
  *
@@ -658,11 +773,7 @@ export const drainFrom = <SourceE, Services, E, R, R2 = never>(
  *
  * const echo = Updates.stream.pipe(
  *   Stream.filter((update) => update.update_type === "message_created"),
- *   Stream.runForEach(({ message }) =>
- *     message?.recipient.chat_id == null
- *       ? Effect.void
- *       : Messages.send({ chat_id: message.recipient.chat_id, text: message.body?.text ?? "?" })
- *   )
+ *   Stream.runForEach((update) => Messages.reply(update, update.message?.body?.text ?? "?"))
  * )
  * ```
  *
@@ -671,9 +782,12 @@ export const drainFrom = <SourceE, Services, E, R, R2 = never>(
  * @category running
  * @since 0.1.0
  */
-export const stream: Stream.Stream<Update, SourceError, Updates> = Stream.unwrap(
-  Updates.use(({ inbox, source }) => consumer.stream(inbox, source))
+export const stream: Stream.Stream<Update, SourceError, Updates> = consumer.sequential(
+  deliveries({ maxInMemory: 1, unsettledAfter: Infinity })
 )
+
+// Re-exported because bots that need no other function of `Deliveries` do not have to import it.
+export { ImmediateShutdown } from "./Deliveries.ts"
 
 // Re-exported because bots that need no other function of `Handler` do not have to import it.
 export { CurrentAttempt, on } from "./Handler.ts"

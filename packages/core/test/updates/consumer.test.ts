@@ -139,7 +139,12 @@ describe("consumer", () => {
               claims.push(held)
             })
           ),
-        commit: (commits) => Effect.tap(store.commit(commits), () => Effect.sync(() => void held--))
+        commit: (commits) =>
+          Effect.tap(store.commit(commits), () =>
+            Effect.sync(() => {
+              for (const { completed } of commits) held -= completed.length
+            })
+          )
       })
       const handle = () =>
         Effect.gen(function* () {

@@ -284,7 +284,7 @@ describe("workers.stop", () => {
         ),
         16_000
       )
-      assert.match(logs.join(), /1 partitions were not released/)
+      assert.match(logs.join(), /1 updates were not released/)
     }).pipe(Effect.provide(Layer.merge(InboxStore.layerMemory(), Logger.layer([logger]))))
   })
 })

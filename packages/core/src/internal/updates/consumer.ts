@@ -1,157 +1,161 @@
-import * as Cause from "effect/Cause"
+import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
+import type * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as ApiError from "../../ApiError.ts"
-import type { Handler } from "../../Handler.ts"
+import type { Delivery } from "../../Delivery.ts"
 import type { Inbox } from "../../Inbox.ts"
-import { isPermanentError } from "../../PermanentError.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
-import { StoreError } from "../../StoreError.ts"
-import { type Update, withMalformedWarning } from "../../Update.ts"
-import { UploadFailed } from "../../UploadError.ts"
+import type { Update } from "../../Update.ts"
+import { annotationsOf } from "./annotations.ts"
+import * as engine from "./engine.ts"
 import * as leases from "./leases.ts"
-import * as workers from "./workers.ts"
-
-const refusals = [
-  ApiError.Forbidden,
-  ApiError.NotFound,
-  ApiError.MethodNotAllowed,
-  ApiError.CommentsTimeoutExceeded,
-  ApiError.AddParticipantFailed,
-  ApiError.OperationRejected
-]
-
-/** Errors of this library that know whether a retry may succeed. The property of other errors may mean something else. */
-const isRetryableError = (error: unknown): boolean | undefined =>
-  error instanceof ApiError.RequestFailed || error instanceof StoreError || error instanceof UploadFailed
-    ? error.isRetryable
-    : undefined
-
-const isPermanent = (error: unknown): boolean =>
-  refusals.some((refusal) => error instanceof refusal) || isPermanentError(error) || isRetryableError(error) === false
-
-const isRetryable = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanent(reason.error)))
-
-/** Retries after 2, 4, 8, 16 and 32 seconds, unless the error is permanent. */
-export const defaultRetry = Schedule.exponential("2 seconds").pipe(
-  Schedule.upTo({ times: 5 }),
-  Schedule.setInputType<Cause.Cause<unknown>>(),
-  Schedule.while(({ input }) => isRetryable(input))
-)
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
 
-interface Options<E, R> {
-  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
-  readonly handler: Handler<E, R>
-  readonly concurrency: number
+/** If updates of a chat are not emitted one at a time, a chat that has many is claimed in larger parts. */
+const maxUpdatesOfChat = 256
+
+/** How many chats are expected to be handled concurrently if there is no limit. */
+const usualConcurrency = 64
+
+/** After updates of a process that died were claimed, claimed updates do not count as begun for this time. */
+const cautionMillis = 10_000
+
+export interface Options<R> {
+  readonly perChat: number
   readonly maxInMemory: number
-  readonly retry: Schedule.Schedule<unknown, Cause.Cause<unknown>>
-  readonly timeout: Duration.Duration
-  /** `undefined` for an immediate shutdown. */
-  readonly shutdownTimeout: Duration.Duration | undefined
+  readonly maxUnsettled: number
+  readonly maxCrashes: number
+  readonly unsettledAfter: Duration.Duration
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
+  readonly onDeadLetterTimeout: Duration.Duration
+  /** What is provided to the effects that handle the updates. */
+  readonly services: Context.Context<never> | undefined
 }
 
 /** Reading the statistics updates the gauges of the inbox. */
 const refreshMetrics = (inbox: Inbox["Service"]) =>
   Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
 
-/** Runs a source, and handles the updates of an inbox. */
-export const run = <E, R, SourceE>(
+/** Runs a source, and emits the updates of an inbox as deliveries. */
+export const deliveries = <E, R>(
   inbox: Inbox["Service"],
-  source: Effect.Effect<void, SourceE>,
-  options: Options<E, R>
-): Effect.Effect<void, SourceE, R> => Effect.scoped(runScoped(inbox, source, options))
+  source: Effect.Effect<void, E>,
+  options: Options<R>
+): Stream.Stream<Delivery, E, R> => Stream.unwrap(open(inbox, source, options))
 
-const runScoped = Effect.fnUntraced(function* <E, R, SourceE>(
+const open = Effect.fnUntraced(function* <E, R>(
   inbox: Inbox["Service"],
-  source: Effect.Effect<void, SourceE>,
-  options: Options<E, R>
+  source: Effect.Effect<void, E>,
+  options: Options<R>
 ) {
-  const { concurrency, handler, maxInMemory, onDeadLetter, retry, shutdownTimeout, timeout } = options
-  const maxUpdates = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * concurrency))))
-  const { claim, commit, forkSource, isHeld, waitForMore, wake } = yield* leases.make(inbox)
-  const pool = yield* workers.make({ handler, concurrency, timeout, retry, commit, isHeld, onDeadLetter, onEnd: wake })
-  const fiber = yield* forkSource(source)
+  const { maxInMemory, maxUnsettled, perChat } = options
+  const { wakeUp } = inbox
+  yield* inbox.open
+  const clock = yield* Clock.Clock
+  const held = yield* leases.make(inbox)
+  const fiber = yield* Effect.forkScoped(source)
+  fiber.addObserver(() => wakeUp.openUnsafe())
+  const emitter = yield* engine.make<E, R>(held, {
+    ...options,
+    stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
+    onEnd: () => wakeUp.openUnsafe()
+  })
+  yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
   yield* Effect.forkScoped(refreshMetrics(inbox))
 
-  const maxPartitions = () => Math.floor((maxInMemory - pool.size()) / maxUpdates)
+  const atOnce = Math.min(maxUnsettled, usualConcurrency)
+  const least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
+  const unsettledAfter = Duration.toMillis(options.unsettledAfter)
+  let maxUpdates = least
+  let carefulUntil = -Infinity
+  let begin = 0
 
-  const consume: Effect.Effect<void, SourceE> = Effect.gen(function* () {
+  const nextClaim = () => {
+    const maxPartitions = Math.floor((maxInMemory - emitter.size()) / maxUpdates)
+    if (maxPartitions < 1 || emitter.isStopping()) return undefined
+    const each = Math.min(perChat, maxUpdates)
+    const room = Math.floor(emitter.room() / each)
+    const isCareful = emitter.hasSuspects() || clock.currentTimeMillisUnsafe() < carefulUntil
+    // Partitions whose updates cannot begin at once are claimed for later.
+    begin = held.isShared && room > 0 && !isCareful ? each : 0
+    return { maxPartitions: begin > 0 ? Math.min(maxPartitions, room) : maxPartitions, maxUpdates, begin }
+  }
+
+  const claim = Effect.gen(function* () {
+    const claimed = yield* held.claim(nextClaim)
+    for (const partition of claimed) {
+      const isSuspect = partition.updates.some(({ crashes }) => crashes > 0)
+      if (begin > 0 && isSuspect) {
+        // Only what is being handled may count as begun, so these updates are released and claimed again.
+        carefulUntil = clock.currentTimeMillisUnsafe() + cautionMillis
+        emitter.giveBack(partition)
+      } else emitter.add(partition, begin)
+    }
+    emitter.dispatch()
+    if (perChat > 1 && claimed.length > 0) {
+      const isFull = claimed.some(({ updates }) => updates.length === maxUpdates)
+      const most = Math.min(maxUpdatesOfChat, Math.floor(maxInMemory / 4))
+      maxUpdates = isFull ? Math.max(least, Math.min(2 * maxUpdates, most)) : Math.max(least, maxUpdates >> 1)
+    }
+    return claimed.length
+  })
+
+  const tell = Effect.gen(function* () {
+    for (;;) {
+      yield* Effect.sleep(unsettledAfter / 4)
+      const late = emitter.report(clock.currentTimeMillisUnsafe() - unsettledAfter)
+      for (const { value } of late) {
+        emitter.metrics.unsettled(value)
+        const message =
+          `A delivery was not settled within ${Duration.format(options.unsettledAfter)}. Later updates of its chat can ` +
+          "wait for it. Every delivery needs one of ack, retry and reject."
+        yield* Effect.annotateLogs(Effect.logWarning(message), annotationsOf(value))
+      }
+      if (late.length > 0) emitter.dispatch()
+    }
+  })
+  if (Number.isFinite(unsettledAfter)) yield* Effect.forkScoped(tell)
+
+  const consume = Effect.gen(function* () {
     for (;;) {
       const wasDone = fiber.pollUnsafe() !== undefined
-      const claimed = yield* claim(maxPartitions, maxUpdates)
-      for (const partition of claimed) pool.start(partition)
-      if (claimed.length > 0) continue
+      if ((yield* claim) > 0) continue
       const exit = fiber.pollUnsafe()
-      if (exit !== undefined && (Exit.isFailure(exit) || (wasDone && pool.size() === 0))) return yield* exit
+      if (exit !== undefined && (Exit.isFailure(exit) || (wasDone && emitter.size() === 0))) return emitter.end(exit)
       // If the source ended during the claim, its last updates may not have been claimed.
-      if (exit === undefined || wasDone) yield* waitForMore
+      if (exit === undefined || wasDone) yield* held.waitForMore
     }
   })
-
-  const shutDown = inbox.close.pipe(
-    Effect.andThen(Fiber.interrupt(fiber)),
-    Effect.andThen(shutdownTimeout === undefined ? pool.stopNow : pool.stop(shutdownTimeout))
-  )
-  return yield* Effect.onExit(consume, () => shutDown)
+  yield* Effect.forkScoped(consume, { startImmediately: true })
+  return Stream.fromPull(Effect.succeed(emitter.pull))
 })
 
-/** An update that the stream has emitted. It is acknowledged when the next one is requested. */
-interface Emitted {
-  readonly partitionKey: string
-  readonly id: string
-}
-
-/** Runs a source, and emits the updates of an inbox one at a time, the oldest first. */
-export const stream = Effect.fnUntraced(function* <E>(inbox: Inbox["Service"], source: Effect.Effect<void, E>) {
-  const { claim, commit, forkSource, waitForMore } = yield* leases.make(inbox)
-  const clock = yield* Clock.Clock
-  const fiber = yield* forkSource(source)
-
-  const next: Effect.Effect<readonly [ReadonlyArray<Update>, Option.Option<Emitted>], E> = Effect.gen(function* () {
-    for (;;) {
-      const wasDone = fiber.pollUnsafe() !== undefined
-      const [partition] = yield* claim(() => 1, 1)
-      if (partition === undefined) {
-        if (wasDone) {
-          yield* Fiber.join(fiber)
-          return [[], Option.none()]
-        }
-        if (fiber.pollUnsafe() === undefined) yield* waitForMore
-        continue
-      }
-      const { key, updates } = partition
-      const [entry] = updates
-      // The updates may have been deleted from the database by hand.
-      if (entry === undefined) {
-        yield* commit(leases.releaseOf(key))
-        continue
-      }
-      const { id, update } = entry
-      const { decoded } = update
-      if (Result.isSuccess(decoded)) {
-        yield* withMalformedWarning(decoded.success, Effect.void)
-        return [[decoded.success], Option.some({ partitionKey: key, id })]
-      }
-      const failure = { error: decoded.failure.message, attempts: 0, failedAt: clock.currentTimeMillisUnsafe() }
-      yield* commit({ ...leases.releaseOf(key), completed: [{ id, failure }] })
-    }
-  })
-
-  const acknowledge = ({ id, partitionKey }: Emitted) =>
-    commit({ ...leases.releaseOf(partitionKey), completed: [{ id }] })
-
-  return Stream.paginate(undefined as Emitted | undefined, (emitted) =>
-    emitted === undefined ? next : Effect.andThen(acknowledge(emitted), next)
+/**
+ * Emits the values of deliveries one at a time. Each is acknowledged when the next one is requested, or when the stream is
+ * closed after its consumer has succeeded.
+ */
+export const sequential = <E, R>(self: Stream.Stream<Delivery, E, R>): Stream.Stream<Update, E, R> =>
+  Stream.transformPull(self, (pull, scope) =>
+    Effect.gen(function* () {
+      let last: Delivery | undefined
+      const acknowledge = Effect.suspend(() => {
+        const acknowledged = last === undefined ? Effect.void : leases.persist(last.ack)
+        last = undefined
+        return acknowledged
+      })
+      yield* Scope.addFinalizerExit(scope, (exit) => (Exit.isSuccess(exit) ? acknowledge : Effect.void))
+      const next: Pull.Pull<NonEmptyReadonlyArray<Update>, E> = Effect.map(pull, ([delivery]) => {
+        last = delivery
+        return [delivery.value] as const
+      })
+      return Effect.andThen(acknowledge, next)
+    })
   )
-})

@@ -1,20 +1,21 @@
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
-import type { Commit, Partition } from "../../InboxStore.ts"
+import type { ClaimedUpdate, Completed, Commit, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
 
-/** Updates that other processes enqueue do not open `wakeUp`, so a shared store is polled, less often while it is idle. */
+/** How long an idle consumer waits between two claims, in milliseconds. It is longer if the store wakes it up. */
 const pollInterval = 1000
-const idlePollInterval = 3000
+const idlePollInterval = 5000
 
 /** A lease is renewed this often before it expires. With 3, the event loop may be busy for two thirds of the lease. */
 const renewalsPerLease = 3
@@ -22,88 +23,210 @@ const renewalsPerLease = 3
 /** After a failure, leases are renewed again after this time, in milliseconds. */
 const failedRenewalInterval = 1000
 
-const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
+/** The last part of a lease does not count, because what was begun in time has to reach the platform in time. */
+const margin = 0.1
+
+/** The time limit of the writes that end the leases of a consumer. */
+const finishTimeout = "5 seconds"
+
+export const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
 
-/** A commit without its owner. */
-export type Change = Omit<Commit, "owner">
-
-/** Returns the change that ends the lease of a partition. */
-export const releaseOf = (partitionKey: string): Change => ({
-  partitionKey,
-  completed: [],
-  failed: [],
-  begun: [],
-  release: true
-})
+/** Settles a delivery, also if the store refuses it for now. */
+export const persist = (settled: Effect.Effect<void, StoreError>): Effect.Effect<void> =>
+  Effect.catch(
+    settled,
+    (error) => Effect.retry(Backoff.failedOnce(settled, Cause.fail(error)), storeBackoff) as Effect.Effect<void>
+  )
 
 /** A partition that this process has claimed. */
-interface Held {
+export interface Held {
+  readonly key: string
   /** The owner of the last claim. It changes when an expired lease is claimed again. */
   owner: string
-  /** When the lease expires. It is not renewed after that, because another process may have claimed the partition. */
-  until: number
-  /** The commit that releases the partition, while it is running. */
-  release: { readonly id: string | undefined } | undefined
+  /** When the lease began, before its request was sent: by the wall clock and by the monotonic clock, in milliseconds. */
+  wall: number
+  mono: number
+  /** Whether another process has claimed the partition. */
+  isLost: boolean
+  /** The ids that the running commit completes, if it releases the partition. */
+  releasing: ReadonlyArray<Completed> | undefined
   /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
   isClaimedAgain: boolean
+  /** Called when the partition is lost. */
+  onLost: () => void
 }
 
-const makeHeld = (owner: string, until: number): Held => ({ owner, until, release: undefined, isClaimedAgain: false })
+/** A change of a claimed partition: see `Commit`. */
+export interface Change {
+  readonly held: Held
+  readonly completed: ReadonlyArray<Completed>
+  readonly failed: ReadonlyArray<string>
+  readonly begun: ReadonlyArray<string>
+  readonly release: boolean
+}
+
+export interface Claimed {
+  readonly held: Held
+  readonly updates: ReadonlyArray<ClaimedUpdate>
+}
+
+const toCommit = ({ begun, completed, failed, held, release }: Change): Commit => ({
+  owner: held.owner,
+  partitionKey: held.key,
+  completed,
+  failed,
+  begun,
+  release
+})
 
 /**
- * Opens an inbox and claims partitions of it. The leases are renewed until the scope closes, which releases them.
- * Operations are retried while the store fails.
+ * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
+ * unavailable.
  */
-export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, wakeUp }: Inbox["Service"]) {
-  yield* open
+export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp }: Inbox["Service"]) {
   const clock = yield* Clock.Clock
+  const { isShared } = store
   // Without other processes, no lease has to end before this process does.
-  const leaseMillis = store.isShared ? Duration.toMillis(leaseDuration) : Infinity
+  const leaseMillis = isShared ? Duration.toMillis(leaseDuration) : Infinity
+  const validFor = leaseMillis * (1 - margin)
+  const renewalInterval = leaseMillis / renewalsPerLease
   /** The claimed partitions by key. Empty if the store is not shared. */
   const held = new Map<string, Held>()
+  /** All owners that may have leases. */
+  const owners = new Set<string>()
   let owner = yield* randomId
   let pollDelay = pollInterval
+  let isListening = false
   let isClosed = false
+  let isFailing = false
+  let requested = Deferred.makeUnsafe<void>()
+  let renewed = Deferred.makeUnsafe<void>()
 
-  const retryForever = <A>(effect: Effect.Effect<A, StoreError>): Effect.Effect<A> =>
-    Effect.catchCause(effect, (cause) => {
-      const retried = Backoff.failedOnce(effect, cause)
-      // After the scope has closed, nothing waits for the result.
-      const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : retried))
-      return Effect.retry(attempt, storeBackoff) as Effect.Effect<A>
-    })
+  const wallNow = () => clock.currentTimeMillisUnsafe()
+  const monoNow = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-  const forOwners = <A>(use: (owner: string) => Effect.Effect<A, StoreError>) => {
-    const owners = new Set([owner])
-    for (const partition of held.values()) owners.add(partition.owner)
-    return Effect.forEach(owners, use, { discard: true })
+  const makeHeld = (key: string, owner: string, wall: number, mono: number): Held => ({
+    key,
+    owner,
+    wall,
+    mono,
+    isLost: false,
+    releasing: undefined,
+    isClaimedAgain: false,
+    onLost: () => undefined
+  })
+
+  /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
+  const isValid = ({ isLost, mono, wall }: Held): boolean =>
+    !isShared || (!isLost && wallNow() - wall < validFor && monoNow() - mono < validFor)
+
+  const lose = (partition: Held): void => {
+    partition.isLost = true
+    if (held.get(partition.key) === partition) held.delete(partition.key)
+    partition.onLost()
   }
 
+  const warnOfLoss = (count: number) =>
+    Effect.logWarning(
+      `${count} partitions were lost, because their leases expired and another process claimed them. It handles their ` +
+        "updates again. Running handlers of these partitions are interrupted."
+    )
+
+  const isRetried = (error: StoreError): boolean => error.isRetryable
+
+  const retryWhile = <A>(
+    effect: Effect.Effect<A, StoreError>,
+    isRetried: (error: StoreError) => boolean
+  ): Effect.Effect<A, StoreError> =>
+    Effect.catchIf(effect, isRetried, (error) => {
+      const retried = Backoff.failedOnce(effect, Cause.fail(error))
+      // After the scope has closed, nothing waits for the result.
+      const attempt = Effect.suspend(() => (isClosed ? Effect.interrupt : retried))
+      return Effect.retry(attempt, { schedule: storeBackoff, while: isRetried })
+    })
+
+  const renewAll = Effect.suspend(() => {
+    const wall = wallNow()
+    const mono = monoNow()
+    const sent = [...held.values()]
+    const names = new Set(sent.map(({ owner }) => owner))
+    return Effect.flatMap(
+      Effect.forEach(names, (name) =>
+        Effect.map(store.renew(name, leaseMillis), (keys) => keys.map((key) => [key, name] as const))
+      ),
+      (renewed) => {
+        const ownerOf = new Map(renewed.flat())
+        let lost = 0
+        for (const partition of sent) {
+          if (held.get(partition.key) !== partition) continue
+          const name = ownerOf.get(partition.key)
+          if (name !== undefined) Object.assign(partition, { owner: name, wall, mono })
+          else if (partition.releasing === undefined) {
+            lost++
+            lose(partition)
+          }
+        }
+        return lost === 0 ? Effect.void : warnOfLoss(lost)
+      }
+    )
+  })
+
   const keepRenewing = Effect.gen(function* () {
-    const interval = leaseMillis / renewalsPerLease
-    let isFailing = false
     for (;;) {
-      yield* Effect.sleep(isFailing ? Math.min(failedRenewalInterval, interval) : interval)
-      if (held.size === 0) continue
-      const now = clock.currentTimeMillisUnsafe()
-      const renewed = yield* Effect.result(forOwners((name) => store.renew(name, leaseMillis)))
-      if (Result.isSuccess(renewed)) {
-        for (const partition of held.values()) if (partition.until > now) partition.until = now + leaseMillis
+      if (isFailing) yield* Effect.sleep(Math.min(failedRenewalInterval, renewalInterval))
+      else yield* Effect.timeoutOption(Deferred.await(requested), renewalInterval)
+      requested = Deferred.makeUnsafe()
+      if (held.size > 0) {
+        const result = yield* Effect.result(renewAll)
+        if (Result.isFailure(result) && !isFailing) {
+          yield* Effect.logWarning(`The leases of the inbox were not renewed. ${result.failure.message}`)
+        }
+        isFailing = Result.isFailure(result)
       }
-      if (Result.isFailure(renewed) && !isFailing) {
-        yield* Effect.logWarning(`The leases of the inbox were not renewed. ${renewed.failure.message}`)
-      }
-      isFailing = Result.isFailure(renewed)
+      Deferred.doneUnsafe(renewed, Exit.void)
+      renewed = Deferred.makeUnsafe()
     }
   })
-  yield* Effect.addFinalizer(() => {
-    isClosed = true
-    return Effect.ignore(Effect.timeoutOption(forOwners(store.release), "5 seconds"))
+  if (isShared) yield* Effect.forkScoped(keepRenewing)
+
+  /** Renews the leases at once, unless the last renewal failed. Returns after the next renewal, also if it fails. */
+  const renewNow = Effect.suspend(() => {
+    Deferred.doneUnsafe(requested, Exit.void)
+    return Deferred.await(renewed)
   })
-  if (store.isShared) yield* Effect.forkScoped(keepRenewing)
+
+  /** Waits until the lease is certain. Interrupts if the partition is lost. */
+  const confirm = (partition: Held): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (partition.isLost) return Effect.interrupt
+      return isValid(partition) ? Effect.void : Effect.andThen(renewNow, confirm(partition))
+    })
+
+  /** After the process was suspended, its leases are renewed before a claim could take them for those of a dead process. */
+  const renewDoubtful = Effect.suspend(() => {
+    for (const partition of held.values()) if (!isValid(partition)) return isFailing ? Effect.void : renewNow
+    return Effect.void
+  })
+
+  if (isShared && store.listen !== undefined) {
+    const { listen } = store
+    const listening = Effect.tap(
+      listen(() => wakeUp.openUnsafe()),
+      Effect.sync(() => {
+        isListening = true
+      })
+    )
+    yield* Effect.forkScoped(Effect.ignore(Effect.retry(listening, storeBackoff)))
+  }
+
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isClosed = true
+    })
+  )
 
   // A failed claim may have been executed. Its leases expire because the owner is not used, and so not renewed, any more.
   const changeOwner = Effect.map(randomId, (name) => {
@@ -111,90 +234,112 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, open, store, w
   })
 
   /**
-   * The claimed partitions without those that this process is still handling: their leases expired, for example while the
-   * store was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried.
+   * The claimed partitions without those that this process still handles: their leases expired, for example while the store
+   * was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried.
    */
-  const withoutHeld = (
-    partitions: ReadonlyArray<Partition>,
-    newOwner: string,
-    until: number
-  ): ReadonlyArray<Partition> =>
-    partitions.filter(({ key, updates }) => {
+  const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) =>
+    partitions.flatMap(({ key, updates }): ReadonlyArray<Claimed> => {
       const partition = held.get(key)
-      // If the partition was released, but the result of the commit is not known yet, its completed update is gone.
+      // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
       const isHeld =
         partition !== undefined &&
-        (partition.release === undefined ||
-          (partition.release.id !== undefined && partition.release.id === updates[0]?.id))
+        (partition.releasing === undefined || partition.releasing.some(({ id }) => id === updates[0]?.id))
       if (isHeld) {
-        partition.owner = newOwner
-        return false
+        Object.assign(partition, { owner: newOwner, wall, mono })
+        return []
       }
       if (partition !== undefined) partition.isClaimedAgain = true
-      held.set(key, makeHeld(newOwner, until))
-      return true
+      const claimed = makeHeld(key, newOwner, wall, mono)
+      held.set(key, claimed)
+      return [{ held: claimed, updates }]
     })
 
-  const commitShared = ({ partitionKey, release, ...change }: Change): Effect.Effect<void> => {
-    const partition = held.get(partitionKey) ?? makeHeld(owner, 0)
-    if (release) partition.release = { id: change.completed[0]?.id }
-    const commit = Effect.suspend(() =>
-      partition.isClaimedAgain
-        ? Effect.void
-        : store.commit([{ owner: partition.owner, partitionKey, release, ...change }])
+  const claimShared = (request: { maxPartitions: number; maxUpdates: number; begin: number }) =>
+    Effect.suspend(() => {
+      const name = owner
+      const wall = wallNow()
+      const mono = monoNow()
+      owners.add(name)
+      return Effect.map(
+        Effect.tapError(store.claim({ owner: name, leaseDuration: leaseMillis, ...request }), () => changeOwner),
+        (partitions) => {
+          if (partitions.length > 0) pollDelay = pollInterval
+          return adopt(partitions, name, wall, mono)
+        }
+      )
+    })
+
+  const claimOwn = ({ maxPartitions, maxUpdates }: { maxPartitions: number; maxUpdates: number }) =>
+    Effect.map(
+      store.claim({ owner, leaseDuration: leaseMillis, maxPartitions, maxUpdates, begin: 0 }),
+      (partitions): ReadonlyArray<Claimed> =>
+        partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
     )
-    return Effect.map(retryForever(commit), () => {
-      if (release && held.get(partitionKey) === partition) held.delete(partitionKey)
+
+  const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<void, StoreError> => {
+    for (const { completed, held, release } of changes) if (release) held.releasing = completed
+    return Effect.suspend(() => {
+      const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
+      if (live.length === 0) return Effect.void
+      return Effect.flatMap(store.commit(live.map(toCommit)), (results) => {
+        let lost = 0
+        live.forEach(({ held: partition, release }, index) => {
+          // The result of a release that was repeated says nothing: the partition is released in any case.
+          if (release) {
+            if (held.get(partition.key) === partition) held.delete(partition.key)
+          } else if (results[index] === "leaseLost") {
+            lost++
+            lose(partition)
+          }
+        })
+        return lost === 0 ? Effect.void : warnOfLoss(lost)
+      })
     })
   }
 
   return {
-    /** Claims partitions. `maxPartitions` is read at each attempt. */
-    claim: (maxPartitions: () => number, maxUpdates: number): Effect.Effect<ReadonlyArray<Partition>> =>
-      retryForever(
-        Effect.suspend(() => {
-          wakeUp.closeUnsafe()
-          const max = maxPartitions()
-          if (max < 1) return Effect.succeed([])
-          const now = clock.currentTimeMillisUnsafe()
-          const name = owner
-          const claim = store.claim({
-            owner: name,
-            leaseDuration: leaseMillis,
-            maxPartitions: max,
-            maxUpdates,
-            begin: 1
-          })
-          if (!store.isShared) return claim
-          return Effect.map(
-            Effect.tapError(claim, () => changeOwner),
-            (partitions) => {
-              if (partitions.length > 0) pollDelay = pollInterval
-              return withoutHeld(partitions, name, now + leaseMillis)
-            }
-          )
-        })
-      ),
-    commit: (change: Change): Effect.Effect<void> =>
-      store.isShared ? commitShared(change) : Effect.asVoid(retryForever(store.commit([{ owner, ...change }]))),
-    /** Whether the lease of a claimed partition has not expired. */
-    isHeld: (partitionKey: string): boolean =>
-      !store.isShared || (held.get(partitionKey)?.until ?? 0) > clock.currentTimeMillisUnsafe(),
+    isShared,
+    isValid,
+    confirm,
+    /**
+     * Claims partitions. `request` is read at each attempt, and nothing is claimed if it returns `undefined`. With `begin`
+     * above 0, this many first updates of each partition count as begun.
+     */
+    claim: (
+      request: () => { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number } | undefined
+    ): Effect.Effect<ReadonlyArray<Claimed>> => {
+      const claim = Effect.suspend((): Effect.Effect<ReadonlyArray<Claimed>, StoreError> => {
+        wakeUp.closeUnsafe()
+        const options = request()
+        if (options === undefined) return Effect.succeed([])
+        return isShared ? claimShared(options) : claimOwn(options)
+      })
+      return Effect.orDie(retryWhile(isShared ? Effect.andThen(renewDoubtful, claim) : claim, () => true))
+    },
+    /**
+     * Applies changes in one write, and retries while the store is unavailable. Partitions that are found to be lost have
+     * `isLost` set.
+     */
+    commit: (changes: ReadonlyArray<Change>): Effect.Effect<void, StoreError> =>
+      retryWhile(isShared ? commitShared(changes) : Effect.asVoid(store.commit(changes.map(toCommit))), isRetried),
+    /** Applies the last changes and ends all leases, if that is possible within 5 seconds. */
+    finish: (changes: ReadonlyArray<Change>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        isClosed = true
+        const last = changes.filter(({ held }) => !held.isLost)
+        const commit = last.length === 0 ? Effect.void : Effect.asVoid(store.commit(last.map(toCommit)))
+        const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
+        return Effect.ignore(Effect.timeoutOption(Effect.andThen(Effect.ignore(commit), release), finishTimeout))
+      }),
     /** Waits until there may be partitions to claim. */
-    waitForMore: store.isShared
+    waitForMore: isShared
       ? Effect.map(
-          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, pollDelay)),
+          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, isListening ? idlePollInterval : pollDelay)),
           (woken) => {
             pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
           }
         )
-      : wakeUp.await,
-    wake: () => void wakeUp.openUnsafe(),
-    /** Runs a source. Its end opens `wakeUp`. */
-    forkSource: <E, R>(
-      source: Effect.Effect<void, E, R>
-    ): Effect.Effect<Fiber.Fiber<void, E>, never, R | Scope.Scope> =>
-      Effect.tap(Effect.forkScoped(source), (fiber) => Effect.sync(() => fiber.addObserver(() => wakeUp.openUnsafe())))
+      : wakeUp.await
   }
 })
 

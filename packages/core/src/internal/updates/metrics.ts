@@ -57,7 +57,10 @@ export const makeInboxMetrics = (program: Context.Context<never>) => {
   }
 }
 
-const handled = byType(counter("colloquy_updates_handled_total", "Updates whose handler succeeded"))
+const handled = byType(counter("colloquy_updates_handled_total", "Updates that were acknowledged"))
+const unsettled = byType(
+  counter("colloquy_updates_unsettled_total", "Deliveries that were neither acknowledged nor rejected for a long time")
+)
 const unhandled = byType(counter("colloquy_updates_unhandled_total", "Updates that no handler took"))
 const failed = byType(counter("colloquy_updates_failed_total", "Attempts of handlers that failed"))
 const deadLettered = byType(
@@ -73,12 +76,14 @@ const duration = byType(
 export const makeHandlerMetrics = (program: Context.Context<never>) => {
   const context = metricContext(program)
   return {
-    handled: ({ update_type }: Update, millis: number): void => {
-      handled(update_type).updateUnsafe(1, context)
-      duration(update_type).updateUnsafe(millis / 1000, context)
-    },
+    handled: ({ update_type }: Update): void => handled(update_type).updateUnsafe(1, context),
+    duration: ({ update_type }: Update, millis: number): void =>
+      duration(update_type).updateUnsafe(millis / 1000, context),
+    unsettled: ({ update_type }: Update): void => unsettled(update_type).updateUnsafe(1, context),
     unhandled: ({ update_type }: Update): void => unhandled(update_type).updateUnsafe(1, context),
     failed: ({ update_type }: Update): void => failed(update_type).updateUnsafe(1, context),
     deadLettered: ({ update_type }: Update): void => deadLettered(update_type).updateUnsafe(1, context)
   }
 }
+
+export type HandlerMetrics = ReturnType<typeof makeHandlerMetrics>

@@ -1,0 +1,75 @@
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { Failure } from "../../InboxStore.ts"
+import type { DeadLetter } from "../../QueuedUpdate.ts"
+import { annotationsOf } from "./annotations.ts"
+import { contextOf } from "./handling.ts"
+import type { Queued } from "./lanes.ts"
+import type { HandlerMetrics } from "./metrics.ts"
+
+export interface Options<R> {
+  readonly context: Context.Context<R>
+  readonly clock: Clock.Clock
+  readonly metrics: HandlerMetrics
+  readonly maxCrashes: number
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
+  readonly timeout: Duration.Duration
+}
+
+/** Why an update is not handled at all. */
+const problemOf = ({ entry: { attempts, crashes, update } }: Queued, maxCrashes: number) => {
+  if (Result.isFailure(update.decoded)) return { error: update.decoded.failure.message, attempts: 0 }
+  if (crashes < maxCrashes) return undefined
+  const error =
+    `The process died ${crashes} times while the update was handled. It is not handled again, because it may be the ` +
+    "cause."
+  return { error, attempts }
+}
+
+/** What happens before an update becomes a dead letter. */
+export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, timeout }: Options<R>) => {
+  const failureOf = (queued: Queued, cause: Cause.Cause<unknown>): Failure => {
+    const problem = problemOf(queued, maxCrashes) ?? { error: Cause.pretty(cause), attempts: queued.attempt }
+    return { ...problem, failedAt: clock.currentTimeMillisUnsafe() }
+  }
+
+  const timedOut = () =>
+    Effect.die(new Cause.TimeoutError(`The function \`onDeadLetter\` took longer than ${Duration.format(timeout)}.`))
+
+  const run = (queued: Queued, failure: Failure): Effect.Effect<void> => {
+    // An update whose process died again and again must not do so in `onDeadLetter`.
+    if (onDeadLetter === undefined || queued.entry.crashes > maxCrashes) return Effect.void
+    const { id, update } = queued.entry
+    return Effect.suspend(() => onDeadLetter({ id, update, ...failure })).pipe(
+      Effect.withSpan("Updates.onDeadLetter"),
+      Effect.timeoutOrElse({ duration: timeout, orElse: timedOut }),
+      Effect.provideContext(contextOf(context, [queued], 1)),
+      Effect.catchCause((cause) =>
+        Effect.logError("The function `onDeadLetter` failed. The update is a dead letter nevertheless.", cause)
+      ),
+      Effect.asVoid
+    )
+  }
+
+  return {
+    failureOf,
+    /** Whether the update becomes a dead letter without being handled. */
+    isUnusable: (queued: Queued): boolean => problemOf(queued, maxCrashes) !== undefined,
+    /** Logs and runs `onDeadLetter`. Only an interruption prevents the update from becoming a dead letter. */
+    announce: (queued: Queued, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+      const failure = failureOf(queued, cause)
+      const { decoded } = queued.entry.update
+      if (Result.isFailure(decoded)) return run(queued, failure)
+      metrics.deadLettered(decoded.success)
+      const why = problemOf(queued, maxCrashes)?.error ?? `The handler failed ${failure.attempts} times.`
+      return Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`).pipe(
+        Effect.annotateLogs(annotationsOf(decoded.success)),
+        Effect.andThen(run(queued, failure))
+      )
+    }
+  }
+}

@@ -1,0 +1,423 @@
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import type * as Pull from "effect/Pull"
+import type { DeadLetter } from "../../QueuedUpdate.ts"
+import type { StoreError } from "../../StoreError.ts"
+import { withMalformedWarning } from "../../Update.ts"
+import { annotationsOf } from "./annotations.ts"
+import * as deadLetters from "./deadLetters.ts"
+import { Lane, makeSelection, type OpenChange, type Queued, type Source } from "./lanes.ts"
+import { type Claimed, type Leases, persist } from "./leases.ts"
+import { makeHandlerMetrics } from "./metrics.ts"
+import type { Settlement } from "./settlement.ts"
+
+export interface Options<R> {
+  readonly perChat: number
+  readonly maxUnsettled: number
+  readonly maxCrashes: number
+  readonly onDeadLetter: ((deadLetter: DeadLetter) => Effect.Effect<unknown, unknown, R>) | undefined
+  readonly onDeadLetterTimeout: Duration.Duration
+  /** What is provided to the effects that handle the updates. */
+  readonly services: Context.Context<never> | undefined
+  /** Stops the source of the updates. */
+  readonly stopSource: Effect.Effect<void>
+  /** Called when partitions may be claimed again. */
+  readonly onEnd: () => void
+}
+
+/** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
+const maxBuffered = 64
+
+const openChange = (lane: Lane): OpenChange =>
+  (lane.change ??= { lane, held: lane.held, completed: [], failed: [], begun: [], release: false })
+
+/**
+ * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun before
+ * it is emitted. The mark is part of the claim, or of the commit that makes room for the delivery, so it costs no write.
+ */
+export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: Options<R>) {
+  const { maxCrashes, maxUnsettled, perChat, services } = options
+  const program = yield* Effect.context<R>()
+  const context = services === undefined ? program : Context.merge(program, services)
+  const clock = yield* Clock.Clock
+  const fork = Effect.runForkWith(context)
+  const metrics = makeHandlerMetrics(context)
+  const { onDeadLetter, onDeadLetterTimeout: timeout } = options
+  const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
+  const selection = makeSelection()
+  const lanes = new Set<Lane>()
+  /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
+  const background = new Set<Fiber.Fiber<unknown, unknown>>()
+  const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
+  let buffer: Array<Queued> = []
+  let resume: (() => void) | undefined
+  let end: Exit.Exit<void, E> | undefined
+  let inMemory = 0
+  /** Number of updates that are emitted and not settled, those that are being settled included. */
+  let unsettled = 0
+  /** How many of them were reported. Updates that have to be alone do not wait for these. */
+  let reported = 0
+  let isStopping = false
+
+  const wake = (): void => {
+    const waiter = resume
+    resume = undefined
+    waiter?.()
+  }
+
+  const inBackground = (effect: Effect.Effect<unknown, unknown>, then: () => void): void => {
+    const fiber = fork(effect)
+    background.add(fiber)
+    fiber.addObserver(() => {
+      background.delete(fiber)
+      then()
+    })
+  }
+
+  const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - buffer.length)
+
+  const endLane = (lane: Lane): void => {
+    if (!lanes.delete(lane)) return
+    inMemory -= lane.updates.length
+    options.onEnd()
+  }
+
+  const close = (queued: Queued): void => {
+    queued.lane.settled(queued)
+    unsettled--
+    if (queued.isReported) reported--
+    queued.isReported = false
+  }
+
+  const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
+    for (const { entry, isMarked, lane } of started) {
+      if (isMarked) continue
+      if (lane.change === undefined) changes.push(openChange(lane))
+      lane.change!.begun.push(entry.id)
+    }
+  }
+
+  const warn = ({ value }: Queued): void => {
+    const warning = withMalformedWarning(value, Effect.void)
+    if (warning !== Effect.void) fork(Effect.annotateLogs(warning, annotationsOf(value)))
+  }
+
+  const emit = (queued: Queued): void => {
+    if (queued.isLost) return
+    queued.isMarked = true
+    if (isStopping) {
+      close(queued)
+      queued.lane.open--
+      endIfFinished(queued.lane)
+    } else if (dead.isUnusable(queued)) {
+      const cause = Cause.die("The update is not handled.")
+      inBackground(persist(queued.reject(cause)), () => undefined)
+    } else {
+      if (queued.attempt === 1) warn(queued)
+      buffer.push(queued)
+    }
+  }
+
+  const emitAll = (started: ReadonlyArray<Queued>): void => {
+    for (const queued of started) emit(queued)
+    if (buffer.length > 0) wake()
+  }
+
+  const takeBack = (started: ReadonlyArray<Queued>): void => {
+    for (const queued of started) {
+      if (queued.isLost) continue
+      close(queued)
+      if (isStopping) queued.lane.open--
+      else queued.lane.retried.unshift(queued)
+      selection.add(queued.lane)
+    }
+  }
+
+  /** Emits what may be emitted. */
+  const dispatch = (): void => {
+    if (isStopping) return
+    const started = selection.take(room(), unsettled - reported)
+    if (started.length === 0) return
+    unsettled += started.length
+    const changes: Array<OpenChange> = []
+    if (leases.isShared) mark(changes, started)
+    if (changes.length === 0) return emitAll(started)
+    fork(
+      commit(
+        changes,
+        () => emitAll(started),
+        () => takeBack(started)
+      )
+    )
+  }
+
+  /** Commits changes. Goes on by itself if the caller is interrupted. */
+  const commit = (
+    changes: ReadonlyArray<OpenChange>,
+    onApplied: () => void,
+    onRefused: () => void
+  ): Effect.Effect<void, StoreError> => {
+    for (const { lane } of changes) {
+      lane.commits++
+      lane.change = undefined
+    }
+    const onEnd = (isApplied: boolean): void => {
+      for (const { lane } of changes) lane.commits--
+      if (isApplied) onApplied()
+      else onRefused()
+      for (const { lane, release } of changes) {
+        if (isApplied && release) endLane(lane)
+        else {
+          endIfFinished(lane)
+          selection.add(lane)
+        }
+      }
+      dispatch()
+    }
+    const applied = leases.commit(changes)
+    return Effect.onExit(applied, (exit) => {
+      if (Exit.isSuccess(exit)) onEnd(true)
+      else if (!Cause.hasInterruptsOnly(exit.cause)) onEnd(false)
+      else fork(Effect.onExit(applied, (again) => Effect.sync(() => onEnd(Exit.isSuccess(again)))))
+      return Effect.void
+    })
+  }
+
+  /** Releases a lane whose updates are settled. The commit that settles the last one mostly does it. */
+  const endIfFinished = (lane: Lane): void => {
+    if (lane.held.isLost || lane.isReleasing || lane.commits > 0 || !lane.isFinished(isStopping)) return
+    lane.isReleasing = true
+    const change = openChange(lane)
+    change.release = true
+    fork(
+      Effect.ignore(
+        commit(
+          [change],
+          () => undefined,
+          () => endLane(lane)
+        )
+      )
+    )
+  }
+
+  const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement): void => {
+    const { entry, lane } = root as Queued
+    if (lane.change === undefined) changes.push(openChange(lane))
+    const { completed, failed } = lane.change!
+    if (outcome._tag === "ack") completed.push({ id: entry.id })
+    else if (outcome._tag === "retry") failed.push(entry.id)
+    else completed.push({ id: entry.id, failure: dead.failureOf(root as Queued, outcome.cause) })
+    if (outcome._tag !== "retry" || isStopping) lane.open--
+  }
+
+  const emitAgain = (queued: Queued): void => {
+    const { lane } = queued
+    if (lane.held.isLost) return
+    if (isStopping) {
+      lane.open--
+      return endIfFinished(lane)
+    }
+    lane.retried.push(queued)
+    selection.add(lane)
+    dispatch()
+  }
+
+  const onSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {
+    const queued = root as Queued
+    if (queued.isLost) return
+    close(queued)
+    if (outcome._tag === "ack") metrics.handled(queued.value)
+    if (outcome._tag !== "retry") return
+    queued.isMarked = false
+    queued.emittedAt = 0
+    queued.attempt++
+    queued.handling.answers.attempt = queued.attempt
+    if (wasStopping) return
+    if (outcome.after > 0) inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
+    else emitAgain(queued)
+  }
+
+  const onNotSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {
+    const queued = root as Queued
+    if (queued.isLost) return
+    queued.isSettled = false
+    if (outcome._tag !== "retry" || wasStopping) queued.lane.open++
+  }
+
+  /** Settles updates, and begins as many others, in one write. */
+  const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> =>
+    Effect.suspend(() => {
+      const wasStopping = isStopping
+      const changes: Array<OpenChange> = []
+      for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement)
+      if (changes.length === 0) return Effect.void
+      for (const change of changes) {
+        const { lane } = change
+        if (lane.commits === 0 && lane.isFinished(isStopping)) lane.isReleasing = change.release = true
+      }
+      let started: ReadonlyArray<Queued> = []
+      if (leases.isShared && !isStopping) {
+        for (const { lane } of changes) selection.add(lane)
+        const count = Math.min(settlements.length, bufferSize - buffer.length)
+        started = selection.take(count, unsettled - settlements.length - reported)
+        unsettled += started.length
+        mark(changes, started)
+      }
+      return commit(
+        changes,
+        () => {
+          for (const settlement of settlements) onSettled(settlement, wasStopping)
+          emitAll(started)
+        },
+        () => {
+          for (const { lane, release } of changes) if (release) lane.isReleasing = false
+          for (const settlement of settlements) onNotSettled(settlement, wasStopping)
+          takeBack(started)
+        }
+      )
+    })
+
+  const settle = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
+    if (settlements.every(({ outcome, root }) => outcome._tag !== "reject" || root.isLost)) return write(settlements)
+    const announced = Effect.forEach(
+      settlements,
+      ({ outcome, root }) =>
+        outcome._tag === "reject" && !root.isLost ? dead.announce(root as Queued, outcome.cause) : Effect.void,
+      { discard: true, concurrency: "unbounded" }
+    )
+    const onInterrupt = Effect.sync(() => {
+      for (const { root } of settlements) (root as Queued).isSettled = false
+    })
+    return Effect.andThen(
+      Effect.onInterrupt(announced, () => onInterrupt),
+      write(settlements)
+    )
+  }
+
+  const lose = (lane: Lane): void => {
+    for (const queued of lane.emitted) {
+      unsettled--
+      if (queued.isReported) reported--
+      queued.onLost?.()
+    }
+    buffer = buffer.filter((queued) => queued.lane !== lane)
+    endLane(lane)
+    dispatch()
+  }
+
+  const stop: Effect.Effect<void> = Effect.suspend(() => {
+    if (isStopping) return Effect.void
+    isStopping = true
+    selection.clear()
+    for (const queued of buffer) {
+      close(queued)
+      queued.lane.open--
+    }
+    buffer = []
+    for (const fiber of background) fiber.interruptUnsafe()
+    for (const lane of lanes) {
+      lane.open -= lane.retried.length
+      lane.retried.length = 0
+      endIfFinished(lane)
+    }
+    return options.stopSource
+  })
+
+  const source: Source = {
+    settle,
+    stop,
+    metrics,
+    leases,
+    makeHandling: (held, chat_id) => ({
+      chat_id,
+      services,
+      lease: leases.isShared ? leases.confirm(held) : undefined,
+      answers: { attempt: 1, isRedelivered: false, attempts: undefined },
+      base: undefined,
+      context: undefined
+    })
+  }
+
+  const waitForMore = Effect.callback<void>((done) => {
+    resume = () => done(Effect.void)
+    return Effect.sync(() => {
+      resume = undefined
+    })
+  })
+
+  const pull: Pull.Pull<NonEmptyReadonlyArray<Queued>, E> = Effect.suspend(() => {
+    const [first, ...others] = buffer
+    if (first !== undefined) {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const queued of buffer) queued.emittedAt = now
+      buffer = []
+      dispatch()
+      return Effect.succeed([first, ...others] as const)
+    }
+    if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
+    return Effect.andThen(waitForMore, pull)
+  })
+
+  return {
+    pull,
+    stop,
+    metrics,
+    /** Number of updates in memory. */
+    size: (): number => inMemory,
+    isStopping: (): boolean => isStopping,
+    /** Number of partitions whose next update would be emitted at once. */
+    room: (): number => room() - selection.size(),
+    hasSuspects: selection.hasSuspects,
+    /** Adds a claimed partition. The store has marked its first updates as begun. */
+    add: (claimed: Claimed, begun: number): void => {
+      const lane = new Lane(source, claimed, perChat, begun)
+      claimed.held.onLost = () => lose(lane)
+      lanes.add(lane)
+      inMemory += lane.updates.length
+      // The updates may have been deleted from the database by hand.
+      if (lane.updates.length === 0 || isStopping) endIfFinished(lane)
+      else selection.add(lane)
+    },
+    /** Releases a claimed partition. */
+    giveBack: ({ held }: Claimed): void => {
+      const lane = new Lane(source, { held, updates: [] }, perChat, 0)
+      lanes.add(lane)
+      endIfFinished(lane)
+    },
+    dispatch,
+    /** Ends the stream of deliveries. */
+    end: (exit: Exit.Exit<void, E>): void => {
+      end = exit
+      wake()
+    },
+    /** Returns the updates that are emitted and not settled, and were not reported. */
+    report: (before: number): ReadonlyArray<Queued> => {
+      const late = [...lanes].flatMap(({ emitted }) =>
+        emitted.filter(({ emittedAt, isReported }) => emittedAt > 0 && emittedAt <= before && !isReported)
+      )
+      for (const queued of late) queued.isReported = true
+      reported += late.length
+      return late
+    },
+    /** Gives back all updates. Those that were emitted count as attempted. */
+    finish: Effect.suspend(() => {
+      isStopping = true
+      for (const fiber of background) fiber.interruptUnsafe()
+      const held = [...lanes].filter(({ commits }) => commits === 0)
+      return leases.finish(
+        held.map(({ emitted, held }) => {
+          const failed = emitted.filter(({ emittedAt }) => emittedAt > 0).map(({ entry }) => entry.id)
+          return { held, completed: [], failed, begun: [], release: true }
+        })
+      )
+    })
+  }
+})
+
+export type Engine = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,138 @@
+import type { NonEmptyReadonlyArray } from "effect/Array"
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Delivery } from "../../Delivery.ts"
+import * as Handler from "../../Handler.ts"
+import { persist } from "./leases.ts"
+import * as pool from "./pool.ts"
+import type { Retry } from "./retry.ts"
+import { Derived, type Root, settleable } from "./settlement.ts"
+
+export interface Options {
+  readonly concurrency: number
+  readonly timeout: Duration.Duration
+  readonly retry: Retry
+}
+
+/** Passes deliveries to a pool whenever it is free. */
+const feed = <A, E, R>(
+  pull: Pull.Pull<NonEmptyReadonlyArray<Delivery<A>>, E, void, R>,
+  { add, whenFree }: { readonly add: (deliveries: ReadonlyArray<Delivery<A>>) => void; whenFree: Effect.Effect<void> }
+): Pull.Pull<never, E, void, R> =>
+  Effect.forever(Effect.andThen(whenFree, Effect.map(pull, add)), { disableYield: true })
+
+/** Interrupts an effect when another process has claimed the chat of its update. */
+export const whileHeld = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  roots: ReadonlyArray<Root>
+): Effect.Effect<A, E, R> => {
+  if (roots.every(({ handling }) => handling.lease === undefined)) return effect
+  const lost = Effect.callback<never>((resume) => {
+    for (const root of roots) {
+      if (root.isLost) return resume(Effect.interrupt)
+      root.onLost = () => resume(Effect.interrupt)
+    }
+    return Effect.sync(() => {
+      for (const root of roots) root.onLost = undefined
+    })
+  })
+  return Effect.raceFirst(effect, lost)
+}
+
+/** Runs a handler for each delivery, and acknowledges it. */
+export const runForEach = <A, E, R, E2, R2>(
+  self: Stream.Stream<Delivery<A>, E, R>,
+  handler: Handler.Handler<E2, R2, A>,
+  options: Options & { readonly shutdownTimeout: Duration.Duration | undefined }
+): Effect.Effect<void, E, R | R2> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { shutdownTimeout } = options
+      const pull = yield* Stream.toPull(self)
+      const workers = yield* pool.make<A, boolean, Exclude<E2, Handler.NotHandled>, R2>({
+        ...options,
+        handle: (value) => Handler.run(handler, value),
+        onHandled: (delivery, isHandled) => {
+          if (!isHandled) for (const { origin, value } of settleable(delivery).roots) origin.metrics.unhandled(value)
+          return persist(delivery.ack)
+        }
+      })
+      const consumed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
+      yield* Effect.onExit(consumed, (exit) => {
+        if (Exit.isSuccess(exit)) return Effect.void
+        return shutdownTimeout === undefined ? workers.stopNow : workers.stop(shutdownTimeout)
+      })
+    })
+  )
+
+/** Applies an effect to each delivery, and emits the results in the order in which they are there. */
+export const mapEffect = <A, E, R, B, E2, R2>(
+  self: Stream.Stream<Delivery<A>, E, R>,
+  f: (value: A) => Effect.Effect<B, E2, R2>,
+  options: Options
+): Stream.Stream<Delivery<B>, E, R | R2> =>
+  Stream.transformPull(self, (pull, scope) =>
+    Effect.gen(function* () {
+      let results: Array<Delivery<B>> = []
+      let end: Exit.Exit<void, E> | undefined
+      let onResult: (() => void) | undefined
+      let onTaken: (() => void) | undefined
+
+      const resume = (waiter: (() => void) | undefined): void => waiter?.()
+
+      const whenResult = Effect.callback<void>((done) => {
+        onResult = () => done(Effect.void)
+      })
+
+      // Results that nobody takes do not accumulate.
+      const whenTaken: Effect.Effect<void> = Effect.suspend(() =>
+        results.length < options.concurrency
+          ? Effect.void
+          : Effect.callback<void>((done) => {
+              onTaken = () => done(Effect.void)
+            })
+      )
+
+      const workers = yield* pool.make<A, B, E2, R2>({
+        ...options,
+        handle: f,
+        onHandled: (delivery, value) => {
+          results.push(new Derived(delivery, value))
+          const waiter = onResult
+          onResult = undefined
+          resume(waiter)
+          return Effect.void
+        }
+      })
+      yield* Effect.addFinalizer(() => workers.stopNow)
+      const whenFree = Effect.andThen(whenTaken, workers.whenFree)
+      const fed = Effect.exit(
+        Pull.catchDone(feed(pull, { add: workers.add, whenFree }), () => workers.whenIdle)
+      ) as Effect.Effect<Exit.Exit<void, E>>
+      yield* Effect.forkScoped(
+        Effect.map(fed, (exit) => {
+          end = exit
+          resume(onResult)
+        })
+      )
+
+      const next: Pull.Pull<NonEmptyReadonlyArray<Delivery<B>>, E> = Effect.suspend(() => {
+        const [first, ...others] = results
+        if (first !== undefined) {
+          results = []
+          const waiter = onTaken
+          onTaken = undefined
+          resume(waiter)
+          return Effect.succeed([first, ...others] as const)
+        }
+        if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
+        return Effect.andThen(whenResult, next)
+      })
+      return next
+    }).pipe(Effect.provideService(Scope.Scope, scope))
+  )

@@ -1,0 +1,69 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { CurrentAttempt } from "../../Handler.ts"
+import * as RateLimiter from "../../RateLimiter.ts"
+import type { ChatId } from "../../Recipient.ts"
+import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
+import { CurrentLease } from "./currentLease.ts"
+
+type Services = Context.Context<never>
+
+/** What the handling of an update adds to the context of its effects. Updates of a chat can share it. */
+export interface Handling {
+  readonly chat_id: ChatId | undefined
+  readonly answers: AnswerLog
+  /** Confirms the lease. `undefined` if no other process uses the inbox. */
+  readonly lease: Effect.Effect<void> | undefined
+  /** The services of the bot that received the update. `undefined` for those of the program. */
+  readonly services: Services | undefined
+  /** The last context that was extended, and the result: the next update mostly has the same. */
+  base: Context.Context<never> | undefined
+  context: Context.Context<never> | undefined
+}
+
+/** A part of a delivery that is handled. */
+interface Handled {
+  readonly attempt: number
+  readonly handling: Handling
+}
+
+const priority: Services = Context.make(RateLimiter.CurrentPriority, "reply")
+
+const addCommon = (services: Services | undefined): Services =>
+  services === undefined ? priority : Context.merge(services, priority)
+
+const extend = <R>(base: Context.Context<R>, handling: Handling): Context.Context<R> => {
+  let added = Context.add(addCommon(handling.services), CurrentAnswerLog, handling.answers)
+  if (handling.chat_id !== undefined) added = Context.add(added, RateLimiter.CurrentChat, handling.chat_id)
+  if (handling.lease !== undefined) added = Context.add(added, CurrentLease, handling.lease)
+  return Context.merge(base, added)
+}
+
+const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.Context<R> =>
+  attempt === 1 ? context : Context.add(context, CurrentAttempt, attempt)
+
+/**
+ * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its calls, and its
+ * lease. Everything that an update's handling provides to its effects is added here.
+ */
+export const contextOf = <R>(
+  base: Context.Context<R>,
+  roots: ReadonlyArray<Handled>,
+  attempt: number
+): Context.Context<R> => {
+  if (roots.length === 1) {
+    const { handling } = roots[0]!
+    if (handling.base !== base) {
+      handling.base = base as Context.Context<never>
+      handling.context = extend(base, handling) as Context.Context<never>
+    }
+    return withAttempt(handling.context as unknown as Context.Context<R>, attempt)
+  }
+  // Several updates have no chat in common. Their calls are made by the bot that all of them have.
+  const services = roots[0]?.handling.services
+  const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
+  const leases = new Set(roots.flatMap(({ handling }) => handling.lease ?? []))
+  const context = Context.merge(base, addCommon(common))
+  const lease = leases.size === 0 ? undefined : Effect.forEach(leases, (lease) => lease, { discard: true })
+  return withAttempt(lease === undefined ? context : Context.add(context, CurrentLease, lease), attempt)
+}

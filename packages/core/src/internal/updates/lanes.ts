@@ -1,0 +1,230 @@
+import * as Result from "effect/Result"
+import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
+import type { ChatId } from "../../Recipient.ts"
+import { chatOf, type Update } from "../../Update.ts"
+import type { Handling } from "./handling.ts"
+import type { Change, Claimed, Held, Leases } from "./leases.ts"
+import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
+
+/** A change that is being prepared. */
+export interface OpenChange extends Change {
+  readonly lane: Lane
+  readonly completed: Array<Completed>
+  readonly failed: Array<string>
+  readonly begun: Array<string>
+  release: boolean
+}
+
+/** What the updates of a consumer have in common. */
+export interface Source extends Origin {
+  readonly leases: Leases
+  readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
+}
+
+/** A delivery of an update of the inbox. */
+export class Queued extends Settleable<Update> implements Root {
+  readonly lane: Lane
+  readonly entry: ClaimedUpdate
+  readonly handling: Handling
+  readonly roots: ReadonlyArray<Queued> = [this]
+  attempt: number
+  /** Whether the store knows that an attempt has begun. */
+  isMarked: boolean
+  isEmitted = false
+  isSettled = false
+  /** When it was emitted, in Unix milliseconds. */
+  emittedAt = 0
+  isReported = false
+  onLost: (() => void) | undefined = undefined
+  /** Its index in the emitted updates of the lane. */
+  index = 0
+
+  constructor(lane: Lane, entry: ClaimedUpdate, isMarked: boolean) {
+    super()
+    this.lane = lane
+    this.entry = entry
+    this.attempt = entry.attempts + 1
+    this.isMarked = isMarked
+    this.handling = lane.handlingOf(entry)
+    this.handling.answers.attempt = this.attempt
+    this.handling.answers.isRedelivered = entry.attempts > 0
+    this.handling.answers.attempts = undefined
+  }
+
+  /** The update. Only deliveries of decoded updates are emitted. */
+  get value(): Update {
+    const { decoded } = this.entry.update
+    if (Result.isFailure(decoded)) throw decoded.failure
+    return decoded.success
+  }
+
+  get origin(): Origin {
+    return this.lane.source
+  }
+
+  get isDoubtful(): boolean {
+    const { held, source } = this.lane
+    return !source.leases.isValid(held)
+  }
+
+  get isLost(): boolean {
+    return this.lane.held.isLost
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Settlement> {
+    if (this.isSettled || !this.isEmitted || this.isLost) return []
+    this.isSettled = true
+    return [{ root: this, outcome }]
+  }
+}
+
+/** The claimed updates of a partition. */
+export class Lane {
+  readonly source: Source
+  readonly held: Held
+  readonly updates: ReadonlyArray<ClaimedUpdate>
+  readonly #perChat: number
+  /** How many first updates the store marked as begun when it was claimed. */
+  readonly #begun: number
+  #handling: Handling | undefined
+  /** Index of the next update that was not emitted. */
+  #next = 0
+  /** Updates that are to be emitted again. */
+  readonly retried: Array<Queued> = []
+  /** Updates that are emitted and not settled. */
+  readonly emitted: Array<Queued> = []
+  /** Number of updates that are emitted, or wait until they are emitted again. */
+  open = 0
+  /** Number of running commits. */
+  commits = 0
+  /** The change that is being prepared. */
+  change: OpenChange | undefined = undefined
+  isWaiting = false
+  isReleasing = false
+
+  constructor(source: Source, { held, updates }: Claimed, perChat: number, begun: number) {
+    this.source = source
+    this.held = held
+    this.updates = updates
+    this.#perChat = perChat
+    this.#begun = begun
+  }
+
+  /** Whether every update is settled. If the consumer is stopping, those that were not emitted do not count. */
+  isFinished(isStopping: boolean): boolean {
+    return this.open === 0 && (isStopping || this.#next === this.updates.length)
+  }
+
+  /** Whether an update may be emitted now. One at a time, an update waits until the one before is acknowledged. */
+  get isReady(): boolean {
+    if (this.held.isLost || this.isReleasing || (this.commits > 0 && this.#perChat === 1)) return false
+    return this.retried.length > 0 || (this.#next < this.updates.length && this.open < this.#perChat)
+  }
+
+  /** Whether the next update was being handled when a process died. */
+  get isSuspect(): boolean {
+    const next = this.retried[0]?.entry ?? this.updates[this.#next]
+    return next !== undefined && next.crashes > 0
+  }
+
+  emit(): Queued {
+    const queued = this.retried.shift() ?? this.#emitNext()
+    queued.isEmitted = true
+    queued.isSettled = false
+    queued.index = this.emitted.push(queued) - 1
+    return queued
+  }
+
+  #emitNext(): Queued {
+    const index = this.#next++
+    this.open++
+    return new Queued(this, this.updates[index]!, index < this.#begun)
+  }
+
+  /** Takes back an update that was emitted, as if it had not been. */
+  takeBack(queued: Queued): void {
+    this.settled(queued)
+    this.retried.unshift(queued)
+  }
+
+  /** An update is not emitted any more. */
+  settled(queued: Queued): void {
+    queued.isEmitted = false
+    const last = this.emitted.pop()!
+    if (last === queued) return
+    this.emitted[queued.index] = last
+    last.index = queued.index
+  }
+
+  // With one update at a time, all updates of the lane that have the same chat share their context.
+  handlingOf({ update }: ClaimedUpdate): Handling {
+    const chat_id = Result.isSuccess(update.decoded) ? chatOf(update.decoded.success) : undefined
+    if (this.#perChat === 1 && this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
+    return (this.#handling = this.source.makeHandling(this.held, chat_id))
+  }
+}
+
+/** Selects the updates that are emitted next. */
+export const makeSelection = () => {
+  const waiting: Array<Lane> = []
+  /** Lanes whose next update was being handled when a process died. It is handled while nothing else is. */
+  const suspects: Array<Lane> = []
+
+  const add = (lane: Lane): void => {
+    if (lane.isWaiting || !lane.isReady) return
+    lane.isWaiting = true
+    ;(lane.isSuspect ? suspects : waiting).push(lane)
+  }
+
+  const next = (lanes: Array<Lane>): Lane | undefined => {
+    for (;;) {
+      const lane = lanes.shift()
+      if (lane === undefined) return undefined
+      lane.isWaiting = false
+      if (lane.isReady) return lane
+    }
+  }
+
+  /** Whether an update is being handled that has to be alone. */
+  let isAlone = false
+
+  const takeAlone = (): ReadonlyArray<Queued> => {
+    const lane = next(suspects)
+    if (lane === undefined) return []
+    isAlone = true
+    return [lane.emit()]
+  }
+
+  return {
+    /** Adds a lane if an update of it may be emitted. */
+    add,
+    /** Number of lanes that wait. */
+    size: (): number => waiting.length + suspects.length,
+    /** Whether an update waits until nothing else is being handled. */
+    hasSuspects: (): boolean => suspects.length > 0 || isAlone,
+    /** Emits at most `count` updates while `others` are being handled. An update that has to be alone is emitted alone. */
+    take: (count: number, others: number): ReadonlyArray<Queued> => {
+      if (count < 1 || (others > 0 && (isAlone || suspects.length > 0))) return []
+      isAlone = false
+      const alone = takeAlone()
+      if (alone.length > 0) return alone
+      const taken: Array<Queued> = []
+      while (taken.length < count) {
+        const lane = next(waiting)
+        if (lane === undefined) break
+        if (lane.isSuspect) {
+          add(lane)
+          break
+        }
+        taken.push(lane.emit())
+        add(lane)
+      }
+      return taken
+    },
+    clear: (): void => {
+      for (const lane of [...waiting, ...suspects]) lane.isWaiting = false
+      waiting.length = 0
+      suspects.length = 0
+    }
+  }
+}

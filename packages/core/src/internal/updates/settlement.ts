@@ -1,0 +1,193 @@
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { type Delivery, TypeId, type Variance } from "../../Delivery.ts"
+import type { StoreError } from "../../StoreError.ts"
+import type { Update } from "../../Update.ts"
+import type { Handling } from "./handling.ts"
+import type { HandlerMetrics } from "./metrics.ts"
+
+/** How a delivery is settled. `after` is in milliseconds. */
+export type Outcome =
+  | { readonly _tag: "ack" }
+  | { readonly _tag: "retry"; readonly after: number }
+  | { readonly _tag: "reject"; readonly cause: Cause.Cause<unknown> }
+
+export const acknowledged: Outcome = { _tag: "ack" }
+
+/** An update of the inbox that is to be settled. */
+export interface Settlement {
+  readonly root: Root
+  readonly outcome: Outcome
+}
+
+/** The consumer that emitted a delivery. */
+export interface Origin {
+  /** Settles updates of this origin in one write. */
+  readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, StoreError>
+  /** Emits no more deliveries, accepts no more updates, and releases what has not been emitted. */
+  readonly stop: Effect.Effect<void>
+  readonly metrics: HandlerMetrics
+}
+
+/** A delivery of an update of the inbox. All other deliveries are made of these. */
+export interface Root extends Settleable<Update> {
+  readonly origin: Origin
+  readonly handling: Handling
+  /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
+  readonly isDoubtful: boolean
+  /** Whether another process has claimed the partition. Settling has no effect then. */
+  readonly isLost: boolean
+  /** Called when the partition is lost. */
+  onLost: (() => void) | undefined
+}
+
+const none: ReadonlyArray<Settlement> = []
+
+const variance: Variance<never> = { _Services: () => undefined as never }
+
+/** A delivery as the operators see it. */
+export abstract class Settleable<out A> implements Delivery<A> {
+  readonly [TypeId] = variance
+  abstract readonly value: A
+  abstract readonly attempt: number
+  /** The updates that it consists of. */
+  abstract readonly roots: ReadonlyArray<Root>
+  /** Marks the delivery as settled, and returns what is to be written. Empty if it was settled before. */
+  abstract take(outcome: Outcome): ReadonlyArray<Settlement>
+
+  // Getters, because callers may destructure a delivery.
+  get ack(): Effect.Effect<void, StoreError> {
+    return Effect.suspend(() => write(this.take(acknowledged)))
+  }
+
+  get retry() {
+    return (options?: { readonly after?: Duration.Input | undefined }): Effect.Effect<void, StoreError> =>
+      Effect.suspend(() => write(this.take({ _tag: "retry", after: Duration.toMillis(options?.after ?? 0) })))
+  }
+
+  get reject() {
+    return (cause: Cause.Cause<unknown>): Effect.Effect<void, StoreError> =>
+      Effect.suspend(() => write(this.take({ _tag: "reject", cause })))
+  }
+}
+
+export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => delivery as unknown as Settleable<A>
+
+/** Writes settlements: one write for each origin. */
+const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
+  const [first] = settlements
+  if (first === undefined) return Effect.void
+  const { origin } = first.root
+  if (settlements.every(({ root }) => root.origin === origin)) return origin.settle(settlements)
+  const byOrigin = Map.groupBy(settlements, ({ root }) => root.origin)
+  return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group), {
+    discard: true,
+    concurrency: "unbounded"
+  })
+}
+
+/** Settles deliveries in one write for each inbox. */
+export const settleAll = (
+  deliveries: ReadonlyArray<Delivery<unknown>>,
+  outcome: Outcome
+): Effect.Effect<void, StoreError> =>
+  Effect.suspend(() => write(deliveries.flatMap((delivery) => settleable(delivery).take(outcome))))
+
+/** What a pipeline made of a delivery. */
+export class Derived<out A> extends Settleable<A> {
+  readonly #of: Settleable<unknown>
+  readonly value: A
+
+  constructor(of: Delivery<unknown>, value: A) {
+    super()
+    this.#of = settleable(of)
+    this.value = value
+  }
+
+  get attempt(): number {
+    return this.#of.attempt
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return this.#of.roots
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Settlement> {
+    return this.#of.take(outcome)
+  }
+}
+
+/** One delivery of several. */
+export class Group<out A> extends Settleable<ReadonlyArray<A>> {
+  readonly #parts: ReadonlyArray<Settleable<A>>
+
+  readonly value: ReadonlyArray<A>
+
+  constructor(parts: ReadonlyArray<Delivery<A>>) {
+    super()
+    this.#parts = parts.map(settleable)
+    this.value = parts.map(({ value }) => value)
+  }
+
+  get attempt(): number {
+    return this.#parts.reduce((highest, { attempt }) => Math.max(highest, attempt), 1)
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return this.#parts.flatMap(({ roots }) => roots)
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Settlement> {
+    return this.#parts.flatMap((part) => part.take(outcome))
+  }
+}
+
+/** A rejection counts more than a retry, and a retry more than an acknowledgement. */
+const worse = (a: Outcome, b: Outcome): Outcome => {
+  if (a._tag === "reject" || b._tag === "ack") return a
+  if (b._tag === "reject" || a._tag === "ack") return b
+  return a.after >= b.after ? a : b
+}
+
+class Branch<out A> extends Settleable<A> {
+  readonly #of: Settleable<A>
+  readonly #settled: (outcome: Outcome) => ReadonlyArray<Settlement>
+  #isSettled = false
+
+  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<Settlement>) {
+    super()
+    this.#of = of
+    this.#settled = settled
+  }
+
+  get value(): A {
+    return this.#of.value
+  }
+
+  get attempt(): number {
+    return this.#of.attempt
+  }
+
+  get roots(): ReadonlyArray<Root> {
+    return this.#of.roots
+  }
+
+  take(outcome: Outcome): ReadonlyArray<Settlement> {
+    if (this.#isSettled) return none
+    this.#isSettled = true
+    return this.#settled(outcome)
+  }
+}
+
+/** Divides a delivery between branches. It is settled when all of them are, by the worst of their outcomes. */
+export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray<Delivery<A>> => {
+  const of = settleable(delivery)
+  let left = count
+  let worst: Outcome = acknowledged
+  const settled = (outcome: Outcome): ReadonlyArray<Settlement> => {
+    worst = worse(worst, outcome)
+    return --left === 0 ? of.take(worst) : none
+  }
+  return Array.from({ length: count }, () => new Branch(of, settled))
+}
