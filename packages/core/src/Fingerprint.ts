@@ -38,7 +38,7 @@ const ofContent = (update: Update): string => `${update.update_type}:#${hash(enc
  * | update | fingerprint |
  * |---|---|
  * | `message_created`, `comment_created` | the message's `mid` |
- * | `message_edited`, `comment_edited` | the message's `mid` and the time of the edit |
+ * | `message_edited`, `comment_edited` | the message's `mid`, the time of the edit and a hash of the new body |
  * | `message_removed`, `comment_removed` | `message_id` |
  * | `message_callback` | `callback_id` |
  * | membership, dialogs, titles and permissions | the chat, the user and the time |
@@ -67,8 +67,9 @@ export const of = (update: Update): string => {
     }
     case "message_edited":
     case "comment_edited": {
-      const mid = update.message?.body?.mid
-      return mid === undefined ? ofContent(update) : `${type}:${mid}:${update.timestamp}`
+      const body = update.message?.body
+      // Two edits can have the same time.
+      return body?.mid === undefined ? ofContent(update) : `${type}:${body.mid}:${update.timestamp}:#${hash(body)}`
     }
     case "message_removed":
     case "comment_removed":

@@ -23,6 +23,12 @@ const events: ReadonlyArray<readonly [string, object, object, object]> = [
     { update_type: "message_edited", timestamp: 2, message: message() }
   ],
   [
+    "edits of one message at the same time",
+    { update_type: "message_edited", timestamp: 1, message: message({ body: { mid: "mid.1", seq: 1, text: "a" } }) },
+    { message: message({ body: { text: "a", seq: 1, mid: "mid.1" } }), timestamp: 1, update_type: "message_edited" },
+    { update_type: "message_edited", timestamp: 1, message: message({ body: { mid: "mid.1", seq: 1, text: "b" } }) }
+  ],
+  [
     "a callback",
     { update_type: "message_callback", timestamp: 1, callback: callback("a"), message: message() },
     { update_type: "message_callback", timestamp: 1, callback: callback("a"), message: null },

@@ -16,6 +16,8 @@ export interface Dialect {
   readonly name: "sqlite" | "pg"
   readonly text: Fragment
   readonly integer: Fragment
+  /** The end of the definition of a table whose primary key is a text: the rows are stored in the order of their keys. */
+  readonly clustered: Fragment
   /** An integer primary key that grows with every row. */
   readonly identity: Fragment
   /** The functions that return the least and the greatest of their arguments. */
@@ -36,6 +38,7 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   name: "sqlite",
   text: sql.literal("TEXT"),
   integer: sql.literal("INTEGER"),
+  clustered: sql.literal("WITHOUT ROWID"),
   identity: sql.literal("INTEGER PRIMARY KEY AUTOINCREMENT"),
   least: "MIN",
   greatest: "MAX",
@@ -55,6 +58,7 @@ const pg = (sql: SqlClient.SqlClient): Dialect => ({
   name: "pg",
   text: sql.literal("text"),
   integer: sql.literal("bigint"),
+  clustered: sql.literal(""),
   identity: sql.literal("bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
   least: "LEAST",
   greatest: "GREATEST",

@@ -142,7 +142,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
   const heldBy = (owner: string) => sql`
     WITH held AS MATERIALIZED (
       SELECT partition_key FROM ${partitions}
-      WHERE owner IS NOT NULL AND owner = ${ownerOf(owner)} ORDER BY partition_key ${lock}
+      WHERE owner IS NOT NULL AND owner = ${ownerOf(owner)} ${isPg ? sql.literal("ORDER BY partition_key") : sql.literal("")} ${lock}
     )`
 
   const renew = (owner: string, leaseDuration: number, clock: number) => sql<{ partition_key: string }>`

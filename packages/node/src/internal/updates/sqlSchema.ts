@@ -4,7 +4,7 @@ import { type Dialect, indexName } from "../stores/sql.ts"
 import { createFunctions } from "./pgFunctions.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
-const create = (sql: SqlClient.SqlClient, table: string, { integer, text, identity }: Dialect) =>
+const create = (sql: SqlClient.SqlClient, table: string, { clustered, integer, text, identity }: Dialect) =>
   Effect.gen(function* () {
     const { updates, partitions, fingerprints, markers } = tableNames(table)
     const index = (of: string, purpose: string) => sql(indexName(of, purpose))
@@ -29,7 +29,8 @@ const create = (sql: SqlClient.SqlClient, table: string, { integer, text, identi
       lease_until ${integer} NOT NULL DEFAULT 0
     )`
     yield* sql`CREATE INDEX ${index(partitions, "head")} ON ${sql(partitions)} (head_id) WHERE head_id IS NOT NULL`
-    yield* sql`CREATE TABLE ${sql(fingerprints)} (fingerprint ${text} PRIMARY KEY, seen_at ${integer} NOT NULL)`
+    yield* sql`
+      CREATE TABLE ${sql(fingerprints)} (fingerprint ${text} PRIMARY KEY, seen_at ${integer} NOT NULL) ${clustered}`
     yield* sql`CREATE INDEX ${index(fingerprints, "seen_at")} ON ${sql(fingerprints)} (seen_at)`
     yield* sql`CREATE TABLE ${sql(markers)} (source ${text} PRIMARY KEY, value ${text} NOT NULL)`
   })
