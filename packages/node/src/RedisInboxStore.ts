@@ -69,7 +69,8 @@ export const make = ({ operationTimeout = "10 seconds", prefix }: Options = {}):
  * A replica that takes over may lack the latest writes. `maxmemory-policy` must be `noeviction`, because any other policy
  * lets Redis delete updates. If the server reports less durable settings, the layer logs a warning.
  *
- * A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash.
+ * A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash. The age of the
+ * oldest update in `stats` takes at most 4000 of the partitions that are claimed into account.
  *
  * **Example** (An inbox in Redis)
  *

@@ -22,7 +22,7 @@ const lostMessage = (prefix: string) =>
 const chunk = 1000
 
 /** The age of the oldest update compares the first updates of at most this many claimed partitions. */
-const comparedPartitions = 10_000
+const comparedPartitions = 4000
 
 export const make = Effect.fnUntraced(function* (prefix: string, operationTimeout: Duration.Input) {
   const redis = yield* Redis.Redis
