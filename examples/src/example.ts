@@ -6,6 +6,7 @@ import { Emulator, EmulatorServer, NodeWebhookSender } from "@colloquy/testing"
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Console, Data, Effect, Layer, References, Runtime } from "effect"
 import * as Runner from "./runner/scenario.ts"
+import * as analytics from "./scenarios/analytics.ts"
 import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
@@ -16,7 +17,7 @@ import * as send from "./scenarios/send.ts"
 import * as upload from "./scenarios/upload.ts"
 import * as webhook from "./scenarios/webhook.ts"
 
-const scenarios = { broadcast, comments, echo, helpdesk, reminder, replicas, send, upload, webhook }
+const scenarios = { analytics, broadcast, comments, echo, helpdesk, reminder, replicas, send, upload, webhook }
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(

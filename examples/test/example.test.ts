@@ -146,6 +146,22 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     ])
   })
 
+  it("runs analytics, which is killed while it stores batches, and stores each message once", async ({ skip }) => {
+    const ran = await runExample("analytics")
+    if (ran.code === 3 && process.env["CI"] !== "true") {
+      console.warn(ran.stderr.trim())
+      skip(ran.stderr.trim())
+    }
+    assert.strictEqual(ran.code, 0, `${ran.stderr}\n${ran.lines.join("\n")}`)
+    assert.deepStrictEqual(ran.conversation, [
+      "people  (send 400 messages)",
+      "you  (kill the program)",
+      "people  (send 100 messages)",
+      "you  (stop the program)",
+      "database  500 messages, each stored once"
+    ])
+  })
+
   it("runs replicas, which keep answering when one of them stops", async ({ skip }) => {
     const ran = await runExample("replicas")
     if (ran.code === 3 && process.env["CI"] !== "true") {

@@ -22,6 +22,8 @@ export interface Example {
   readonly exited: Effect.Effect<void, ExampleFailed>
   /** Sends SIGTERM, and waits until the example exits. */
   readonly stop: Effect.Effect<void, ExampleFailed>
+  /** Sends SIGKILL, and waits until the example exits. */
+  readonly kill: Effect.Effect<void>
 }
 
 const withoutTime = (logLine: string) => logLine.replace(/^\[\d\d:\d\d:\d\d\.\d+\] /, "")
@@ -54,6 +56,11 @@ export const start = (
     })
     return {
       exited: Deferred.await(exit),
+      kill: Console.log(line("you", "(kill the program)")).pipe(
+        Effect.andThen(Effect.sync(() => child.kill("SIGKILL"))),
+        Effect.andThen(Effect.exit(Deferred.await(exit))),
+        Effect.asVoid
+      ),
       stop: Console.log(line("you", "(stop the program)")).pipe(
         Effect.andThen(Effect.sync(() => child.kill("SIGTERM"))),
         Effect.andThen(Deferred.await(exit))

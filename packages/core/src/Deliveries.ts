@@ -13,8 +13,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Pull from "effect/Pull"
-import type * as Schedule from "effect/Schedule"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -269,12 +270,32 @@ export const mapEffect: {
   }
 )
 
+/** Nothing else is emitted while such a delivery is not settled. */
+const isAlone = (delivery: Delivery<unknown, never>): boolean =>
+  settleable(delivery).roots.some(({ isAlone }) => isAlone)
+
+/** Takes deliveries until there are enough, or until one cannot have others beside it. */
+const takeGroup = <A, S>(size: number): Sink.Sink<Array<Delivery<A, S>>, Delivery<A, S>, Delivery<A, S>> =>
+  Sink.reduceWhile(
+    (): Array<Delivery<A, S>> => [],
+    (group) => group.length < size && !(group.length > 0 && isAlone(group[0])),
+    (group, delivery) => {
+      group.push(delivery)
+      return group
+    }
+  )
+
+const toGroup = <A, S>(parts: ReadonlyArray<Delivery<A, S>>): Delivery<NonEmptyReadonlyArray<A>, S> =>
+  new Group(parts) as Delivery<ReadonlyArray<A>> as Delivery<NonEmptyReadonlyArray<A>, S>
+
 /**
  * Makes one delivery of several: of at most `size`, or of those that arrived within `duration` after the first. It is settled in
  * one write to the inbox. `retry` emits each of them again, and `reject` makes each of them a dead letter.
  *
  * With `perChat: 1`, a group has at most one update of each chat. Use it with a greater `perChat`, for example
- * `"unbounded"`.
+ * `"unbounded"`. An update whose process died while it was handled is a group of its own, which is emitted at once.
+ *
+ * Dies if `size` is not a positive whole number.
  *
  * **Example** (Batches of rows)
  *
@@ -298,23 +319,23 @@ export const groupedWithin: {
   (
     size: number,
     duration: Duration.Input
-  ): <A, S, E, R>(self: Deliveries<A, S, E, R>) => Deliveries<ReadonlyArray<A>, S, E, R>
+  ): <A, S, E, R>(self: Deliveries<A, S, E, R>) => Deliveries<NonEmptyReadonlyArray<A>, S, E, R>
   <A, S, E, R>(
     self: Deliveries<A, S, E, R>,
     size: number,
     duration: Duration.Input
-  ): Deliveries<ReadonlyArray<A>, S, E, R>
+  ): Deliveries<NonEmptyReadonlyArray<A>, S, E, R>
 } = dual(
   3,
   <A, S, E, R>(
     self: Deliveries<A, S, E, R>,
     size: number,
     duration: Duration.Input
-  ): Deliveries<ReadonlyArray<A>, S, E, R> =>
-    Stream.map(
-      Stream.groupedWithin(self, size, duration),
-      (group) => new Group(group) as Delivery<ReadonlyArray<A>> as Delivery<ReadonlyArray<A>, S>
-    )
+  ): Deliveries<NonEmptyReadonlyArray<A>, S, E, R> => {
+    const groups = Stream.aggregateWithin(self, takeGroup<A, S>(size), Schedule.spaced(duration))
+    const checked = rules.checkPositiveInteger("Deliveries.groupedWithin", "size", size)
+    return Stream.unwrap(Effect.as(checked, Stream.map(groups, toGroup<A, S>)))
+  }
 )
 
 /**

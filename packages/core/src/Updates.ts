@@ -692,7 +692,7 @@ const drainWith = <E, S, E2, R, R2>(
  * time: each update is handled by one of them.
  *
  * Succeeds with `true` if no update is left, and with `false` if the time is over. What is left stays in the inbox for the
- * next call. Updates that another process is handling are not waited for.
+ * next call. Updates that another call or another process is handling are not waited for.
  *
  * **Example** (A cron job: at most 50 seconds of every minute)
  *

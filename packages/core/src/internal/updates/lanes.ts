@@ -62,6 +62,10 @@ export class Queued extends Settleable<Update> implements Root {
     return this.lane.source
   }
 
+  get isAlone(): boolean {
+    return this.entry.crashes > 0
+  }
+
   get isDoubtful(): boolean {
     const { held, source } = this.lane
     return !source.leases.isValid(held)

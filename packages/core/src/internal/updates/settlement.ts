@@ -34,6 +34,8 @@ export interface Origin {
 export interface Root extends Settleable<Update> {
   readonly origin: Origin
   readonly handling: Handling
+  /** Whether it is handled while nothing else is, because a process died while it was handled. */
+  readonly isAlone: boolean
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
