@@ -14,6 +14,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    globalSetup: fileURLToPath(new URL("scripts/page.ts", import.meta.url)),
     projects: [
       project("core", "packages/core"),
       project("testing", "packages/testing", [validatesAnswers]),

@@ -1,7 +1,9 @@
-/** Bundles the command `colloquy-emulator` into one file, which starts three times as fast. */
-import { globSync, readFileSync, writeFileSync } from "node:fs"
+/** Bundles the command `colloquy-emulator` into one file, which starts three times as fast, and builds its page. */
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
+import { licensesOf } from "./internal/licenses.ts"
+import { buildPage } from "./internal/page.ts"
 import { root } from "./internal/workspace.ts"
 
 const folder = join(root, "packages/testing")
@@ -22,17 +24,9 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
-/** The folders of the bundled third-party packages. */
-const packagesOf = (modules: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...new Set(modules.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []))
-]
+writeFileSync(
+  join(folder, "dist/internal/command/main.licenses.txt"),
+  licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
+)
 
-const licenses = packagesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
-  .filter((path) => !path.includes("@colloquy"))
-  .flatMap((path) => {
-    const [license] = globSync("LICENSE*", { cwd: path })
-    const { name, version } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Record<string, string>
-    return license === undefined ? [] : [`${name} ${version}\n\n${readFileSync(join(path, license), "utf8").trim()}\n`]
-  })
-
-writeFileSync(join(folder, "dist/internal/command/main.licenses.txt"), licenses.join(`\n${"-".repeat(80)}\n\n`))
+await buildPage()

@@ -20,6 +20,7 @@ const domains = [
   "stores",
   "text",
   "timers",
+  "ui",
   "updates",
   "upload",
   "webhook"

@@ -1,22 +1,30 @@
 /**
  * `npm start`: talk to a bot in the terminal. The bot runs against the emulator by HTTP and long polling. It is the echo
  * bot, or the export `bot` of the module that `npm start -- FILE` names. Without a terminal, a fixed conversation is run.
+ * `npm start -- --open` opens the page of the emulator in a browser, and runs until ctrl-c.
  */
 import { Inbox, LongPolling } from "@colloquy/core"
 import { NodeBot } from "@colloquy/node"
 import { Emulator, EmulatorServer } from "@colloquy/testing"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Logger } from "effect"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
 import { interactive } from "./start/interactive.ts"
 import { loadBot } from "./start/loadBot.ts"
+import { openBrowser } from "./start/openBrowser.ts"
 import { scripted } from "./start/scripted.ts"
 
 const token = "emulator-token"
 
-const file = process.argv[2] ?? fileURLToPath(new URL("./echo.ts", import.meta.url))
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { open: { type: "boolean" } } })
 
-const platform = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer({ token })))
+const [file = fileURLToPath(new URL("./echo.ts", import.meta.url))] = positionals
+
+const platform = EmulatorServer.layer().pipe(
+  Layer.provideMerge(Emulator.layer({ token, botModule: pathToFileURL(resolve(file)).href }))
+)
 
 // Standard output shows the conversation, so the log goes to standard error.
 const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
@@ -27,9 +35,16 @@ const main = Effect.gen(function* () {
   const connection = LongPolling.layer().pipe(
     Layer.provideMerge(Layer.merge(NodeBot.layer({ token, baseUrl: url }), Inbox.layerMemory()))
   )
-  const conversation = process.stdin.isTTY
-    ? interactive(url, { input: process.stdin, output: process.stdout })
+  const page = `${url}/_emulator/ui`
+  if (values.open === true) {
+    yield* Emulator.user(process.env["USER"] ?? "You")
+    yield* Console.log(`The page of the emulator is at ${page}. Ctrl-c exits.`)
+    yield* openBrowser(page)
+  }
+  const inTerminal = process.stdin.isTTY
+    ? interactive(page, { input: process.stdin, output: process.stdout })
     : scripted
+  const conversation = values.open === true ? Effect.never : inTerminal
   yield* Effect.raceFirst(conversation, Effect.provide(bot, connection))
 })
 

@@ -5,6 +5,8 @@ import { publicPackages, root, run } from "./workspace.ts"
 /** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {
   for (const path of globSync("dist/**/*.{js,d.ts,js.map,d.ts.map}", { cwd: folder })) {
+    // The page of the emulator is bundled from another folder.
+    if (path.startsWith("dist/ui/")) continue
     const source = path.replace(/^dist/, "src").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")
     if (!existsSync(join(folder, source))) rmSync(join(folder, path))
   }

@@ -11,7 +11,7 @@ export interface Streams {
   readonly output: NodeJS.WritableStream
 }
 
-const welcome = (url: string) => `The bot runs on an emulator of the platform at ${url}.
+const welcome = (page: string) => `The bot runs on an emulator of the platform. Its page is at ${page}.
 Type a text and press enter. :1 presses the first button of the last message of the bot. Ctrl-c exits.
 
 `
@@ -51,12 +51,12 @@ const openTerminal = Effect.fnUntraced(function* ({ input, output }: Streams) {
   }
 })
 
-export const interactive = Effect.fnUntraced(function* (url: string, streams: Streams) {
+export const interactive = Effect.fnUntraced(function* (page: string, streams: Streams) {
   const write = (text: string) => Effect.sync(() => void streams.output.write(text))
   const person = yield* Emulator.user(process.env["USER"] ?? "You")
   let last: Message.Message | undefined
 
-  yield* write(welcome(url))
+  yield* write(welcome(page))
   const terminal = yield* openTerminal(streams)
 
   const show = person.events.pipe(

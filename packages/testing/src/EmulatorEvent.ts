@@ -359,6 +359,8 @@ export interface ChatChanged extends InChat<"chat"> {
   readonly change: ChatChange
   /** Who changed it. */
   readonly user_id?: UserId
+  /** The payload of the deep link by which a bot was started. */
+  readonly payload?: string
 }
 
 /**

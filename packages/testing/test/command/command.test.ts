@@ -42,7 +42,7 @@ describe("colloquy-emulator", () => {
     "prints one JSON object with --json, and creates a bot for each token",
     Effect.gen(function* () {
       const { asBot, line, getOk, token, uploads } = yield* startJson("--token", "one", "--token", "two")
-      assert.deepStrictEqual(Object.keys(JSON.parse(line) as object), ["url", "uploads", "token"])
+      assert.deepStrictEqual(Object.keys(JSON.parse(line) as object), ["url", "uploads", "token", "page"])
       assert.deepStrictEqual(Object.keys(uploads).toSorted(), ["audio", "file", "image", "video"])
       assert.strictEqual(token, "one")
       const ids = yield* Effect.forEach(["one", "two"], (as) =>

@@ -21,36 +21,38 @@ const read = (path: string) =>
 /** The parts of the state that a seed restores. */
 const restored = Effect.gen(function* () {
   const { chats, people } = yield* getOk("/state")
-  const withMessages = yield* Effect.forEach(chats as ReadonlyArray<Json>, ({ chat, members, pinned, ...rest }: Json) =>
-    Effect.gen(function* () {
-      const { comment_counts, messages } = yield* getOk(`/chats/${chat.chat_id}/messages`)
-      const indexOf = (mid: string) => messages.findIndex((message: Json) => message.body.mid === mid)
-      return {
-        ...rest,
-        chat_id: chat.chat_id,
-        type: chat.type,
-        title: chat.title,
-        description: chat.description,
-        pinned: indexOf(pinned),
-        members: members.map(({ is_owner, permissions, user_id }: Json) => ({ user_id, is_owner, permissions })),
-        messages: messages.map(({ body, link, sender }: Json) => ({
-          author: sender?.user_id,
-          text: body.text,
-          markup: body.markup,
-          attachments: body.attachments?.map(({ type, payload, filename, size, latitude }: Json) => ({
-            type,
-            filename,
-            size,
-            latitude,
-            token: payload?.token,
-            buttons: payload?.buttons,
-            vcf_info: payload?.vcf_info
+  const withMessages = yield* Effect.forEach(
+    chats as ReadonlyArray<Json>,
+    ({ chat, last_message: _, members, pinned, ...rest }: Json) =>
+      Effect.gen(function* () {
+        const { comment_counts, messages } = yield* getOk(`/chats/${chat.chat_id}/messages`)
+        const indexOf = (mid: string) => messages.findIndex((message: Json) => message.body.mid === mid)
+        return {
+          ...rest,
+          chat_id: chat.chat_id,
+          type: chat.type,
+          title: chat.title,
+          description: chat.description,
+          pinned: indexOf(pinned),
+          members: members.map(({ is_owner, permissions, user_id }: Json) => ({ user_id, is_owner, permissions })),
+          messages: messages.map(({ body, link, sender }: Json) => ({
+            author: sender?.user_id,
+            text: body.text,
+            markup: body.markup,
+            attachments: body.attachments?.map(({ type, payload, filename, size, latitude }: Json) => ({
+              type,
+              filename,
+              size,
+              latitude,
+              token: payload?.token,
+              buttons: payload?.buttons,
+              vcf_info: payload?.vcf_info
+            })),
+            link: link && { type: link.type, index: indexOf(link.message.mid), text: link.message.text }
           })),
-          link: link && { type: link.type, index: indexOf(link.message.mid), text: link.message.text }
-        })),
-        comments: Object.entries(comment_counts).map(([mid, count]) => [indexOf(mid), count])
-      }
-    })
+          comments: Object.entries(comment_counts).map(([mid, count]) => [indexOf(mid), count])
+        }
+      })
   )
   return {
     people: people.map(({ user: { last_activity_time: _, ...user }, ...rest }: Json) => ({ ...rest, user })),

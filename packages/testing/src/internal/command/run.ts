@@ -122,7 +122,9 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
 
   const [token] = tokens
   yield* Console.log(
-    isJson ? JSON.stringify({ url, uploads, token }) : `The platform is at ${url} for the token ${token}`
+    isJson
+      ? JSON.stringify({ url, uploads, token, page: `${url}/_emulator/ui` })
+      : `The platform is at ${url} for the token ${token}\nThe page is at ${url}/_emulator/ui`
   )
   return yield* Deferred.await(stopped)
 }, Effect.scoped)

@@ -163,7 +163,8 @@ export const schemas = {
     ...inChat,
     type: Schema.tag("chat"),
     change: Schema.Literals(chatChanges),
-    user_id: Schema.optionalKey(UserId)
+    user_id: Schema.optionalKey(UserId),
+    payload: Schema.optionalKey(Schema.String)
   }),
   member: Schema.Struct({
     ...inChat,

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { type Response, respond } from "../../EmulatorHttp.ts"
+import { servePage } from "../ui/files.ts"
 import { on, onRaw, type Route } from "./call.ts"
 import { readClock } from "./clock.ts"
 import * as declarations from "./declarations.ts"
@@ -23,6 +24,8 @@ export const stateRoutes: ReadonlyArray<Route> = [
   on(declarations.createMedia, (request, { state }) =>
     Effect.map(addMedia(state, request), ({ token }) => ({ token }))
   ),
+  onRaw(declarations.getPage, () => servePage("index.html")),
+  onRaw(declarations.getPageFile, ({ file }) => servePage(file)),
   onRaw(declarations.getMedia, ({ token }, { state }) => serveMedia(state, token)),
   onRaw(declarations.getJournal, (_, { state }) =>
     Effect.sync(() =>

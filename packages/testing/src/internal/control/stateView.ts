@@ -1,14 +1,14 @@
 import { BotCommand } from "@colloquy/core/Bot"
 import { Chat, ChatId } from "@colloquy/core/Chat"
 import { ChatMember } from "@colloquy/core/Member"
-import { MessageId } from "@colloquy/core/Message"
+import { Message, MessageId } from "@colloquy/core/Message"
 import { UserId, UserWithPhoto } from "@colloquy/core/User"
 import * as Schema from "effect/Schema"
 import type { Limiter } from "../platform/limits.ts"
 import { type BotState, type ChatState, now, type PlatformState, type UserState } from "../platform/state.ts"
 import { typeOf } from "../platform/updates.ts"
 import { idOf } from "../platform/users.ts"
-import { toChat, toMember } from "../platform/views.ts"
+import { toChat, toMember, toMessage } from "../platform/views.ts"
 
 /** A delivery that waits for its next attempt. */
 export const WaitingView = Schema.Struct({
@@ -110,7 +110,8 @@ const ChatView = Schema.Struct({
   has_comments: Schema.Boolean,
   is_closed: Schema.Boolean,
   is_stopped: Schema.Boolean,
-  pinned: Schema.NullOr(MessageId)
+  pinned: Schema.NullOr(MessageId),
+  last_message: Schema.NullOr(Message)
 })
 
 /** The people, the bots and the chats with their members. `next_event` is the position of the next event. */
@@ -143,6 +144,7 @@ const toPersonView = ({ isPrivate, locale, location, phone, profile }: UserState
 })
 
 const toChatView = (state: PlatformState, chat: ChatState): typeof ChatView.Type => {
+  const last = chat.messages.at(-1)
   const bots = [...state.bots.values()]
   const bot = bots.find(({ user }) => chat.members.has(idOf(user))) ?? bots[0]
   return {
@@ -151,7 +153,8 @@ const toChatView = (state: PlatformState, chat: ChatState): typeof ChatView.Type
     has_comments: chat.hasComments,
     is_closed: chat.isClosed,
     is_stopped: chat.isSuspended,
-    pinned: chat.pinned?.mid ?? null
+    pinned: chat.pinned?.mid ?? null,
+    last_message: last === undefined ? null : toMessage(state, last)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Update } from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import type { Person } from "../../Person.ts"
 import { createDialog, findDialog } from "../platform/chats.ts"
-import { emitChat } from "../platform/events.ts"
+import { byUser, emit, emitChat } from "../platform/events.ts"
 import { recordActivity } from "../platform/members.ts"
 import { type ChatState, now } from "../platform/state.ts"
 import { notifyBot } from "../platform/updates.ts"
@@ -32,7 +32,7 @@ export const startDialog = (actor: Actor, payload?: string): ChatState => {
   const { chat_id } = chat
   const deepLink = payload === undefined ? {} : { payload }
   const started = { timestamp: now(state), chat_id, user: self.profile, ...deepLink, ...localeOf(actor) }
-  emitChat(state, chat, "started", self)
+  emit(state, { type: "chat", change: "started", ...byUser(chat, self), ...deepLink })
   notifyBot(state, chat, bot, { update_type: "bot_started", ...started })
   return chat
 }

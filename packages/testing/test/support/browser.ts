@@ -1,0 +1,77 @@
+import { afterAll } from "vitest"
+import { existsSync } from "node:fs"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+
+const paths = [
+  process.env["CHROMIUM_PATH"] ?? "",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+]
+
+/** The browser of this machine, if there is one. */
+export const executablePath = paths.find((path) => path !== "" && existsSync(path))
+
+/** Whether the tests of the page must run, as in `.ci/run`. */
+const isRequired = process.env["BROWSER_TESTS"] === "required"
+
+export const isSkipped = executablePath === undefined && !isRequired
+
+if (isSkipped) {
+  console.log(
+    "The tests of the page are skipped: there is no Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH."
+  )
+}
+
+const args = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync"
+]
+
+export const launch = (): Promise<Browser> => {
+  if (executablePath === undefined) throw new Error("BROWSER_TESTS=required, and there is no Chromium: install it")
+  return chromium.launch({ executablePath, args })
+}
+
+let browser: Promise<Browser> | undefined
+
+afterAll(async () => {
+  await (await browser)?.close()
+})
+
+/** Opens the page in a new context. A script error or a violation of the content security policy fails the test. */
+export const openPage = async (
+  url: string,
+  options: BrowserContextOptions = {}
+): Promise<{ readonly page: Page; readonly problems: ReadonlyArray<string> }> => {
+  browser ??= launch()
+  const context = await (
+    await browser
+  ).newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options
+  })
+  const page = await context.newPage()
+  const problems: Array<string> = []
+  page.on("pageerror", (error) => problems.push(error.message))
+  page.on("console", (message) => {
+    const text = message.text()
+    if (message.type() === "error" && !text.includes("the server responded with a status of")) problems.push(text)
+  })
+  page.on("request", (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== new URL(url).origin && protocol !== "blob:" && protocol !== "data:")
+      problems.push(`request to ${origin}`)
+  })
+  await page.goto(`${url}/_emulator/ui`)
+  await page.waitForSelector(".person-picker")
+  return { page, problems }
+}

@@ -1,0 +1,39 @@
+import { Json } from "@colloquy/core"
+import { Emulator, type EmulatorOptions, EmulatorServer } from "@colloquy/testing"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { StoppableClock } from "../../src/internal/command/clock.ts"
+import type { Json as Parsed } from "./control.ts"
+
+const send = async (method: string, url: string, body: unknown, headers: Record<string, string>): Promise<Parsed> => {
+  const init = body === undefined ? {} : { body: Json.stringify(body) }
+  const response = await fetch(url, { method, headers: { "content-type": "application/json", ...headers }, ...init })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`)
+  return text === "" ? undefined : Json.parse(text)
+}
+
+/** An emulator on real ports with a clock that can be stopped, and functions that call it as a bot and as a test. */
+export const startEmulator = async (options: EmulatorOptions.Options = {}) => {
+  const clock = Layer.effect(
+    Clock.Clock,
+    Effect.clockWith((system) => Effect.sync(() => new StoppableClock(system, system.currentTimeMillisUnsafe())))
+  )
+  const runtime = ManagedRuntime.make(
+    EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer(options)), Layer.provide(clock))
+  )
+  const { url } = await runtime.runPromise(EmulatorServer.EmulatorServer.use((server) => Effect.succeed(server)))
+  return {
+    url,
+    asBot: (method: string, path: string, body?: unknown) =>
+      send(method, url + path, body, { authorization: options.token ?? "emulator-token" }),
+    post: (path: string, body: unknown = {}) => send("POST", `${url}/_emulator${path}`, body, {}),
+    put: (path: string, body: unknown) => send("PUT", `${url}/_emulator${path}`, body, {}),
+    get: (path: string) => send("GET", `${url}/_emulator${path}`, undefined, {}),
+    stop: () => runtime.dispose()
+  }
+}
+
+export type PageEmulator = Awaited<ReturnType<typeof startEmulator>>

@@ -1,0 +1,240 @@
+import type { ComponentType } from "preact"
+import { useEffect } from "preact/hooks"
+import { ChatList } from "./chat/ChatList.tsx"
+import { Conversation } from "./chat/Conversation.tsx"
+import { Forward } from "./chat/Forward.tsx"
+import { StartDialog } from "./chat/StartDialog.tsx"
+import { Icon } from "./parts/Icon.tsx"
+import { preciseTime } from "./parts/format.ts"
+import { useNow } from "./parts/useNow.ts"
+import {
+  activePane,
+  announcement,
+  becomePerson,
+  clockAt,
+  connection,
+  dismissToast,
+  faults,
+  nameOf,
+  openTool,
+  type Pane,
+  panes,
+  state,
+  toasts,
+  togglePanes,
+  tool,
+  type ToolName,
+  toolNames,
+  view
+} from "./store.ts"
+import { ClockTool } from "./tools/ClockTool.tsx"
+import { Deliveries } from "./tools/Deliveries.tsx"
+import { FaultsTool } from "./tools/FaultsTool.tsx"
+import { LimitGauges } from "./tools/Limits.tsx"
+import { PeopleTool } from "./tools/PeopleTool.tsx"
+import { Requests } from "./tools/Requests.tsx"
+import { StateTool } from "./tools/StateTool.tsx"
+import { nextTheme, theme } from "./theme.ts"
+
+const tools: Readonly<Record<ToolName, { readonly label: string; readonly view: ComponentType }>> = {
+  requests: { label: "Requests", view: Requests },
+  deliveries: { label: "Updates", view: Deliveries },
+  limits: { label: "Limits", view: LimitGauges },
+  clock: { label: "Clock", view: ClockTool },
+  faults: { label: "Faults", view: FaultsTool },
+  people: { label: "People", view: PeopleTool },
+  state: { label: "State", view: StateTool }
+}
+
+const ClockChip = () => {
+  const now = useNow()
+  return (
+    <button type="button" class="quiet clock-chip" title="Clock of the emulator" onClick={() => openTool("clock")}>
+      {preciseTime(now).slice(0, 8)}
+      {clockAt.value.isRunning ? "" : " stopped"}
+    </button>
+  )
+}
+
+const TopBar = () => (
+  <header class="top-bar">
+    <h1>Colloquy emulator</h1>
+    {connection.value === "lost" ? (
+      <span class="lost" role="status">
+        Connection lost, trying again…
+      </span>
+    ) : null}
+    <span class="spacer" />
+    {faults.value.length === 0 ? null : (
+      <button type="button" class="quiet fault-chip" onClick={() => openTool("faults")}>
+        {faults.value.length} fault{faults.value.length === 1 ? "" : "s"}
+      </button>
+    )}
+    <ClockChip />
+    <button
+      type="button"
+      class="quiet wide-only"
+      aria-pressed={panes.value.length === 2}
+      title="Two people side by side"
+      aria-label="Two people side by side"
+      onClick={togglePanes}
+    >
+      <Icon name="split" />
+    </button>
+    <button
+      type="button"
+      class="quiet wide-only"
+      aria-pressed={tool.value !== undefined}
+      title="Tools"
+      aria-label="Tools"
+      onClick={() => (tool.value = tool.value === undefined ? "requests" : undefined)}
+    >
+      <Icon name="tools" />
+    </button>
+    <button
+      type="button"
+      class="quiet"
+      title={`Colors: ${theme.value}`}
+      aria-label={`Colors: ${theme.value}`}
+      onClick={nextTheme}
+    >
+      <Icon name="theme" />
+    </button>
+  </header>
+)
+
+const PersonPicker = ({ pane }: { readonly pane: Pane }) => (
+  <div class="person-picker">
+    <label>
+      <span>You are</span>
+      <select
+        aria-label="The person you are"
+        value={pane.person.value}
+        onChange={({ currentTarget }) => becomePerson(pane, Number(currentTarget.value))}
+      >
+        {state.value?.people.map(({ user }) => (
+          <option key={user.user_id} value={user.user_id}>
+            {nameOf(user.user_id)}
+          </option>
+        ))}
+      </select>
+    </label>
+    <button
+      type="button"
+      class="quiet"
+      title="New person"
+      aria-label="New person"
+      onClick={() => {
+        activePane.value = pane.id
+        openTool("people")
+      }}
+    >
+      <Icon name="plus" />
+    </button>
+  </div>
+)
+
+const PaneView = ({ pane }: { readonly pane: Pane }) => {
+  const person = pane.person.value
+  return (
+    <div
+      class={`pane${pane.chat.value === undefined ? " at-list" : " at-chat"}`}
+      onFocusCapture={() => {
+        if (activePane.value !== pane.id) activePane.value = pane.id
+      }}
+    >
+      <aside class="sidebar">
+        <PersonPicker pane={pane} />
+        <ChatList pane={pane} />
+      </aside>
+      <Conversation pane={pane} />
+      {pane.starting.value === undefined || person === undefined ? null : (
+        <StartDialog bot_id={pane.starting.value} pane={pane} person={person} />
+      )}
+    </div>
+  )
+}
+
+const moveTab = (event: KeyboardEvent): void => {
+  const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+  if (move === undefined || tool.value === undefined) return
+  const next = toolNames[(toolNames.indexOf(tool.value) + move + toolNames.length) % toolNames.length]
+  tool.value = next
+  event.preventDefault()
+  document.getElementById(`tab-${next}`)?.focus()
+}
+
+const Tools = () => {
+  const name = tool.value ?? "requests"
+  const { label, view: View } = tools[name]
+  return (
+    <aside class="tools" aria-label="Tools">
+      <div class="tabs" role="tablist" aria-label="Tools" onKeyDown={moveTab}>
+        {toolNames.map((each) => (
+          <button
+            key={each}
+            id={`tab-${each}`}
+            type="button"
+            role="tab"
+            aria-selected={each === name}
+            aria-controls="tool"
+            tabIndex={each === name ? 0 : -1}
+            onClick={() => (tool.value = each)}
+          >
+            {tools[each].label}
+          </button>
+        ))}
+      </div>
+      <div class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
+        <View />
+      </div>
+    </aside>
+  )
+}
+
+const BottomBar = () => (
+  <nav class="bottom-bar" aria-label="Views">
+    <button
+      type="button"
+      aria-current={view.value !== "tools"}
+      onClick={() => (view.value = panes.value[0].chat.value === undefined ? "chats" : "chat")}
+    >
+      <Icon name="chats" /> Chats
+    </button>
+    <button type="button" aria-current={view.value === "tools"} onClick={() => openTool(tool.value ?? "requests")}>
+      <Icon name="tools" /> Tools
+    </button>
+  </nav>
+)
+
+/** The page. */
+export const App = () => {
+  useEffect(() => {
+    document.title = state.value === undefined ? "Colloquy emulator" : `Colloquy emulator: ${location.host}`
+  }, [state.value === undefined])
+  return (
+    <div
+      class={`app view-${view.value}${tool.value === undefined ? "" : " with-tools"}${panes.value.length === 2 ? " two-panes" : ""}`}
+    >
+      <TopBar />
+      <main class="panes">
+        {panes.value.map((pane) => (
+          <PaneView key={pane.id} pane={pane} />
+        ))}
+      </main>
+      {tool.value === undefined && view.value !== "tools" ? null : <Tools />}
+      <BottomBar />
+      <Forward />
+      <div class="toasts">
+        {toasts.value.map(({ id, kind, text }) => (
+          <button type="button" key={id} class={`toast ${kind}`} onClick={() => dismissToast(id)}>
+            <bdi>{text}</bdi>
+          </button>
+        ))}
+      </div>
+      <div class="announcer" role="log" aria-live="polite" aria-atomic="true">
+        {announcement.value}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,191 @@
+import { useState } from "preact/hooks"
+import { Avatar } from "../parts/Avatar.tsx"
+import { Field, valuesOf } from "../parts/Field.tsx"
+import { Modal } from "../parts/Modal.tsx"
+import { act, isChatMember, nameOf, state, titleOf } from "../store.ts"
+import type { ChatView } from "../types.ts"
+
+/** The rights of administrators, as the API document names them. */
+export const rights = [
+  "read_all_messages",
+  "add_remove_members",
+  "add_admins",
+  "change_chat_info",
+  "pin_message",
+  "edit_link",
+  "write",
+  "edit",
+  "delete",
+  "can_call",
+  "view_stats"
+] as const
+
+type Member = ChatView["members"][number]
+
+const RightsForm = ({
+  member,
+  onClose,
+  onSave
+}: {
+  readonly member: Member
+  readonly onSave: (permissions: ReadonlyArray<string> | undefined) => void
+  readonly onClose: () => void
+}) => {
+  const has = new Set<string>(member.is_admin === true ? (member.permissions ?? []) : [])
+  return (
+    <form
+      class="form rights"
+      onSubmit={(event) => {
+        const chosen = rights.filter((right) => valuesOf(event)[right] === "on")
+        onClose()
+        onSave(chosen.length === 0 ? undefined : chosen)
+      }}
+    >
+      <fieldset>
+        <legend>Rights of {nameOf(member.user_id)}. Without rights: a plain member.</legend>
+        {rights.map((right) => (
+          <label class="check" key={right}>
+            <input type="checkbox" name={right} checked={has.has(right)} /> {right}
+          </label>
+        ))}
+      </fieldset>
+      <div class="row">
+        <button type="submit" class="primary">
+          Save
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const roleOf = ({ is_admin, is_owner, permissions }: Member): string => {
+  if (is_owner === true) return "owner"
+  return is_admin === true ? `administrator: ${(permissions ?? []).join(", ")}` : "member"
+}
+
+/** The members of a chat, their rights, and what a person can change. */
+export const ChatInfo = ({
+  onClose,
+  person,
+  view
+}: {
+  readonly view: ChatView
+  readonly person: number
+  readonly onClose: () => void
+}) => {
+  const [changed, setChanged] = useState<number | undefined>()
+  const { chat, has_comments, is_closed, members } = view
+  const { chat_id } = chat
+  const ids = { user_id: person as never, chat_id }
+  const isGroup = chat.type !== "dialog"
+  const outside = (state.value?.people ?? []).filter(({ user }) => !isChatMember(view, user.user_id))
+  const bots = (state.value?.bots ?? []).filter(({ user }) => !isChatMember(view, user.user_id))
+  const save = (member: Member, permissions: ReadonlyArray<string> | undefined) => {
+    const rights = permissions === undefined ? {} : { permissions: permissions as never }
+    return member.is_bot
+      ? act("setBotAdmin", { ...ids, bot_id: member.user_id, ...rights })
+      : act("setAdmin", { ...ids, member_id: member.user_id, ...rights })
+  }
+  return (
+    <Modal title={titleOf(view, person)} onClose={onClose}>
+      <p class="ids">
+        chat_id {chat_id}, {chat.type}, {chat.status}
+        {chat.link == null ? "" : `, ${chat.link}`}
+      </p>
+      {chat.description == null ? null : <bdi class="text">{chat.description}</bdi>}
+      <ul class="members">
+        {members.map((member) => (
+          <li key={member.user_id}>
+            <Avatar id={member.user_id} name={nameOf(member.user_id)} isBot={member.is_bot} small />
+            <span class="card-text">
+              <bdi class="file-name">{nameOf(member.user_id)}</bdi>
+              <small>{roleOf(member)}</small>
+            </span>
+            {isGroup && member.is_owner !== true && member.user_id !== person ? (
+              <span class="row">
+                <button type="button" onClick={() => setChanged(member.user_id)}>
+                  Rights
+                </button>
+                <button
+                  type="button"
+                  class="danger"
+                  onClick={() =>
+                    void (member.is_bot
+                      ? act("removeBot", { ...ids, bot_id: member.user_id })
+                      : act("removeMember", { ...ids, member_id: member.user_id }))
+                  }
+                >
+                  Remove
+                </button>
+              </span>
+            ) : null}
+            {changed === member.user_id ? (
+              <RightsForm
+                member={member}
+                onClose={() => setChanged(undefined)}
+                onSave={(permissions) => void save(member, permissions)}
+              />
+            ) : null}
+          </li>
+        ))}
+      </ul>
+      {isGroup ? (
+        <>
+          {outside.length + bots.length === 0 ? null : (
+            <form
+              class="inline-form"
+              onSubmit={(event) => {
+                const id = Number(valuesOf(event)["member"])
+                const isBot = bots.some(({ user }) => user.user_id === id)
+                void (isBot
+                  ? act("addBot", { ...ids, bot_id: id as never })
+                  : act("addMember", { ...ids, member_id: id as never }))
+              }}
+            >
+              <Field label="Add">
+                <select name="member">
+                  {[...outside, ...bots].map(({ user }) => (
+                    <option key={user.user_id} value={user.user_id}>
+                      {nameOf(user.user_id)}
+                    </option>
+                  ))}
+                </select>
+              </Field>
+              <button type="submit">Add</button>
+            </form>
+          )}
+          <form
+            class="inline-form"
+            onSubmit={(event) => {
+              const { title } = valuesOf(event)
+              if (title !== undefined) void act("rename", { ...ids, title })
+            }}
+          >
+            <Field label="Title">
+              <input name="title" maxLength={200} value={chat.title ?? ""} />
+            </Field>
+            <button type="submit">Rename</button>
+          </form>
+          <div class="row">
+            {chat.type === "channel" ? (
+              <button type="button" onClick={() => void act("allowComments", { chat_id, allowed: !has_comments })}>
+                {has_comments ? "Disable comments" : "Enable comments"}
+              </button>
+            ) : null}
+            <button
+              type="button"
+              class="danger"
+              disabled={is_closed}
+              onClick={() => void act("closeChat", { chat_id })}
+            >
+              {chat.type === "channel" ? "Archive the channel" : "Close the chat"}
+            </button>
+          </div>
+        </>
+      ) : null}
+    </Modal>
+  )
+}

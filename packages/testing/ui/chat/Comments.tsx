@@ -1,0 +1,222 @@
+import { useEffect, useRef, useState } from "preact/hooks"
+import { call } from "../api.ts"
+import { Avatar } from "../parts/Avatar.tsx"
+import { preciseTime, timeOf } from "../parts/format.ts"
+import { Icon } from "../parts/Icon.tsx"
+import { Marked } from "../parts/Markup.tsx"
+import { act, hasRight, logOf, memberOf, nameOf, type Pane } from "../store.ts"
+import type { ChatView, Comment } from "../types.ts"
+import { Attachments } from "./Attachments.tsx"
+import { trailOf } from "../trail.ts"
+
+const useComments = (chat_id: number, mid: string) => {
+  const [comments, setComments] = useState<ReadonlyArray<Comment> | undefined>()
+  const count = logOf(chat_id).commentCounts.value
+  const edits = trailOf(chat_id).length
+  useEffect(() => {
+    let isCurrent = true
+    void call("listComments", { message_id: mid as never }).then(
+      (answer) => isCurrent && setComments(answer.comments),
+      () => isCurrent && setComments([])
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [mid, count, edits])
+  return comments
+}
+
+const One = ({
+  comment,
+  onEdit,
+  onReply,
+  person,
+  view
+}: {
+  readonly comment: Comment
+  readonly view: ChatView
+  readonly person: number
+  readonly onReply: () => void
+  readonly onEdit: () => void
+}) => {
+  const { body, link, sender, timestamp } = comment
+  const name = sender == null ? (view.chat.title ?? "Channel") : nameOf(sender.user_id)
+  const isOwn = sender?.user_id === person
+  const ids = { user_id: person as never, comment_id: body.mid }
+  return (
+    <article class="message comment" aria-label={`${name}: ${body.text ?? ""}`}>
+      <Avatar id={sender?.user_id ?? view.chat.chat_id} name={name} small />
+      <div class="stack">
+        <div class="bubble">
+          <b class="author">{name}</b>
+          {link == null ? null : (
+            <span class="reply-to">
+              <b>{nameOf(link.sender?.user_id)}</b>
+              <bdi>{link.message?.text}</bdi>
+            </span>
+          )}
+          <Marked text={body.text ?? ""} markup={body.markup} />
+          <span class="meta">
+            <time title={preciseTime(timestamp)}>{timeOf(timestamp)}</time>
+          </span>
+        </div>
+        <span class="comment-actions">
+          <button type="button" onClick={onReply}>
+            Reply
+          </button>
+          {isOwn ? (
+            <button type="button" onClick={onEdit}>
+              Edit
+            </button>
+          ) : null}
+          {isOwn || hasRight(view, person, "delete") ? (
+            <button type="button" onClick={() => void act("removeComment", ids)}>
+              Remove
+            </button>
+          ) : null}
+        </span>
+      </div>
+    </article>
+  )
+}
+
+/** The comments on a channel post. */
+export const Comments = ({
+  mid,
+  pane,
+  person,
+  view
+}: {
+  readonly pane: Pane
+  readonly view: ChatView
+  readonly person: number
+  readonly mid: string
+}) => {
+  const { chat_id } = view.chat
+  const post = logOf(chat_id).find(mid)
+  const comments = useComments(chat_id, mid)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [replyTo, setReplyTo] = useState<Comment | undefined>()
+  const [edited, setEdited] = useState<Comment | undefined>()
+  const [isOnBehalf, setOnBehalf] = useState(false)
+  const isAdmin = memberOf(view, person)?.is_admin === true
+  const send = async (): Promise<void> => {
+    const text = field.current?.value.trim() ?? ""
+    if (text === "") return
+    const user_id = person as never
+    const request = {
+      user_id,
+      message_id: mid as never,
+      text,
+      on_behalf: isOnBehalf,
+      ...(replyTo === undefined ? {} : { reply_to: replyTo.body.mid })
+    }
+    const done =
+      edited === undefined
+        ? await act("sendComment", request)
+        : await act("editComment", { user_id, comment_id: edited.body.mid, text })
+    if (done === undefined || field.current === null) return
+    field.current.value = ""
+    setReplyTo(undefined)
+    setEdited(undefined)
+  }
+  const start = (comment: Comment, isEdit: boolean) => {
+    setReplyTo(isEdit ? undefined : comment)
+    setEdited(isEdit ? comment : undefined)
+    if (field.current !== null && isEdit) field.current.value = comment.body.text ?? ""
+    field.current?.focus()
+  }
+  return (
+    <section class="conversation" aria-label="Comments">
+      <header class="chat-header">
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Back to the channel"
+          onClick={() => (pane.post.value = undefined)}
+        >
+          <Icon name="back" />
+        </button>
+        <span class="chat-title">
+          <span class="title">Comments</span>
+          <small>{view.chat.title}</small>
+        </span>
+      </header>
+      <div class="messages" tabIndex={0}>
+        <div class="messages-inner">
+          {post === undefined ? null : (
+            <div class="post">
+              <Attachments list={post.message.body?.attachments ?? []} />
+              <Marked text={post.message.body?.text ?? ""} markup={post.message.body?.markup} />
+            </div>
+          )}
+          {comments?.length === 0 ? <p class="empty">There are no comments yet.</p> : null}
+          {comments?.map((comment) => (
+            <One
+              key={comment.body.mid}
+              comment={comment}
+              view={view}
+              person={person}
+              onReply={() => start(comment, false)}
+              onEdit={() => start(comment, true)}
+            />
+          ))}
+        </div>
+      </div>
+      {view.has_comments ? (
+        <form
+          class="composer"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void send()
+          }}
+        >
+          {replyTo === undefined && edited === undefined ? null : (
+            <div class="quoting">
+              <span>
+                <b>{edited === undefined ? `Reply to ${nameOf(replyTo?.sender?.user_id)}` : "Edit"}</b>
+                <bdi>{(edited ?? replyTo)?.body.text}</bdi>
+              </span>
+              <button
+                type="button"
+                class="quiet"
+                aria-label="Cancel"
+                onClick={() => {
+                  setReplyTo(undefined)
+                  setEdited(undefined)
+                }}
+              >
+                <Icon name="close" />
+              </button>
+            </div>
+          )}
+          {isAdmin ? (
+            <label class="check">
+              <input type="checkbox" checked={isOnBehalf} onChange={() => setOnBehalf(!isOnBehalf)} /> On behalf of the
+              channel
+            </label>
+          ) : null}
+          <div class="composer-row">
+            <textarea
+              ref={field}
+              rows={1}
+              dir="auto"
+              placeholder="Comment"
+              aria-label="Comment"
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
+                event.preventDefault()
+                void send()
+              }}
+            />
+            <button type="submit" class="send" aria-label="Send">
+              <Icon name="send" />
+            </button>
+          </div>
+        </form>
+      ) : (
+        <p class="composer-note">Comments are disabled in the channel.</p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,306 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef, useState } from "preact/hooks"
+import { midOf } from "../chatLog.ts"
+import { sizeOf } from "../parts/format.ts"
+import { Icon } from "../parts/Icon.tsx"
+import { Menu } from "../parts/Menu.tsx"
+import { act, logOf, nameOf, type Pane, state } from "../store.ts"
+import type { ChatView } from "../types.ts"
+import { type Draft, upload } from "./files.ts"
+import { ContactForm, PlaceForm } from "./forms.tsx"
+
+/** The commands of the bots in a chat that begin with what is typed. */
+const suggestionsFor = ({ members }: ChatView, text: string) => {
+  const [, typed] = /^\/(\S*)$/.exec(text) ?? []
+  if (typed === undefined) return []
+  return (state.value?.bots ?? [])
+    .filter(({ user }) => members.some(({ user_id }) => user_id === user.user_id))
+    .flatMap(({ commands }) => commands)
+    .filter(({ name }) => name.startsWith(typed))
+}
+
+const Drafts = ({
+  drafts,
+  onRemove
+}: {
+  readonly drafts: ReadonlyArray<Draft>
+  readonly onRemove: (draft: Draft) => void
+}) =>
+  drafts.length === 0 ? null : (
+    <ul class="drafts" aria-label="Attached files">
+      {drafts.map((draft) => (
+        <li key={draft.id}>
+          <bdi>{draft.name}</bdi>
+          <small>
+            {draft.type}, {sizeOf(draft.size)}
+          </small>
+          <button type="button" class="quiet" aria-label={`Do not send ${draft.name}`} onClick={() => onRemove(draft)}>
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+
+/** What a draft is as an attachment of `POST /messages`. */
+const toAttachment = ({ name, size, token, type }: Draft) => ({
+  type,
+  payload: { token },
+  ...(type === "file" ? { filename: name, size } : {})
+})
+
+/** Files, audio, contacts and stickers are sent alone; images and videos together. */
+const inMessages = (drafts: ReadonlyArray<Draft>): ReadonlyArray<ReadonlyArray<Draft>> => {
+  const album = drafts.filter(({ type }) => type === "image" || type === "video")
+  const alone = drafts.filter((draft) => !album.includes(draft)).map((draft) => [draft])
+  return album.length === 0 ? alone : [album, ...alone]
+}
+
+/** The field in which a person writes. */
+export const Composer = ({
+  chat,
+  pane,
+  person
+}: {
+  readonly chat: ChatView
+  readonly pane: Pane
+  readonly person: number
+}) => {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const picker = useRef<HTMLInputElement>(null)
+  const text = useSignal("")
+  const chosen = useSignal(0)
+  const [drafts, setDrafts] = useState<ReadonlyArray<Draft>>([])
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [form, setForm] = useState<"contact" | "place" | undefined>()
+  const { chat_id } = chat.chat
+  const log = logOf(chat_id)
+  const replied = pane.replyTo.value === undefined ? undefined : log.find(pane.replyTo.value)
+  const edited = pane.editing.value === undefined ? undefined : log.find(pane.editing.value)
+  const suggestions = suggestionsFor(chat, text.value)
+  const selected = suggestions.length === 0 ? -1 : Math.min(chosen.value, suggestions.length - 1)
+
+  useEffect(() => {
+    if (edited !== undefined) text.value = edited.message.body?.text ?? ""
+    if (edited !== undefined || replied !== undefined) field.current?.focus()
+  }, [edited?.mid, replied?.mid])
+
+  const cancel = () => {
+    if (edited !== undefined) text.value = ""
+    pane.replyTo.value = undefined
+    pane.editing.value = undefined
+  }
+
+  const send = async (attachments: ReadonlyArray<unknown> = []): Promise<void> => {
+    const written = text.value.trim()
+    const ids = { user_id: person as never }
+    if (edited !== undefined) {
+      if (
+        written !== "" &&
+        (await act("edit", { ...ids, message_id: edited.mid as never, text: written })) !== undefined
+      )
+        cancel()
+      return
+    }
+    const groups = attachments.length > 0 ? [attachments] : inMessages(drafts).map((group) => group.map(toAttachment))
+    if (written === "" && groups.length === 0) return
+    text.value = ""
+    setDrafts([])
+    const link = replied === undefined ? {} : { link: { type: "reply" as const, mid: midOf(replied.message) as never } }
+    cancel()
+    const messages = groups.length === 0 ? [[]] : groups
+    for (const [index, group] of messages.entries()) {
+      const content = index === 0 && written !== "" ? { text: written, format: "markdown" as const } : {}
+      const sent = await act("sendMessage", { ...ids, chat_id, ...content, ...link, attachments: group })
+      if (sent === undefined && index === 0 && text.value === "") text.value = written
+    }
+  }
+
+  const complete = (name: string) => {
+    text.value = `/${name} `
+    field.current?.focus()
+  }
+
+  const addFiles = async (files: Iterable<File>): Promise<void> => {
+    const added = await upload(files)
+    setDrafts((before) => [...before, ...added].slice(0, 12))
+    field.current?.focus()
+  }
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return
+    if (selected >= 0 && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      event.preventDefault()
+      chosen.value = (selected + (event.key === "ArrowDown" ? 1 : suggestions.length - 1)) % suggestions.length
+    } else if (selected >= 0 && event.key === "Tab") {
+      event.preventDefault()
+      complete(suggestions[selected].name)
+    } else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault()
+      if (selected >= 0 && text.value !== `/${suggestions[selected].name}`) complete(suggestions[selected].name)
+      else void send()
+    } else if (event.key === "Escape") cancel()
+    else if (event.key === "ArrowUp" && text.value === "") {
+      const own = log.findLast(({ isRemoved, message }) => !isRemoved && message.sender?.user_id === person)
+      if (own === undefined) return
+      event.preventDefault()
+      pane.editing.value = own.mid
+    }
+  }
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      {suggestions.length === 0 ? null : (
+        <ul class="suggestions" role="listbox" id={`commands-${pane.id}`} aria-label="Commands of the bot">
+          {suggestions.map(({ description, name }, index) => (
+            <li key={name} id={`command-${pane.id}-${index}`} role="option" aria-selected={index === selected}>
+              <button type="button" tabIndex={-1} onClick={() => complete(name)}>
+                <b>/{name}</b> <span>{description}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {replied === undefined && edited === undefined ? null : (
+        <div class="quoting">
+          <span>
+            <b>{edited === undefined ? `Reply to ${nameOf(replied?.message.sender?.user_id)}` : "Edit"}</b>
+            <bdi>{(edited ?? replied)?.message.body?.text ?? "message"}</bdi>
+          </span>
+          <button type="button" class="quiet" aria-label="Cancel" onClick={cancel}>
+            <Icon name="close" />
+          </button>
+        </div>
+      )}
+      <Drafts drafts={drafts} onRemove={(draft) => setDrafts(drafts.filter((each) => each !== draft))} />
+      <div class="composer-row">
+        <div class="menu-anchor">
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Attach"
+            aria-haspopup="menu"
+            onClick={() => setMenuOpen(true)}
+          >
+            <Icon name="attach" />
+          </button>
+          {isMenuOpen ? (
+            <Menu
+              label="Attach"
+              onClose={() => setMenuOpen(false)}
+              items={[
+                { label: "Photo, video or file", run: () => picker.current?.click() },
+                { label: "Contact", run: () => setForm("contact") },
+                { label: "Place", run: () => setForm("place") },
+                {
+                  label: "Sticker",
+                  run: () => {
+                    const sticker = { type: "sticker", payload: { code: "👋", url: "" }, width: 128, height: 128 }
+                    void send([sticker])
+                  }
+                }
+              ]}
+            />
+          ) : null}
+        </div>
+        <input
+          ref={picker}
+          type="file"
+          class="hidden"
+          multiple
+          aria-label="Files to attach"
+          tabIndex={-1}
+          onChange={({ currentTarget }) => {
+            void addFiles([...(currentTarget.files ?? [])]).then(() => (currentTarget.value = ""))
+          }}
+        />
+        <textarea
+          ref={field}
+          rows={1}
+          dir="auto"
+          placeholder={chat.chat.type === "channel" ? "Post" : "Message, with **markdown**"}
+          aria-label={chat.chat.type === "channel" ? "Post" : "Message"}
+          aria-autocomplete="list"
+          aria-controls={`commands-${pane.id}`}
+          aria-activedescendant={selected >= 0 ? `command-${pane.id}-${selected}` : undefined}
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value
+            chosen.value = 0
+          }}
+          onKeyDown={onKeyDown}
+          onPaste={(event) => {
+            const files = [...(event.clipboardData?.files ?? [])]
+            if (files.length === 0) return
+            event.preventDefault()
+            void addFiles(files)
+          }}
+        />
+        <button type="submit" class="send" aria-label={edited === undefined ? "Send" : "Save"}>
+          <Icon name="send" />
+        </button>
+      </div>
+      {form === "contact" ? (
+        <ContactForm
+          person={person}
+          onClose={() => setForm(undefined)}
+          onSend={(attachment) => void send([attachment])}
+        />
+      ) : null}
+      {form === "place" ? (
+        <PlaceForm
+          person={person}
+          onClose={() => setForm(undefined)}
+          onSend={(attachment) => void send([attachment])}
+        />
+      ) : null}
+      <DropZone onFiles={(files) => void addFiles(files)} />
+    </form>
+  )
+}
+
+/** Takes files that are dropped on the conversation. */
+const DropZone = ({ onFiles }: { readonly onFiles: (files: ReadonlyArray<File>) => void }) => {
+  const marker = useRef<HTMLDivElement>(null)
+  const [isOver, setOver] = useState(false)
+  const receive = useRef(onFiles)
+  receive.current = onFiles
+  useEffect(() => {
+    const zone = marker.current?.closest<HTMLElement>(".conversation")
+    if (zone == null) return undefined
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(true)
+    }
+    const leave = (event: DragEvent) => {
+      if (!zone.contains(event.relatedTarget as Node | null)) setOver(false)
+    }
+    const drop = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setOver(false)
+      receive.current([...(event.dataTransfer?.files ?? [])])
+    }
+    zone.addEventListener("dragover", over)
+    zone.addEventListener("dragleave", leave)
+    zone.addEventListener("drop", drop)
+    return () => {
+      zone.removeEventListener("dragover", over)
+      zone.removeEventListener("dragleave", leave)
+      zone.removeEventListener("drop", drop)
+    }
+  }, [])
+  return (
+    <div ref={marker} class={isOver ? "drop-zone over" : "drop-zone"} aria-hidden="true">
+      Drop files to attach them
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+import { useState } from "preact/hooks"
+import { CopyTest } from "./CopyTest.tsx"
+import { Avatar } from "../parts/Avatar.tsx"
+import { Icon } from "../parts/Icon.tsx"
+import { Menu } from "../parts/Menu.tsx"
+import { act, chats, hasRight, logOf, nameOf, notification, openChat, type Pane, state, titleOf } from "../store.ts"
+import type { ChatView } from "../types.ts"
+import { ChatInfo } from "./ChatInfo.tsx"
+import { Comments } from "./Comments.tsx"
+import { Composer } from "./Composer.tsx"
+import { Messages } from "./Messages.tsx"
+
+const subtitleOf = ({ chat, is_closed, is_stopped, members }: ChatView): string => {
+  if (is_closed) return "closed"
+  if (chat.type === "dialog") return is_stopped ? "stopped by the person" : "bot"
+  return `${chat.type === "channel" ? "channel" : "group"}, ${members.length} member${members.length === 1 ? "" : "s"}`
+}
+
+/** Why a person cannot write in a chat, or `undefined`. */
+const problemOf = (view: ChatView, person: number): string | undefined => {
+  if (view.is_closed) return "The chat is closed."
+  const { type } = view.chat
+  return type === "channel" && !hasRight(view, person, "write")
+    ? "Only administrators with the right “write” can post."
+    : undefined
+}
+
+const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: number; readonly view: ChatView }) => {
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [isInfoOpen, setInfoOpen] = useState(false)
+  const [isTestOpen, setTestOpen] = useState(false)
+  const { chat, is_stopped, members } = view
+  const { chat_id, type } = chat
+  const title = titleOf(view, person)
+  const bot = members.find(({ is_bot }) => is_bot)
+  const other = members.find(({ user_id }) => user_id !== person)
+  const ids = { user_id: person as never, ...(bot === undefined ? {} : { bot_id: bot.user_id }) }
+  const items = [
+    { label: "Copy as test", run: () => setTestOpen(true) },
+    { label: type === "dialog" ? "Information" : "Members and rights", run: () => setInfoOpen(true) },
+    ...(type === "dialog"
+      ? [
+          is_stopped
+            ? { label: "Start the bot again", run: () => void act("start", ids) }
+            : { label: "Stop the bot", isDangerous: true, run: () => void act("stop", ids) },
+          { label: "Clear the dialog", isDangerous: true, run: () => void act("clearDialog", ids) }
+        ]
+      : [{ label: "Leave", isDangerous: true, run: () => void act("leave", { ...ids, chat_id }) }])
+  ]
+  return (
+    <header class="chat-header">
+      <button type="button" class="quiet back" aria-label="Back to the chats" onClick={() => openChat(pane, undefined)}>
+        <Icon name="back" />
+      </button>
+      <Avatar id={type === "dialog" ? (other?.user_id ?? 0) : chat_id} name={title} isBot={type === "dialog"} />
+      <button type="button" class="chat-title" onClick={() => setInfoOpen(true)}>
+        <bdi class="title">{title}</bdi>
+        <small>{subtitleOf(view)}</small>
+      </button>
+      <button type="button" class="outline copy-test" onClick={() => setTestOpen(true)}>
+        Copy as test
+      </button>
+      <div class="menu-anchor end">
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Chat menu"
+          aria-haspopup="menu"
+          onClick={() => setMenuOpen(true)}
+        >
+          <Icon name="more" />
+        </button>
+        {isMenuOpen ? <Menu label="Chat" items={items} onClose={() => setMenuOpen(false)} /> : null}
+      </div>
+      {isInfoOpen ? <ChatInfo view={view} person={person} onClose={() => setInfoOpen(false)} /> : null}
+      {isTestOpen ? <CopyTest view={view} onClose={() => setTestOpen(false)} /> : null}
+    </header>
+  )
+}
+
+const Pinned = ({ view }: { readonly view: ChatView }) => {
+  const pinned = view.pinned === null ? undefined : logOf(view.chat.chat_id).find(view.pinned)
+  if (pinned === undefined) return null
+  return (
+    <button
+      type="button"
+      class="pinned"
+      onClick={() => {
+        const found = document.querySelector<HTMLElement>(`[data-mid="${CSS.escape(pinned.mid)}"]`)
+        found?.scrollIntoView({ block: "center" })
+        found?.focus({ preventScroll: true })
+      }}
+    >
+      <Icon name="pin" />
+      <span>
+        <b>Pinned message</b>
+        <bdi>{pinned.message.body?.text ?? "attachment"}</bdi>
+      </span>
+    </button>
+  )
+}
+
+/** The chat of a pane. */
+export const Conversation = ({ pane }: { readonly pane: Pane }) => {
+  const person = pane.person.value
+  const view = pane.chat.value === undefined ? undefined : chats.value.get(pane.chat.value)
+  if (person === undefined || view === undefined) {
+    return (
+      <section class="conversation" aria-label="Conversation">
+        <div class="welcome">
+          <Icon name="chats" />
+          <p>{state.value === undefined ? "Connecting…" : "Choose a chat."}</p>
+        </div>
+      </section>
+    )
+  }
+  const { chat_id } = view.chat
+  const problem = problemOf(view, person)
+  const shown = notification.value
+  const isShown = shown?.chat_id === chat_id && shown.user_id === person
+  if (pane.post.value !== undefined) return <Comments pane={pane} view={view} person={person} mid={pane.post.value} />
+  return (
+    <section class="conversation" aria-label={`Conversation: ${titleOf(view, person)}, as ${nameOf(person)}`}>
+      <Header pane={pane} person={person} view={view} />
+      <Pinned view={view} />
+      {isShown ? (
+        <button type="button" class="notification" onClick={() => (notification.value = undefined)}>
+          <bdi>{shown.text}</bdi>
+        </button>
+      ) : null}
+      <Messages key={chat_id} log={logOf(chat_id)} pane={pane} />
+      {problem === undefined ? (
+        <Composer key={`${chat_id} ${person}`} chat={view} pane={pane} person={person} />
+      ) : (
+        <p class="composer-note">{problem}</p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,52 @@
+import { act, toast } from "../store.ts"
+
+/** A file that is attached to the message that is being written. */
+export interface Draft {
+  readonly id: number
+  readonly name: string
+  readonly size: number
+  readonly type: "image" | "video" | "audio" | "file"
+  readonly token: string
+}
+
+/** The largest image whose content is sent: the body of a call has at most 16 MiB, and Base64 needs a third more. */
+const maxImage = 11 * 2 ** 20
+
+const kindOf = ({ name, type }: File): Draft["type"] => {
+  if (/^image\/(png|jpeg|gif|webp|bmp|tiff)$/.test(type)) return "image"
+  if (type.startsWith("video/") || /\.(mp4|mov|mkv|webm)$/i.test(name)) return "video"
+  return type.startsWith("audio/") ? "audio" : "file"
+}
+
+let last = 0
+
+const readBytes = async (file: File): Promise<string> => {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener("load", () => resolve(String(reader.result)))
+    reader.addEventListener("error", () => reject(reader.error ?? new Error("the file cannot be read")))
+    reader.readAsDataURL(file)
+  })
+  return url.slice(url.indexOf(",") + 1)
+}
+
+/** Uploads files as a person does. The emulator keeps the content of images only. */
+export const upload = async (files: Iterable<File>): Promise<ReadonlyArray<Draft>> => {
+  const drafts: Array<Draft> = []
+  for (const file of files) {
+    const type = kindOf(file)
+    if (type === "image" && file.size > maxImage) {
+      toast(`${file.name} is larger than 11 MB, so it is sent as a file`)
+    }
+    const kind = type === "image" && file.size > maxImage ? "file" : type
+    try {
+      const content = kind === "image" ? { content: (await readBytes(file)) as never } : { size: file.size }
+      const created = await act("createMedia", { type: kind, filename: file.name, ...content })
+      if (created !== undefined)
+        drafts.push({ id: ++last, name: file.name, size: file.size, type: kind, token: created.token })
+    } catch (error) {
+      toast(`${file.name} cannot be read: ${String(error)}`, "error")
+    }
+  }
+  return drafts
+}

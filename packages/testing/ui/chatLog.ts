@@ -1,0 +1,146 @@
+import { type Signal, signal } from "@preact/signals"
+import { call } from "./api.ts"
+import type { EmulatorEvent, Message, Shown } from "./types.ts"
+
+/** Some consecutive messages. A change of a message renders only its chunk. */
+export interface Chunk {
+  readonly id: number
+  readonly items: Signal<ReadonlyArray<Shown>>
+}
+
+const chunkSize = 40
+
+export const midOf = (message: Message): string => message.body?.mid ?? ""
+
+/** The position of a message, which the last 16 digits of its id contain. */
+const orderOf = (mid: string): string => mid.slice(-16)
+
+let lastChunk = 0
+
+/** The messages of one chat, in chunks, oldest first. */
+export class ChatLog {
+  readonly chat_id: number
+  readonly chunks = signal<ReadonlyArray<Chunk>>([])
+  readonly status = signal<"new" | "loading" | "loaded" | "failed">("new")
+  readonly commentCounts = signal<ReadonlyMap<string, number>>(new Map())
+  readonly #chunkOf = new Map<string, Chunk>()
+  #early: Array<EmulatorEvent> = []
+  /** The edits that were seen before the messages were read. */
+  readonly #edits = new Map<string, Shown["edits"]>()
+
+  constructor(chat_id: number) {
+    this.chat_id = chat_id
+  }
+
+  async load(): Promise<void> {
+    if (this.status.value === "loading" || this.status.value === "loaded") return
+    this.status.value = "loading"
+    try {
+      const { comment_counts, messages, removed } = await call("listMessages", { chat_id: this.chat_id as never })
+      const shown = [
+        ...messages.map((message) => this.#shown(message, false)),
+        ...removed.map((message) => this.#shown(message, true))
+      ].sort((a, b) => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1))
+      this.#replace(shown)
+      this.commentCounts.value = new Map(Object.entries(comment_counts))
+      this.status.value = "loaded"
+      for (const event of this.#early) this.apply(event)
+    } catch {
+      this.status.value = "failed"
+    }
+    this.#early = []
+  }
+
+  /** Forgets everything. A log that is shown is read again. */
+  discard(): void {
+    this.#replace([])
+    this.#edits.clear()
+    this.status.value = "new"
+  }
+
+  find(mid: string): Shown | undefined {
+    return this.#chunkOf.get(mid)?.items.value.find((item) => item.mid === mid)
+  }
+
+  /** The last message for which a condition is true. */
+  findLast(matches: (item: Shown) => boolean): Shown | undefined {
+    for (const chunk of this.chunks.value.toReversed()) {
+      const found = chunk.items.value.findLast(matches)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  get size(): number {
+    return this.chunks.value.reduce((size, { items }) => size + items.value.length, 0)
+  }
+
+  indexOfChunk(mid: string): number {
+    const chunk = this.#chunkOf.get(mid)
+    return chunk === undefined ? -1 : this.chunks.value.indexOf(chunk)
+  }
+
+  apply(event: EmulatorEvent): void {
+    if (event.type === "edited") this.#addEdit(event.message, event.previous, event.at)
+    if (this.status.value === "new" || this.status.value === "failed") return
+    if (this.status.value === "loading") return void this.#early.push(event)
+    if (event.type === "message") this.#add(event.message)
+    else if (event.type === "edited")
+      this.#change(midOf(event.message), (item) => ({ ...item, message: event.message }))
+    else if (event.type === "removed") this.#change(event.message_id, (item) => ({ ...item, isRemoved: true }))
+    else if (event.type === "comment") this.#count(event.comment.recipient.post_id, 1)
+    else if (event.type === "comment_removed") this.#count(event.message_id, -1)
+  }
+
+  #shown(message: Message, isRemoved: boolean): Shown {
+    const mid = midOf(message)
+    return { mid, message, isRemoved, edits: this.#edits.get(mid) ?? [] }
+  }
+
+  #addEdit(message: Message, before: Message, at: number): void {
+    const mid = midOf(message)
+    const known = this.#edits.get(mid) ?? []
+    if (known.some((edit) => edit.at === at && edit.before.body?.text === before.body?.text)) return
+    const edits = [...known, { at, before }]
+    this.#edits.set(mid, edits)
+    this.#change(mid, (item) => ({ ...item, edits }))
+  }
+
+  #replace(shown: ReadonlyArray<Shown>): void {
+    this.#chunkOf.clear()
+    const chunks: Array<Chunk> = []
+    for (let start = 0; start < shown.length; start += chunkSize) {
+      const chunk = { id: ++lastChunk, items: signal<ReadonlyArray<Shown>>(shown.slice(start, start + chunkSize)) }
+      for (const { mid } of chunk.items.value) this.#chunkOf.set(mid, chunk)
+      chunks.push(chunk)
+    }
+    this.chunks.value = chunks
+  }
+
+  #add(message: Message): void {
+    const item = this.#shown(message, false)
+    if (this.#chunkOf.has(item.mid)) return this.#change(item.mid, () => item)
+    const last = this.chunks.value.at(-1)
+    if (last !== undefined && last.items.value.length < chunkSize) {
+      this.#chunkOf.set(item.mid, last)
+      last.items.value = [...last.items.value, item]
+      return
+    }
+    const chunk = { id: ++lastChunk, items: signal<ReadonlyArray<Shown>>([item]) }
+    this.#chunkOf.set(item.mid, chunk)
+    this.chunks.value = [...this.chunks.value, chunk]
+  }
+
+  #change(mid: string, change: (item: Shown) => Shown): void {
+    const chunk = this.#chunkOf.get(mid)
+    if (chunk === undefined) return
+    chunk.items.value = chunk.items.value.map((item) => (item.mid === mid ? change(item) : item))
+  }
+
+  #count(mid: string | null | undefined, by: number): void {
+    if (mid == null) return
+    const counts = new Map(this.commentCounts.value)
+    counts.set(mid, Math.max(0, (counts.get(mid) ?? 0) + by))
+    this.commentCounts.value = counts
+  }
+}

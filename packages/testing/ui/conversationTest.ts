@@ -1,0 +1,354 @@
+import type { MarkupElement } from "@colloquy/core/Markup"
+import { midOf } from "./chatLog.ts"
+import { nest } from "./parts/spans.ts"
+import type { TrailEvent } from "./trail.ts"
+import type { Attachment, ChatView, EventOf, Message, PersonView } from "./types.ts"
+
+/** A conversation to write a test of. */
+export interface Conversation {
+  readonly title: string
+  /** The module that exports the bot. */
+  readonly module: string
+  readonly view: ChatView
+  readonly people: ReadonlyArray<PersonView>
+  readonly events: ReadonlyArray<TrailEvent>
+}
+
+const quote = (text: string): string =>
+  JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
+
+/** A JavaScript literal with unquoted keys. */
+const literal = (value: unknown): string => {
+  if (typeof value === "string") return quote(value)
+  if (typeof value === "bigint") return `${value}n`
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`
+  if (typeof value !== "object" || value === null) return String(value)
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined)
+  const key = (name: string) => (/^[a-z_]\w*$/i.test(name) ? name : quote(name))
+  return `{ ${fields.map(([name, each]) => `${key(name)}: ${literal(each)}`).join(", ")} }`
+}
+
+const tags: Readonly<Record<string, string>> = {
+  strong: "b",
+  emphasized: "i",
+  strikethrough: "s",
+  underline: "u",
+  monospaced: "code",
+  highlighted: "mark",
+  quote: "blockquote",
+  heading: "h1"
+}
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
+
+const toHtml = (text: string, markup: ReadonlyArray<MarkupElement>): string =>
+  nest(text, markup, escape, (element, _, children) => {
+    if (element.type === "link") return `<a href="${escape(element.url ?? "")}">${children.join("")}</a>`
+    const tag = tags[element.type]
+    return tag === undefined ? children.join("") : `<${tag}>${children.join("")}</${tag}>`
+  }).join("")
+
+/** An attachment as a person of the emulator sends it. */
+const toSent = (attachment: Attachment): unknown => {
+  switch (attachment.type) {
+    case "image":
+    case "video":
+    case "audio":
+      return { type: attachment.type }
+    case "file":
+      return { type: "file", filename: attachment.filename, size: attachment.size }
+    case "contact":
+      return { type: "contact", payload: { vcf_info: attachment.payload?.vcf_info } }
+    default:
+      return attachment
+  }
+}
+
+const isBot = ({ members }: ChatView, people: ReadonlyArray<PersonView>, user_id: number): boolean =>
+  members.find((member) => member.user_id === user_id)?.is_bot ?? !people.some(({ user }) => user.user_id === user_id)
+
+/** The unique button of this text, or the place. */
+const buttonRef = (message: Message | undefined, [row, column]: readonly [number, number]): string => {
+  const rows = (message?.body?.attachments ?? []).flatMap((each) =>
+    each.type === "inline_keyboard" ? (each.payload?.buttons ?? []) : []
+  )
+  const textAt = (y: number, x: number) => {
+    const button = rows[y]?.[x]
+    return button !== undefined && "text" in button ? String(button.text) : undefined
+  }
+  const text = textAt(row, column)
+  const count = rows.flatMap((each, y) => each.map((_, x) => textAt(y, x))).filter((each) => each === text).length
+  return text !== undefined && count === 1 ? quote(text) : `[${row}, ${column}]`
+}
+
+/** A bot that acts later than this after what happened before has timers, in milliseconds. */
+const timerDelay = 1500
+
+/** A bot that acts later than this waits by the clock, in milliseconds. */
+const botDelay = 100
+
+/** Writes the lines of a test. */
+class Writer {
+  readonly lines: Array<string> = []
+  readonly #conversation: Conversation
+  readonly #names = new Map<number, string>()
+  /** The variables of messages, by their ids. */
+  readonly #variables = new Map<string, string>()
+  readonly #messages = new Map<string, Message>()
+  readonly #referenced: ReadonlySet<string>
+  #count = 0
+  #lastAt: number | undefined
+  readonly #hasTimers: boolean
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation
+    const { events } = conversation
+    this.#referenced = new Set(
+      events.flatMap((event) => {
+        if (event.type === "press" || event.type === "removed") return [event.message_id]
+        if (event.type === "edited") return [midOf(event.message)]
+        if (event.type === "comment") return [event.comment.recipient.post_id ?? ""]
+        return event.type === "message" ? [event.message.link?.message?.mid ?? ""] : []
+      })
+    )
+    this.#hasTimers = events.some(
+      (event, index) => index > 0 && this.#isOfBot(event) && event.at - events[index - 1].at >= timerDelay
+    )
+  }
+
+  get usesClock(): boolean {
+    return this.lines.some((line) => line.includes("TestClock"))
+  }
+
+  #isOfBot(event: TrailEvent): boolean {
+    const { people, view } = this.#conversation
+    if (event.type === "answer") return true
+    return "user_id" in event && event.user_id !== undefined && isBot(view, people, event.user_id)
+  }
+
+  /** The people of the conversation as variables, in the order in which they act. */
+  writePeople(): void {
+    const { events, people, view } = this.#conversation
+    const acting = events.flatMap((event) => ("user_id" in event && event.user_id !== undefined ? [event.user_id] : []))
+    const members = view.members.map(({ user_id }) => user_id as number)
+    for (const user_id of new Set([...acting, ...members])) {
+      const person = people.find(({ user }) => user.user_id === user_id)
+      if (person === undefined) continue
+      const { first_name, last_name, username } = person.user
+      const letters = first_name.toLowerCase().replaceAll(/[^a-z]/g, "")
+      const taken = new Set([
+        ...this.#names.values(),
+        "bot",
+        "chat",
+        "it",
+        "assert",
+        "platform",
+        "new",
+        "in",
+        "do",
+        "if"
+      ])
+      const name = letters.length < 2 || taken.has(letters) ? `person${this.#names.size + 1}` : letters
+      this.#names.set(user_id, name)
+      const options = literal({
+        first_name,
+        last_name: last_name ?? undefined,
+        username: username ?? undefined,
+        locale: person.locale
+      })
+      const isPlain = last_name == null && username == null && person.locale === undefined
+      this.lines.push(`const ${name} = yield* Emulator.user(${isPlain ? quote(first_name) : options})`)
+    }
+    if (view.chat.type !== "dialog") this.#writeChat()
+  }
+
+  #writeChat(): void {
+    const { events, view } = this.#conversation
+    const { members } = view
+    const bot = members.find(({ is_bot }) => is_bot)
+    const joined = new Set<number>(
+      events.flatMap((event) => (event.type === "member" && event.change === "added" ? [event.user_id] : []))
+    )
+    const left = events.flatMap((event) =>
+      event.type === "member" && event.change === "removed" ? [event.user_id] : []
+    )
+    const initial = [...members.map(({ user_id }) => user_id as number), ...left].filter((id) => !joined.has(id))
+    const owner = this.#names.get(members.find(({ is_owner }) => is_owner)?.user_id ?? 0)
+    const names = initial.flatMap((id) => this.#names.get(id) ?? []).filter((name) => name !== owner)
+    const role = bot?.is_admin === true ? `{ permissions: ${literal(bot.permissions ?? [])} }` : "{}"
+    const options = [
+      `type: ${quote(view.chat.type)}`,
+      `title: ${quote(view.chat.title ?? "Chat")}`,
+      ...(owner === undefined ? [] : [`owner: ${owner}`]),
+      `members: [${[...new Set(names)].join(", ")}]`,
+      `bot: ${role}`
+    ]
+    this.lines.push(`const chat = yield* Emulator.chat({ ${options.join(", ")} })`)
+  }
+
+  #name(user_id: number): string | undefined {
+    return this.#names.get(user_id)
+  }
+
+  /** The person who sees what the bot does. */
+  get #observer(): string {
+    return [...this.#names.values()][0] ?? "person"
+  }
+
+  #pass(event: TrailEvent): void {
+    const gap = this.#lastAt === undefined ? 0 : event.at - this.#lastAt
+    this.#lastAt = event.at
+    const isLong = this.#isOfBot(event) ? gap >= botDelay : this.#hasTimers && gap >= 1000
+    if (isLong) this.lines.push(`yield* TestClock.adjust(${gap})`)
+  }
+
+  #variable(mid: string, prefix: string): string {
+    const name = `${prefix}${++this.#count}`
+    this.#variables.set(mid, name)
+    return name
+  }
+
+  #sent(event: EventOf<"message">): void {
+    const { body, link } = event.message
+    const mid = midOf(event.message)
+    const name = this.#name(event.user_id)
+    if (name === undefined) return
+    const markup = body?.markup ?? []
+    const text = markup.length === 0 ? (body?.text ?? "") : toHtml(body?.text ?? "", markup)
+    const attachments = (body?.attachments ?? []).map((each) => literal(toSent(each)))
+    const linked = this.#variables.get(link?.message?.mid ?? "")
+    const options = [
+      ...(markup.length === 0 ? [] : [`format: "html"`]),
+      ...(attachments.length === 0 ? [] : [`attachments: [${attachments.join(", ")}]`]),
+      ...(linked === undefined ? [] : [`link: { type: ${quote(link!.type)}, mid: ${linked}.body!.mid }`])
+    ]
+    const where = this.#conversation.view.chat.type === "dialog" ? "" : "chat, "
+    const call = `yield* ${name}.send(${where}${quote(text)}${options.length === 0 ? "" : `, { ${options.join(", ")} }`})`
+    this.lines.push(this.#referenced.has(mid) ? `const ${this.#variable(mid, "sent")} = ${call}` : call)
+  }
+
+  #received(message: Message): void {
+    const name = this.#variable(midOf(message), "reply")
+    this.lines.push(`const ${name} = yield* ${this.#observer}.reply`)
+    this.#expect(name, message)
+  }
+
+  #expect(name: string, { body }: Message): void {
+    if (body?.text) this.lines.push(`assert.strictEqual(${name}.body?.text, ${quote(body.text)})`)
+    const types = (body?.attachments ?? []).map(({ type }) => type)
+    if (types.length === 0) return
+    this.lines.push(`assert.deepStrictEqual(${name}.body?.attachments?.map(({ type }) => type), ${literal(types)})`)
+  }
+
+  #edited(event: EventOf<"edited">): void {
+    const name = this.#name(event.user_id)
+    const variable = this.#variables.get(midOf(event.message))
+    if (name !== undefined) {
+      if (variable !== undefined)
+        this.lines.push(`yield* ${name}.edit(${variable}, ${quote(event.message.body?.text ?? "")})`)
+      return
+    }
+    const edited = `edited${++this.#count}`
+    this.lines.push(`const ${edited} = yield* ${this.#observer}.next("Edited")`)
+    this.#expect(`${edited}.message`, event.message)
+  }
+
+  #pressed(event: EventOf<"press">): void {
+    const variable = this.#variables.get(event.message_id)
+    const name = this.#name(event.user_id)
+    if (variable === undefined || name === undefined) return
+    const button = buttonRef(this.#messages.get(event.message_id), event.button)
+    this.lines.push(`yield* ${name}.press(${variable}, ${button})`)
+  }
+
+  #chatChanged(event: EventOf<"chat">, next: TrailEvent | undefined): void {
+    const name = event.user_id === undefined ? undefined : this.#name(event.user_id)
+    if (name === undefined) return
+    // The first message starts the dialog by itself.
+    const isImplicit = next?.type === "message" && next.user_id === event.user_id && next.at === event.at
+    if (event.change === "started" && !isImplicit) {
+      this.lines.push(`yield* ${name}.start(${event.payload === undefined ? "" : quote(event.payload)})`)
+    } else if (event.change === "stopped") this.lines.push(`yield* ${name}.stop`)
+    else if (event.change === "cleared") this.lines.push(`yield* ${name}.clearDialog`)
+    else if (event.change === "title") {
+      this.lines.push(`yield* ${name}.rename(chat, ${quote(this.#conversation.view.chat.title ?? "Chat")})`)
+    }
+  }
+
+  #memberChanged({ by, change, user_id }: EventOf<"member">): void {
+    const name = this.#name(user_id)
+    const other = by === undefined ? undefined : this.#name(by)
+    if (name === undefined || change === "rights") return
+    if (other !== undefined)
+      this.lines.push(`yield* ${other}.${change === "added" ? "addMember" : "removeMember"}(chat, ${name})`)
+    else if (by === undefined) this.lines.push(`yield* ${name}.${change === "added" ? "join" : "leave"}(chat)`)
+  }
+
+  write(event: TrailEvent, previous: TrailEvent | undefined, next: TrailEvent | undefined): void {
+    if (event.type !== "clock") this.#pass(event)
+    if (event.type === "message" || event.type === "edited") this.#messages.set(midOf(event.message), event.message)
+    const isOfBot = this.#isOfBot(event)
+    switch (event.type) {
+      case "message": {
+        const isByButton = previous?.type === "press" && previous.callback_id === undefined
+        if (isOfBot) this.#received(event.message)
+        else if (!isByButton) this.#sent(event)
+        return
+      }
+      case "edited":
+        return this.#edited(event)
+      case "removed": {
+        const variable = this.#variables.get(event.message_id)
+        if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Removed")`)
+        else if (variable !== undefined) this.lines.push(`yield* ${this.#name(event.user_id)}.remove(${variable})`)
+        return
+      }
+      case "comment": {
+        const post = this.#variables.get(event.comment.recipient.post_id ?? "")
+        const text = quote(event.comment.body.text ?? "")
+        if (isOfBot) this.lines.push(`yield* ${this.#observer}.next("Comment")`)
+        else if (post !== undefined) this.lines.push(`yield* ${this.#name(event.user_id)}.comment(${post}, ${text})`)
+        return
+      }
+      case "press":
+        return this.#pressed(event)
+      case "answer": {
+        const name = this.#name(event.user_id)
+        if (event.notification === undefined || name === undefined) return
+        this.lines.push(`assert.strictEqual(yield* ${name}.notification, ${quote(event.notification)})`)
+        return
+      }
+      case "chat":
+        return this.#chatChanged(event, next)
+      case "member":
+        return this.#memberChanged(event)
+      default:
+    }
+  }
+}
+
+/** A test that repeats the conversation on the emulator, and expects the same of the bot. */
+export const testOf = (conversation: Conversation): string => {
+  const writer = new Writer(conversation)
+  const { events, module, title, view } = conversation
+  writer.writePeople()
+  const own = events.filter(({ type }) => type !== "clock")
+  for (const [index, event] of own.entries()) writer.write(event, own[index - 1], own[index + 1])
+  const bot = view.members.find(({ is_bot }) => is_bot)?.first_name
+  const options = bot === undefined || bot === "Bot" ? "" : `{ botName: ${quote(bot)} }`
+  return `import { LongPolling } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+${writer.usesClock ? `import { TestClock } from "effect/testing"\n` : ""}import { bot } from ${quote(module)}
+
+const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot(${options})))
+
+it.effect(${quote(title)}, () =>
+  Effect.gen(function* () {
+${writer.lines.map((line) => `    ${line}`).join("\n")}
+  }).pipe(Effect.raceFirst(Effect.andThen(bot, Effect.never)), Effect.provide(platform))
+)
+`
+}

@@ -1,0 +1,212 @@
+import * as Json from "@colloquy/core/Json"
+import { batch } from "@preact/signals"
+import { call, eventsUrl } from "./api.ts"
+import * as store from "./store.ts"
+import { remember } from "./trail.ts"
+import type { EmulatorEvent, State } from "./types.ts"
+
+const maxListed = 400
+
+/** The newest events first. */
+const prepend = <E extends { readonly id: number }>(list: ReadonlyArray<E>, event: E): ReadonlyArray<E> =>
+  list[0] !== undefined && list[0].id >= event.id ? list : [event, ...list.slice(0, maxListed - 1)]
+
+/** Runs a function once after a burst of calls. */
+const afterBurst = (run: () => Promise<void>, delay: number): (() => void) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      void run().catch(() => undefined)
+    }, delay)
+  }
+}
+
+const setClock = ({ clock }: Pick<State, "clock">): void => {
+  store.clockAt.value = {
+    now: clock.now,
+    isRunning: clock.is_running,
+    isVirtual: clock.is_virtual,
+    readAt: performance.now()
+  }
+}
+
+/** Reads the people, chats and bots. */
+export const readState = async (): Promise<State> => {
+  const state = await call("getState", undefined)
+  batch(() => {
+    store.state.value = state
+    store.lastMessages.value = new Map(
+      state.chats.flatMap(({ chat, last_message }) => (last_message === null ? [] : [[chat.chat_id, last_message]]))
+    )
+    setClock(state)
+    for (const pane of store.panes.value) choosePerson(pane, state)
+  })
+  return state
+}
+
+const choosePerson = (pane: store.Pane, { people }: State): void => {
+  if (!people.some(({ user }) => user.user_id === pane.person.value)) {
+    pane.person.value = people[0]?.user.user_id
+    pane.chat.value = undefined
+  }
+}
+
+const refreshState = afterBurst(async () => void (await readState()), 30)
+
+const refreshFaults = afterBurst(async () => {
+  store.faults.value = (await call("listFaults", undefined)).faults
+}, 150)
+
+/** Reads the use of the limits, until nothing is used. */
+export const refreshLimits = afterBurst(async () => {
+  const limits = await call("getLimits", undefined)
+  store.limits.value = limits
+  if (limits.used.length > 0 && store.tool.value === "limits") refreshLimits()
+}, 250)
+
+const isSeen = (chat_id: number): boolean => store.panes.value.some((pane) => pane.chat.value === chat_id)
+
+const preview = (event: Extract<EmulatorEvent, { type: "message" }>): string => {
+  const { body } = event.message
+  return body?.text || body?.attachments?.map(({ type }) => type.replaceAll("_", " ")).join(", ") || "forwarded message"
+}
+
+const announce = (event: Extract<EmulatorEvent, { type: "message" }>): void => {
+  if (isSeen(event.chat_id)) store.announcement.value = `${store.nameOf(event.user_id)}: ${preview(event)}`
+  else
+    store.unread.value = new Map(store.unread.value).set(
+      event.chat_id,
+      (store.unread.value.get(event.chat_id) ?? 0) + 1
+    )
+}
+
+const stopAction = (chat_id: number): void => {
+  if (!store.actions.value.has(chat_id)) return
+  const rest = new Map(store.actions.value)
+  rest.delete(chat_id)
+  store.actions.value = rest
+}
+
+const showAction = ({ action, chat_id }: Extract<EmulatorEvent, { type: "action" }>): void => {
+  if (action === "mark_seen") return
+  const until = performance.now() + 5000
+  store.actions.value = new Map(store.actions.value).set(chat_id, { action, until })
+  setTimeout(() => {
+    if (store.actions.value.get(chat_id)?.until === until) stopAction(chat_id)
+  }, 5000)
+}
+
+const showNotification = (event: Extract<EmulatorEvent, { type: "answer" }>): void => {
+  const rest = new Map(store.pressed.value)
+  rest.delete(event.callback_id)
+  store.pressed.value = rest
+  if (event.notification === undefined) return
+  const shown = { chat_id: event.chat_id, user_id: event.user_id, text: event.notification }
+  store.notification.value = shown
+  store.announcement.value = `${store.nameOf(event.bot_id)}: ${event.notification}`
+  setTimeout(() => {
+    if (store.notification.value === shown) store.notification.value = undefined
+  }, 5000)
+}
+
+const startOver = (): void => {
+  batch(() => {
+    store.requests.value = []
+    store.updates.value = []
+    store.deliveries.value = []
+    store.struck.value = []
+    store.pressed.value = new Map()
+    store.unread.value = new Map()
+    store.actions.value = new Map()
+    store.clearLogs()
+  })
+  refreshState()
+  refreshFaults()
+}
+
+/** Applies an event. `isPast`: the state was read after it happened. */
+export const apply = (event: EmulatorEvent, isPast: boolean): void => {
+  remember(event)
+  if ("chat_id" in event && event.chat_id !== undefined) store.logOf(event.chat_id).apply(event)
+  switch (event.type) {
+    case "message":
+      stopAction(event.chat_id)
+      if (!isPast) {
+        store.lastMessages.value = new Map(store.lastMessages.value).set(event.chat_id, event.message)
+        announce(event)
+      }
+      break
+    case "action":
+      if (!isPast) showAction(event)
+      break
+    case "press":
+      if (event.callback_id !== undefined && !isPast) {
+        const place = `${event.message_id} ${event.button.join(" ")}`
+        store.pressed.value = new Map(store.pressed.value).set(event.callback_id, place)
+      }
+      break
+    case "answer":
+      if (!isPast) showNotification(event)
+      break
+    case "request":
+      store.requests.value = prepend(store.requests.value, event)
+      if (store.tool.value === "limits") refreshLimits()
+      if (!isPast && (event.endpoint === "Me.setCommands" || event.endpoint?.startsWith("Subscriptions.")))
+        refreshState()
+      break
+    case "update":
+      store.updates.value = prepend(store.updates.value, event)
+      break
+    case "delivery":
+      store.deliveries.value = prepend(store.deliveries.value, event)
+      break
+    case "fault":
+      store.struck.value = prepend(store.struck.value, event)
+      if (!isPast) refreshFaults()
+      break
+    case "clock":
+      if (!isPast) {
+        const { isVirtual } = store.clockAt.value
+        store.clockAt.value = { now: event.now, isRunning: event.is_running, isVirtual, readAt: performance.now() }
+      }
+      break
+    case "reset":
+    case "gap":
+      if (!isPast || event.type === "gap") startOver()
+      break
+    default:
+      if (!isPast) refreshState()
+  }
+}
+
+/** Events of the past that the page reads when it is opened, for the lists and for tests that are copied. */
+const history = 3000
+
+/** Reads the state, and then follows the events. */
+export const follow = async (): Promise<void> => {
+  const { first_event, next_event } = await readState()
+  refreshFaults()
+  const source = new EventSource(eventsUrl(Math.max(first_event, next_event - history)))
+  let queue: Array<EmulatorEvent> = []
+  let isScheduled = false
+  const flush = () => {
+    isScheduled = false
+    const events = queue
+    queue = []
+    batch(() => events.forEach((event) => apply(event, event.id < next_event)))
+  }
+  source.addEventListener("open", () => {
+    store.connection.value = "open"
+  })
+  source.addEventListener("error", () => {
+    store.connection.value = "lost"
+  })
+  source.addEventListener("message", ({ data }) => {
+    queue.push(Json.parse(data as string) as EmulatorEvent)
+    if (isScheduled) return
+    isScheduled = true
+    // The events of one write are rendered together.
+    queueMicrotask(flush)
+  })
+}

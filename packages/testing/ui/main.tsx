@@ -1,0 +1,16 @@
+import { render } from "preact"
+import { App } from "./App.tsx"
+import { follow } from "./events.ts"
+import { connection, toast } from "./store.ts"
+
+render(<App />, document.getElementById("page")!)
+
+const start = (): void => {
+  void follow().catch(() => {
+    connection.value = "lost"
+    toast("The emulator cannot be reached. Trying again.", "error")
+    setTimeout(start, 2000)
+  })
+}
+
+start()

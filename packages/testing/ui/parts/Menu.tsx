@@ -1,0 +1,66 @@
+import { useEffect, useRef } from "preact/hooks"
+
+export interface MenuItem {
+  readonly label: string
+  readonly run: () => void
+  readonly isDangerous?: boolean
+}
+
+/** A list of commands. The arrow keys move, Escape closes. */
+export const Menu = ({
+  items,
+  label,
+  onClose
+}: {
+  readonly label: string
+  readonly items: ReadonlyArray<MenuItem>
+  readonly onClose: () => void
+}) => {
+  const menu = useRef<HTMLDivElement>(null)
+  const before = useRef(document.activeElement)
+  const restore = () => {
+    if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus()
+  }
+  useEffect(() => {
+    menu.current?.querySelector("button")?.focus()
+    menu.current?.scrollIntoView({ block: "nearest" })
+    const closeOutside = (event: Event) => {
+      if (!menu.current?.contains(event.target as Node)) onClose()
+    }
+    document.addEventListener("pointerdown", closeOutside)
+    return () => {
+      document.removeEventListener("pointerdown", closeOutside)
+    }
+  }, [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const buttons = [...(menu.current?.querySelectorAll("button") ?? [])]
+    const index = buttons.indexOf(document.activeElement as HTMLButtonElement)
+    const move = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: buttons.length - 1 }[event.key]
+    if (event.key === "Escape" || event.key === "Tab") {
+      restore()
+      onClose()
+    } else if (move === undefined) return
+    else buttons[(move + buttons.length) % buttons.length]?.focus()
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <div class="menu" role="menu" aria-label={label} ref={menu} onKeyDown={onKeyDown}>
+      {items.map(({ isDangerous, label, run }) => (
+        <button
+          key={label}
+          type="button"
+          role="menuitem"
+          class={isDangerous ? "danger" : ""}
+          onClick={() => {
+            restore()
+            onClose()
+            run()
+          }}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,218 @@
+import { batch, computed, type Signal, signal } from "@preact/signals"
+import { call, CallError, type Request, type Success } from "./api.ts"
+import { ChatLog } from "./chatLog.ts"
+import type { routes } from "./routes.ts"
+import type { ChatView, EventOf, Faults, Limits, Message, State, User } from "./types.ts"
+
+/** What a pane shows: a chat as one person sees it. */
+export interface Pane {
+  readonly id: number
+  readonly person: Signal<number | undefined>
+  readonly chat: Signal<number | undefined>
+  /** The channel post whose comments are shown. */
+  readonly post: Signal<string | undefined>
+  readonly replyTo: Signal<string | undefined>
+  readonly editing: Signal<string | undefined>
+  /** The bot that the person is about to start. */
+  readonly starting: Signal<number | undefined>
+}
+
+const makePane = (id: number): Pane => ({
+  id,
+  person: signal(undefined),
+  chat: signal(undefined),
+  post: signal(undefined),
+  replyTo: signal(undefined),
+  editing: signal(undefined),
+  starting: signal(undefined)
+})
+
+/** A message of the page about what happened to an action. */
+export interface Toast {
+  readonly id: number
+  readonly kind: "info" | "error"
+  readonly text: string
+}
+
+/** A notification with which a bot answered a press. */
+export interface Notification {
+  readonly chat_id: number
+  readonly user_id: number
+  readonly text: string
+}
+
+export interface Action {
+  readonly action: string
+  readonly until: number
+}
+
+/** The names of the tools beside the chat. */
+export const toolNames = ["requests", "deliveries", "limits", "clock", "faults", "people", "state"] as const
+
+export type ToolName = (typeof toolNames)[number]
+
+export const state = signal<State | undefined>(undefined)
+export const connection = signal<"connecting" | "open" | "lost">("connecting")
+export const panes = signal<ReadonlyArray<Pane>>([makePane(1)])
+export const activePane = signal(1)
+/** What is visible on a narrow screen. */
+export const view = signal<"chats" | "chat" | "tools">("chats")
+export const tool = signal<ToolName | undefined>("requests")
+export const toasts = signal<ReadonlyArray<Toast>>([])
+export const notification = signal<Notification | undefined>(undefined)
+/** What screen readers announce. */
+export const announcement = signal("")
+export const actions = signal<ReadonlyMap<number, Action>>(new Map())
+export const unread = signal<ReadonlyMap<number, number>>(new Map())
+/** The last message of each chat. */
+export const lastMessages = signal<ReadonlyMap<number, Message>>(new Map())
+/** Presses that the bot has not answered: the message and the place of the button. */
+export const pressed = signal<ReadonlyMap<string, string>>(new Map())
+
+export const requests = signal<ReadonlyArray<EventOf<"request">>>([])
+export const updates = signal<ReadonlyArray<EventOf<"update">>>([])
+export const deliveries = signal<ReadonlyArray<EventOf<"delivery">>>([])
+export const struck = signal<ReadonlyArray<EventOf<"fault">>>([])
+export const limits = signal<Limits | undefined>(undefined)
+export const faults = signal<Faults>([])
+/** The message whose requests are shown. */
+export const requestFilter = signal<string | undefined>(undefined)
+
+/** The last time that the emulator stated, and when it did. */
+export const clockAt = signal({ now: 0, isRunning: true, isVirtual: false, readAt: 0 })
+
+export const users = computed((): ReadonlyMap<number, User> => {
+  const all = new Map<number, User>()
+  for (const { user } of state.value?.people ?? []) all.set(user.user_id, user)
+  for (const { user } of state.value?.bots ?? []) all.set(user.user_id, user)
+  return all
+})
+
+export const chats = computed(
+  (): ReadonlyMap<number, ChatView> => new Map(state.value?.chats.map((each) => [each.chat.chat_id, each]))
+)
+
+const logs = new Map<number, ChatLog>()
+
+/** The messages of a chat. They are read when the chat is shown for the first time. */
+export const logOf = (chat_id: number): ChatLog => {
+  let log = logs.get(chat_id)
+  if (log === undefined) {
+    log = new ChatLog(chat_id)
+    logs.set(chat_id, log)
+  }
+  return log
+}
+
+export const loadedLogs = (): Iterable<ChatLog> => logs.values()
+
+export const clearLogs = (): void => {
+  const open = [...logs.values()]
+  logs.clear()
+  for (const log of open) log.discard()
+}
+
+export const isChatMember = ({ members }: ChatView, user_id: number): boolean =>
+  members.some((member) => member.user_id === user_id)
+
+export const memberOf = ({ members }: ChatView, user_id: number) => members.find((member) => member.user_id === user_id)
+
+export const hasRight = (chat: ChatView, user_id: number, right: string): boolean =>
+  memberOf(chat, user_id)?.permissions?.some((each) => each === right) === true
+
+export const nameOf = (user_id: number | undefined): string => {
+  const user = user_id === undefined ? undefined : users.value.get(user_id)
+  if (user === undefined) return user_id === undefined ? "" : `User ${user_id}`
+  return [user.first_name, user.last_name].filter(Boolean).join(" ")
+}
+
+/** The title of a chat as a person sees it. */
+export const titleOf = ({ chat, members }: ChatView, person: number | undefined): string => {
+  if (chat.type !== "dialog") return chat.title ?? `Chat ${chat.chat_id}`
+  const other = members.find(({ user_id }) => user_id !== person) ?? members[0]
+  return nameOf(other?.user_id)
+}
+
+let lastToast = 0
+
+export const toast = (text: string, kind: Toast["kind"] = "info"): void => {
+  const id = ++lastToast
+  toasts.value = [...toasts.value.slice(-3), { id, kind, text }]
+  announcement.value = text
+  setTimeout(() => dismissToast(id), kind === "error" ? 8000 : 3500)
+}
+
+export const dismissToast = (id: number): void => {
+  toasts.value = toasts.value.filter((each) => each.id !== id)
+}
+
+/** Calls the control API, and shows why if the emulator does not accept the call. */
+export const act = async <K extends keyof typeof routes>(
+  name: K,
+  request: Request<K>
+): Promise<Success<K> | undefined> => {
+  try {
+    return await call(name, request)
+  } catch (error) {
+    toast(error instanceof CallError ? error.message : String(error), "error")
+    return undefined
+  }
+}
+
+/** Removes the second pane, or adds it with another person. */
+export const togglePanes = (): void => {
+  const [first, second] = panes.value
+  if (second !== undefined) {
+    panes.value = [first]
+    activePane.value = first.id
+    return
+  }
+  const pane = makePane(2)
+  const other = state.value?.people.find(({ user }) => user.user_id !== first.person.value)
+  pane.person.value = other?.user.user_id ?? first.person.value
+  const chat = first.chat.value === undefined ? undefined : chats.value.get(first.chat.value)
+  if (other !== undefined && chat !== undefined && isChatMember(chat, other.user.user_id)) {
+    pane.chat.value = chat.chat.chat_id
+  }
+  panes.value = [first, pane]
+}
+
+/** Shows a chat in a pane. */
+export const openChat = (pane: Pane, chat_id: number | undefined): void =>
+  batch(() => {
+    pane.chat.value = chat_id
+    pane.post.value = undefined
+    pane.replyTo.value = undefined
+    pane.editing.value = undefined
+    activePane.value = pane.id
+    if (chat_id === undefined) {
+      view.value = "chats"
+      return
+    }
+    view.value = "chat"
+    if (unread.value.has(chat_id)) {
+      const rest = new Map(unread.value)
+      rest.delete(chat_id)
+      unread.value = rest
+    }
+  })
+
+/** Shows the chats of another person in a pane. */
+export const becomePerson = (pane: Pane, user_id: number): void =>
+  batch(() => {
+    pane.person.value = user_id
+    const chat = pane.chat.value === undefined ? undefined : chats.value.get(pane.chat.value)
+    if (chat !== undefined && !isChatMember(chat, user_id)) openChat(pane, undefined)
+  })
+
+/** The time of the emulator now. */
+export const emulatorNow = (): number => {
+  const { isRunning, now, readAt } = clockAt.value
+  return isRunning ? now + (performance.now() - readAt) : now
+}
+
+/** Shows a tool beside the chat. */
+export const openTool = (name: ToolName): void => {
+  tool.value = name
+  view.value = "tools"
+}

@@ -1,0 +1,115 @@
+import { useState } from "preact/hooks"
+import { useNow } from "../parts/useNow.ts"
+import { durationOf, preciseTime } from "../parts/format.ts"
+import { act, deliveries, nameOf, state, updates } from "../store.ts"
+import type { EventOf } from "../types.ts"
+
+type DeliveryEvent = EventOf<"delivery">
+
+/** The last attempt of each delivery, with its number of attempts. */
+const lastAttempts = (): ReadonlyArray<DeliveryEvent> => {
+  const seen = new Set<number>()
+  return deliveries.value.filter(({ delivery_id }) => !seen.has(delivery_id) && seen.add(delivery_id))
+}
+
+const resultOf = ({ failure, latency, status }: DeliveryEvent): string =>
+  status === null ? (failure ?? "no response") : `${status} after ${durationOf(latency)}`
+
+const Row = ({ event, now }: { readonly event: DeliveryEvent; readonly now: number }) => {
+  const [isOpen, setOpen] = useState(false)
+  const attempts = deliveries.value.filter(({ delivery_id }) => delivery_id === event.delivery_id)
+  const kind = { delivered: "good", failed: "warn", dead: "bad" }[event.state]
+  return (
+    <li class="log-row">
+      <button type="button" class="log-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class={`status ${kind}`}>{event.state}</span>
+        <span class="log-text">
+          <b>{event.update_type}</b>
+          <bdi class="path">{event.url}</bdi>
+        </span>
+        <small>
+          attempt {event.attempt}
+          <br />
+          {resultOf(event)}
+        </small>
+      </button>
+      {event.state === "failed" && event.next_at !== null ? (
+        <div class="row">
+          <small>
+            next at {preciseTime(event.next_at)}, in {durationOf(Math.max(0, event.next_at - now))}
+          </small>
+          <button type="button" onClick={() => void act("deliverNow", { delivery_id: event.delivery_id })}>
+            Deliver now
+          </button>
+        </div>
+      ) : null}
+      {isOpen ? (
+        <ol class="attempts">
+          {attempts.toReversed().map((each) => (
+            <li key={each.id}>
+              <small>
+                {each.attempt}. {preciseTime(each.at)}: {resultOf(each)}
+              </small>
+            </li>
+          ))}
+        </ol>
+      ) : null}
+    </li>
+  )
+}
+
+/** The deliveries to webhooks, and the updates that were queued for bots. */
+export const Deliveries = () => {
+  const now = useNow()
+  const last = lastAttempts()
+  const dead = last.filter((event) => event.state === "dead")
+  const waiting = last.filter((event) => event.state === "failed")
+  const delivered = last.filter((event) => event.state === "delivered")
+  const webhooks = (state.value?.bots ?? []).flatMap(({ user, webhooks }) =>
+    webhooks.map(({ url }) => ({ url, name: nameOf(user.user_id) }))
+  )
+  const section = (title: string, events: ReadonlyArray<DeliveryEvent>) =>
+    events.length === 0 ? null : (
+      <>
+        <h3>
+          {title} <span class="count">{events.length}</span>
+        </h3>
+        <ol class="log">
+          {events.slice(0, 100).map((event) => (
+            <Row key={event.delivery_id} event={event} now={now} />
+          ))}
+        </ol>
+      </>
+    )
+  return (
+    <>
+      <h3>Webhooks</h3>
+      {webhooks.length === 0 ? <p class="empty">No bot has subscribed a webhook.</p> : null}
+      <ul class="plain">
+        {webhooks.map(({ name, url }) => (
+          <li key={url}>
+            <bdi class="path">{url}</bdi> <small>{name}</small>
+          </li>
+        ))}
+      </ul>
+      {section("Dead", dead)}
+      {section("Waiting", waiting)}
+      {section("Delivered", delivered)}
+      <h3>
+        Updates <span class="count">{updates.value.length}</span>
+      </h3>
+      {updates.value.length === 0 ? <p class="empty">No updates yet.</p> : null}
+      <ol class="log">
+        {updates.value.slice(0, 100).map((event) => (
+          <li key={event.id} class="log-row flat">
+            <span class="log-text">
+              <b>{event.update_type}</b>
+              <bdi class="path">for {nameOf(event.bot_id)}</bdi>
+            </span>
+            <small>{preciseTime(event.at)}</small>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

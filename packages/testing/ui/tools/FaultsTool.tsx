@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks"
+import { Field, valuesOf } from "../parts/Field.tsx"
+import { preciseTime } from "../parts/format.ts"
+import { act, faults, struck } from "../store.ts"
+import type { Faults } from "../types.ts"
+import { pretty } from "./Requests.tsx"
+
+type Rule = Faults[number]["rule"]
+
+const effects = {
+  status: "Answer with a status",
+  delay: "Delay the response",
+  reset: "Reset the connection",
+  truncate: "Cut the response off",
+  drop: "Do not deliver an update",
+  duplicate: "Deliver an update twice"
+} as const
+
+type Effect = keyof typeof effects
+
+const whole = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
+
+/** The rule of the form. */
+const ruleOf = (effect: Effect, values: Readonly<Record<string, string>>): Record<string, unknown> => {
+  const { chat_id, code, delay, endpoint, every, nth, probability, reset, status, times, truncate, update_type } =
+    values
+  const isDelivery = effect === "drop" || effect === "duplicate"
+  const when = {
+    nth: whole(nth),
+    every: whole(every),
+    probability: whole(probability),
+    times: whole(times),
+    chat_id: whole(chat_id)
+  }
+  const target = isDelivery ? { update_type } : { endpoint }
+  const action = {
+    status: { status: whole(status), code },
+    delay: { delay: whole(delay) },
+    reset: { reset: reset ?? "before" },
+    truncate: { truncate: whole(truncate) },
+    drop: { delivery: "drop" },
+    duplicate: { delivery: "duplicate" }
+  }[effect]
+  return Object.fromEntries(
+    Object.entries({ ...target, ...when, ...action }).filter(([, value]) => value !== undefined)
+  )
+}
+
+const Effects = ({ effect }: { readonly effect: Effect }) => {
+  switch (effect) {
+    case "status":
+      return (
+        <>
+          <Field label="Status">
+            <input name="status" type="number" min="200" max="599" required value={503} />
+          </Field>
+          <Field label="Code" hint="Default: that of the status">
+            <input name="code" placeholder="too.many.requests" />
+          </Field>
+        </>
+      )
+    case "delay":
+      return (
+        <Field label="Milliseconds">
+          <input name="delay" type="number" min="0" required value={3000} />
+        </Field>
+      )
+    case "reset":
+      return (
+        <Field label="When">
+          <select name="reset">
+            <option value="before">before the request is executed</option>
+            <option value="after">after the request is executed</option>
+          </select>
+        </Field>
+      )
+    case "truncate":
+      return (
+        <Field label="Characters that are sent">
+          <input name="truncate" type="number" min="0" required value={10} />
+        </Field>
+      )
+    default:
+      return null
+  }
+}
+
+/** Adds faults, and shows what they struck. */
+export const FaultsTool = () => {
+  const [effect, setEffect] = useState<Effect>("status")
+  const rules = faults.value.map(({ rule }) => rule)
+  const isDelivery = effect === "drop" || effect === "duplicate"
+  const save = async (next: ReadonlyArray<Rule | Record<string, unknown>>): Promise<void> => {
+    const done = await act("setFaults", { rules: next as never })
+    if (done !== undefined) faults.value = (await act("listFaults", undefined))?.faults ?? []
+  }
+  return (
+    <>
+      <form class="form" onSubmit={(event) => void save([...rules, ruleOf(effect, valuesOf(event))])}>
+        <Field label="What happens">
+          <select value={effect} onChange={({ currentTarget }) => setEffect(currentTarget.value as Effect)}>
+            {Object.entries(effects).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Effects effect={effect} />
+        {isDelivery ? (
+          <Field label="Type of update" hint="Empty: all">
+            <input name="update_type" placeholder="message_created" />
+          </Field>
+        ) : (
+          <Field label="Endpoint" hint="Empty: all requests">
+            <input name="endpoint" placeholder="Messages.send" />
+          </Field>
+        )}
+        <details>
+          <summary>When it applies</summary>
+          <Field label="Only the nth match">
+            <input name="nth" type="number" min="1" />
+          </Field>
+          <Field label="Every nth match">
+            <input name="every" type="number" min="1" />
+          </Field>
+          <Field label="With a probability from 0 to 1">
+            <input name="probability" type="number" min="0" max="1" step="any" />
+          </Field>
+          <Field label="At most so many times">
+            <input name="times" type="number" min="1" />
+          </Field>
+          <Field label="Only in the chat with this id">
+            <input name="chat_id" type="number" />
+          </Field>
+        </details>
+        <button type="submit" class="primary">
+          Add the fault
+        </button>
+      </form>
+      <h3>
+        Faults <span class="count">{faults.value.length}</span>
+      </h3>
+      {faults.value.length === 0 ? <p class="empty">No faults.</p> : null}
+      <ol class="log">
+        {faults.value.map(({ applied, matched, rule }, index) => (
+          <li class="log-row" key={index}>
+            <pre class="code">
+              {pretty(rule)
+                .replaceAll(/[{}\n]\s*/g, " ")
+                .trim()}
+            </pre>
+            <div class="row">
+              <small>
+                matched {matched}, applied {applied}
+              </small>
+              <button type="button" class="danger" onClick={() => void save(rules.filter((each) => each !== rule))}>
+                Remove
+              </button>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <h3>
+        Applied to <span class="count">{struck.value.length}</span>
+      </h3>
+      <ol class="log">
+        {struck.value.slice(0, 50).map((event) => (
+          <li class="log-row flat" key={event.id}>
+            <bdi class="path">{event.target}</bdi>
+            <small>{preciseTime(event.at)}</small>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import { useEffect } from "preact/hooks"
+import { refreshLimits } from "../events.ts"
+import { durationOf, preciseTime } from "../parts/format.ts"
+import { chats, limits, nameOf, requests, titleOf } from "../store.ts"
+
+const names = {
+  host: "All requests",
+  messages: "Messages in a chat",
+  answers: "Answers in a chat",
+  polling: "GET /updates"
+} as const
+
+const Gauge = ({
+  free,
+  label,
+  limit,
+  used
+}: {
+  readonly label: string
+  readonly used: number
+  readonly limit: number
+  readonly free: number
+}) => (
+  <div class={used >= limit ? "gauge full" : "gauge"}>
+    <span>
+      <bdi>{label}</bdi>
+      <b>
+        {used} of {limit}
+      </b>
+    </span>
+    <meter min={0} max={limit} high={limit - 0.5} value={used} aria-label={label} />
+    <small>
+      {used >= limit
+        ? `The next one is answered with 429 for ${durationOf(free)}`
+        : `${limit - used} more are admitted now`}
+    </small>
+  </div>
+)
+
+/** How much of each limit is used, and what was refused. */
+export const LimitGauges = () => {
+  useEffect(() => refreshLimits(), [])
+  const view = limits.value
+  if (view === undefined) return <p class="empty">Reading…</p>
+  const refused = requests.value.filter(({ status }) => status === 429)
+  if (view.limits === null)
+    return <p class="empty">The emulator enforces no limits: start it without --lenient or --limits off.</p>
+  const { window_ms, ...rates } = view.limits
+  return (
+    <>
+      <p class="note">
+        {rates.host} requests, {rates.messages} messages and {rates.answers} answers in each chat, and {rates.polling}{" "}
+        polls in {durationOf(window_ms)}.
+      </p>
+      {view.used.length === 0 ? <Gauge label={names.host} used={0} limit={rates.host} free={0} /> : null}
+      {view.used.map(({ bot_id, chat_id, free_in_ms, limit, scope, used }) => {
+        const chat = chat_id === undefined ? undefined : chats.value.get(chat_id)
+        const where = chat === undefined ? nameOf(bot_id) : titleOf(chat, bot_id)
+        return (
+          <Gauge
+            key={`${scope} ${bot_id} ${chat_id}`}
+            label={`${names[scope]}: ${where}`}
+            used={used}
+            limit={limit}
+            free={free_in_ms}
+          />
+        )
+      })}
+      <h3>
+        Refused <span class="count">{refused.length}</span>
+      </h3>
+      <ol class="log">
+        {refused.slice(0, 50).map((event) => (
+          <li class="log-row flat" key={event.id}>
+            <span class="status warn">429</span>
+            <span class="log-text">
+              <b>{event.endpoint}</b>
+              <bdi class="path">
+                {event.limits
+                  .filter(({ limit, used }) => used >= limit)
+                  .map(({ scope }) => names[scope])
+                  .join(", ") || "a fault"}
+              </bdi>
+            </span>
+            <small>{preciseTime(event.at)}</small>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

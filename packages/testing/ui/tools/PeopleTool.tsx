@@ -1,0 +1,177 @@
+import { useState } from "preact/hooks"
+import { ChatInfo } from "../chat/ChatInfo.tsx"
+import { Avatar } from "../parts/Avatar.tsx"
+import { Field, valuesOf } from "../parts/Field.tsx"
+import { act, activePane, becomePerson, chats, nameOf, panes, state, titleOf, toast } from "../store.ts"
+import { readState } from "../events.ts"
+
+const currentPane = () => panes.value.find(({ id }) => id === activePane.value) ?? panes.value[0]
+
+const createPerson = async (event: Event): Promise<void> => {
+  const { first_name = "", last_name, locale, phone, username } = valuesOf(event)
+  const form = event.currentTarget as HTMLFormElement
+  const optional = Object.entries({ last_name, locale, phone, username }).filter(([, value]) => value !== undefined)
+  const user = await act("createUser", { first_name, ...Object.fromEntries(optional) })
+  if (user === undefined) return
+  form.reset()
+  await readState()
+  const pane = currentPane()
+  if (pane !== undefined) becomePerson(pane, user.user_id)
+  toast(`You are ${nameOf(user.user_id)}`)
+}
+
+const NewPerson = () => (
+  <form class="form" onSubmit={(event) => void createPerson(event)}>
+    <Field label="First name">
+      <input name="first_name" required maxLength={64} autocomplete="off" />
+    </Field>
+    <details>
+      <summary>More</summary>
+      <Field label="Last name">
+        <input name="last_name" maxLength={64} autocomplete="off" />
+      </Field>
+      <Field label="Username">
+        <input name="username" autocomplete="off" />
+      </Field>
+      <Field label="Phone number">
+        <input name="phone" pattern="\+?[0-9]{3,15}" autocomplete="off" />
+      </Field>
+      <Field label="Locale">
+        <input name="locale" placeholder="en" autocomplete="off" />
+      </Field>
+    </details>
+    <button type="submit" class="primary">
+      Create the person
+    </button>
+  </form>
+)
+
+const createChat = async (event: Event): Promise<void> => {
+  const form = event.currentTarget as HTMLFormElement
+  const values = valuesOf(event)
+  const ids = (state.value?.people ?? []).map(({ user }) => user.user_id)
+  const owner = Number(values["owner"])
+  const chat = await act("createChat", {
+    type: values["type"] === "channel" ? "channel" : "chat",
+    title: values["title"] ?? "Chat",
+    owner_id: owner as never,
+    members: ids.filter((id) => id !== owner && values[`member-${id}`] === "on"),
+    bot: values["bot"] === "none" ? false : { admin: values["bot"] === "admin" },
+    is_public: values["is_public"] === "on"
+  })
+  if (chat === undefined) return
+  form.reset()
+  await readState()
+  toast(`${chat.title ?? "The chat"} is created`)
+}
+
+const NewChat = () => {
+  const people = state.value?.people ?? []
+  const bots = state.value?.bots ?? []
+  return (
+    <form class="form" onSubmit={(event) => void createChat(event)}>
+      <Field label="Kind">
+        <select name="type">
+          <option value="chat">Group chat</option>
+          <option value="channel">Channel</option>
+        </select>
+      </Field>
+      <Field label="Title">
+        <input name="title" required maxLength={200} autocomplete="off" />
+      </Field>
+      <Field label="Owner">
+        <select name="owner" required>
+          {people.map(({ user }) => (
+            <option key={user.user_id} value={user.user_id}>
+              {nameOf(user.user_id)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <fieldset>
+        <legend>Members</legend>
+        {people.map(({ user }) => (
+          <label class="check" key={user.user_id}>
+            <input type="checkbox" name={`member-${user.user_id}`} checked /> <bdi>{nameOf(user.user_id)}</bdi>
+          </label>
+        ))}
+      </fieldset>
+      <Field label={bots.length > 1 ? `Bot ${nameOf(bots[0]?.user.user_id)}` : "Bot"}>
+        <select name="bot">
+          <option value="member">member</option>
+          <option value="admin">administrator with all rights</option>
+          <option value="none">not in the chat</option>
+        </select>
+      </Field>
+      <label class="check">
+        <input type="checkbox" name="is_public" /> public, with a link
+      </label>
+      <button type="submit" class="primary" disabled={people.length === 0}>
+        Create the chat
+      </button>
+    </form>
+  )
+}
+
+/** The people and the chats, and forms that create more. */
+export const PeopleTool = () => {
+  const [opened, setOpened] = useState<number | undefined>()
+  const view = opened === undefined ? undefined : chats.value.get(opened)
+  const pane = currentPane()
+  const owner = view?.members.find(({ is_owner }) => is_owner)?.user_id
+  const person = pane?.person.value
+  const isMember = view?.members.some(({ user_id }) => user_id === person) === true
+  return (
+    <>
+      <h3>
+        People <span class="count">{state.value?.people.length ?? 0}</span>
+      </h3>
+      <ul class="members">
+        {state.value?.people.map(({ locale, phone, user }) => (
+          <li key={user.user_id}>
+            <Avatar id={user.user_id} name={nameOf(user.user_id)} small />
+            <span class="card-text">
+              <bdi class="file-name">{nameOf(user.user_id)}</bdi>
+              <small>
+                {user.user_id}, {phone}
+                {locale === undefined ? "" : `, ${locale}`}
+              </small>
+            </span>
+            <button type="button" onClick={() => pane !== undefined && becomePerson(pane, user.user_id)}>
+              Be them
+            </button>
+          </li>
+        ))}
+      </ul>
+      <details class="box">
+        <summary>New person</summary>
+        <NewPerson />
+      </details>
+      <h3>
+        Chats <span class="count">{chats.value.size}</span>
+      </h3>
+      <ul class="members">
+        {[...chats.value.values()].map((each) => (
+          <li key={each.chat.chat_id}>
+            <span class="card-text">
+              <bdi class="file-name">{titleOf(each, each.members.find(({ is_bot }) => is_bot)?.user_id)}</bdi>
+              <small>
+                {each.chat.type} {each.chat.chat_id}
+              </small>
+            </span>
+            <button type="button" onClick={() => setOpened(each.chat.chat_id)}>
+              Rights
+            </button>
+          </li>
+        ))}
+      </ul>
+      <details class="box">
+        <summary>New group or channel</summary>
+        <NewChat />
+      </details>
+      {view === undefined || (person ?? owner) === undefined ? null : (
+        <ChatInfo view={view} person={isMember ? person! : (owner ?? person!)} onClose={() => setOpened(undefined)} />
+      )}
+    </>
+  )
+}

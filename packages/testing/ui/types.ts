@@ -1,0 +1,29 @@
+import type { Attachment } from "@colloquy/core/Attachment"
+import type { Comment } from "@colloquy/core/Comment"
+import type { Message } from "@colloquy/core/Message"
+import type { EmulatorEvent } from "../src/EmulatorEvent.ts"
+import type { Success } from "./api.ts"
+
+export type { Attachment, Comment, EmulatorEvent, Message }
+
+/** An event of one type. */
+export type EventOf<T extends EmulatorEvent["type"]> = Extract<EmulatorEvent, { readonly type: T }>
+
+export type State = Success<"getState">
+export type ChatView = State["chats"][number]
+export type PersonView = State["people"][number]
+export type BotView = State["bots"][number]
+export type User = PersonView["user"]
+export type Chat = ChatView["chat"]
+export type Limits = Success<"getLimits">
+export type Faults = Success<"listFaults">["faults"]
+export type RequestView = Success<"listRequests">["requests"][number]
+
+/** A message as the page shows it, with what it was before. */
+export interface Shown {
+  readonly mid: string
+  readonly message: Message
+  /** The message before each edit, oldest first, with the time of the edit. */
+  readonly edits: ReadonlyArray<{ readonly at: number; readonly before: Message }>
+  readonly isRemoved: boolean
+}
