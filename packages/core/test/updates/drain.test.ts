@@ -6,6 +6,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, LongPolling, type Update, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 import { ok, scripted, unlimited } from "../support/scripted.ts"
 import { user } from "../support/fixtures.ts"
@@ -125,6 +126,28 @@ describe("Updates.drain", () => {
         times.map(() => 1)
       )
     }).pipe(Effect.provide(within(Inbox.layer(), source([]))))
+  )
+
+  it.effect("handles all updates of a chat although claims answer slowly", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      // The answer arrives after other operations of the store.
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        claim: (options) => Effect.tap(store.claim(options), () => Effect.sleep("10 millis"))
+      })
+      const times: Array<number> = []
+      const handler = (update: Update.Update) =>
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.sync(() => times.push(timeOf(update)))
+        )
+      const expected = Array.from({ length: 40 }, (_, index) => index)
+      const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, slow)))
+      const updates = source(expected.map((time) => started(1, time)))
+      assert.isTrue(yield* inTime(Effect.provide(Updates.drain(handler), Layer.provide(updates, inbox))))
+      assert.deepStrictEqual(times, expected)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
   it.effect("fails with the error of its source", () =>

@@ -127,9 +127,11 @@ const open = Effect.fnUntraced(function* <E, R>(
   const consume = Effect.gen(function* () {
     for (;;) {
       const wasDone = fiber.pollUnsafe() !== undefined
+      // A partition that is released during the claim may have more updates.
+      const wasIdle = wasDone && emitter.size() === 0
       if ((yield* claim) > 0) continue
       const exit = fiber.pollUnsafe()
-      if (exit !== undefined && (Exit.isFailure(exit) || (wasDone && emitter.size() === 0))) return emitter.end(exit)
+      if (exit !== undefined && (Exit.isFailure(exit) || wasIdle)) return emitter.end(exit)
       // If the source ended during the claim, its last updates may not have been claimed.
       if (exit === undefined || wasDone) yield* held.waitForMore
     }
