@@ -439,12 +439,33 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
 }
 
 /**
+ * Reason: an earlier attempt to handle the update may have carried out the call, and the policy of the `Journal` is not to
+ * repeat it. Nothing was sent now.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export class Uncertain extends Data.TaggedError("Uncertain")<{
+  /** The endpoint of the call, or the name of the step. */
+  readonly call: string
+  /** When the call began, in Unix milliseconds. */
+  readonly startedAt: number
+}> {
+  override get message() {
+    return (
+      `an earlier attempt to handle this update may have carried out "${this.call}" after ${new Date(this.startedAt).toISOString()}, ` +
+      "and Journal.CurrentPolicy says not to repeat it. Check whether it was carried out."
+    )
+  }
+}
+
+/**
  * Why a request failed that no error of its endpoint matches.
  *
  * @category reasons
  * @since 0.1.0
  */
-export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResponse
+export type Reason = InvalidRequest | Transport | UnexpectedStatus | InvalidResponse | Uncertain
 
 /**
  * A call failed, and no error of its endpoint matches. `reason` says why.
@@ -496,6 +517,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
       case "UnexpectedStatus":
         return reason.status >= 500 && reason.status !== 503
       case "InvalidResponse":
+      case "Uncertain":
         return true
     }
   }

@@ -147,6 +147,8 @@ export const sendAction: Endpoint.Endpoint<
   path: "/chats/{chatId}/actions",
   params: { chat_id: ChatId },
   body: { action: SenderAction },
+  // An indicator that is shown again is not another one.
+  idempotent: true,
   success: done,
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.OperationRejected]
 }))

@@ -9,6 +9,7 @@
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import type { FieldIssue } from "./FieldIssue.ts"
@@ -44,6 +45,54 @@ export interface Dialog {
 }
 
 /**
+ * A call that may have been carried out, because its answer was lost.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LostCall<Request> {
+  /** The request of the call that repeats it. */
+  readonly request: Request
+  /** The JSON bodies that may have been sent. They differ from that of `request` only for a call that has a name. */
+  readonly bodies: ReadonlyArray<unknown>
+  /** A time before the call, in Unix milliseconds of the platform's clock. */
+  readonly after: number
+  /** The dialog in which the update happened that is being handled, if it happened in one. */
+  readonly dialog: Dialog | undefined
+  /** Executes another call. */
+  readonly execute: <Request, Success, E extends ApiError.Declared>(
+    endpoint: Named<Request, Success, E>,
+    request: Request
+  ) => Effect.Effect<Success, E | ApiError.Common>
+}
+
+/**
+ * What a call has created: its id, and when it was created, in Unix milliseconds of the platform's clock.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Created {
+  /** The id. */
+  readonly id: string
+  /** The time. */
+  readonly at: number
+}
+
+/**
+ * How the result of a call is found whose answer was lost.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LookUp<in Request, in out Success> {
+  /** Returns what a call has created, from its response. */
+  readonly created: (success: Success) => Created | undefined
+  /** Returns what may be the result of a call, the best match first. */
+  readonly find: (call: LostCall<Request>) => Effect.Effect<ReadonlyArray<Success>, ApiError.ApiError>
+}
+
+/**
  * The declaration of an endpoint. A request is one flat object: `params`, `query` and `body` say where each of its fields
  * goes.
  *
@@ -75,6 +124,8 @@ export interface Declaration<in out Request, in out Success, out E> {
   readonly longPoll: (request: Request) => Duration.Duration | undefined
   /** Whether the call can be repeated when the platform may have executed it already. */
   readonly idempotent: boolean
+  /** How the result of a call is found whose answer was lost. */
+  readonly lookUp?: LookUp<Request, Success> | undefined
   /** The section of the API document. */
   readonly section: string
 }

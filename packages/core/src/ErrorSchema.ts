@@ -238,6 +238,14 @@ export const InvalidResponse = make(Errors.InvalidResponse, "InvalidResponse", {
 })
 
 /**
+ * Codec of `ApiError.Uncertain`.
+ *
+ * @category reasons
+ * @since 0.1.0
+ */
+export const Uncertain = make(Errors.Uncertain, "Uncertain", { call: Schema.String, startedAt: Schema.Int })
+
+/**
  * Codec of `ApiError.RequestFailed`.
  *
  * @category api errors
@@ -245,7 +253,7 @@ export const InvalidResponse = make(Errors.InvalidResponse, "InvalidResponse", {
  */
 export const RequestFailed = make(Errors.RequestFailed, "RequestFailed", {
   endpoint: Schema.String,
-  reason: Schema.Union([InvalidRequest, Transport, UnexpectedStatus, InvalidResponse])
+  reason: Schema.Union([InvalidRequest, Transport, UnexpectedStatus, InvalidResponse, Uncertain])
 })
 
 /**

@@ -17,6 +17,8 @@ import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
+import { CurrentJournal, CurrentName } from "../journal/current.ts"
+import { type Response, toCall } from "../journal/endpointCall.ts"
 import * as codec from "./codec.ts"
 import * as malformed from "./malformed.ts"
 import { makeRedact } from "./redact.ts"
@@ -114,11 +116,16 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
     )
   }
 
+  const read = (endpoint: Declaration.Any, received: Received): Effect.Effect<Accepted, ApiError.ApiError> =>
+    Effect.clockWith((clock) =>
+      Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
+    )
+
   const execute = <Request, Success, E extends ApiError.Declared>(
     endpoint: Declaration.Named<Request, Success, E>,
     request: Request
   ): Effect.Effect<Success, E | ApiError.Common> =>
-    Effect.suspend(() => {
+    Effect.withFiber((fiber) => {
       const { dialog, idempotent, limit, longPoll, method } = endpoint.declaration
       const { decode, encode } = codec.of(endpoint.declaration)
       const encoded = encode(request)
@@ -145,46 +152,68 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
           send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit),
           (received) => {
             span.attribute("http.response.status_code", received.status)
-            const classified = Effect.clockWith((clock) =>
-              Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
-            )
+            const classified = read(endpoint, received)
             // The duration of a long poll says nothing about the network.
             return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
           }
         )
-      const attempt: Effect.Effect<Accepted, ApiError.Common | ApiError.Declared> = Effect.suspend(() =>
+      const sendWithPermit: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = Effect.suspend(
+        () => (confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt)
+      )
+      // The journal is written after the permit, because a call can wait long for it.
+      let begun: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = sendWithPermit
+      const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
         limiter.acquire(target, permit)
       ).pipe(
         Effect.mapError((error) => withoutPermit(endpoint, error)),
         Effect.flatMap((granted) => {
           permit = granted
-          return confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt
+          return begun
         }),
         Effect.catchTag("PermitExpired", () => attempt)
       )
       const onRateLimited = (retryAfter: Duration.Duration | undefined) => limiter.onRateLimited(permit!, retryAfter)
-      return Effect.flatMap(
-        withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause }),
-        ({ json, received }) => {
-          const parts: Array<malformed.MalformedPart> = []
-          const decoded = malformed.decode(decode, json, parts)
-          if (Result.isSuccess(decoded)) {
-            const value = Effect.succeed(decoded.success)
-            const success =
-              parts.length === 0
-                ? value
-                : Effect.andThen(
-                    Effect.logWarning(redact.text(`${endpoint.endpoint}: ${malformed.describe(parts)}`)),
-                    value
-                  )
-            const revealed = dialog(request, decoded.success as Success)
-            return revealed === undefined ? success : Effect.andThen(limiter.linkDialog(revealed), success)
-          }
-          const { status, text } = received
-          const problem = redact.text(FieldIssue.formatSchemaIssue(decoded.failure.issue))
-          return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
-        }
+      const decodeResponse = ({ json, received }: Accepted): Response<Success> => {
+        const parts: Array<malformed.MalformedPart> = []
+        return { received, parts, decoded: malformed.decode(decode, json, parts) as Response<Success>["decoded"] }
+      }
+      const exchanged = Effect.suspend(() =>
+        Effect.map(withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause }), decodeResponse)
       )
+      const journal = idempotent ? undefined : fiber.getRef(CurrentJournal)
+      const response =
+        journal === undefined
+          ? exchanged
+          : journal.call(
+              toCall<Request, Success>({
+                endpoint,
+                request,
+                encoded: encoded.success,
+                name: fiber.getRef(CurrentName),
+                execute,
+                run: (begin) => {
+                  begun = Effect.andThen(begin, sendWithPermit)
+                  return exchanged
+                },
+                read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
+              })
+            )
+      return Effect.flatMap(response, ({ decoded, parts, received: { status, text } }) => {
+        if (Result.isSuccess(decoded)) {
+          const value = Effect.succeed(decoded.success)
+          const success =
+            parts.length === 0
+              ? value
+              : Effect.andThen(
+                  Effect.logWarning(redact.text(`${endpoint.endpoint}: ${malformed.describe(parts)}`)),
+                  value
+                )
+          const revealed = dialog(request, decoded.success)
+          return revealed === undefined ? success : Effect.andThen(limiter.linkDialog(revealed), success)
+        }
+        const problem = redact.text(FieldIssue.formatSchemaIssue(decoded.failure.issue))
+        return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
+      })
     }) as Effect.Effect<Success, E | ApiError.Common>
 
   return { execute }

@@ -1,0 +1,62 @@
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { Uncertain } from "../../ApiError.ts"
+import type { Created, Dialog } from "../../Declaration.ts"
+
+/** What is known of a call that may have been carried out. */
+export interface Past {
+  /** A time before the call was carried out, if it was, in Unix milliseconds of the platform's clock. */
+  readonly after: number
+  /** The requests that may have been sent, where the call recorded them. */
+  readonly requests: ReadonlyArray<string>
+  /** The dialog in which the update happened. */
+  readonly dialog: Dialog | undefined
+}
+
+/** What may be the result of a call: its answer as text, and what it created. */
+export interface Candidate extends Created {
+  readonly answer: string
+}
+
+/** A call whose answer the journal records. */
+export interface Call<in out A, in out E> {
+  /** The endpoint of a call, or `step`. */
+  readonly kind: string
+  /** The name, or the digest of the request. Calls of one kind with the same name are told apart by their order. */
+  readonly name: string
+  /** Recorded when the call begins, for `find`. `undefined` if it is always the same. */
+  readonly request: string | undefined
+  /** Carries the call out. It must run `begin` right before anything leaves the process. */
+  readonly run: (begin: Effect.Effect<void>, slot: string) => Effect.Effect<A, E>
+  readonly write: (answer: A) => string
+  readonly read: (text: string) => Effect.Effect<A, E>
+  /** Whether a failure proves that the call was not carried out. */
+  readonly isRefusal: (error: E) => boolean
+  readonly toError: (uncertain: Uncertain) => E
+  readonly created: (answer: A) => Created | undefined
+  /** Finds what may be the result of the call, the best match first. */
+  readonly find: ((past: Past) => Effect.Effect<ReadonlyArray<Candidate>, E>) | undefined
+}
+
+/** The journal of an update that is being handled. */
+export interface UpdateJournal {
+  /** Identifies the update, also after a restart and after the replay of a dead letter. */
+  readonly key: string
+  /** Carries a call out, or returns the answer that was recorded for it. */
+  readonly call: <A, E>(call: Call<A, E>) => Effect.Effect<A, E>
+}
+
+/** The journal of the update that is being handled. Default: none, outside of handling. */
+export const CurrentJournal = Context.Reference<UpdateJournal | undefined>("@colloquy/core/internal/journal/Current", {
+  defaultValue: () => undefined
+})
+
+/** The name that replaces the digest of requests. Default: none. */
+export const CurrentName = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentName", {
+  defaultValue: () => undefined
+})
+
+/** The slot of the step that is running. Default: none. */
+export const CurrentStep = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentStep", {
+  defaultValue: () => undefined
+})

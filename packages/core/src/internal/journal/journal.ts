@@ -1,0 +1,296 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
+import { Uncertain } from "../../ApiError.ts"
+import * as Backoff from "../../Backoff.ts"
+import type { Created } from "../../Declaration.ts"
+import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
+import { CurrentPolicy, type Decision } from "../../Journal.ts"
+import type { QueuedUpdate } from "../../QueuedUpdate.ts"
+import type { StoreError } from "../../StoreError.ts"
+import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
+import type { Call, Candidate, Past, UpdateJournal } from "./current.ts"
+import { makeJournalMetrics, type Outcome } from "./metrics.ts"
+import { makePlatformTime, type PlatformTime } from "./platformTime.ts"
+
+/** Writes entries of the journal of one update, if this process still holds its partition. */
+export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
+
+/** What was recorded when a call began. */
+interface Started extends Omit<Past, "dialog"> {
+  /** In Unix milliseconds of the process that began it. */
+  readonly at: number
+}
+
+/** What the journals of all updates of a process share. */
+interface Shared {
+  readonly now: () => number
+  readonly count: (outcome: Outcome) => void
+  readonly platformTime: PlatformTime
+  /** What calls have created, so that no other call takes it as its result. */
+  readonly created: Set<string>
+}
+
+/** Messages that were created longer ago are too old to be taken for the result of a later call. */
+const maxCreated = 10_000
+
+const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
+  Schedule.setInputType<StoreError>(),
+  Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The journal is written when the store is available.`))
+)
+
+const remember = ({ created }: Shared, id: string): void => {
+  created.add(id)
+  if (created.size <= maxCreated) return
+  const [oldest] = created
+  created.delete(oldest)
+}
+
+const take = (taken: Set<string>, name: string): string => {
+  for (let occurrence = 1; ; occurrence++) {
+    const slot = `${name} ${occurrence}`
+    if (taken.has(slot)) continue
+    taken.add(slot)
+    return slot
+  }
+}
+
+/** What the journal of an update keeps in memory. Most updates need no journal, so it is created by the first call. */
+interface Opened {
+  readonly entries: Map<string, JournalEntry>
+  /** The slots of the current attempt. */
+  readonly taken: Set<string>
+  /** The slots whose call is running. */
+  readonly running: Map<string, Latch.Latch>
+}
+
+/** The journal of one update. It is used by one process at a time, which holds the partition of the update. */
+export class Journal implements UpdateJournal {
+  readonly #shared: Shared
+  readonly #queued: QueuedUpdate
+  readonly #update: Update
+  readonly #stored: ReadonlyArray<JournalEntry> | undefined
+  readonly #record: Record
+  #opened: Opened | undefined
+  #isClosed = false
+
+  constructor(
+    shared: Shared,
+    queued: QueuedUpdate,
+    update: Update,
+    stored: ReadonlyArray<JournalEntry> | undefined,
+    record: Record
+  ) {
+    this.#shared = shared
+    this.#queued = queued
+    this.#update = update
+    this.#stored = stored
+    this.#record = record
+  }
+
+  get key(): string {
+    return this.#queued.fingerprint
+  }
+
+  /** Begins the next attempt. */
+  begin(): void {
+    this.#opened?.taken.clear()
+  }
+
+  /** The update is not handled any more. What still runs because of it is carried out without a journal. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  call<A, E>(call: Call<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      const name = `${call.kind} ${call.name}`
+      if (this.#isClosed) return call.run(Effect.void, name)
+      const { taken } = this.#open()
+      const slot = take(taken, name)
+      // A call that failed gives its slot back, so that a repetition within the attempt is the same call.
+      return Effect.onError(this.#callIn(slot, call), () => Effect.sync(() => taken.delete(slot)))
+    })
+  }
+
+  #open(): Opened {
+    return (this.#opened ??= {
+      entries: new Map(this.#stored?.map((entry) => [entry.slot, entry])),
+      taken: new Set(),
+      running: new Map()
+    })
+  }
+
+  #callIn<A, E>(slot: string, call: Call<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend((): Effect.Effect<A, E> => {
+      const { entries, running } = this.#open()
+      // Only a fiber that an earlier attempt has left behind can still be running this call.
+      const other = running.get(slot)
+      if (other !== undefined) return Effect.andThen(other.await, this.#callIn(slot, call))
+      const entry = entries.get(slot)
+      if (entry?.state === "done") return this.#replay(call, entry.text, "replayed")
+      const latch = Latch.makeUnsafe(false)
+      running.set(slot, latch)
+      const result = entry === undefined ? this.#carryOut(slot, call) : this.#resolve(slot, call, entry)
+      return Effect.onExit(result, () =>
+        Effect.sync(() => {
+          running.delete(slot)
+          latch.openUnsafe()
+        })
+      )
+    })
+  }
+
+  #replay<A, E>(call: Call<A, E>, text: string, outcome: Outcome): Effect.Effect<A, E> {
+    this.#shared.count(outcome)
+    return call.read(text)
+  }
+
+  /** Writes an entry to the store. Retries while the store fails, and interrupts the handler if the chat was lost. */
+  #write(entry: JournalEntry): Effect.Effect<void> {
+    const written = Backoff.retry(this.#record([entry]), {
+      schedule: storeBackoff,
+      while: ({ isRetryable }) => isRetryable
+    })
+    return Effect.flatMap(Effect.orDie(written), (result) =>
+      result === "applied" || this.#isClosed ? Effect.void : Effect.interrupt
+    )
+  }
+
+  /** A call that is repeated keeps the time of the first, because either of them may have been carried out. */
+  #begin<A, E>(slot: string, { request }: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
+    return Effect.clockWith((clock) => {
+      const at = clock.currentTimeMillisUnsafe()
+      const { requests, ...started } = before ?? { after: this.#platformTime(at), at, requests: [] }
+      const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
+      const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
+      return Effect.map(this.#write(entry), () => void this.#open().entries.set(slot, entry))
+    })
+  }
+
+  /** A time of the platform that is not later than now. */
+  #platformTime(now: number): number {
+    const { platformTime } = this.#shared
+    if (!("timestamp" in this.#update)) return platformTime.atLeast(now)
+    const { timestamp } = this.#update
+    platformTime.observe(timestamp, now)
+    return Math.max(timestamp, platformTime.atLeast(now))
+  }
+
+  #carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
+    return Effect.uninterruptibleMask((restore) => {
+      let isBegun = false
+      const begin = Effect.suspend(() =>
+        isBegun ? Effect.void : Effect.map(this.#begin(slot, call, before), () => void (isBegun = true))
+      )
+      return Effect.flatMap(Effect.exit(restore(call.run(begin, slot))), (exit): Effect.Effect<A, E> => {
+        if (Exit.isSuccess(exit)) {
+          this.#created(call.created(exit.value))
+          return restore(Effect.as(this.#done(slot, call.write(exit.value)), exit.value))
+        }
+        const isRefused = exit.cause.reasons.every(
+          (reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error)
+        )
+        if (!isBegun || !isRefused) return exit
+        this.#open().entries.delete(slot)
+        return restore(Effect.andThen(this.#write({ slot, state: "removed", text: "" }), exit))
+      })
+    })
+  }
+
+  #created(created: Created | undefined): void {
+    if (created === undefined) return
+    const { now, platformTime } = this.#shared
+    platformTime.observe(created.at, now())
+    remember(this.#shared, created.id)
+  }
+
+  /** The answer is in memory first, because a handler that is interrupted now may run again in this process. */
+  #done(slot: string, text: string): Effect.Effect<void> {
+    const entry: JournalEntry = { slot, state: "done", text }
+    this.#open().entries.set(slot, entry)
+    return this.#write(entry)
+  }
+
+  /** Decides what to do about a call that may have been carried out. */
+  #resolve<A, E>(slot: string, call: Call<A, E>, entry: JournalEntry): Effect.Effect<A, E> {
+    return Effect.withFiber((fiber) => {
+      const started = JSON.parse(entry.text) as Started
+      const uncertain = new Uncertain({ call: call.kind === "step" ? call.name : call.kind, startedAt: started.at })
+      const policy = fiber.getRef(CurrentPolicy)
+      const decide = (decision: Decision): Effect.Effect<A, E> => {
+        if (decision === "skip") {
+          this.#shared.count("skipped")
+          return Effect.fail(call.toError(uncertain))
+        }
+        return decision === "lookUp" && call.find !== undefined
+          ? this.#lookUp(slot, call, started, call.find({ ...started, dialog: this.#dialog }))
+          : this.#repeat(slot, call, started)
+      }
+      return typeof policy === "string" ? decide(policy) : Effect.flatMap(policy(uncertain), decide)
+    })
+  }
+
+  #repeat<A, E>(slot: string, call: Call<A, E>, started: Started): Effect.Effect<A, E> {
+    this.#shared.count("repeated")
+    return this.#carryOut(slot, call, started)
+  }
+
+  #lookUp<A, E>(
+    slot: string,
+    call: Call<A, E>,
+    started: Started,
+    find: Effect.Effect<ReadonlyArray<Candidate>, E>
+  ): Effect.Effect<A, E> {
+    return Effect.flatMap(Effect.andThen(this.#rememberCreated(call), find), (candidates) => {
+      const { created } = this.#shared
+      const found = candidates.find(({ id }) => !created.has(id))
+      if (found === undefined) return this.#repeat(slot, call, started)
+      this.#created(found)
+      return Effect.andThen(
+        this.#done(slot, found.answer),
+        Effect.suspend(() => this.#replay(call, found.answer, "adopted"))
+      )
+    })
+  }
+
+  /** Remembers what calls of the same kind have created for this update, also in another process. */
+  #rememberCreated<A, E>(call: Call<A, E>): Effect.Effect<void> {
+    const answers = [...this.#open().entries.values()].filter(
+      ({ slot, state }) => state === "done" && slot.startsWith(`${call.kind} `)
+    )
+    return Effect.forEach(
+      answers,
+      ({ text }) => Effect.ignore(Effect.map(call.read(text), (answer) => this.#created(call.created(answer)))),
+      { discard: true }
+    )
+  }
+
+  get #dialog() {
+    const chat_id = chatOf(this.#update)
+    const user_id = userIdOf(this.#update)
+    return chatTypeOf(this.#update) === "dialog" && chat_id !== undefined && user_id !== undefined
+      ? { chat_id, user_id }
+      : undefined
+  }
+}
+
+/** Creates the journals of the updates that a process handles. */
+export const make = Effect.fnUntraced(function* () {
+  const clock = yield* Clock.Clock
+  const shared: Shared = {
+    count: makeJournalMetrics(yield* Effect.context<never>()),
+    now: () => clock.currentTimeMillisUnsafe(),
+    platformTime: makePlatformTime(),
+    created: new Set()
+  }
+  return (
+    queued: QueuedUpdate,
+    update: Update,
+    stored: ReadonlyArray<JournalEntry> | undefined,
+    record: Record
+  ): Journal => new Journal(shared, queued, update, stored, record)
+})

@@ -1,0 +1,38 @@
+const windowMillis = 600_000
+
+/** Without any observation, the clocks are assumed to differ by at most this. */
+const maxUnknownDifference = 600_000
+
+/**
+ * Estimates the time of the platform's clock from below: something that has a time of the platform and has been received
+ * happened before now. The highest difference between the clocks that was observed is valid as long as the clocks run
+ * evenly, so observations are forgotten after 10 to 20 minutes.
+ */
+export const makePlatformTime = () => {
+  let current = -Infinity
+  let previous = -Infinity
+  let since = -Infinity
+
+  const rotate = (now: number): void => {
+    if (Math.abs(now - since) < windowMillis) return
+    previous = Math.abs(now - since) < 2 * windowMillis ? current : -Infinity
+    current = -Infinity
+    since = now
+  }
+
+  return {
+    /** Something happened at the time `at` of the platform's clock, and was received before `now`. */
+    observe: (at: number, now: number): void => {
+      rotate(now)
+      current = Math.max(current, at - now)
+    },
+    /** A time of the platform's clock that is not later than `now`. */
+    atLeast: (now: number): number => {
+      rotate(now)
+      const difference = Math.max(current, previous)
+      return now + (difference === -Infinity ? -maxUnknownDifference : difference)
+    }
+  }
+}
+
+export type PlatformTime = ReturnType<typeof makePlatformTime>
