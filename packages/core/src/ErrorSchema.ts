@@ -19,6 +19,7 @@ import type * as Declaration from "./Declaration.ts"
 import * as DeepLink from "./DeepLink.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Inbox from "./Inbox.ts"
+import * as Journal from "./Journal.ts"
 import * as MiniApp from "./MiniApp.ts"
 import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
@@ -303,6 +304,17 @@ export const ApiError: ErrorCodec<Errors.ApiError> = Schema.Union([
  * @since 0.1.0
  */
 export const NoChat = make(Messages.NoChat, "NoChat", { update: ExactUpdate })
+
+/**
+ * Codec of `Journal.InvalidStepResult`.
+ *
+ * @category updates
+ * @since 0.1.0
+ */
+export const InvalidStepResult = make(Journal.InvalidStepResult, "InvalidStepResult", {
+  step: Schema.String,
+  problem: Schema.String
+})
 
 /**
  * Codec of `Update.MalformedUpdate`.

@@ -13,6 +13,7 @@ import {
   DeepLink,
   ErrorSchema,
   Inbox,
+  Journal,
   MiniApp,
   Messages,
   Payload,
@@ -110,6 +111,8 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
       new ApiError.UnexpectedStatus({ status: 503, code: "c", detail: "d", retryAfter: Duration.millis(1), body: "" })
     ]
   ],
+  [ErrorSchema.Uncertain, [new ApiError.Uncertain({ call: "Messages.send", startedAt: 1_763_713_800_000 })]],
+  [ErrorSchema.InvalidStepResult, [new Journal.InvalidStepResult({ step: "charge", problem: "must be a string" })]],
   [ErrorSchema.InvalidResponse, [new ApiError.InvalidResponse({ status: 200, problem: "is not JSON", body: "<" })]],
   [
     ErrorSchema.RequestFailed,

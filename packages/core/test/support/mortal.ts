@@ -20,7 +20,7 @@ import {
   Messages,
   QueuedUpdate,
   RateLimiter,
-  Update
+  type Update
 } from "../../src/index.ts"
 import type { JournalEntry } from "../../src/HandlingStore.ts"
 import { CurrentJournal } from "../../src/internal/journal/current.ts"
@@ -217,8 +217,7 @@ export const handle = Effect.fnUntraced(function* (
   })
   const stored: Stored = { entries: new Map() }
   let attempt = 0
-  let isLast = false
-  for (let process = 0; !isLast; process++) {
+  for (let process = 0; ; process++) {
     const life = new Life(kills[process] ?? Infinity)
     current = life
     const open = yield* journal.make()
@@ -246,5 +245,4 @@ export const handle = Effect.fnUntraced(function* (
       yield* TestClock.adjust("5 millis")
     }
   }
-  return { isKilled: true, isHandled: false }
 })

@@ -1,0 +1,498 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import {
+  type ApiError,
+  Answers,
+  type BotApi,
+  Chats,
+  Journal,
+  Members,
+  Messages,
+  QueuedUpdate,
+  User
+} from "../src/index.ts"
+import type { JournalEntry, RecordResult } from "../src/HandlingStore.ts"
+import { CurrentJournal } from "../src/internal/journal/current.ts"
+import * as journal from "../src/internal/journal/journal.ts"
+import { StoreError } from "../src/StoreError.ts"
+import { dialogId, messageCreated } from "./support/handlers.ts"
+import { answer, lost, nodeError, ok, scripted, type Step, unlimited } from "./support/scripted.ts"
+
+const chat_id = dialogId
+
+const wireMessage = (mid: string, text: string) => ({
+  sender: { user_id: 7, first_name: "Bot", is_bot: true },
+  recipient: { chat_id, chat_type: "dialog" },
+  timestamp: 1,
+  body: { mid, seq: 116_328_127_605_864, text }
+})
+
+const sent = (mid: string, text = "Hello") => ok({ message: wireMessage(mid, text) })
+
+/** A page of messages. The next page repeats the last one. */
+const listed = (text: string) => ok({ messages: [wireMessage("a", text)] })
+
+const cutOff = lost(nodeError("ECONNRESET"))
+
+const me = ok({ user_id: 7, first_name: "Bot", is_bot: true, username: "bot" })
+
+const hello = Messages.send({ chat_id, text: "Hello" })
+
+const unavailable = new StoreError({ store: "inbox", operation: "record", reason: "down", isRetryable: true })
+
+/** The journal of an update, and what was recorded: the states of its entries, in order. */
+const makeJournal = Effect.fnUntraced(function* (
+  options: {
+    readonly stored?: ReadonlyArray<JournalEntry>
+    readonly results?: ReadonlyArray<RecordResult | StoreError>
+  } = {}
+) {
+  const records: Array<string> = []
+  const entries = new Map((options.stored ?? []).map((entry) => [entry.slot, entry]))
+  const results = [...(options.results ?? [])]
+  const open = yield* journal.make()
+  const update = messageCreated("Hi")
+  const queued = QueuedUpdate.fromDecoded(Result.succeed(update) as Result.Success<typeof update, never>, {
+    receivedAt: 0
+  })
+  const of = open(queued, update, options.stored, (written) =>
+    Effect.suspend(() => {
+      const result = results.shift() ?? "applied"
+      if (result instanceof StoreError) return Effect.fail(result)
+      if (result === "leaseLost") return Effect.succeed(result)
+      for (const entry of written) {
+        entries.set(entry.slot, entry)
+        records.push(entry.state)
+      }
+      return Effect.succeed(result)
+    })
+  )
+  const attempt = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.andThen(
+      Effect.sync(() => of.begin()),
+      Effect.provideService(effect, CurrentJournal, of)
+    )
+  return { attempt, entries, of, records }
+})
+
+const startedEntry = Effect.gen(function* () {
+  const { attempt, entries } = yield* makeJournal()
+  yield* Effect.exit(attempt(hello))
+  return [...entries.values()]
+})
+
+/** Runs a program against a platform that gives these replies, and returns the requests. */
+const against = <A, E>(replies: ReadonlyArray<Step>, program: Effect.Effect<A, E, BotApi.BotApi>) => {
+  const platform = scripted(...replies)
+  return Effect.map(Effect.provide(program, platform.layer({ limits: unlimited })), (value) => ({
+    value,
+    requests: platform.journal.map(({ method, url }) => `${method} ${url.replace(/\?.*/, "")}`)
+  }))
+}
+
+describe("Journal", () => {
+  it.effect("returns the recorded answer when the handler is retried", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [sent("a"), sent("b")],
+        Effect.gen(function* () {
+          const { attempt, records } = yield* makeJournal()
+          const first = yield* attempt(Effect.all([hello, hello]))
+          const second = yield* attempt(Effect.all([hello, hello], { concurrency: "unbounded" }))
+          return { first, second, records }
+        })
+      )
+      assert.deepStrictEqual(value.second, value.first)
+      assert.deepStrictEqual(
+        value.first.map(({ body }) => body?.mid as string | undefined),
+        ["a", "b"]
+      )
+      assert.deepStrictEqual(value.records, ["started", "done", "started", "done"])
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+
+  it.effect("does not depend on the order of different calls", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [sent("a"), sent("b", "Bye"), sent("c", "New")],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          const bye = Messages.send({ chat_id, text: "Bye" })
+          yield* attempt(Effect.all([hello, bye]))
+          return yield* attempt(Effect.all([Messages.send({ chat_id, text: "New" }), bye, hello]))
+        })
+      )
+      assert.deepStrictEqual(
+        value.map(({ body }) => body?.text),
+        ["New", "Bye", "Hello"]
+      )
+      assert.strictEqual(requests.length, 3)
+    })
+  )
+
+  it.effect("records calls that are not idempotent only", () =>
+    Effect.gen(function* () {
+      const done = ok({ success: true })
+      const { value } = yield* against(
+        [done, done, done, done, ok({ messages: [] })],
+        Effect.gen(function* () {
+          const { attempt, entries } = yield* makeJournal()
+          yield* attempt(
+            Effect.all([
+              Answers.send({ callback_id: "1", notification: "ok" }),
+              Members.add({ chat_id, user_ids: [User.UserId.make(1)] }),
+              Members.remove({ chat_id, user_id: User.UserId.make(1) }),
+              Chats.sendAction({ chat_id, action: "typing_on" }),
+              Messages.list({ chat_id })
+            ])
+          )
+          return [...entries.keys()].map((slot) => slot.split(" ")[0])
+        })
+      )
+      assert.deepStrictEqual(value, ["Answers.send", "Members.add"])
+    })
+  )
+
+  it.effect("sends nothing, and interrupts the handler, if the chat was lost", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal({ results: ["leaseLost"] })
+          return yield* Effect.exit(attempt(hello))
+        })
+      )
+      assert.isTrue(Exit.isFailure(value) && Cause.hasInterruptsOnly(value.cause))
+      assert.deepStrictEqual(requests, [])
+    })
+  )
+
+  it.effect("waits while the store is unavailable", () =>
+    Effect.gen(function* () {
+      const { value } = yield* against(
+        [sent("a")],
+        Effect.gen(function* () {
+          const { attempt, records } = yield* makeJournal({
+            results: [unavailable, unavailable, "applied", unavailable]
+          })
+          const fiber = yield* Effect.forkChild(attempt(hello), { startImmediately: true })
+          yield* TestClock.adjust("10 seconds")
+          yield* Fiber.join(fiber)
+          return records
+        })
+      )
+      assert.deepStrictEqual(value, ["started", "done"])
+    })
+  )
+
+  it.effect("does not record refusals, and carries the call out in the next attempt", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [answer(403, { code: "chat.denied", message: "no" }), sent("a")],
+        Effect.gen(function* () {
+          const { attempt, records } = yield* makeJournal()
+          assert.strictEqual((yield* Effect.flip(attempt(hello)))._tag, "Forbidden")
+          yield* attempt(hello)
+          return records
+        })
+      )
+      assert.deepStrictEqual(value, ["started", "removed", "started", "done"])
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+
+  it.effect("looks up a call whose response was lost, also when the same attempt repeats it", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [cutOff, listed("Hello"), listed("Hello"), me],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          return yield* attempt(Effect.catchTag(hello, "RequestFailed", () => hello))
+        })
+      )
+      assert.strictEqual(value.body?.mid as string | undefined, "a")
+      assert.deepStrictEqual(requests, ["POST /messages", "GET /messages", "GET /messages", "GET /me"])
+    })
+  )
+
+  it.effect("repeats a lost call if the bot may not read the chat, and fails if it cannot be looked up now", () =>
+    Effect.gen(function* () {
+      const denied = answer(403, { code: "chat.denied", message: "no" })
+      const { requests, value } = yield* against(
+        [cutOff, answer(400, { code: "broken" }), denied, sent("b")],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(hello))
+          const failure = yield* Effect.flip(attempt(hello))
+          assert.strictEqual(failure._tag, "RequestFailed")
+          return yield* attempt(hello)
+        })
+      )
+      assert.strictEqual(value.body?.mid as string | undefined, "b")
+      assert.deepStrictEqual(requests, ["POST /messages", "GET /messages", "GET /messages", "POST /messages"])
+    })
+  )
+
+  it.effect("looks up a message to a user in the dialog of the update", () =>
+    Effect.gen(function* () {
+      const toUser = (user_id: number) => Messages.send({ user_id: User.UserId.make(user_id), text: "Hello" })
+      const { requests } = yield* against(
+        [cutOff, listed("Hello"), listed("Hello"), me, cutOff, sent("b")],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(toUser(42)))
+          yield* attempt(toUser(42))
+          yield* Effect.flip(attempt(toUser(43)))
+          yield* attempt(toUser(43))
+        })
+      )
+      assert.deepStrictEqual(requests, [
+        "POST /messages",
+        "GET /messages",
+        "GET /messages",
+        "GET /me",
+        "POST /messages",
+        "POST /messages"
+      ])
+    })
+  )
+
+  it.effect("fails with Uncertain if a lost call is skipped, and lets a function decide", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const { requests } = yield* against(
+        [cutOff, sent("a")],
+        Effect.gen(function* () {
+          yield* TestClock.adjust("5 seconds")
+          const stored = yield* startedEntry
+          const { attempt } = yield* makeJournal({ stored })
+          const skip = Effect.provideService(hello, Journal.CurrentPolicy, "skip")
+          const error = (yield* Effect.flip(attempt(skip))) as ApiError.RequestFailed
+          assert.strictEqual(error.reason._tag, "Uncertain")
+          assert.isTrue(error.maybeExecuted)
+          assert.isFalse(error.isRetryable)
+          assert.include(error.message, '"Messages.send" after 1970-01-01T00:00:05.000Z')
+          const policy: Journal.Policy = ({ call, startedAt }) =>
+            Effect.sync(() => {
+              seen.push(`${call} ${startedAt}`)
+              return "repeat" as const
+            })
+          yield* attempt(Effect.provideService(hello, Journal.CurrentPolicy, policy))
+        })
+      )
+      assert.deepStrictEqual(seen, ["Messages.send 5000"])
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+
+  it.effect("waits for a call that an earlier attempt has left behind", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [{ ...sent("a"), delay: 1000 }],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* attempt(Effect.forkDetach(hello, { startImmediately: true }))
+          const fiber = yield* Effect.forkChild(attempt(hello), { startImmediately: true })
+          yield* TestClock.adjust("2 seconds")
+          return yield* Fiber.join(fiber)
+        })
+      )
+      assert.strictEqual(value.body?.mid as string | undefined, "a")
+      assert.strictEqual(requests.length, 1)
+    })
+  )
+
+  it.effect("carries out what still runs after the update was handled, without a journal", () =>
+    Effect.gen(function* () {
+      const { requests, value } = yield* against(
+        [sent("a"), sent("b")],
+        Effect.gen(function* () {
+          const { attempt, of, records } = yield* makeJournal()
+          yield* attempt(hello)
+          of.close()
+          yield* attempt(hello)
+          return records
+        })
+      )
+      assert.deepStrictEqual(value, ["started", "done"])
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+})
+
+describe("Journal.named", () => {
+  it.effect("identifies calls by their name, and returns the answer that was recorded", () =>
+    Effect.gen(function* () {
+      const say = (text: string) => Journal.named(Messages.send({ chat_id, text }), "greeting")
+      const { requests, value } = yield* against(
+        [sent("a", "12:00"), sent("b", "12:00")],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* attempt(say("12:00"))
+          const replayed = yield* attempt(say("12:01"))
+          yield* attempt(Effect.andThen(say("12:02"), say("12:02")))
+          return replayed
+        })
+      )
+      assert.strictEqual(value.body?.text, "12:00")
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+
+  it.effect("looks up each text that may have been sent", () =>
+    Effect.gen(function* () {
+      const say = (text: string) => Messages.send({ chat_id, text }).pipe(Journal.named("greeting"))
+      const { requests, value } = yield* against(
+        [cutOff, ok({ messages: [] }), me, cutOff, listed("12:00"), listed("12:00"), me],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(say("12:00")))
+          yield* Effect.flip(attempt(say("12:01")))
+          return yield* attempt(say("12:02"))
+        })
+      )
+      assert.strictEqual(value.body?.text, "12:00")
+      assert.strictEqual(requests.filter((request) => request.startsWith("POST")).length, 2)
+    })
+  )
+})
+
+describe("Journal.step", () => {
+  const Receipt = Schema.Struct({ amount: Schema.BigInt, at: Schema.Date })
+
+  it.effect("runs once for an update, and returns its result in later attempts", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const charge = Journal.step(
+        "charge",
+        Receipt,
+        Effect.sync(() => ({ amount: BigInt(++runs), at: new Date(5) }))
+      )
+      const { attempt, entries, records } = yield* makeJournal()
+      const first = yield* attempt(Effect.all([charge, charge]))
+      assert.deepStrictEqual(first, [
+        { amount: 1n, at: new Date(5) },
+        { amount: 2n, at: new Date(5) }
+      ])
+      assert.deepStrictEqual(yield* attempt(Effect.all([charge, charge])), first)
+      const restarted = yield* makeJournal({ stored: [...entries.values()] })
+      assert.deepStrictEqual(yield* restarted.attempt(Effect.all([charge, charge])), first)
+      assert.strictEqual(runs, 2)
+      assert.deepStrictEqual(records, ["started", "done", "started", "done"])
+    })
+  )
+
+  it.effect("runs again after a failure, and outside of handling each time", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const flaky = Journal.step(
+        "flaky",
+        Schema.Int,
+        Effect.suspend(() => (++runs < 3 ? Effect.fail("not yet" as const) : Effect.succeed(runs)))
+      )
+      const { attempt } = yield* makeJournal()
+      assert.strictEqual(yield* Effect.flip(attempt(flaky)), "not yet")
+      assert.strictEqual(yield* Effect.flip(attempt(flaky)), "not yet")
+      assert.strictEqual(yield* attempt(flaky), 3)
+      assert.strictEqual(yield* attempt(flaky), 3)
+      assert.strictEqual(yield* flaky, 4)
+      assert.strictEqual(yield* flaky, 5)
+    })
+  )
+
+  it.effect("does not run at all if the chat was lost", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const { attempt } = yield* makeJournal({ results: ["leaseLost"] })
+      const exit = yield* Effect.exit(
+        attempt(
+          Journal.step(
+            "a",
+            Schema.Int,
+            Effect.sync(() => ++runs)
+          )
+        )
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      assert.strictEqual(runs, 0)
+    })
+  )
+
+  it.effect("runs again if it was interrupted, unless the policy is to skip it", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const stuck = Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+      const { attempt } = yield* makeJournal()
+      const fiber = yield* Effect.forkChild(attempt(Journal.step("ask", Schema.Int, stuck)))
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(fiber)
+      const ask = Journal.step("ask", Schema.Int, Effect.succeed(1))
+      const error = yield* Effect.flip(attempt(Effect.provideService(ask, Journal.CurrentPolicy, "skip")))
+      assert.deepStrictEqual([error._tag, (error as Journal.Uncertain).call], ["Uncertain", "ask"])
+      assert.strictEqual(yield* attempt(ask), 1)
+    })
+  )
+
+  it.effect(
+    "fails with InvalidStepResult if the result does not match the schema, now or after the schema changed",
+    () =>
+      Effect.gen(function* () {
+        const Positive = Schema.Int.check(Schema.isGreaterThan(0))
+        const { attempt } = yield* makeJournal()
+        const invalid = yield* Effect.flip(attempt(Journal.step("a", Positive, Effect.succeed(-1))))
+        assert.strictEqual(invalid._tag, "InvalidStepResult")
+        assert.include(invalid.message, 'The result of the step "a" does not match its schema')
+        yield* attempt(Journal.step("b", Schema.Int, Effect.succeed(-1)))
+        const changed = yield* Effect.flip(attempt(Journal.step("b", Positive, Effect.succeed(1))))
+        assert.strictEqual(changed._tag, "InvalidStepResult")
+      })
+  )
+})
+
+describe("Journal.key", () => {
+  it.effect("is the same in each attempt, and another one in each step", () =>
+    Effect.gen(function* () {
+      const keys = Effect.all([
+        Journal.key,
+        Journal.step(
+          "a",
+          Schema.String,
+          Effect.flatMap(Journal.key, (key) => Effect.fail(key))
+        ).pipe(Effect.flip),
+        Journal.step(
+          "b",
+          Schema.String,
+          Effect.flatMap(Journal.key, (key) => Effect.fail(key))
+        ).pipe(Effect.flip)
+      ])
+      const { attempt } = yield* makeJournal()
+      const first = yield* attempt(keys)
+      assert.deepStrictEqual(yield* attempt(keys), first)
+      assert.deepStrictEqual(yield* (yield* makeJournal()).attempt(keys), first)
+      assert.strictEqual(new Set(first).size, 3)
+    })
+  )
+
+  it.effect("is different for each step of the same name", () =>
+    Effect.gen(function* () {
+      const step = Journal.step("a", Schema.String, Journal.key)
+      const { attempt } = yield* makeJournal()
+      const [first, second] = yield* attempt(Effect.all([step, step]))
+      assert.notStrictEqual(first, second)
+    })
+  )
+
+  it.effect("is a new one each time outside of handling", () =>
+    Effect.gen(function* () {
+      assert.notStrictEqual(yield* Journal.key, yield* Journal.key)
+    })
+  )
+})

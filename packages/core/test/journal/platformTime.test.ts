@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { makePlatformTime } from "../../src/internal/journal/platformTime.ts"
+
+const minute = 60_000
+
+describe("the time of the platform", () => {
+  it("is at most 10 minutes before that of the process as long as nothing was observed", () => {
+    assert.strictEqual(makePlatformTime().atLeast(100 * minute), 90 * minute)
+  })
+
+  it("is estimated by the observation with the shortest delay", () => {
+    const time = makePlatformTime()
+    time.observe(5000, 1000)
+    time.observe(5090, 1100)
+    time.observe(5100, 1105)
+    assert.strictEqual(time.atLeast(1200), 1200 + 4000)
+  })
+
+  it("never is later than the clock of the platform, whatever the difference of the clocks", () => {
+    for (const difference of [-90 * minute, -1, 0, 1, 90 * minute]) {
+      const time = makePlatformTime()
+      let now = 1_000_000_000
+      for (let step = 0; step < 200; step++) {
+        const delay = (step * 7919) % 300
+        time.observe(now + difference - delay, now)
+        now += (step * 104_729) % 40_000
+        assert.isAtMost(time.atLeast(now), now + difference)
+        assert.isAtLeast(time.atLeast(now), now + difference - 300)
+      }
+    }
+  })
+
+  it("follows a clock that was set, within 20 minutes", () => {
+    const time = makePlatformTime()
+    time.observe(100 * minute, 100 * minute)
+    // The clock of the process was set forward by an hour.
+    for (let now = 161; now <= 182; now++) time.observe((now - 60) * minute, now * minute)
+    assert.strictEqual(time.atLeast(182 * minute), 122 * minute)
+  })
+})
