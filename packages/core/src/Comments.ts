@@ -11,12 +11,10 @@ import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import { Comment } from "./Comment.ts"
 import * as Endpoint from "./Endpoint.ts"
-import * as lookUp from "./internal/journal/lookUp.ts"
 import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope, Int64, nullish, optional } from "./internal/client/wire.ts"
-import * as Me from "./Me.ts"
 import * as NewMessage from "./NewMessage.ts"
 import * as Platform from "./Platform.ts"
 import { MessageId } from "./Recipient.ts"
@@ -96,25 +94,6 @@ export const list: Endpoint.Endpoint<ListRequest, CommentsPage, ApiError.Forbidd
   })
 )
 
-interface PagesRequest {
-  readonly message_id: MessageId
-  readonly before?: number | undefined
-  readonly count?: number | undefined
-}
-
-const pages = <E, R>(
-  { message_id, before, count = Platform.commentsPage.max }: PagesRequest,
-  list: (request: ListRequest) => Effect.Effect<CommentsPage, E, R>
-): Stream.Stream<Comment, E, R> =>
-  page.byTime({
-    count,
-    from: before,
-    timeOf: (comment) => comment.timestamp,
-    idOf: (comment) => comment.body.mid,
-    fetch: ({ before, marker }) =>
-      Effect.map(list({ message_id, count, before, marker }), ({ marker, messages }) => ({ items: messages, marker }))
-  })
-
 /**
  * Streams all comments on a post that are earlier than `before`, the newest first. The pages are requested as the
  * stream is pulled. Default of `before`: now. Default of `count`, the size of a page: 100.
@@ -143,7 +122,17 @@ export const stream = (request: {
   readonly message_id: MessageId
   readonly before?: number | undefined
   readonly count?: number | undefined
-}): Stream.Stream<Comment, Endpoint.Errors<typeof list>, BotApi> => pages(request, list)
+}): Stream.Stream<Comment, Endpoint.Errors<typeof list>, BotApi> => {
+  const { message_id, before, count = Platform.commentsPage.max } = request
+  return page.byTime({
+    count,
+    from: before,
+    timeOf: (comment) => comment.timestamp,
+    idOf: (comment) => comment.body.mid,
+    fetch: ({ before, marker }) =>
+      Effect.map(list({ message_id, count, before, marker }), ({ marker, messages }) => ({ items: messages, marker }))
+  })
+}
 
 /**
  * Returns one comment on a post.
@@ -244,10 +233,10 @@ export const send: Endpoint.Endpoint<SendRequest, Comment, ApiError.Forbidden | 
     success: sentComment(),
     errors: [ApiError.Forbidden, ApiError.NotFound],
     limit: targets.comment,
-    lookUp: lookUp.make<SendRequest, Comment>({
-      botId: ({ execute }) => Effect.map(execute(Me.get, undefined), ({ user_id }) => user_id),
-      list: ({ execute, request: { message_id } }) => pages({ message_id }, (request) => execute(list, request))
-    })
+    lookUp: {
+      page: ({ execute, request: { message_id } }, before) =>
+        Effect.map(execute(list, { message_id, before, count: Platform.commentsPage.max }), ({ messages }) => messages)
+    }
   })
 )
 

@@ -50,13 +50,9 @@ export interface Dialog {
  * @category models
  * @since 0.1.0
  */
-export interface LostCall<Request> {
+export interface LostCall<out Request> {
   /** The request of the call that repeats it. */
   readonly request: Request
-  /** The JSON bodies that may have been sent. They differ from that of `request` only for a call that has a name. */
-  readonly bodies: ReadonlyArray<unknown>
-  /** A time before the call, in Unix milliseconds of the platform's clock. */
-  readonly after: number
   /** The dialog in which the update happened that is being handled, if it happened in one. */
   readonly dialog: Dialog | undefined
   /** Executes another call. */
@@ -67,29 +63,20 @@ export interface LostCall<Request> {
 }
 
 /**
- * What a call has created: its id, and when it was created, in Unix milliseconds of the platform's clock.
+ * Where the result of a call is found whose answer was lost.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Created {
-  /** The id. */
-  readonly id: string
-  /** The time. */
-  readonly at: number
-}
-
-/**
- * How the result of a call is found whose answer was lost.
- *
- * @category models
- * @since 0.1.0
- */
-export interface LookUp<in Request, in out Success> {
-  /** Returns what a call has created, from its response. */
-  readonly created: (success: Success) => Created | undefined
-  /** Returns what may be the result of a call, the best match first. */
-  readonly find: (call: LostCall<Request>) => Effect.Effect<ReadonlyArray<Success>, ApiError.ApiError>
+export interface LookUp<in Request, out Success> {
+  /**
+   * Returns a page of the messages among which the result is, the latest first, up to the time `from` in Unix milliseconds,
+   * or the latest of all. Returns `undefined` if it is not known where they are.
+   */
+  readonly page: (
+    call: LostCall<Request>,
+    from: number | undefined
+  ) => Effect.Effect<ReadonlyArray<Success>, ApiError.ApiError> | undefined
 }
 
 /**
@@ -124,7 +111,7 @@ export interface Declaration<in out Request, in out Success, out E> {
   readonly longPoll: (request: Request) => Duration.Duration | undefined
   /** Whether the call can be repeated when the platform may have executed it already. */
   readonly idempotent: boolean
-  /** How the result of a call is found whose answer was lost. */
+  /** Where the result of a call is found whose answer was lost. */
   readonly lookUp?: LookUp<Request, Success> | undefined
   /** The section of the API document. */
   readonly section: string

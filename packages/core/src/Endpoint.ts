@@ -130,7 +130,7 @@ export interface Options<
    * the other methods.
    */
   readonly idempotent?: boolean
-  /** How the result of a call is found whose answer was lost, for the `Journal`. Default: it cannot be found. */
+  /** Where the result of a call is found whose answer was lost, for the `Journal`. Default: it cannot be found. */
   readonly lookUp?: Declaration.LookUp<NoInfer<Request>, Success["Type"]>
   /** The section of the API document. Default: the method and the path. */
   readonly section?: string

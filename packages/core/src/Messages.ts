@@ -11,12 +11,10 @@ import * as ApiError from "./ApiError.ts"
 import type { BotApi } from "./BotApi.ts"
 import * as Comments from "./Comments.ts"
 import * as Endpoint from "./Endpoint.ts"
-import * as lookUp from "./internal/journal/lookUp.ts"
 import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope, Millis } from "./internal/client/wire.ts"
-import * as Me from "./Me.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -93,15 +91,14 @@ export const send: Endpoint.Endpoint<
   errors: [ApiError.Forbidden, ApiError.NotFound, ApiError.AttachmentNotReady],
   limit: targets.message,
   dialog: targets.dialog,
-  lookUp: lookUp.make<SendRequest, Message>({
-    botId: ({ execute }) => Effect.map(execute(Me.get, undefined), ({ user_id }) => user_id),
-    list: ({ dialog, execute, request }) => {
+  lookUp: {
+    page: ({ dialog, execute, request }, from) => {
       const chat_id = request.chat_id ?? (dialog?.user_id === request.user_id ? dialog?.chat_id : undefined)
       return chat_id === undefined
         ? undefined
-        : pages({ chat_id: ChatId.make(chat_id) }, (request) => execute(list, request))
+        : execute(list, { chat_id: ChatId.make(chat_id), from, count: Platform.messagesPage.max })
     }
-  })
+  }
 }))
 
 /**
@@ -170,27 +167,6 @@ export const list: Endpoint.Endpoint<
   errors: [ApiError.Forbidden, ApiError.NotFound]
 }))
 
-interface PagesRequest {
-  readonly chat_id: ChatId
-  readonly from?: number | undefined
-  readonly count?: number | undefined
-}
-
-const pages = <E, R>(
-  { chat_id, from, count = Platform.messagesPage.max }: PagesRequest,
-  list: (request: ListRequest) => Effect.Effect<ReadonlyArray<Message>, E, R>
-): Stream.Stream<Message, E, R> =>
-  page.byTime({
-    count,
-    from,
-    timeOf: (message) => message.timestamp,
-    // A forward can have no body. Its id is then what is known of it.
-    idOf: ({ body, link, sender, timestamp }) =>
-      body?.mid ?? `${timestamp} ${sender?.user_id} ${link?.chat_id} ${link?.message?.mid}`,
-    fetch: ({ before }) =>
-      Effect.map(list({ chat_id, count, ...(before === undefined ? {} : { from: before }) }), (items) => ({ items }))
-  })
-
 /**
  * Streams all messages of a chat up to the time `from`, the latest first. The pages are requested as the stream is
  * pulled. Default of `from`: now. Default of `count`, the size of a page: 100.
@@ -219,7 +195,19 @@ export const stream = (request: {
   readonly chat_id: ChatId
   readonly from?: number | undefined
   readonly count?: number | undefined
-}): Stream.Stream<Message, Endpoint.Errors<typeof list>, BotApi> => pages(request, list)
+}): Stream.Stream<Message, Endpoint.Errors<typeof list>, BotApi> => {
+  const { chat_id, from, count = Platform.messagesPage.max } = request
+  return page.byTime({
+    count,
+    from,
+    timeOf: (message) => message.timestamp,
+    // A forward can have no body. Its id is then what is known of it.
+    idOf: ({ body, link, sender, timestamp }) =>
+      body?.mid ?? `${timestamp} ${sender?.user_id} ${link?.chat_id} ${link?.message?.mid}`,
+    fetch: ({ before }) =>
+      Effect.map(list({ chat_id, count, ...(before === undefined ? {} : { from: before }) }), (items) => ({ items }))
+  })
+}
 
 /**
  * Returns one message or post.

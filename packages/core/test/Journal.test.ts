@@ -351,7 +351,7 @@ describe("Journal.named", () => {
     Effect.gen(function* () {
       const say = (text: string) => Messages.send({ chat_id, text }).pipe(Journal.named("greeting"))
       const { requests, value } = yield* against(
-        [cutOff, ok({ messages: [] }), me, cutOff, listed("12:00"), listed("12:00"), me],
+        [cutOff, ok({ messages: [] }), cutOff, listed("12:00"), listed("12:00"), me],
         Effect.gen(function* () {
           const { attempt } = yield* makeJournal()
           yield* Effect.flip(attempt(say("12:00")))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import type { Attachment, Message } from "../../src/index.ts"
 import { Message as Messages, User } from "../../src/index.ts"
-import { matches } from "../../src/internal/journal/lookUp.ts"
+import { find, matches } from "../../src/internal/journal/lookUp.ts"
 import { dialogId } from "../support/handlers.ts"
 
 const botId = User.UserId.make(7)
@@ -158,4 +159,52 @@ describe("the message that a lost call has sent", () => {
     const forward = { link: { type: "forward", mid: "m" } }
     assert.deepStrictEqual(found(forward, sent("a", { text: "Other", link: linked("forward", "m") }), sent("b")), ["a"])
   })
+})
+
+describe("the messages since a call", () => {
+  const me = { user_id: botId, first_name: "Bot", is_bot: true, username: null }
+
+  /** Lists messages that were sent at these times by pages of 100, and returns the ids found and the requested times. */
+  const search = (times: ReadonlyArray<number>, after: number, isInclusive: boolean) => {
+    const all = times.map((at, index) => sent(`${index}`, { at, text: index % 2 === 0 ? "even" : "odd" })).reverse()
+    const requested: Array<number | undefined> = []
+    const page = (from: number | undefined) => {
+      requested.push(from)
+      if (requested.length > 50) return Effect.die(new Error("too many requests"))
+      return Effect.succeed(
+        all
+          .filter(({ timestamp }) => from === undefined || (isInclusive ? timestamp <= from : timestamp < from))
+          .slice(0, 100)
+      )
+    }
+    const result = find(page, [{ text: "odd" }], after, () => Effect.succeed(me as never))
+    return Effect.map(result, (found) => ({ requested, found: found.map(({ body }) => Number(body?.mid)) }))
+  }
+
+  for (const isInclusive of [true, false]) {
+    it.effect(
+      `are read by pages until the time of the call, if the end of a page is ${isInclusive ? "" : "not "}included`,
+      () =>
+        Effect.gen(function* () {
+          const times = Array.from({ length: 1000 }, (_, index) => index * 10)
+          const { found, requested } = yield* search(times, 7000, isInclusive)
+          assert.deepStrictEqual(
+            found,
+            times.flatMap((at, index) => (at >= 7000 && index % 2 === 1 ? [index] : []))
+          )
+          assert.isAtMost(requested.length, 5)
+          assert.deepStrictEqual((yield* search([5], 7000, isInclusive)).found, [])
+          assert.deepStrictEqual((yield* search([], 0, isInclusive)).found, [])
+          assert.deepStrictEqual((yield* search([1, 2, 3], 0, isInclusive)).found, [1])
+        })
+    )
+  }
+
+  it.effect("are read past a full page of one millisecond", () =>
+    Effect.gen(function* () {
+      const times = [...Array.from({ length: 50 }, (_, index) => index), ...Array.from({ length: 100 }, () => 60)]
+      const { found } = yield* search(times, 0, true)
+      assert.strictEqual(found.length, 75)
+    })
+  )
 })

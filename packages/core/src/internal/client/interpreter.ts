@@ -17,8 +17,7 @@ import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
-import { CurrentJournal, CurrentName } from "../journal/current.ts"
-import { type Response, toCall } from "../journal/endpointCall.ts"
+import { CurrentJournal, CurrentName, type Response } from "../journal/current.ts"
 import * as codec from "./codec.ts"
 import * as malformed from "./malformed.ts"
 import { makeRedact } from "./redact.ts"
@@ -184,20 +183,18 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const response =
         journal === undefined
           ? exchanged
-          : journal.call(
-              toCall<Request, Success>({
-                endpoint,
-                request,
-                encoded: encoded.success,
-                name: fiber.getRef(CurrentName),
-                execute,
-                run: (begin) => {
-                  begun = Effect.andThen(begin, sendWithPermit)
-                  return exchanged
-                },
-                read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
-              })
-            )
+          : journal.callEndpoint({
+              endpoint,
+              request,
+              encoded: encoded.success,
+              name: fiber.getRef(CurrentName),
+              execute,
+              run: (begin) => {
+                begun = Effect.andThen(begin, sendWithPermit)
+                return exchanged
+              },
+              read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
+            })
       return Effect.flatMap(response, ({ decoded, parts, received: { status, text } }) => {
         if (Result.isSuccess(decoded)) {
           const value = Effect.succeed(decoded.success)

@@ -1,7 +1,19 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { Uncertain } from "../../ApiError.ts"
-import type { Created, Dialog } from "../../Declaration.ts"
+import type { ApiError, Uncertain } from "../../ApiError.ts"
+import type * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Dialog, LostCall, Named } from "../../Declaration.ts"
+import type { Received } from "../client/classify.ts"
+import type { Encoded } from "../client/codec.ts"
+import type { MalformedPart } from "../client/malformed.ts"
+
+/** What a call has created on the platform. */
+export interface Created {
+  readonly id: string
+  /** When it was created, in Unix milliseconds of the platform's clock. */
+  readonly at: number
+}
 
 /** What is known of a call that may have been carried out. */
 export interface Past {
@@ -38,12 +50,34 @@ export interface Call<in out A, in out E> {
   readonly find: ((past: Past) => Effect.Effect<ReadonlyArray<Candidate>, E>) | undefined
 }
 
+/** A response by which the platform has accepted a request. */
+export interface Response<Success> {
+  readonly received: Received
+  readonly parts: ReadonlyArray<MalformedPart>
+  readonly decoded: Result.Result<Success, Schema.SchemaError>
+}
+
+/** A call of an endpoint that is not idempotent. */
+export interface EndpointCall<Request, Success> {
+  readonly endpoint: Named<Request, Success, unknown>
+  readonly request: Request
+  readonly encoded: Encoded
+  /** The name that replaces the request. */
+  readonly name: string | undefined
+  readonly execute: LostCall<Request>["execute"]
+  readonly run: (begin: Effect.Effect<void>) => Effect.Effect<Response<Success>, ApiError>
+  readonly read: (text: string) => Effect.Effect<Response<Success>, ApiError>
+}
+
 /** The journal of an update that is being handled. */
 export interface UpdateJournal {
   /** Identifies the update, also after a restart and after the replay of a dead letter. */
   readonly key: string
   /** Carries a call out, or returns the answer that was recorded for it. */
   readonly call: <A, E>(call: Call<A, E>) => Effect.Effect<A, E>
+  readonly callEndpoint: <Request, Success>(
+    call: EndpointCall<Request, Success>
+  ) => Effect.Effect<Response<Success>, ApiError>
 }
 
 /** The journal of the update that is being handled. Default: none, outside of handling. */

@@ -4,19 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
-import type * as Declaration from "../../Declaration.ts"
-import type { Received } from "../client/classify.ts"
 import type { Encoded } from "../client/codec.ts"
 import { parsePlain, stringify } from "../client/json.ts"
-import type { MalformedPart } from "../client/malformed.ts"
-import type { Call } from "./current.ts"
-
-/** A response that the platform has accepted the request with. */
-export interface Response<Success> {
-  readonly received: Received
-  readonly parts: ReadonlyArray<MalformedPart>
-  readonly decoded: Result.Result<Success, Schema.SchemaError>
-}
+import type { Call, EndpointCall, Response } from "./current.ts"
+import { createdBy, find, type Sent } from "./lookUp.ts"
 
 // All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
 declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
@@ -28,22 +19,16 @@ const digest = ({ body, path, query }: Encoded): string =>
 const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
 
-interface Options<Request, Success> {
-  readonly endpoint: Declaration.Named<Request, Success, any>
-  readonly request: Request
-  readonly encoded: Encoded
-  /** The name that replaces the digest of the request. */
-  readonly name: string | undefined
-  readonly execute: Declaration.LostCall<Request>["execute"]
-  readonly run: (begin: Effect.Effect<void>) => Effect.Effect<Response<Success>, ApiError.ApiError>
-  readonly read: (text: string) => Effect.Effect<Response<Success>, ApiError.ApiError>
-}
-
-/** The call of an endpoint, for the journal. */
-export const toCall = <Request, Success>(
-  options: Options<Request, Success>
-): Call<Response<Success>, ApiError.ApiError> => {
-  const { encoded, endpoint, execute, name, read, request, run } = options
+/** The call of an endpoint, for the journal. Endpoints with a `lookUp` send messages or comments. */
+export const toCall = <Request, Success>({
+  encoded,
+  endpoint,
+  execute,
+  name,
+  read,
+  request,
+  run
+}: EndpointCall<Request, Success>): Call<Response<Success>, ApiError.ApiError> => {
   const { lookUp, success } = endpoint.declaration
   return {
     kind: endpoint.endpoint,
@@ -56,17 +41,21 @@ export const toCall = <Request, Success>(
     isRefusal,
     toError: (reason) => new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }),
     created: ({ decoded }) =>
-      lookUp === undefined || Result.isFailure(decoded) ? undefined : lookUp.created(decoded.success),
+      lookUp === undefined || Result.isFailure(decoded) ? undefined : createdBy(decoded.success as Sent),
     find:
       lookUp === undefined
         ? undefined
         : ({ after, dialog, requests }) => {
             const bodies = (requests.length > 0 ? requests : [encoded.body ?? "null"]).map(parsePlain)
-            return Effect.map(lookUp.find({ request, bodies, after, dialog, execute }), (found) => {
+            const page = (from: number | undefined) =>
+              lookUp.page({ request, dialog, execute }, from) as
+                | Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError>
+                | undefined
+            return Effect.map(find(page, bodies, after, execute), (found) => {
               const encode = Schema.encodeSync(success as Schema.Codec<Success, unknown>)
               return found.flatMap((sent) => {
-                const created = lookUp.created(sent)
-                return created === undefined ? [] : [{ ...created, answer: stringify(encode(sent)) }]
+                const created = createdBy(sent)
+                return created === undefined ? [] : [{ ...created, answer: stringify(encode(sent as Success)) }]
               })
             })
           }

@@ -4,15 +4,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
-import { Uncertain } from "../../ApiError.ts"
+import { type ApiError, Uncertain } from "../../ApiError.ts"
 import * as Backoff from "../../Backoff.ts"
-import type { Created } from "../../Declaration.ts"
 import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
 import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
-import type { Call, Candidate, Past, UpdateJournal } from "./current.ts"
+import type { Call, Candidate, Created, EndpointCall, Past, Response, UpdateJournal } from "./current.ts"
+import { toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 import { makePlatformTime, type PlatformTime } from "./platformTime.ts"
 
@@ -114,6 +114,10 @@ export class Journal implements UpdateJournal {
       // A call that failed gives its slot back, so that a repetition within the attempt is the same call.
       return Effect.onError(this.#callIn(slot, call), () => Effect.sync(() => taken.delete(slot)))
     })
+  }
+
+  callEndpoint<Request, Success>(call: EndpointCall<Request, Success>): Effect.Effect<Response<Success>, ApiError> {
+    return this.call(toCall(call))
   }
 
   #open(): Opened {

@@ -1,13 +1,16 @@
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type * as ApiError from "../../ApiError.ts"
 import type { Attachment } from "../../Attachment.ts"
 import type { Comment } from "../../Comment.ts"
-import type { Created, LookUp, LostCall } from "../../Declaration.ts"
+import type { LostCall } from "../../Declaration.ts"
+import * as Me from "../../Me.ts"
 import type { Message } from "../../Message.ts"
+import * as Platform from "../../Platform.ts"
 import { memberOf } from "../client/wire.ts"
+import type { Created } from "./current.ts"
 
-type Sent = Message | Comment
+/** What a call with a `lookUp` creates. */
+export type Sent = Message | Comment
 
 const membersOf = (key: string, value: unknown): ReadonlyArray<unknown> => {
   const members = memberOf(key, value)
@@ -128,26 +131,46 @@ export const matches = <A extends Sent>(
 export const createdBy = ({ body, timestamp }: Sent): Created | undefined =>
   body?.mid === undefined ? undefined : { id: body.mid, at: timestamp }
 
-/** The declaration of an endpoint that sends messages or comments. */
-export const make = <Request, A extends Sent>(options: {
-  /** The id of the bot. */
-  readonly botId: (call: LostCall<Request>) => Effect.Effect<number, ApiError.ApiError>
-  /** The latest messages first. */
-  readonly list: (call: LostCall<Request>) => Stream.Stream<A, ApiError.ApiError> | undefined
-}): LookUp<Request, A> => ({
-  created: createdBy,
-  find: (call) => {
-    const latest = options.list(call)
-    if (latest === undefined) return Effect.succeed([])
-    return Effect.gen(function* () {
-      const sent = yield* Stream.runCollect(Stream.takeWhile(latest, ({ timestamp }) => timestamp >= call.after))
-      return matches(call.bodies, yield* options.botId(call), sent)
-    }).pipe(
-      // The bot may send messages to more chats than it may read.
-      Effect.catchIf(
-        ({ _tag }) => _tag === "Forbidden" || _tag === "NotFound",
-        () => Effect.succeed([])
-      )
+/** All messages since a time, by pages that list the latest first. */
+const sentSince = (
+  page: (from: number | undefined) => Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> | undefined,
+  after: number
+): Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> =>
+  Effect.gen(function* () {
+    const sent = new Map<string, Sent>()
+    let from: number | undefined
+    for (;;) {
+      const messages = yield* page(from) ?? Effect.succeed([])
+      const { size } = sent
+      for (const message of messages) {
+        const created = createdBy(message)
+        if (created !== undefined && created.at >= after) sent.set(created.id, message)
+      }
+      const oldest = Math.min(...messages.map(({ timestamp }) => timestamp))
+      const isNew = sent.size > size
+      const isLast = oldest < after || (!isNew && messages.length < Platform.messagesPage.max)
+      if (messages.length === 0 || isLast) return [...sent.values()]
+      // The next page begins with the millisecond that this one ended in. A page of one millisecond is not requested again.
+      from = isNew ? oldest : oldest - 1
+    }
+  })
+
+/** Finds the messages that a call may have sent, the best match first. */
+export const find = (
+  page: (from: number | undefined) => Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> | undefined,
+  bodies: ReadonlyArray<unknown>,
+  after: number,
+  execute: LostCall<unknown>["execute"]
+): Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError> =>
+  Effect.gen(function* () {
+    const sent = yield* sentSince(page, after)
+    if (sent.length === 0) return []
+    const { user_id } = yield* execute(Me.get, undefined)
+    return matches(bodies, user_id, sent)
+  }).pipe(
+    // The bot may send messages to more chats than it may read.
+    Effect.catchIf(
+      ({ _tag }) => _tag === "Forbidden" || _tag === "NotFound",
+      () => Effect.succeed([])
     )
-  }
-})
+  )
