@@ -82,11 +82,13 @@ export class Life {
     this.killAt = killAt
   }
 
+  kill(): void {
+    this.isDead = true
+    Deferred.doneUnsafe(this.death, Effect.void)
+  }
+
   readonly point: Effect.Effect<void> = Effect.suspend(() => {
-    if (this.points++ === this.killAt) {
-      this.isDead = true
-      Deferred.doneUnsafe(this.death, Effect.void)
-    }
+    if (this.points++ === this.killAt) this.kill()
     // A process that is dead does nothing any more.
     return this.isDead ? Effect.never : Effect.void
   })
@@ -94,6 +96,11 @@ export class Life {
 
 /** The life of the process that currently sends requests. */
 let current = new Life(Infinity)
+
+/** Requests belong to this process from now on. */
+export const live = (life: Life): void => {
+  current = life
+}
 
 /** Requests pass through the points of the current process. */
 const mortalClient = Layer.effect(
@@ -144,7 +151,7 @@ export interface Scene {
   readonly results: Array<string>
 }
 
-const perform = (
+export const perform = (
   scene: Scene,
   life: Life,
   action: Action,
@@ -219,7 +226,7 @@ export const handle = Effect.fnUntraced(function* (
   let attempt = 0
   for (let process = 0; ; process++) {
     const life = new Life(kills[process] ?? Infinity)
-    current = life
+    live(life)
     const open = yield* journal.make()
     const ofUpdate = open(queued, update, [...stored.entries.values()], recordIn(stored, life))
     for (;;) {

@@ -10,6 +10,7 @@ import type * as Pull from "effect/Pull"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { withMalformedWarning } from "../../Update.ts"
+import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as deadLetters from "./deadLetters.ts"
 import { Lane, makeSelection, type OpenChange, type Queued, type Source } from "./lanes.ts"
@@ -50,6 +51,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const metrics = makeHandlerMetrics(context)
   const { onDeadLetter, onDeadLetterTimeout: timeout } = options
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
+  const openJournal = yield* journals.make()
   const selection = makeSelection()
   const lanes = new Set<Lane>()
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
@@ -233,11 +235,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (queued.isLost) return
     close(queued)
     if (outcome._tag === "ack") metrics.handled(queued.value)
-    if (outcome._tag !== "retry") return
-    queued.isMarked = false
-    queued.emittedAt = 0
-    queued.attempt++
-    queued.handling.answers.attempt = queued.attempt
+    if (outcome._tag !== "retry") return queued.end()
+    queued.beginAgain()
     if (wasStopping) return
     if (outcome.after > 0) inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
     else emitAgain(queued)
@@ -341,7 +340,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       answers: { attempt: 1, isRedelivered: false, attempts: undefined },
       base: undefined,
       context: undefined
-    })
+    }),
+    openJournal: ({ entry: { id, journal, update }, lane: { held }, value }) =>
+      openJournal(update, value, journal, (entries) => leases.record(held, id, entries))
   }
 
   const waitForMore = Effect.callback<void>((done) => {

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { CurrentAttempt } from "../../Handler.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
+import { CurrentJournal, type UpdateJournal } from "../journal/current.ts"
 import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
 import { CurrentLease } from "./currentLease.ts"
 
@@ -23,6 +24,7 @@ export interface Handling {
 
 /** A part of a delivery that is handled. */
 interface Handled {
+  readonly journal: UpdateJournal
   readonly attempt: number
   readonly handling: Handling
 }
@@ -43,8 +45,8 @@ const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.C
   attempt === 1 ? context : Context.add(context, CurrentAttempt, attempt)
 
 /**
- * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its calls, and its
- * lease. Everything that an update's handling provides to its effects is added here.
+ * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
+ * calls, its lease and its journal. Everything that an update's handling provides to its effects is added here.
  */
 export const contextOf = <R>(
   base: Context.Context<R>,
@@ -57,9 +59,10 @@ export const contextOf = <R>(
       handling.base = base as Context.Context<never>
       handling.context = extend(base, handling) as Context.Context<never>
     }
-    return withAttempt(handling.context as unknown as Context.Context<R>, attempt)
+    const context = handling.context as unknown as Context.Context<R>
+    return withAttempt(Context.add(context, CurrentJournal, roots[0]!.journal), attempt)
   }
-  // Several updates have no chat in common. Their calls are made by the bot that all of them have.
+  // Several updates have no chat and no journal in common. Their calls are made by the bot that all of them have.
   const services = roots[0]?.handling.services
   const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
   const leases = new Set(roots.flatMap(({ handling }) => handling.lease ?? []))

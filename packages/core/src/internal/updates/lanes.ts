@@ -2,6 +2,7 @@ import * as Result from "effect/Result"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update } from "../../Update.ts"
+import type { Journal } from "../journal/journal.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Leases } from "./leases.ts"
 import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
@@ -19,6 +20,7 @@ export interface OpenChange extends Change {
 export interface Source extends Origin {
   readonly leases: Leases
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
+  readonly openJournal: (queued: Queued) => Journal
 }
 
 /** A delivery of an update of the inbox. */
@@ -38,6 +40,7 @@ export class Queued extends Settleable<Update> implements Root {
   onLost: (() => void) | undefined = undefined
   /** Its index in the emitted updates of the lane. */
   index = 0
+  #journal: Journal | undefined
 
   constructor(lane: Lane, entry: ClaimedUpdate, isMarked: boolean) {
     super()
@@ -58,6 +61,10 @@ export class Queued extends Settleable<Update> implements Root {
     return decoded.success
   }
 
+  get journal(): Journal {
+    return (this.#journal ??= this.lane.source.openJournal(this))
+  }
+
   get origin(): Origin {
     return this.lane.source
   }
@@ -73,6 +80,20 @@ export class Queued extends Settleable<Update> implements Root {
 
   get isLost(): boolean {
     return this.lane.held.isLost
+  }
+
+  /** Begins the next attempt. */
+  beginAgain(): void {
+    this.isMarked = false
+    this.emittedAt = 0
+    this.attempt++
+    this.handling.answers.attempt = this.attempt
+    this.#journal?.begin()
+  }
+
+  /** The update is not in the queue any more. */
+  end(): void {
+    this.#journal?.close()
   }
 
   take(outcome: Outcome): ReadonlyArray<Settlement> {

@@ -9,6 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
+import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
 import type { ClaimedUpdate, Completed, Commit, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
@@ -322,6 +323,28 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp 
      */
     commit: (changes: ReadonlyArray<Change>): Effect.Effect<void, StoreError> =>
       retryWhile(isShared ? commitShared(changes) : Effect.asVoid(store.commit(changes.map(toCommit))), isRetried),
+    /**
+     * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
+     * or the update is not queued any more.
+     */
+    record: (
+      partition: Held,
+      id: string,
+      entries: ReadonlyArray<JournalEntry>
+    ): Effect.Effect<RecordResult, StoreError> => {
+      const { journal } = store
+      const record: Effect.Effect<RecordResult, StoreError> = Effect.suspend(() => {
+        const { isLost, key, owner } = partition
+        if (isLost) return Effect.succeed("leaseLost")
+        if (journal === undefined) return Effect.succeed("applied")
+        return Effect.flatMap(journal.record([{ owner, partitionKey: key, id, entries }]), ([result]) => {
+          if (result !== "leaseLost" || !isShared) return Effect.succeed(result!)
+          // The partition can have been claimed again by this process, under another name.
+          return partition.owner === owner ? Effect.as(renewNow, result) : record
+        })
+      })
+      return record
+    },
     /** Applies the last changes and ends all leases, if that is possible within 5 seconds. */
     finish: (changes: ReadonlyArray<Change>): Effect.Effect<void> =>
       Effect.suspend(() => {

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { type Delivery, TypeId, type Variance } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
 import type { Update } from "../../Update.ts"
+import type { UpdateJournal } from "../journal/current.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 
@@ -36,6 +37,7 @@ export interface Root extends Settleable<Update> {
   readonly handling: Handling
   /** Whether it is handled while nothing else is, because a process died while it was handled. */
   readonly isAlone: boolean
+  readonly journal: UpdateJournal
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */

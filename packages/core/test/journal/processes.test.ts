@@ -1,0 +1,73 @@
+import type { Faults } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Journal } from "../../src/index.ts"
+import { makeRandom, randomProgram } from "../support/mortal.ts"
+import { cutOff, run, seeds } from "../support/oracle.ts"
+import { runProcesses } from "../support/restarts.ts"
+
+/** Processes that handle three updates, and are killed at points that depend on the seed. */
+const attack = (policy: Journal.Policy, seed: number, faults: ReadonlyArray<Faults.Rule> = []) => {
+  const random = makeRandom(seed)
+  const programs = seeds(3).map(() => randomProgram(random))
+  const kills = seeds(4).map(() => random.next(20))
+  return Effect.map(
+    run((scene, programs) => runProcesses(scene, programs, kills), policy, programs, faults),
+    (outcome) => ({ ...outcome, what: `seed ${seed}, killed at ${kills.join()}: ${JSON.stringify(programs)}` })
+  )
+}
+
+describe("a bot whose processes are killed", () => {
+  it.effect("sends each message once, at whatever point, where it may read the chat", () =>
+    Effect.gen(function* () {
+      let kills = 0
+      for (const seed of seeds(4)) {
+        const program = randomProgram(makeRandom(seed))
+        for (let killAt = 0; ; killAt++) {
+          const what = `seed ${seed}, killed at ${killAt}: ${JSON.stringify(program)}`
+          const { dialog, group, isHandled, isKilled, repeated, steps } = yield* run(
+            (scene, programs) => runProcesses(scene, programs, [killAt]),
+            "lookUp",
+            [program]
+          )
+          assert.isTrue(isHandled, what)
+          assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
+          assert.strictEqual(group.missing + steps.missing, 0, what)
+          assert.isAtMost(group.extra + steps.extra, repeated, what)
+          if (!isKilled) break
+          kills++
+        }
+      }
+      assert.isAbove(kills, 50)
+    })
+  )
+
+  for (const [name, faults] of [
+    ["", []],
+    [" and its requests are cut off", cutOff]
+  ] as const) {
+    it.effect(`sends each message once if it is killed repeatedly${name}`, () =>
+      Effect.forEach(seeds(30), (seed) =>
+        Effect.map(attack("lookUp", seed, faults), ({ dialog, group, isHandled, repeated, steps, what }) => {
+          assert.isTrue(isHandled, what)
+          assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
+          assert.strictEqual(group.missing + steps.missing, 0, what)
+          assert.isAtMost(group.extra + steps.extra, repeated, what)
+        })
+      )
+    )
+  }
+
+  it.effect("doubles nothing with the policy skip", () =>
+    Effect.gen(function* () {
+      let all = 0
+      for (const seed of seeds(20)) {
+        const { dialog, group, skipped, steps, what } = yield* attack("skip", seed)
+        assert.strictEqual(dialog.extra + group.extra + steps.extra, 0, what)
+        if (skipped === 0) assert.strictEqual(dialog.missing + group.missing + steps.missing, 0, what)
+        all += skipped
+      }
+      assert.isAbove(all, 0)
+    })
+  )
+})
