@@ -62,7 +62,7 @@ const makeJournal = Effect.fnUntraced(function* (
   const queued = QueuedUpdate.fromDecoded(Result.succeed(update) as Result.Success<typeof update, never>, {
     receivedAt: 0
   })
-  const of = open(queued, update, options.stored, (written) =>
+  const of = open(queued, options.stored, (written) =>
     Effect.suspend(() => {
       const result = results.shift() ?? "applied"
       if (result instanceof StoreError) return Effect.fail(result)

@@ -28,7 +28,7 @@ const attack = (policy: Journal.Policy, seed: number, faults: ReadonlyArray<Faul
   }))
 }
 
-describe("the journal", () => {
+describe("the journal", { timeout: 60_000 }, () => {
   it.effect("sends each message once, at whatever point a process is killed, where the bot may read the chat", () =>
     Effect.gen(function* () {
       let kills = 0

@@ -17,7 +17,7 @@ const attack = (policy: Journal.Policy, seed: number, faults: ReadonlyArray<Faul
   )
 }
 
-describe("a bot whose processes are killed", () => {
+describe("a bot whose processes are killed", { timeout: 60_000 }, () => {
   it.effect("sends each message once, at whatever point, where it may read the chat", () =>
     Effect.gen(function* () {
       let kills = 0

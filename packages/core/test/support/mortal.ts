@@ -228,7 +228,7 @@ export const handle = Effect.fnUntraced(function* (
     const life = new Life(kills[process] ?? Infinity)
     live(life)
     const open = yield* journal.make()
-    const ofUpdate = open(queued, update, [...stored.entries.values()], recordIn(stored, life))
+    const ofUpdate = open(queued, [...stored.entries.values()], recordIn(stored, life))
     for (;;) {
       if (++attempt > maxAttempts) return { isKilled: process === kills.length, isHandled: false }
       ofUpdate.begin()

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import { type ApiError, Uncertain } from "../../ApiError.ts"
 import * as Backoff from "../../Backoff.ts"
@@ -71,22 +72,14 @@ interface Opened {
 export class Journal implements UpdateJournal {
   readonly #shared: Shared
   readonly #queued: QueuedUpdate
-  readonly #update: Update
   readonly #stored: ReadonlyArray<JournalEntry> | undefined
   readonly #record: Record
   #opened: Opened | undefined
   #isClosed = false
 
-  constructor(
-    shared: Shared,
-    queued: QueuedUpdate,
-    update: Update,
-    stored: ReadonlyArray<JournalEntry> | undefined,
-    record: Record
-  ) {
+  constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record) {
     this.#shared = shared
     this.#queued = queued
-    this.#update = update
     this.#stored = stored
     this.#record = record
   }
@@ -178,8 +171,9 @@ export class Journal implements UpdateJournal {
   /** A time of the platform that is not later than now. */
   #platformTime(now: number): number {
     const { platformTime } = this.#shared
-    if (!("timestamp" in this.#update)) return platformTime.atLeast(now)
-    const { timestamp } = this.#update
+    const update = this.#update
+    if (update === undefined || !("timestamp" in update)) return platformTime.atLeast(now)
+    const { timestamp } = update
     platformTime.observe(timestamp, now)
     return Math.max(timestamp, platformTime.atLeast(now))
   }
@@ -273,10 +267,17 @@ export class Journal implements UpdateJournal {
     )
   }
 
+  /** Undefined for an update that cannot be decoded, while it becomes a dead letter. */
+  get #update(): Update | undefined {
+    return Result.getOrUndefined(this.#queued.decoded)
+  }
+
   get #dialog() {
-    const chat_id = chatOf(this.#update)
-    const user_id = userIdOf(this.#update)
-    return chatTypeOf(this.#update) === "dialog" && chat_id !== undefined && user_id !== undefined
+    const update = this.#update
+    if (update === undefined) return undefined
+    const chat_id = chatOf(update)
+    const user_id = userIdOf(update)
+    return chatTypeOf(update) === "dialog" && chat_id !== undefined && user_id !== undefined
       ? { chat_id, user_id }
       : undefined
   }
@@ -291,10 +292,6 @@ export const make = Effect.fnUntraced(function* () {
     platformTime: makePlatformTime(),
     created: new Set()
   }
-  return (
-    queued: QueuedUpdate,
-    update: Update,
-    stored: ReadonlyArray<JournalEntry> | undefined,
-    record: Record
-  ): Journal => new Journal(shared, queued, update, stored, record)
+  return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
+    new Journal(shared, queued, stored, record)
 })

@@ -341,8 +341,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       base: undefined,
       context: undefined
     }),
-    openJournal: ({ entry: { id, journal, update }, lane: { held }, value }) =>
-      openJournal(update, value, journal, (entries) => leases.record(held, id, entries))
+    openJournal: ({ entry: { id, journal, update }, lane: { held } }) =>
+      openJournal(update, journal, (entries) => leases.record(held, id, entries))
   }
 
   const waitForMore = Effect.callback<void>((done) => {
