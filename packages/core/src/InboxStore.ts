@@ -128,7 +128,8 @@ export interface Completed {
 
 /**
  * A change of a claimed partition. Its parts apply in the order of the fields. Ids of updates that are not queued in the
- * partition are ignored.
+ * partition are ignored. `writes` and `timers` apply only if all updates of `completed` are queued, so a commit that is
+ * repeated because its result was lost changes nothing and returns `"applied"`.
  *
  * @category models
  * @since 0.1.0
@@ -298,7 +299,8 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
   const commit = (change: Commit, now: number): CommitResult => {
     const held = partitions.held(change.owner, change.partitionKey)
     if (held === undefined) return "leaseLost"
-    const { writes = [], timers: timerChanges = [] } = change
+    const isQueued = change.completed.every(({ id }) => held.has(id))
+    const { writes = [], timers: timerChanges = [] } = isQueued ? change : {}
     if (!states.isExpected(writes)) return "stateConflict"
     for (const { failure, id } of change.completed) {
       const update = held.complete(id)

@@ -140,6 +140,22 @@ export const stateCases: ReadonlyArray<Case> = [
     deepStrictEqual(yield* texts(user), ["a"])
   }),
 
+  test("writes the state of a commit once if the commit is repeated", function* () {
+    yield* enqueue(updatesOf("chat", 2))
+    const [{ updates }] = yield* claim("one")
+    const [first, second] = updates
+    yield* apply(write(bot, "1"))
+    const expected = yield* revisionOf(bot)
+    const completed = [{ id: first.id }]
+    const repeated = change("one", "chat", { completed, writes: [write(chat, "1"), write(bot, "2", expected)] })
+    deepStrictEqual(yield* commit(repeated), ["applied"])
+    deepStrictEqual(yield* commit(repeated), ["applied"])
+    yield* apply(write(chat, undefined, yield* revisionOf(chat)))
+    deepStrictEqual(yield* commit({ ...repeated, completed: [...completed, { id: second.id }] }), ["applied"])
+    deepStrictEqual(yield* texts(chat, bot), [undefined, "2"])
+    strictEqual((yield* stats).queued, 0)
+  }),
+
   test("writes no state for an owner that has lost the partition", function* () {
     yield* enqueue(updatesOf("chat", 1))
     yield* claim("one", { leaseDuration: 0 })

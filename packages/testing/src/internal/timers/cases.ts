@@ -77,6 +77,19 @@ export const timerCases: ReadonlyArray<Case> = [
     deepStrictEqual(fingerprints(yield* claim("two")), [["late"]])
   }),
 
+  test("sets the timers of a commit once if the commit is repeated", function* () {
+    yield* enqueue(updatesOf("chat", 2))
+    const [{ updates }] = yield* claim("one")
+    const [first, second] = updates
+    const repeated = change("one", "chat", { completed: [{ id: first.id }], timers: [set("due", past)] })
+    deepStrictEqual(yield* commit(repeated), ["applied"])
+    deepStrictEqual(yield* claim("two", { maxTimers: 10 }), [])
+    deepStrictEqual(yield* commit(repeated), ["applied"])
+    strictEqual(yield* untilNext, undefined)
+    yield* commit(change("one", "chat", { completed: [{ id: second.id }], release: true }))
+    deepStrictEqual(fingerprints(yield* claim("two", { maxTimers: 10 })), [["due"]])
+  }),
+
   test("replaces and cancels timers by their name and key", function* () {
     yield* apply(set("moved", past), set("cancelled", past), { ...set("moved", past), name: "another" })
     yield* apply(set("moved", { after: hour }, { fingerprint: "later" }), cancel("cancelled"), cancel("unknown"))
