@@ -1,7 +1,6 @@
 import "reflect-metadata"
 import * as x509 from "@peculiar/x509"
 import * as Effect from "effect/Effect"
-import type { webcrypto } from "node:crypto"
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
 
@@ -10,7 +9,7 @@ const day = 24 * 60 * 60 * 1000
 /** A certificate and its key pair. `pem` and `key` are the files that a server needs. */
 export interface Issued {
   readonly certificate: x509.X509Certificate
-  readonly keys: webcrypto.CryptoKeyPair
+  readonly keys: CryptoKeyPair
   readonly pem: string
   readonly key: string
 }
