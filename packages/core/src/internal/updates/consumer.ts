@@ -146,18 +146,20 @@ const open = Effect.fnUntraced(function* <E, R>(
  */
 export const sequential = <E, R>(self: Stream.Stream<Delivery, E, R>): Stream.Stream<Update, E, R> =>
   Stream.transformPull(self, (pull, scope) =>
-    Effect.gen(function* () {
+    Effect.suspend(() => {
       let last: Delivery | undefined
       const acknowledge = Effect.suspend(() => {
         const acknowledged = last === undefined ? Effect.void : leases.persist(last.ack)
         last = undefined
         return acknowledged
       })
-      yield* Scope.addFinalizerExit(scope, (exit) => (Exit.isSuccess(exit) ? acknowledge : Effect.void))
       const next: Pull.Pull<NonEmptyReadonlyArray<Update>, E> = Effect.map(pull, ([delivery]) => {
         last = delivery
         return [delivery.value] as const
       })
-      return Effect.andThen(acknowledge, next)
+      return Effect.as(
+        Scope.addFinalizerExit(scope, (exit) => (Exit.isSuccess(exit) ? acknowledge : Effect.void)),
+        Effect.andThen(acknowledge, next)
+      )
     })
   )
