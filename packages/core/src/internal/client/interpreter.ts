@@ -16,6 +16,7 @@ import * as ApiError from "../../ApiError.ts"
 import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
+import { CurrentLease } from "../updates/currentLease.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import { CurrentJournal, CurrentName, type Response } from "../journal/current.ts"
 import * as codec from "./codec.ts"
@@ -159,6 +160,8 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const sendWithPermit: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = Effect.suspend(
         () => (confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt)
       )
+      // A process that has lost the chat whose update is being handled sends nothing.
+      const lease = fiber.getRef(CurrentLease)
       // The journal is written after the permit, because a call can wait long for it.
       let begun: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = sendWithPermit
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
@@ -167,7 +170,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         Effect.mapError((error) => withoutPermit(endpoint, error)),
         Effect.flatMap((granted) => {
           permit = granted
-          return begun
+          return lease === undefined ? begun : Effect.andThen(lease, begun)
         }),
         Effect.catchTag("PermitExpired", () => attempt)
       )

@@ -13,10 +13,11 @@ import { withMalformedWarning } from "../../Update.ts"
 import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as deadLetters from "./deadLetters.ts"
+import type { Common } from "./handling.ts"
 import { Lane, makeSelection, type OpenChange, type Queued, type Source } from "./lanes.ts"
 import { type Claimed, type Leases, persist } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
-import type { Settlement } from "./settlement.ts"
+import { acknowledged, type Settlement } from "./settlement.ts"
 
 export interface Options<R> {
   readonly perChat: number
@@ -35,8 +36,21 @@ export interface Options<R> {
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
 const maxBuffered = 64
 
+const none: ReadonlyArray<never> = []
+
 const openChange = (lane: Lane): OpenChange =>
-  (lane.change ??= { lane, held: lane.held, completed: [], failed: [], begun: [], release: false })
+  (lane.change ??= {
+    lane,
+    held: lane.held,
+    owner: lane.held.owner,
+    partitionKey: lane.held.key,
+    completed: none,
+    failed: none,
+    begun: none,
+    release: false
+  })
+
+const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
 
 /**
  * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun before
@@ -101,7 +115,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     for (const { entry, isMarked, lane } of started) {
       if (isMarked) continue
       if (lane.change === undefined) changes.push(openChange(lane))
-      lane.change!.begun.push(entry.id)
+      lane.change!.begun = append(lane.change!.begun, entry.id)
     }
   }
 
@@ -183,7 +197,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       dispatch()
     }
     const applied = leases.commit(changes)
-    return Effect.onExit(applied, (exit) => {
+    return Effect.onExit(applied as Effect.Effect<void, StoreError>, (exit) => {
       if (Exit.isSuccess(exit)) onEnd(true)
       else if (!Cause.hasInterruptsOnly(exit.cause)) onEnd(false)
       else fork(Effect.onExit(applied, (again) => Effect.sync(() => onEnd(Exit.isSuccess(again)))))
@@ -211,10 +225,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement): void => {
     const { entry, lane } = root as Queued
     if (lane.change === undefined) changes.push(openChange(lane))
-    const { completed, failed } = lane.change!
-    if (outcome._tag === "ack") completed.push({ id: entry.id })
-    else if (outcome._tag === "retry") failed.push(entry.id)
-    else completed.push({ id: entry.id, failure: dead.failureOf(root as Queued, outcome.cause) })
+    const change = lane.change!
+    if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
+    else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
+    else {
+      const failure = dead.failureOf(root as Queued, outcome.cause)
+      change.completed = append(change.completed, { id: entry.id, failure })
+    }
     if (outcome._tag !== "retry" || isStopping) lane.open--
   }
 
@@ -250,37 +267,36 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   /** Settles updates, and begins as many others, in one write. */
-  const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> =>
-    Effect.suspend(() => {
-      const wasStopping = isStopping
-      const changes: Array<OpenChange> = []
-      for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement)
-      if (changes.length === 0) return Effect.void
-      for (const change of changes) {
-        const { lane } = change
-        if (lane.commits === 0 && lane.isFinished(isStopping)) lane.isReleasing = change.release = true
+  const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
+    const wasStopping = isStopping
+    const changes: Array<OpenChange> = []
+    for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement)
+    if (changes.length === 0) return Effect.void
+    for (const change of changes) {
+      const { lane } = change
+      if (lane.commits === 0 && lane.isFinished(isStopping)) lane.isReleasing = change.release = true
+    }
+    let started: ReadonlyArray<Queued> = []
+    if (leases.isShared && !isStopping) {
+      for (const { lane } of changes) selection.add(lane)
+      const count = Math.min(settlements.length, bufferSize - buffer.length)
+      started = selection.take(count, unsettled - settlements.length - reported)
+      unsettled += started.length
+      mark(changes, started)
+    }
+    return commit(
+      changes,
+      () => {
+        for (const settlement of settlements) onSettled(settlement, wasStopping)
+        emitAll(started)
+      },
+      () => {
+        for (const { lane, release } of changes) if (release) lane.isReleasing = false
+        for (const settlement of settlements) onNotSettled(settlement, wasStopping)
+        takeBack(started)
       }
-      let started: ReadonlyArray<Queued> = []
-      if (leases.isShared && !isStopping) {
-        for (const { lane } of changes) selection.add(lane)
-        const count = Math.min(settlements.length, bufferSize - buffer.length)
-        started = selection.take(count, unsettled - settlements.length - reported)
-        unsettled += started.length
-        mark(changes, started)
-      }
-      return commit(
-        changes,
-        () => {
-          for (const settlement of settlements) onSettled(settlement, wasStopping)
-          emitAll(started)
-        },
-        () => {
-          for (const { lane, release } of changes) if (release) lane.isReleasing = false
-          for (const settlement of settlements) onNotSettled(settlement, wasStopping)
-          takeBack(started)
-        }
-      )
-    })
+    )
+  }
 
   const settle = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
     if (settlements.every(({ outcome, root }) => outcome._tag !== "reject" || root.isLost)) return write(settlements)
@@ -295,7 +311,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     })
     return Effect.andThen(
       Effect.onInterrupt(announced, () => onInterrupt),
-      write(settlements)
+      Effect.suspend(() => write(settlements))
     )
   }
 
@@ -328,8 +344,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return options.stopSource
   })
 
+  const common: Common = { base: undefined, context: undefined }
   const source: Source = {
     settle,
+    ack: (queued) =>
+      Effect.suspend(() => (queued.close() ? write([{ root: queued, outcome: acknowledged }]) : Effect.void)),
     stop,
     metrics,
     leases,
@@ -337,6 +356,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       chat_id,
       services,
       lease: leases.isShared ? leases.confirm(held) : undefined,
+      common,
       answers: { attempt: 1, isRedelivered: false, attempts: undefined },
       base: undefined,
       context: undefined
@@ -353,13 +373,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   })
 
   const pull: Pull.Pull<NonEmptyReadonlyArray<Queued>, E> = Effect.suspend(() => {
-    const [first, ...others] = buffer
-    if (first !== undefined) {
+    if (buffer.length > 0) {
       const now = clock.currentTimeMillisUnsafe()
-      for (const queued of buffer) queued.emittedAt = now
+      const emitted = buffer
+      for (const queued of emitted) queued.emittedAt = now
       buffer = []
       dispatch()
-      return Effect.succeed([first, ...others] as const)
+      return Effect.succeed(emitted as unknown as NonEmptyReadonlyArray<Queued>)
     }
     if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
     return Effect.andThen(waitForMore, pull)
@@ -414,7 +434,15 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       return leases.finish(
         held.map(({ emitted, held }) => {
           const failed = emitted.filter(({ emittedAt }) => emittedAt > 0).map(({ entry }) => entry.id)
-          return { held, completed: [], failed, begun: [], release: true }
+          return {
+            held,
+            owner: held.owner,
+            partitionKey: held.key,
+            completed: none,
+            failed,
+            begun: none,
+            release: true
+          }
         })
       )
     })

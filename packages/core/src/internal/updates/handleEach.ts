@@ -8,7 +8,6 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Delivery.ts"
 import * as Handler from "../../Handler.ts"
-import { persist } from "./leases.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
 import { Derived, type Root, settleable } from "./settlement.ts"
@@ -59,7 +58,7 @@ export const runForEach = <A, E, R, E2, R2>(
         handle: (value) => Handler.run(handler, value),
         onHandled: (delivery, isHandled) => {
           if (!isHandled) for (const { origin, value } of settleable(delivery).roots) origin.metrics.unhandled(value)
-          return persist(delivery.ack)
+          return delivery.ack
         }
       })
       const consumed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
@@ -100,7 +99,7 @@ export const mapEffect = <A, E, R, B, E2, R2>(
 
       const workers = yield* pool.make<A, B, E2, R2>({
         ...options,
-        handle: f,
+        handle: (value) => Effect.suspend(() => f(value)),
         onHandled: (delivery, value) => {
           results.push(new Derived(delivery, value))
           const waiter = onResult

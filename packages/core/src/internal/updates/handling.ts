@@ -17,7 +17,15 @@ export interface Handling {
   readonly lease: Effect.Effect<void> | undefined
   /** The services of the bot that received the update. `undefined` for those of the program. */
   readonly services: Services | undefined
+  /** What the updates of an inbox have in common. */
+  readonly common: Common
   /** The last context that was extended, and the result: the next update mostly has the same. */
+  base: Context.Context<never> | undefined
+  context: Context.Context<never> | undefined
+}
+
+/** A context and its extension by what all updates of an inbox have in common. */
+export interface Common {
   base: Context.Context<never> | undefined
   context: Context.Context<never> | undefined
 }
@@ -34,11 +42,16 @@ const priority: Services = Context.make(RateLimiter.CurrentPriority, "reply")
 const addCommon = (services: Services | undefined): Services =>
   services === undefined ? priority : Context.merge(services, priority)
 
-const extend = <R>(base: Context.Context<R>, handling: Handling): Context.Context<R> => {
-  let added = Context.add(addCommon(handling.services), CurrentAnswerLog, handling.answers)
-  if (handling.chat_id !== undefined) added = Context.add(added, RateLimiter.CurrentChat, handling.chat_id)
-  if (handling.lease !== undefined) added = Context.add(added, CurrentLease, handling.lease)
-  return Context.merge(base, added)
+const extend = (base: Context.Context<never>, handling: Handling): Context.Context<never> => {
+  const { common } = handling
+  if (common.base !== base) {
+    common.base = base
+    common.context = Context.merge(base, addCommon(handling.services))
+  }
+  let context: Context.Context<never> = Context.add(common.context!, CurrentAnswerLog, handling.answers)
+  if (handling.chat_id !== undefined) context = Context.add(context, RateLimiter.CurrentChat, handling.chat_id)
+  if (handling.lease !== undefined) context = Context.add(context, CurrentLease, handling.lease)
+  return context
 }
 
 const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.Context<R> =>
@@ -57,7 +70,7 @@ export const contextOf = <R>(
     const { handling } = roots[0]!
     if (handling.base !== base) {
       handling.base = base as Context.Context<never>
-      handling.context = extend(base, handling) as Context.Context<never>
+      handling.context = extend(base as Context.Context<never>, handling)
     }
     const context = handling.context as unknown as Context.Context<R>
     return withAttempt(Context.add(context, CurrentJournal, roots[0]!.journal), attempt)

@@ -1,6 +1,8 @@
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
+import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { Journal } from "../journal/journal.ts"
 import type { Handling } from "./handling.ts"
@@ -10,14 +12,15 @@ import { type Origin, type Outcome, type Root, type Settlement, Settleable } fro
 /** A change that is being prepared. */
 export interface OpenChange extends Change {
   readonly lane: Lane
-  readonly completed: Array<Completed>
-  readonly failed: Array<string>
-  readonly begun: Array<string>
+  completed: ReadonlyArray<Completed>
+  failed: ReadonlyArray<string>
+  begun: ReadonlyArray<string>
   release: boolean
 }
 
 /** What the updates of a consumer have in common. */
 export interface Source extends Origin {
+  readonly ack: (queued: Queued) => Effect.Effect<void, StoreError>
   readonly leases: Leases
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
   readonly openJournal: (queued: Queued) => Journal
@@ -27,6 +30,8 @@ export interface Source extends Origin {
 export class Queued extends Settleable<Update> implements Root {
   readonly lane: Lane
   readonly entry: ClaimedUpdate
+  /** The update. It is missing only if it cannot be decoded. Such a delivery is not emitted. */
+  readonly value: Update
   readonly handling: Handling
   readonly roots: ReadonlyArray<Queued> = [this]
   attempt: number
@@ -48,17 +53,16 @@ export class Queued extends Settleable<Update> implements Root {
     this.entry = entry
     this.attempt = entry.attempts + 1
     this.isMarked = isMarked
-    this.handling = lane.handlingOf(entry)
+    const { decoded } = entry.update
+    this.value = Result.isSuccess(decoded) ? decoded.success : (undefined as never)
+    this.handling = lane.handlingOf(this.value)
     this.handling.answers.attempt = this.attempt
     this.handling.answers.isRedelivered = entry.attempts > 0
     this.handling.answers.attempts = undefined
   }
 
-  /** The update. Only deliveries of decoded updates are emitted. */
-  get value(): Update {
-    const { decoded } = this.entry.update
-    if (Result.isFailure(decoded)) throw decoded.failure
-    return decoded.success
+  override get ack(): Effect.Effect<void, StoreError> {
+    return this.lane.source.ack(this)
   }
 
   get journal(): Journal {
@@ -85,7 +89,7 @@ export class Queued extends Settleable<Update> implements Root {
   /** Begins the next attempt. */
   beginAgain(): void {
     this.isMarked = false
-    this.emittedAt = 0
+    this.emittedAt = -1
     this.attempt++
     this.handling.answers.attempt = this.attempt
     this.#journal?.begin()
@@ -96,10 +100,14 @@ export class Queued extends Settleable<Update> implements Root {
     this.#journal?.close()
   }
 
+  /** Marks the delivery as settled. Returns `false` if it was settled before, or is lost. */
+  close(): boolean {
+    if (this.isSettled || !this.isEmitted || this.isLost) return false
+    return (this.isSettled = true)
+  }
+
   take(outcome: Outcome): ReadonlyArray<Settlement> {
-    if (this.isSettled || !this.isEmitted || this.isLost) return []
-    this.isSettled = true
-    return [{ root: this, outcome }]
+    return this.close() ? [{ root: this, outcome }] : []
   }
 }
 
@@ -182,8 +190,8 @@ export class Lane {
   }
 
   // With one update at a time, all updates of the lane that have the same chat share their context.
-  handlingOf({ update }: ClaimedUpdate): Handling {
-    const chat_id = Result.isSuccess(update.decoded) ? chatOf(update.decoded.success) : undefined
+  handlingOf(update: Update | undefined): Handling {
+    const chat_id = update === undefined ? undefined : chatOf(update)
     if (this.#perChat === 1 && this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
     return (this.#handling = this.source.makeHandling(this.held, chat_id))
   }

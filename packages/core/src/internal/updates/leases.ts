@@ -60,28 +60,16 @@ export interface Held {
   onLost: () => void
 }
 
-/** A change of a claimed partition: see `Commit`. */
-export interface Change {
+/** A change of a claimed partition. Its owner is set when it is committed. */
+export interface Change extends Commit {
   readonly held: Held
-  readonly completed: ReadonlyArray<Completed>
-  readonly failed: ReadonlyArray<string>
-  readonly begun: ReadonlyArray<string>
-  readonly release: boolean
+  owner: string
 }
 
 export interface Claimed {
   readonly held: Held
   readonly updates: ReadonlyArray<ClaimedUpdate>
 }
-
-const toCommit = ({ begun, completed, failed, held, release }: Change): Commit => ({
-  owner: held.owner,
-  partitionKey: held.key,
-  completed,
-  failed,
-  begun,
-  release
-})
 
 /**
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
@@ -282,7 +270,8 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp 
     return Effect.suspend(() => {
       const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
       if (live.length === 0) return Effect.void
-      return Effect.flatMap(store.commit(live.map(toCommit)), (results) => {
+      for (const change of live) change.owner = change.held.owner
+      return Effect.flatMap(store.commit(live), (results) => {
         let lost = 0
         live.forEach(({ held: partition, release }, index) => {
           // The result of a release that was repeated says nothing: the partition is released in any case.
@@ -321,8 +310,8 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp 
      * Applies changes in one write, and retries while the store is unavailable. Partitions that are found to be lost have
      * `isLost` set.
      */
-    commit: (changes: ReadonlyArray<Change>): Effect.Effect<void, StoreError> =>
-      retryWhile(isShared ? commitShared(changes) : Effect.asVoid(store.commit(changes.map(toCommit))), isRetried),
+    commit: (changes: ReadonlyArray<Change>): Effect.Effect<unknown, StoreError> =>
+      retryWhile<unknown>(isShared ? commitShared(changes) : store.commit(changes), isRetried),
     /**
      * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
      * or the update is not queued any more.
@@ -350,7 +339,7 @@ export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp 
       Effect.suspend(() => {
         isClosed = true
         const last = changes.filter(({ held }) => !held.isLost)
-        const commit = last.length === 0 ? Effect.void : Effect.asVoid(store.commit(last.map(toCommit)))
+        const commit = last.length === 0 ? Effect.void : store.commit(last)
         const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
         return Effect.ignore(Effect.timeoutOption(Effect.andThen(Effect.ignore(commit), release), finishTimeout))
       }),

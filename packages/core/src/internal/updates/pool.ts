@@ -9,6 +9,7 @@ import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
 import * as Tracer from "effect/Tracer"
 import type { Delivery } from "../../Delivery.ts"
+import type { StoreError } from "../../StoreError.ts"
 import { annotationsOf } from "./annotations.ts"
 import { contextOf } from "./handling.ts"
 import { persist } from "./leases.ts"
@@ -17,9 +18,9 @@ import { type Origin, type Root, settleable, type Settleable } from "./settlemen
 
 export interface Options<A, B, E, R> {
   /** Handles the value of a delivery. */
-  readonly handle: (value: A, delivery: Delivery<A>) => Effect.Effect<B, E, R>
-  /** Runs after the value was handled. It is neither timed out nor interrupted. */
-  readonly onHandled: (delivery: Delivery<A>, result: B) => Effect.Effect<void>
+  readonly handle: (value: A) => Effect.Effect<B, E, R>
+  /** Settles or passes on the delivery. It is neither timed out nor interrupted, and repeated until the store accepts it. */
+  readonly onHandled: (delivery: Delivery<A>, result: B) => Effect.Effect<void, StoreError>
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Retry
@@ -118,15 +119,16 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     worker.fiber = undefined
     for (const root of worker.roots) root.onLost = undefined
     if (Exit.isSuccess(exit) || worker.isLost) return end()
+    if (worker.isHandled) return endAfter(persist(worker.delivery.ack))
     if (isInterrupting) return endAfter(persist(worker.delivery.retry()))
     for (const { origin, value } of worker.roots) origin.metrics.failed(value)
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
-  const handled = (worker: Worker<A>): Effect.Effect<void, E, R> => {
+  const handled = (worker: Worker<A>): Effect.Effect<void, E | StoreError, R> => {
     const { delivery, roots } = worker
     const [root] = roots
-    const handled = Effect.suspend(() => handle(delivery.value, delivery))
+    const handled = handle(delivery.value)
     const spanned =
       isTraced && root !== undefined
         ? Effect.withSpan(handled, "Updates.handle", { attributes: annotationsOf(root.value) })
@@ -140,7 +142,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
-  const prepared = (worker: Worker<A>): Effect.Effect<void, E, R> => {
+  const prepared = (worker: Worker<A>): Effect.Effect<void, E | StoreError, R> => {
     let effect = handled(worker)
     for (const { handling, isDoubtful } of worker.roots) {
       if (isDoubtful && handling.lease !== undefined) effect = Effect.andThen(handling.lease, effect)
