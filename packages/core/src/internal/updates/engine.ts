@@ -420,7 +420,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {
       const late = [...lanes].flatMap(({ emitted }) =>
-        emitted.filter(({ emittedAt, isReported }) => emittedAt > 0 && emittedAt <= before && !isReported)
+        emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
       )
       for (const queued of late) queued.isReported = true
       reported += late.length
@@ -433,7 +433,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       const held = [...lanes].filter(({ commits }) => commits === 0)
       return leases.finish(
         held.map(({ emitted, held }) => {
-          const failed = emitted.filter(({ emittedAt }) => emittedAt > 0).map(({ entry }) => entry.id)
+          const failed = emitted.filter(({ emittedAt }) => emittedAt >= 0).map(({ entry }) => entry.id)
           return {
             held,
             owner: held.owner,

@@ -39,8 +39,8 @@ export class Queued extends Settleable<Update> implements Root {
   isMarked: boolean
   isEmitted = false
   isSettled = false
-  /** When it was emitted, in Unix milliseconds. */
-  emittedAt = 0
+  /** When it was emitted, in Unix milliseconds. Negative before that. */
+  emittedAt = -1
   isReported = false
   onLost: (() => void) | undefined = undefined
   /** Its index in the emitted updates of the lane. */
