@@ -8,6 +8,8 @@ import * as crashes from "./inbox/crashes.ts"
 import * as frozen from "./inbox/frozen.ts"
 import * as kill9 from "./inbox/kill9.ts"
 import * as race from "./inbox/race.ts"
+import * as streams from "./inbox/streams.ts"
+import * as pipelines from "./inbox/pipelines.ts"
 import * as wake from "./inbox/wake.ts"
 import { sharedLimit } from "./limits/figure.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
@@ -232,6 +234,32 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ms",
     goal: 20,
     measure: wake.wakeUp
+  },
+  {
+    figure: "stream-over-run",
+    measures:
+      "updates per second through `Updates.deliveries` with `Stream.mapEffect` or `Deliveries.mapEffect` and a concurrency of 64, over `Updates.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
+    unit: "ratio",
+    goal: 0.9,
+    isMinimum: true,
+    measure: streams.overRun
+  },
+  {
+    figure: "stream-early-acks",
+    measures:
+      "updates lost by random pipelines of deliveries, of 60,000 with 50 kills, on SQLite, PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: pipelines.earlyAcks
+  },
+  {
+    figure: "batch-sink-rate",
+    measures:
+      'rows per second that `Deliveries.groupedWithin(500, "1 second")` writes to PostgreSQL, acknowledged after the commit, over the same inserts by hand',
+    unit: "ratio",
+    goal: 0.5,
+    isMinimum: true,
+    measure: streams.batchSinkRate
   },
   {
     figure: "pg-over-graphile-worker",

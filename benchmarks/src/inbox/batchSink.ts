@@ -1,0 +1,97 @@
+/**
+ * Prints the time per row in microseconds of batches that a stream writes to PostgreSQL, and of the same inserts by hand:
+ * `batchSink.ts postgres NAME`. The inbox is in the same database.
+ */
+import { Deliveries, Inbox, Update, Updates } from "@colloquy/core"
+import * as Fingerprint from "@colloquy/core/Fingerprint"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import { isSuccess } from "effect/Result"
+import * as SqlClient from "effect/sql/SqlClient"
+import { printCosts } from "../child.ts"
+import * as places from "./places.ts"
+import { fill, indexOf, layerFilled, pageOf } from "./traffic.ts"
+
+const place = places.fromArguments(process.argv.slice(2))
+
+const rows = 20_000
+
+const chats = 1000
+
+const batch = 500
+
+/** Concurrent inserts, of both sides. */
+const concurrency = 4
+
+const rounds = 5
+
+const toRow = (update: Update.Update) => ({
+  fingerprint: Fingerprint.of(update),
+  chat_id: Update.chatOf(update)!,
+  user_id: Update.userIdOf(update)!,
+  update_type: update.update_type,
+  sent_at: new Date(indexOf(update))
+})
+
+const program = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    CREATE TABLE sink (
+      fingerprint text PRIMARY KEY,
+      chat_id bigint NOT NULL,
+      user_id bigint NOT NULL,
+      update_type text NOT NULL,
+      sent_at timestamptz NOT NULL
+    )`
+  const insert = ([first, ...others]: ReadonlyArray<ReturnType<typeof toRow>>) =>
+    sql`INSERT INTO sink ${sql.insert([first!, ...others])} ON CONFLICT (fingerprint) DO NOTHING`
+
+  const stream = Updates.deliveries({ perChat: "unbounded" }).pipe(
+    Deliveries.map(toRow),
+    Deliveries.groupedWithin(batch, "1 second"),
+    Deliveries.runForEach(insert, { concurrency }),
+    Effect.provide(layerFilled)
+  )
+
+  const byHand = (updates: ReadonlyArray<Update.Update>) =>
+    Effect.forEach(
+      Array.from({ length: rows / batch }, (_, at) => at * batch),
+      (first) => insert(updates.slice(first, first + batch).map(toRow)),
+      { discard: true, concurrency }
+    )
+
+  const cost = <E, R>(write: Effect.Effect<void, E, R>) =>
+    Effect.gen(function* () {
+      const start = performance.now()
+      yield* write
+      const millis = performance.now() - start
+      const [{ count }] = yield* sql<{ readonly count: bigint }>`SELECT count(*) AS count FROM sink`
+      if (Number(count) !== rows) throw new Error(`${count} of ${rows} rows were written`)
+      yield* sql`TRUNCATE sink`
+      return (millis * 1000) / rows
+    })
+
+  const costs = { stream: [] as Array<number>, "by hand": [] as Array<number> }
+  for (let round = -1; round < rounds; round++) {
+    const first = (round + 1) * rows
+    yield* Inbox.Inbox.use(({ open }) => open)
+    yield* fill(first, rows, chats)
+    const updates = pageOf(first, rows, chats).flatMap(({ decoded }) => (isSuccess(decoded) ? [decoded.success] : []))
+    const measured = [yield* cost(stream), yield* cost(byHand(updates))] as const
+    if (round < 0) continue
+    costs.stream.push(measured[0])
+    costs["by hand"].push(measured[1])
+  }
+  printCosts(costs)
+})
+
+await Effect.runPromise(
+  Effect.provide(
+    program,
+    Layer.mergeAll(
+      Inbox.layer({ capacity: 10_000_000, deduplicationWindow: 0 }).pipe(Layer.provide(places.layer(place))),
+      places.postgres(place.name)
+    ).pipe(Layer.provideMerge(Logger.layer([])))
+  )
+)
