@@ -9,17 +9,13 @@ import * as Logger from "effect/Logger"
 import { openSync, writeSync } from "node:fs"
 import { fatal, lease } from "./crashes.ts"
 import * as places from "./places.ts"
-import { indexOf, layerSource } from "./traffic.ts"
+import { indexOf, layerSource, untilEmpty } from "./traffic.ts"
 
 const [store, name, file] = process.argv.slice(2)
 const place = places.fromArguments([store!, name!])
 
 const log = openSync(file!, "a")
 const write = (what: "begin" | "end", index: number) => Effect.sync(() => writeSync(log, `${what} ${index}\n`))
-
-/** Ends when the inbox is empty, also of the updates that belong to the lease of a process that died. */
-const untilEmpty = (inbox: Inbox.Inbox["Service"]) =>
-  Effect.repeat(Effect.delay(inbox.stats, "100 millis"), { while: ({ queued }) => queued > 0 })
 
 await Effect.runPromise(
   Updates.run((update) =>

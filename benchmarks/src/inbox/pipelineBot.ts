@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { openSync, writeSync } from "node:fs"
 import { lease } from "./pipelines.ts"
 import * as places from "./places.ts"
-import { indexOf, layerSource } from "./traffic.ts"
+import { indexOf, layerSource, untilEmpty } from "./traffic.ts"
 
 const [store, name, file, run, kind] = process.argv.slice(2)
 const place = places.fromArguments([store!, name!])
@@ -49,7 +49,6 @@ const retry = Schedule.spaced("5 millis")
 
 const steps: ReadonlyArray<() => Step> = [
   () => ["buffer", Stream.buffer({ capacity: upTo(64) })],
-  () => ["rechunk", Stream.rechunk(upTo(32))],
   () => ["map", Deliveries.map((handled) => [...handled])],
   () => [
     "mapEffect of Deliveries",
@@ -141,7 +140,7 @@ const perChat = oneOf([1, 1, 3, "unbounded"] as const)
 const chosen = kind === "plain" ? [] : Array.from({ length: upTo(5) - 1 }, () => oneOf(steps)())
 const [endName, end] = kind === "plain" ? ends[0]!() : oneOf(ends)()
 
-const start: Pipeline = Updates.deliveries({ perChat, unsettledAfter: "5 seconds" }).pipe(
+const start: Pipeline = Updates.deliveries({ perChat, maxCrashes: 1000 }).pipe(
   Deliveries.map((update) => [indexOf(update)])
 )
 
@@ -153,7 +152,7 @@ writeSync(
 await Effect.runPromise(
   end(chosen.reduce((pipeline, [, apply]) => apply(pipeline), start)).pipe(
     Effect.provide(
-      layerSource(() => Effect.never).pipe(
+      layerSource(kind === "plain" ? untilEmpty : () => Effect.never).pipe(
         Layer.provide(Inbox.layer({ leaseDuration: lease })),
         Layer.provide(places.layer(place)),
         Layer.provideMerge(Logger.layer([]))

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Measured } from "../figure.ts"
 import { follow } from "./follow.ts"
 import * as places from "./places.ts"
-import { start } from "./processes.ts"
+import { type Program, start } from "./processes.ts"
 import { fill } from "./traffic.ts"
 
 const total = 20_000
@@ -18,12 +18,12 @@ const chats = 300
 
 export const lease = "1 second"
 
-const kills: Readonly<Record<"sqlite" | "postgres" | "redis", number>> = { sqlite: 17, postgres: 17, redis: 16 }
+type Store = "sqlite" | "postgres" | "redis"
+
+const kills: Readonly<Record<Store, number>> = { sqlite: 17, postgres: 17, redis: 16 }
 
 /** Without a newly handled update for this long, in milliseconds, a pipeline stands still. */
-const maxIdle = 15_000
-
-const maxStalled = 5
+const maxIdle = 30_000
 
 /** Which updates were handled by all branches of a pipeline. */
 const makeJudge = () => {
@@ -56,64 +56,62 @@ const makeJudge = () => {
   }
 }
 
-interface Outcome {
-  /** Updates that are not handled and not in the inbox any more. */
-  readonly lost: number
-  readonly kills: number
-  /** The pipelines that stood still. */
-  readonly stalled: ReadonlyArray<string>
-}
-
-const outcomeOf = (store: keyof typeof kills): Promise<Outcome> =>
+const lostOf = (store: Store): Promise<number> =>
   places.withPlace(store, async (place) => {
     const file = join(tmpdir(), `${place.name}.log`)
     writeFileSync(file, "")
-    const judge = makeJudge()
-    const log = follow(file, judge.onLine)
-    const inbox = Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
-    const stalled: Array<string> = []
-    try {
-      await Effect.runPromise(Effect.provide(fill(0, total, chats), inbox))
-      let killed = 0
-      for (let run = 0; judge.handled.size < total && stalled.length < maxStalled; run++) {
-        const isLast = killed === kills[store]
-        // Each run that is killed handles about an equal part of what is left. The last one is a plain pipeline.
-        const part = (total - judge.handled.size) / (kills[store] - killed + 1)
-        const goal = isLast ? total : judge.handled.size + Math.max(1, Math.random() * 2 * part)
-        const program = start("pipelineBot.ts", [
-          ...places.toArguments(place),
-          file,
-          String(run),
-          isLast ? "plain" : "random"
-        ])
-        let since = performance.now()
-        let seen = judge.handled.size
-        while (!program.hasEnded() && seen < goal && performance.now() - since < maxIdle) {
-          await sleep(2)
-          log.read()
-          if (judge.handled.size > seen) since = performance.now()
-          seen = judge.handled.size
-        }
-        if (program.hasEnded()) {
-          if ((await program.exited) !== 0) {
-            throw new Error(`The pipeline ended with ${await program.exited}: ${judge.pipelineOf(run)}`)
-          }
-          continue
-        }
-        if (seen < goal) stalled.push(judge.pipelineOf(run))
-        await sleep(Math.random() * 20)
-        await program.kill()
-        killed++
-        if (isLast) break
+    const { handled, onLine, pipelineOf } = makeJudge()
+    const log = follow(file, onLine)
+
+    /** Runs a pipeline until a number of updates is handled, or until it ends. Returns whether it ended. */
+    const workUntil = async (program: Program<never, never>, run: number, goal: number): Promise<boolean> => {
+      let seen = handled.size
+      for (let since = performance.now(); !program.hasEnded() && seen < goal;) {
+        await sleep(2)
+        log.read()
+        if (handled.size > seen) since = performance.now()
+        else if (performance.now() - since > maxIdle) throw new Error(`A pipeline stands still: ${pipelineOf(run)}`)
+        seen = handled.size
       }
-      log.read()
-      const { queued } = await Effect.runPromise(
+      if (!program.hasEnded()) return false
+      const how = await program.exited
+      if (how !== 0) throw new Error(`A pipeline ended with ${how}: ${pipelineOf(run)}`)
+      return true
+    }
+
+    const run = async (index: number, kind: "random" | "plain", goal: number): Promise<boolean> => {
+      const program = start<never, never>("pipelineBot.ts", [...places.toArguments(place), file, String(index), kind])
+      try {
+        if (await workUntil(program, index, goal)) return true
+        await sleep(Math.random() * 20)
+        return false
+      } finally {
+        await program.kill()
+      }
+    }
+
+    try {
+      await Effect.runPromise(
         Effect.provide(
-          Inbox.Inbox.use(({ stats }) => stats),
-          inbox
+          fill(0, total, chats),
+          Inbox.layer().pipe(Layer.provide(places.layer(place)), Layer.provideMerge(Logger.layer([])))
         )
       )
-      return { lost: Math.max(0, total - judge.handled.size - queued), kills: killed, stalled }
+      let index = 0
+      for (let killed = 0; killed < kills[store]; index++) {
+        // The pipelines that are killed handle about equal parts of what is left.
+        const part = (total - handled.size) / (kills[store] - killed + 1)
+        const hasEnded = await run(
+          index,
+          "random",
+          Math.min(total, handled.size + Math.max(1, Math.random() * 2 * part))
+        )
+        if (!hasEnded) killed++
+      }
+      // Ends when the inbox is empty.
+      await run(index, "plain", Infinity)
+      log.read()
+      return total - handled.size
     } finally {
       log.close()
       rmSync(file)
@@ -122,13 +120,10 @@ const outcomeOf = (store: keyof typeof kills): Promise<Outcome> =>
 
 /** How many updates were lost by random pipelines whose processes were killed. */
 export const earlyAcks = async (): Promise<Measured> => {
-  const outcomes = await Promise.all(
-    (["sqlite", "postgres", "redis"] as const).map(async (store) => ({ store, ...(await outcomeOf(store)) }))
-  )
-  const stalled = outcomes.flatMap(({ stalled }) => stalled)
-  if (stalled.length > 0) throw new Error(`These pipelines stood still:\n${stalled.join("\n")}`)
+  const stores = ["sqlite", "postgres", "redis"] as const
+  const lost = await Promise.all(stores.map(lostOf))
   return {
-    value: outcomes.reduce((sum, { lost }) => sum + lost, 0),
-    detail: outcomes.map(({ kills, lost, store }) => `${store} ${lost} after ${kills} kills`).join(", ")
+    value: lost.reduce((sum, count) => sum + count, 0),
+    detail: stores.map((store, index) => `${store} ${lost[index]} after ${kills[store]} kills`).join(", ")
   }
 }

@@ -46,3 +46,7 @@ export const layerSource = (
 
 /** The updates of an inbox that is already filled. */
 export const layerFilled = layerSource(() => Effect.void)
+
+/** A source that ends when the inbox is empty, also of the updates that belong to the lease of a process that died. */
+export const untilEmpty = (inbox: Inbox.Inbox["Service"]) =>
+  Effect.repeat(Effect.delay(inbox.stats, "100 millis"), { while: ({ queued }) => queued > 0 })
