@@ -128,6 +128,13 @@ const adaptiveStateOf = (store: RateLimiterStore["Service"]) =>
     return current
   })
 
+/** Acquires a permit that needs no wait. */
+const acquireNow = Effect.fnUntraced(function* (limiter: RateLimiter.RateLimiter["Service"]) {
+  const call = yield* Effect.forkChild(RateLimiter.withPriority(limiter.acquire(undefined), "reply"))
+  yield* TestClock.adjust(0)
+  return yield* Fiber.join(call)
+})
+
 /** Starts calls without a target, and returns the times of their permits after a minute. */
 const permitTimes = Effect.fnUntraced(function* (limiter: RateLimiter.RateLimiter["Service"], count: number) {
   const start = yield* Clock.currentTimeMillis
@@ -276,6 +283,42 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
         setNetwork("up")
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(call)
+      })
+    )
+  )
+
+  it.effect("counts a request that arrived late at the time of its arrival, while it sends its share", () =>
+    withLimiter({ margin: 20, onUnavailable: { share: 0.5, duration: "1 minute" } }, (limiter, { setNetwork }) =>
+      Effect.gen(function* () {
+        yield* permitTimes(limiter, 3)
+        setNetwork("down")
+        const call = yield* Effect.forkChild(limiter.acquire(undefined), { startImmediately: true })
+        yield* TestClock.adjust("6 seconds")
+        yield* limiter.onResponse(yield* Fiber.join(call))
+        yield* TestClock.adjust("2 seconds")
+        const [first, second] = [yield* acquireNow(limiter), yield* acquireNow(limiter)]
+        yield* limiter.onResponse(first)
+        yield* TestClock.adjust(100)
+        yield* limiter.onResponse(second)
+        const times = yield* permitTimes(limiter, 2)
+        assert.deepStrictEqual(
+          times.map((at) => at + 100),
+          [1020, 1120]
+        )
+      })
+    )
+  )
+
+  it.effect("does not send a request late, because the store would not learn of it", () =>
+    withLimiter({ margin: 20 }, (limiter, { setNetwork }) =>
+      Effect.gen(function* () {
+        const [available, unavailable] = [yield* acquireNow(limiter), yield* acquireNow(limiter)]
+        yield* TestClock.adjust(300)
+        assert.isDefined(limiter.confirmUnsafe(available, "connected"))
+        setNetwork("down")
+        yield* limiter.pause(Duration.millis(1))
+        assert.isUndefined(limiter.confirmUnsafe(unavailable, "connected"))
+        assert.isDefined(limiter.confirmUnsafe(unavailable, "final"))
       })
     )
   )

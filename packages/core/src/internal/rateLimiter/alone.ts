@@ -93,6 +93,14 @@ export const make = ({
       })
     },
 
+    /** The request of a permit arrived at `to`, or before. */
+    move: ({ bucket, countedAt }: Queue.SentPermit, to: number): void => {
+      if (to <= countedAt) return
+      period?.windows.move(bucket, countedAt, to)
+      const sent = sentAlone.find(({ leftAt }) => leftAt === countedAt + usableFor)
+      if (sent !== undefined) sent.leftAt = Math.max(sent.leftAt, to)
+    },
+
     renew: ({ bucket, countedAt }: Queue.SentPermit, stage: Queue.Stage, now: number): number | undefined => {
       const isFinal = stage === "final"
       const isRenewed = isActive(now) && period!.windows.renew(bucket, countedAt, now, now, isFinal)

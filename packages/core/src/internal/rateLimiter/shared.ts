@@ -267,8 +267,8 @@ export const make = Effect.fnUntraced(function* (
       }),
     renew: (permit, stage, now) => {
       if (permit.id === undefined) return alone.renew(permit, stage, now)
-      // The store still counts the permit, and moves it when the response arrives.
-      const isCounted = stage === "connected" && now < permit.localAt + host.window / 2
+      // The store still counts the permit, and moves it when the response arrives, if the store is available then.
+      const isCounted = stage === "connected" && !isUnavailable && now < permit.localAt + host.window / 2
       if (isCounted || stage === "final") return permit.countedAt
       unused.push({ id: permit.id, bucket: permit.bucket })
       return undefined
@@ -276,9 +276,12 @@ export const make = Effect.fnUntraced(function* (
     onLeave: (delay) => {
       usualDelay = Math.min(longestDelay, Math.max(delay, usualDelay - (usualDelay - delay) / 8))
     },
-    onResponse: ({ at, bucket, countedAt, id, localAt, sentAt }) =>
+    onResponse: (permit) =>
       Effect.suspend(() => {
-        const estimate = at + (sentAt - localAt) + estimateDelay(now() - sentAt)
+        const { at, bucket, countedAt, id, localAt, sentAt } = permit
+        const arrivedAt = sentAt + estimateDelay(now() - sentAt)
+        if (id === undefined) alone.move(permit, arrivedAt)
+        const estimate = at + (arrivedAt - localAt)
         // The request arrived before its response.
         const latest = at + (now() - localAt)
         const to = latest <= countedAt - minDelay ? latest : estimate
