@@ -55,6 +55,7 @@ describe("SqlInboxStore with SQLite", () => {
       const sql = yield* SqlClient.SqlClient
       yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
       yield* sql`UPDATE colloquy_inbox_updates SET text = ${new Uint8Array([255])}`
+      yield* sql`UPDATE colloquy_inbox_partitions SET begun = ${new Uint8Array([255])}`
       const claim = { owner: "a", leaseDuration: 0, maxPartitions: 1, maxUpdates: 1, begin: 0 }
       const [{ updates }] = yield* store.claim(claim)
       assert.isTrue(Result.isFailure(updates[0].update.decoded))
