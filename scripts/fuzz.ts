@@ -2,146 +2,118 @@
  * Fuzzes the library and the emulator: `npm run fuzz -- --minutes 10 --seed 7 --target webhook`.
  *
  * - `--minutes`: how long it runs. Default: 1. `--inputs`: the number of inputs instead.
+ * - `--workers`: number of threads. Default: the number of processors.
  * - `--seed`: the seed. Default: the time. `--target`: the start of the names of targets. Default: all.
  * - `--replay`: repeats one finding, with the token that it was reported with.
  *
- * Prints the inputs of each target at the end, and each finding with its shrunk input. Exits with 1 after a finding. An
- * input that never ends is reported by its seed.
+ * Prints a line a minute, the inputs of each target at the end, and each finding with its shrunk input. Exits with 1 after a
+ * finding. An input that never ends is reported by its seed.
  */
-import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads"
-import { excerpt, run } from "../test/fuzz/target.ts"
-import { targets } from "../test/fuzz/targets.ts"
-
-interface Options {
-  readonly until: number
-  readonly inputs: number
-  readonly seed: string
-  readonly prefix: string
-  readonly replay: string | undefined
-  readonly memory: SharedArrayBuffer
-}
-
-type Report =
-  | { readonly _tag: "Started"; readonly target: string; readonly seed: string }
-  | { readonly _tag: "Found"; readonly message: string }
-  | { readonly _tag: "Done"; readonly counts: Readonly<Record<string, number>> }
-
-const batch = 200
-
-/** For targets whose texts are long. */
-const longBatch = 20
-
-/** The number of inputs, and the last one as UTF-8, for the report of an input that never ends. */
-const lastInput = (memory: SharedArrayBuffer) => {
-  const header = new Uint32Array(memory, 0, 2)
-  const bytes = new Uint8Array(memory, 8)
-  return {
-    write: (input: string) => {
-      header[0]++
-      header[1] = new TextEncoder().encodeInto(input, bytes).written
-    },
-    count: () => header[0],
-    read: () => new TextDecoder().decode(bytes.slice(0, header[1]))
-  }
-}
+import { excerpt } from "../test/fuzz/target.ts"
+import { fuzz, lastInput, type Options, type Report } from "../test/fuzz/worker.ts"
 
 const stalledAfter = 30_000
 
-/** Runs the targets in turn, a batch of inputs each. */
-const fuzz = async ({ inputs, memory, prefix, replay, seed, until }: Options, report: (report: Report) => void) => {
-  const chosen = (await targets()).filter(({ name }) => name.startsWith(prefix))
-  if (chosen.length === 0) throw new Error(`No target starts with "${prefix}".`)
-  const counts = Object.fromEntries(chosen.map(({ name }) => [name, 0]))
-  const found = new Set<string>()
-  const { write } = lastInput(memory)
-  const total = () => Object.values(counts).reduce((sum, count) => sum + count, 0)
-  for (let round = 0; replay === undefined ? total() < inputs && Date.now() < until : round === 0; round++) {
-    for (const target of chosen) {
-      if (found.has(target.name) || (round > 0 && (total() >= inputs || Date.now() >= until))) continue
-      const onInput = (input: string) => {
-        counts[target.name]++
-        write(input)
-      }
-      const options = {
-        seed: `${seed}/${round}`,
-        runs: target.maxMillis === undefined ? batch : longBatch,
-        replay,
-        onInput
-      }
-      report({ _tag: "Started", target: target.name, seed: options.seed })
-      const result = await Effect.runPromise(Effect.result(run(target, options)))
-      if (Result.isSuccess(result)) continue
-      found.add(target.name)
-      report({ _tag: "Found", message: result.failure.message })
-    }
-    if (found.size === chosen.length) break
-  }
-  report({ _tag: "Done", counts })
+interface Outcome {
+  readonly counts: ReadonlyMap<string, number>
+  readonly findings: number
 }
 
-const watch = (options: Options) => {
-  const worker = new Worker(new URL(import.meta.url), { workerData: options, execArgv: ["--conditions=source"] })
-  let findings = 0
-  let running = { target: "", seed: "" }
-  const last = lastInput(options.memory)
-  const stalled = () => {
-    console.error(`${running.target}: did not end within ${stalledAfter / 1000} seconds.`)
-    const input = last.read()
-    console.error(`Input (${input.length} characters): ${excerpt(input)}`)
-    console.error(`Repeat: npm run fuzz -- --target "${running.target}" --seed '${running.seed.split("/")[0]}'`)
-    process.exit(1)
-  }
-  let seen = 0
-  const timer = setInterval(() => {
-    if (last.count() === seen) stalled()
-    seen = last.count()
-  }, stalledAfter)
-  worker.on("message", (report: Report) => {
-    if (report._tag === "Done") {
-      clearInterval(timer)
-      for (const [name, count] of Object.entries(report.counts)) console.log(`${String(count).padStart(9)} ${name}`)
-      const total = Object.values(report.counts).reduce((sum, count) => sum + count, 0)
-      console.log(`${total} inputs, ${findings} findings, seed ${options.seed}`)
-      return
+/** Runs a worker until it is done. */
+const watch = (options: Options, onFound: (message: string) => void): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const worker = new Worker(new URL(import.meta.url), { workerData: options, execArgv: ["--conditions=source"] })
+    let findings = 0
+    let running = { target: "", seed: "" }
+    const last = lastInput(options.memory)
+    const stalled = () => {
+      console.error(`${running.target}: did not end within ${stalledAfter / 1000} seconds.`)
+      const input = last.read()
+      console.error(`Input (${input.length} characters): ${excerpt(input)}`)
+      console.error(`Repeat: npm run fuzz -- --target "${running.target}" --seed '${options.seed}'`)
+      process.exit(1)
     }
-    if (report._tag === "Found") {
-      findings++
-      process.exitCode = 1
-      console.error(`FOUND ${report.message}\n`)
-    } else {
-      running = report
-      if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${report.seed} ${report.target}`)
-    }
+    let seen = 0
+    const timer = setInterval(() => {
+      if (last.count() === seen) stalled()
+      seen = last.count()
+    }, stalledAfter)
+    worker.on("message", (report: Report) => {
+      if (report._tag === "Started") running = report
+      else if (report._tag === "Found") {
+        findings++
+        onFound(report.message)
+      } else {
+        clearInterval(timer)
+        resolve({ counts: new Map(Object.entries(report.counts)), findings })
+      }
+    })
+    worker.on("error", (error) => {
+      console.error(`${running.target} (seed ${running.seed}) ended the process:`, error)
+      process.exit(1)
+    })
   })
-  worker.on("error", (error) => {
-    console.error(`${running.target} (seed ${running.seed}) ended the process:`, error)
-    process.exit(1)
-  })
-}
 
-if (isMainThread) {
+const main = async () => {
   const { values } = parseArgs({
     options: {
       minutes: { type: "string", default: "1" },
       inputs: { type: "string" },
+      workers: { type: "string", default: String(availableParallelism()) },
       seed: { type: "string", default: String(Date.now()) },
       target: { type: "string", default: "" },
       replay: { type: "string" }
     }
   })
-  const inputs = values.inputs === undefined ? Infinity : Number(values.inputs)
-  const until = values.inputs === undefined ? Date.now() + Number(values.minutes) * 60_000 : Infinity
-  watch({
-    until,
-    inputs,
-    seed: values.seed,
-    prefix: values.target,
-    replay: values.replay,
-    memory: new SharedArrayBuffer(2 ** 23)
-  })
+  const workers = values.replay === undefined ? Number(values.workers) : 1
+  const total = new SharedArrayBuffer(4)
+  const counted = new Uint32Array(total)
+  const startedAt = Date.now()
+  const found = new Set<string>()
+  const onFound = (message: string) => {
+    // Workers may find the same problem.
+    const [problem] = message.split("\n")
+    if (found.has(problem)) return
+    found.add(problem)
+    process.exitCode = 1
+    console.error(`FOUND ${message}\n`)
+  }
+  const rate = () => `${Math.round((counted[0] / (Date.now() - startedAt)) * 1000)} a second`
+  const minute = setInterval(() => {
+    console.log(`${new Date().toISOString()} ${counted[0]} inputs, ${found.size} findings, ${rate()}`)
+  }, 60_000)
+  const outcomes = await Promise.all(
+    Array.from({ length: workers }, (_, index) =>
+      watch(
+        {
+          until: values.inputs === undefined ? startedAt + Number(values.minutes) * 60_000 : Infinity,
+          inputs: values.inputs === undefined ? Infinity : Number(values.inputs),
+          seed: values.seed,
+          firstRound: index,
+          roundStep: workers,
+          prefix: values.target,
+          replay: values.replay,
+          memory: new SharedArrayBuffer(2 ** 23),
+          total
+        },
+        onFound
+      )
+    )
+  )
+  clearInterval(minute)
+  for (const name of outcomes[0].counts.keys()) {
+    const count = outcomes.reduce((sum, { counts }) => sum + counts.get(name)!, 0)
+    console.log(`${String(count).padStart(9)} ${name}`)
+  }
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
+  console.log(`${counted[0]} inputs in ${seconds} seconds (${rate()}), ${found.size} findings, seed ${values.seed}`)
+}
+
+if (isMainThread) {
+  await main()
 } else {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
   await fuzz(workerData as Options, (report) => parentPort!.postMessage(report))

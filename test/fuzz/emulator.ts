@@ -2,15 +2,17 @@
 import { type Endpoint, Json } from "@colloquy/core"
 import * as Endpoints from "@colloquy/core/Endpoints"
 import { paramKey } from "@colloquy/core/Declaration"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, type EmulatorHttp, type Faults } from "@colloquy/testing"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import { VirtualClock } from "../../packages/testing/src/internal/command/clock.ts"
 import { mainWith } from "../../packages/testing/src/internal/command/command.ts"
 import { peopleRoutes } from "../../packages/testing/src/internal/control/people.ts"
 import { platformRoutes } from "../../packages/testing/src/internal/control/platform.ts"
@@ -95,8 +97,15 @@ const queryOf = (query: Call["query"]): string => {
   return text === "" ? "" : `?${text}`
 }
 
-/** An emulator with people and chats, and the values of the names in braces. */
+/** An emulator in virtual time with people and chats, and the values of the names in braces. */
 const startEmulator = Effect.gen(function* () {
+  const clock = new VirtualClock(yield* Clock.Clock, 1_767_225_600_000)
+  const { emulator, known } = yield* Effect.provideService(startPlatform, Clock.Clock, clock)
+  const handle: EmulatorHttp.Handler = (request) => Effect.provideService(emulator.handle(request), Clock.Clock, clock)
+  return { handle, known }
+})
+
+const startPlatform = Effect.gen(function* () {
   const context = yield* Layer.build(Emulator.layer({ token, insecureWebhooks: true }))
   const emulator = Context.get(context, Emulator.Emulator)
   return yield* Effect.gen(function* () {
@@ -128,24 +137,38 @@ const startEmulator = Effect.gen(function* () {
 
 const uploads = { image: "http://i", video: "http://v", audio: "http://a", file: "http://f" }
 
+// Faults, revoked tokens and the time change the responses of later calls.
+const changing = /^\/?_emulator\/(?:faults|bots|clock)/
+
+const faults: ReadonlyArray<Faults.Rule> = [
+  { endpoint: "Messages.send", nth: 1, status: 503 },
+  { path: "/chats/{chatId}", every: 3, status: 429, code: "too.many.requests", headers: { "retry-after": "1" } },
+  { method: "POST", chat_id: 1, reset: "after", times: 1, truncate: 10 },
+  { probability: 0.1, seed: 7, delay: 3000, message: "No", body: { code: 1 } },
+  { update_type: "message_created", delivery: "duplicate" },
+  { forward_body: "null" }
+]
+
 const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
   name,
   input: mutations(samples, Object.values(references)),
   start: Effect.gen(function* () {
     let state = yield* startEmulator
     let taken = 0
+    let isChanged = false
     const take = (input: string) =>
       Effect.gen(function* () {
         // Calls add users and messages; a new emulator now and then keeps the time of a call independent of earlier ones.
-        if (++taken % 50 === 0) state = yield* startEmulator
-        const { emulator, known } = state
+        if (++taken % 50 === 0 || isChanged) state = yield* startEmulator
+        const { handle, known } = state
         const resolved = input
           .replaceAll(/"\{(user|friend|dialog|group)\}"/g, (_, name: string) => known[name])
           .replaceAll(/\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole)
         const { body, method, path, query } = lenient(resolved)
+        isChanged = changing.test(path)
         const text = typeof body === "string" ? body : (Json.stringify(body) ?? "")
         const bytes = new TextEncoder().encode(text)
-        const { body: answer, status } = yield* emulator.handle({
+        const { body: answer, status } = yield* handle({
           method,
           path: path.startsWith("/") ? path : `/${path}`,
           query: queryOf({
@@ -168,14 +191,11 @@ const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
   })
 })
 
-// Faults, waits and revoked tokens change the response.
-const untouched = new Set(["/_emulator/faults", "/_emulator/bots", "/_emulator/clock"])
-
 export const control: Target = calls(
   "control API",
   [...peopleRoutes, ...platformRoutes, ...seedRoutes]
-    .filter(({ endpoint }) => !untouched.has(endpoint.declaration.path))
     .map(({ endpoint }) => sampleOf(endpoint))
+    .concat(JSON.stringify({ method: "PUT", path: "/_emulator/faults", query: {}, body: { rules: faults } }))
 )
 
 export const botApi: Target = calls("bot API of the emulator", Endpoints.all.map(sampleOf))

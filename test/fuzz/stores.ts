@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { connect } from "node:net"
 import { inspect } from "node:util"
+import { threadId } from "node:worker_threads"
 import { mutations } from "./mutation.ts"
 import type { Target } from "./target.ts"
 import { read, updateTexts } from "./updates.ts"
@@ -129,7 +130,7 @@ const packed = [...updateTexts, JSON.stringify(["no", 1, 1]), "1"]
 /** What precedes the text of a queued update. */
 const header = `1,${fingerprint.length},1;${fingerprint}1`
 
-const prefix = `fuzz-${process.pid}`
+const prefix = `fuzz-${process.pid}-${threadId}`
 
 export const redisValues: Target = {
   name: "values in Redis",

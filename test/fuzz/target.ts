@@ -24,6 +24,8 @@ export interface Running {
 export interface Target {
   readonly name: string
   readonly input: Arbitrary.Arbitrary<string>
+  /** Part of the usual number of inputs that a target with long inputs gets. Default: 1. */
+  readonly share?: number
   /** How long an input may take, in milliseconds of the processor. Default: 1000. */
   readonly maxMillis?: number
   /** Starts the program under test. */

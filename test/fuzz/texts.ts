@@ -199,6 +199,7 @@ const target = (
   input,
   // A text of 1 MB that consists of markup alone has 250,000 spans. It takes time in proportion to its length.
   maxMillis: 3000,
+  share: 0.1,
   start: Effect.succeed({ take })
 })
 
