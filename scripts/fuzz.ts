@@ -4,7 +4,7 @@
  * - `--minutes`: how long it runs. Default: 1. `--inputs`: the number of inputs instead.
  * - `--workers`: number of threads. Default: the number of processors.
  * - `--seed`: the seed. Default: the time. `--target`: the start of the names of targets. Default: all.
- * - `--replay`: repeats one finding, with the token that it was reported with.
+ * - `--replay`: repeats one finding, with the token that it was reported with. `--round`: repeats one round of a seed.
  *
  * Prints a line a minute, the inputs of each target at the end, and each finding with its shrunk input. Exits with 1 after a
  * finding. An input that never ends is reported by its seed.
@@ -15,7 +15,8 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { excerpt } from "../test/fuzz/target.ts"
 import { fuzz, lastInput, type Options, type Report } from "../test/fuzz/worker.ts"
 
-const stalledAfter = 30_000
+/** In milliseconds. Other programs may take the processors for a while. */
+const stalledAfter = 120_000
 
 interface Outcome {
   readonly counts: ReadonlyMap<string, number>
@@ -33,7 +34,9 @@ const watch = (options: Options, onFound: (message: string) => void): Promise<Ou
       console.error(`${running.target}: did not end within ${stalledAfter / 1000} seconds.`)
       const input = last.read()
       console.error(`Input (${input.length} characters): ${excerpt(input)}`)
-      console.error(`Repeat: npm run fuzz -- --target "${running.target}" --seed '${options.seed}'`)
+      console.error(
+        `Repeat: npm run fuzz -- --target "${running.target}" --seed '${options.seed}' --round ${running.seed.split("/").at(-1)}`
+      )
       process.exit(1)
     }
     let seen = 0
@@ -65,10 +68,12 @@ const main = async () => {
       workers: { type: "string", default: String(availableParallelism()) },
       seed: { type: "string", default: String(Date.now()) },
       target: { type: "string", default: "" },
-      replay: { type: "string" }
+      replay: { type: "string" },
+      round: { type: "string" }
     }
   })
-  const workers = values.replay === undefined ? Number(values.workers) : 1
+  const isRepeated = values.replay !== undefined || values.round !== undefined
+  const workers = isRepeated ? 1 : Number(values.workers)
   const total = new SharedArrayBuffer(4)
   const counted = new Uint32Array(total)
   const startedAt = Date.now()
@@ -92,8 +97,8 @@ const main = async () => {
           until: values.inputs === undefined ? startedAt + Number(values.minutes) * 60_000 : Infinity,
           inputs: values.inputs === undefined ? Infinity : Number(values.inputs),
           seed: values.seed,
-          firstRound: index,
-          roundStep: workers,
+          firstRound: Number(values.round ?? index),
+          roundStep: isRepeated ? Infinity : workers,
           prefix: values.target,
           replay: values.replay,
           memory: new SharedArrayBuffer(2 ** 23),

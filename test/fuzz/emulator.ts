@@ -173,7 +173,8 @@ const calls = (name: string, samples: ReadonlyArray<string>): Target => ({
           path: path.startsWith("/") ? path : `/${path}`,
           query: queryOf({
             ...query,
-            ...("timeout" in query ? { timeout: 0 } : {}),
+            // Without it, a poll waits for an update.
+            ...(/^\/?updates$/.test(path) || "timeout" in query ? { timeout: 0 } : {}),
             ...("wait_ms" in query ? { wait_ms: 0 } : {})
           }),
           headers: {

@@ -111,6 +111,9 @@ const applyDamage = (text: string, { at, kind, text: inserted }: typeof Damage.T
   return text.slice(0, place) + (kind === "insert" ? inserted : text) + text.slice(place)
 }
 
+/** Maximum length of an input, in characters. */
+const maxLength = 2 ** 20
+
 /** Mutations of JSON texts. `more` are values that can replace any part of a sample. */
 export const mutations = (
   samples: ReadonlyArray<string>,
@@ -125,12 +128,12 @@ export const mutations = (
     return applyDamage(
       text.replaceAll(`"${deep}"`, () => lists),
       damage
-    )
+    ).slice(0, maxLength)
   })
 }
 
 /** Texts made of fragments that are repeated, and of generated strings. */
-export const fragments = (pieces: ReadonlyArray<string>, maxLength = 2 ** 20): Arbitrary.Arbitrary<string> => {
+export const fragments = (pieces: ReadonlyArray<string>): Arbitrary.Arbitrary<string> => {
   const Piece = Schema.Struct({
     choice: natural(10_000),
     times: Schema.Union([Schema.Literal(1), natural(20), natural(20_000)]),

@@ -165,9 +165,6 @@ const htmlPieces = [
 
 const html = fragments(htmlPieces)
 
-/** Each part is rendered several times to find its end, so these texts are shorter. */
-const maxSplit = 2 ** 17
-
 /** Renders and splits a text that the platform returned, and parses the results. */
 const roundTrip =
   (parse: (text: string) => { readonly text: string; readonly markup: ReadonlyArray<object> }) => (text: string) =>
@@ -214,7 +211,7 @@ const Markup = Schema.Array(
 
 const bodies = Arbitrary.map(
   Arbitrary.all({
-    text: fragments(markdownPieces, maxSplit),
+    text: markdown,
     markup: Arbitrary.schema(Markup),
     scale: Arbitrary.schema(Schema.Int)
   }),
@@ -232,7 +229,7 @@ const bodies = Arbitrary.map(
 export const markups: ReadonlyArray<Target> = [
   target("markdown", markdown, roundTrip(parseMarkdown)),
   target("HTML", html, roundTrip(parseHtml)),
-  target("split markdown", fragments(markdownPieces, maxSplit), splitting(parseMarkdown)),
-  target("split HTML", fragments(htmlPieces, maxSplit), splitting(parseHtml)),
+  target("split markdown", markdown, splitting(parseMarkdown)),
+  target("split HTML", html, splitting(parseHtml)),
   target("received markup", bodies, (body) => splitting(() => JSON.parse(body) as never)(body))
 ]

@@ -55,9 +55,9 @@ export const fuzz = async (options: Options, report: (report: Report) => void): 
   const { write } = lastInput(memory)
   const isOver = () => Atomics.load(total, 0) >= inputs || Date.now() >= until
   const runsOf = (share = 1) => Math.max(1, Math.round(batch * share))
-  for (let round = firstRound; replay === undefined ? !isOver() : round === firstRound; round += roundStep) {
+  for (let round = firstRound; round === firstRound || (round < Infinity && !isOver()); round += roundStep) {
     for (const target of chosen) {
-      if (found.has(target.name) || (replay === undefined && round > firstRound && isOver())) continue
+      if (found.has(target.name) || (round > firstRound && isOver())) continue
       const onInput = (input: string) => {
         counts[target.name]++
         Atomics.add(total, 0, 1)

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { Command, Task } from "./limitedSender.ts"
 import { type Proxy, startProxy } from "./proxy.ts"
+import type { Arrival } from "./stub.ts"
 
 const limit = 30
 const window = 1000
@@ -132,15 +133,18 @@ export interface Run {
   readonly most: number
   /** Number of arrivals that begin a window with more arrivals than the limit. */
   readonly windowsOver: number
+  /** Number of arrivals that the stub recorded late. Their windows begin at the earliest time that is possible. */
+  readonly recordedLate: number
   /** The mean time in which as many requests arrived as the limit allows in a window, over the window. */
   readonly overBest: number
 }
 
-const evaluate = (arrivals: ReadonlyArray<number>): Run => {
-  const times = [...arrivals].sort((a, b) => a - b)
-  const counts = times.map((begin, index) => {
+const evaluate = (arrivals: ReadonlyArray<Arrival>): Run => {
+  const sorted = [...arrivals].sort((a, b) => a.at - b.at)
+  const times = sorted.map(({ at }) => at)
+  const counts = sorted.map(({ earliest }, index) => {
     let end = index
-    while (end < times.length && times[end] < begin + window) end++
+    while (end < times.length && times[end] < earliest + window) end++
     return end - index
   })
   const cycles = times.slice(limit).map((at, index) => at - times[index])
@@ -148,6 +152,7 @@ const evaluate = (arrivals: ReadonlyArray<number>): Run => {
     arrived: times.length,
     most: Math.max(0, ...counts),
     windowsOver: counts.filter((count) => count > limit).length,
+    recordedLate: sorted.filter(({ at, earliest }) => earliest < at).length,
     overBest: cycles.reduce((sum, cycle) => sum + cycle, 0) / cycles.length / window
   }
 }
@@ -197,7 +202,7 @@ export const runOnce = async ({ duration, play }: Scenario): Promise<Run> => {
     for (const sender of senders) sendCommand(sender, { run: "stop" })
     await sleep(300)
     stub.send("arrivals")
-    return evaluate(await messageOf<ReadonlyArray<number>>(stub))
+    return evaluate(await messageOf<ReadonlyArray<Arrival>>(stub))
   } finally {
     for (const child of [...senders, ...burners, stub, redis]) child.kill("SIGKILL")
     for (const proxy of proxies) proxy.close()

@@ -15,7 +15,30 @@ try {
 
 const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(sent) }
 
-let arrivals: Array<number> = []
+/** When a request was recorded, and the earliest time at which it may have arrived, in milliseconds. */
+export interface Arrival {
+  readonly at: number
+  readonly earliest: number
+}
+
+let arrivals: Array<Arrival> = []
+
+const now = () => performance.timeOrigin + performance.now()
+
+/** How often the stub looks at the clock, and how late that is if the stub got no processor, in milliseconds. */
+const tick = 2
+const stall = 10
+
+let [previousTick, lastTick] = [now(), now()]
+
+setInterval(() => {
+  previousTick = lastTick
+  lastTick = now()
+}, tick).unref()
+
+/** What is read right after a stall may have arrived at any time of the stall. */
+const earliestOf = (at: number): number =>
+  lastTick - previousTick > stall && at - lastTick < 2 * tick ? previousTick : at - lastTick > stall ? lastTick : at
 
 const server = createServer((request, response) => {
   request.resume().on("end", () => response.writeHead(200, headers).end(sent))
@@ -24,7 +47,9 @@ const server = createServer((request, response) => {
 // A request is one small segment, so its first bytes are the request.
 server.on("connection", (socket) => {
   socket.prependListener("data", (chunk: Buffer) => {
-    if (chunk.includes("POST /messages")) arrivals.push(performance.timeOrigin + performance.now())
+    if (!chunk.includes("POST /messages")) return
+    const at = now()
+    arrivals.push({ at, earliest: earliestOf(at) })
   })
 })
 
