@@ -1,3 +1,6 @@
+import * as Html from "../src/internal/text/html.ts"
+import * as Markdown from "../src/internal/text/markdown.ts"
+import { split } from "../src/internal/text/split.ts"
 import * as Platform from "../src/Platform.ts"
 import * as Text from "../src/Text.ts"
 import { assert, describe, it } from "@effect/vitest"
@@ -255,6 +258,26 @@ describe("Text.split", () => {
     ])
     const quoted = Text.split(Text.quote("one two three\nfour five"), { limit: 20, format: "markdown" })
     assert.deepStrictEqual(quoted.map(Text.toMarkdown), ["> one two three", "> four five"])
+  })
+
+  it("renders a part about as often for a long text as for a short one", () => {
+    for (const render of [Html.render, Markdown.render]) {
+      for (const piece of [Text.plain("word "), Text.concat(Text.bold("a"), " "), Text.plain("a&*b")]) {
+        for (const repeats of [5000, 20_000]) {
+          let rendered = 0
+          const parts = split(Text.concat(...Array.from({ length: repeats }, () => piece)), {
+            limit: 4000,
+            render: (text) => {
+              const out = render(text)
+              rendered += out.length
+              return out
+            }
+          })
+          // Most parts have 4,000 characters, so this is seven renderings of a part.
+          assert.isAtMost(rendered / parts.length, 7 * 4000)
+        }
+      }
+    }
   })
 
   it("counts escapes against the limit", () => {

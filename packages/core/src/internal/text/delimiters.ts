@@ -13,6 +13,8 @@ interface Draft {
   to: number
 }
 
+const none: ReadonlyArray<Draft> = []
+
 type Side = "open" | "close"
 
 type CharClass = "space" | "punctuation" | "unsure" | "word"
@@ -78,20 +80,22 @@ const trimmedDraft = (line: string, span: Span): Draft => {
  */
 export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<DelimitedSpan> => {
   if (spans.length === 0) return []
-  const renderable = spans.flatMap((span) => (span.type === "monospaced" ? splitAtBackticks(line, span) : [span]))
-  const drafts = nest(normalize(renderable)).map((span) => trimmedDraft(line, span))
+  const renderable = line.includes("`")
+    ? normalize(spans.flatMap((span) => (span.type === "monospaced" ? splitAtBackticks(line, span) : [span])))
+    : spans
+  const drafts = nest(renderable).map((span) => trimmedDraft(line, span))
   // The drafts that open or close at a position, in the order of their delimiters.
   const opens = new Map<number, Array<Draft>>()
   const closes = new Map<number, Array<Draft>>()
   const dropped = new Set<Draft>()
   const pending = new Set<number>()
 
-  const at = (map: Map<number, Array<Draft>>, position: number): Array<Draft> => {
+  const at = (map: Map<number, Array<Draft>>, position: number): ReadonlyArray<Draft> => map.get(position) ?? none
+  const add = (map: Map<number, Array<Draft>>, position: number, draft: Draft, isFirst: boolean) => {
     const found = map.get(position)
-    if (found !== undefined) return found
-    const empty: Array<Draft> = []
-    map.set(position, empty)
-    return empty
+    if (found === undefined) map.set(position, [draft])
+    else if (isFirst) found.unshift(draft)
+    else found.push(draft)
   }
   const remove = (map: Map<number, Array<Draft>>, position: number, draft: Draft) => {
     map.set(
@@ -141,10 +145,10 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
       dropped.add(draft)
       remove(side === "open" ? closes : opens, side === "open" ? draft.to : draft.from, draft)
     } else if (side === "open") {
-      at(opens, draft.from).unshift(draft)
+      add(opens, draft.from, draft, true)
       pending.add(draft.from)
     } else {
-      at(closes, draft.to).push(draft)
+      add(closes, draft.to, draft, false)
       pending.add(draft.to)
     }
   }
@@ -164,22 +168,25 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
     pending.add(right.to)
     return true
   }
+  /** Changes a draft whose delimiter would not be read as one. Returns whether it did. */
+  const correct = (draft: Draft, side: Side, innermost: Draft): boolean => {
+    if (!mustFlank(draft)) return false
+    if (!isFlanking(classOutside(draft, side), classInside(draft, side))) {
+      if (innermost === draft) narrow(draft, side)
+      else drop(draft)
+      return true
+    }
+    if (draft.span.type !== "emphasized" || !needsStar(draft) || !touchesStrong(draft)) return false
+    drop(draft)
+    return true
+  }
   /** Makes at most one change at a position. A change makes the position pending again. */
   const resolve = (position: number): void => {
     if (mergeAt(position)) return
     const closing = at(closes, position)
     const opening = at(opens, position)
-    for (const [side, draft] of [
-      ...closing.map((draft) => ["close", draft] as const),
-      ...opening.map((draft) => ["open", draft] as const)
-    ]) {
-      if (!mustFlank(draft)) continue
-      if (!isFlanking(classOutside(draft, side), classInside(draft, side))) {
-        const innermost = side === "open" ? opening[opening.length - 1] : closing[0]
-        return innermost === draft ? narrow(draft, side) : drop(draft)
-      }
-      if (draft.span.type === "emphasized" && needsStar(draft) && touchesStrong(draft)) return drop(draft)
-    }
+    for (const draft of closing) if (correct(draft, "close", closing[0])) return
+    for (const draft of opening) if (correct(draft, "open", opening[opening.length - 1])) return
   }
 
   for (const draft of drafts) {
@@ -187,8 +194,8 @@ export const delimitedSpans = (line: string, spans: ReadonlyArray<Span>): Array<
       dropped.add(draft)
       continue
     }
-    at(opens, draft.from).push(draft)
-    at(closes, draft.to).unshift(draft)
+    add(opens, draft.from, draft, false)
+    add(closes, draft.to, draft, true)
     pending.add(draft.from).add(draft.to)
   }
   for (const position of pending) {

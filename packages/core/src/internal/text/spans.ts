@@ -130,11 +130,24 @@ export const slice = (self: FormattedText, from: number, to: number): FormattedT
   spans: clip(self.spans, from, to)
 })
 
+/** Whether the spans nest already, as most do. */
+const isNested = (spans: ReadonlyArray<Span>): boolean => {
+  const open: Array<Span> = []
+  for (const span of spans) {
+    while (open.length > 0 && open[open.length - 1].to <= span.from) open.pop()
+    const outer = open.at(-1)
+    if (outer !== undefined && (span.to > outer.to || nestingLevel(span.type) < nestingLevel(outer.type))) return false
+    open.push(span)
+  }
+  return true
+}
+
 /**
  * Splits overlapping spans into spans that nest properly, in the order in which they open. A span is split where another
  * one that overlaps it has to enclose it.
  */
-export const nest = (spans: ReadonlyArray<Span>): Array<Span> => {
+export const nest = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  if (isNested(spans)) return spans
   const nested: Array<Span> = []
   const stack: Array<{ readonly span: Span; readonly index: number }> = []
   const positions = [...new Set(spans.flatMap((span) => [span.from, span.to]))].sort((a, b) => a - b)

@@ -1,35 +1,65 @@
 import type { Span } from "../../Markup.ts"
 import { type FormattedText, slice } from "./spans.ts"
 
+type Ends = ReturnType<typeof makeEnds>
+
 type Render = (self: FormattedText) => string
 
 const minLimit = 16
 
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+
 /** How far a grapheme may extend past the limit and still be recognized as one. */
 const graphemeMargin = 64
 
-/** Returns the ends of the graphemes within `reach` code units. */
-const graphemeEnds = (text: string, from: number, reach: number): Array<number> => {
+/** Yields the ends of the graphemes within `reach` code units. */
+function* graphemeEnds(text: string, from: number, reach: number): Generator<number> {
   const window = text.slice(from, from + reach + graphemeMargin)
-  const ends: Array<number> = []
-  for (const { index, segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(window)) {
+  for (const { index, segment } of graphemes.segment(window)) {
     const end = index + segment.length
-    if (end > reach) break
-    ends.push(from + end)
+    if (end > reach) return
+    yield from + end
   }
-  return ends
 }
 
-/** Returns the ends of the code points within `reach` code units. */
-const codePointEnds = (text: string, from: number, reach: number): Array<number> => {
-  const ends: Array<number> = []
+/** Yields the ends of the code points within `reach` code units. */
+function* codePointEnds(text: string, from: number, reach: number): Generator<number> {
   let end = from
   for (const char of text.slice(from, from + reach + 1)) {
     end += char.length
-    if (end - from > reach) break
-    ends.push(end)
+    if (end - from > reach) return
+    yield end
   }
-  return ends
+}
+
+/** Ends that are computed as far as they are needed. */
+const makeEnds = (source: Iterator<number>) => {
+  const ends: Array<number> = []
+  let isComplete = false
+  const extend = () => {
+    const { done, value } = source.next()
+    if (done) isComplete = true
+    else ends.push(value)
+  }
+  return {
+    ends,
+    /** Returns the index of the last end at or before a position, or that of the first end. -1 if there is none. */
+    indexAt: (position: number): number => {
+      while (!isComplete && (ends.length === 0 || ends[ends.length - 1] < position)) extend()
+      let low = 0
+      let high = ends.length
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (ends[middle] <= position) low = middle + 1
+        else high = middle
+      }
+      return Math.max(low - 1, Math.min(0, ends.length - 1))
+    },
+    isLast: (index: number): boolean => {
+      if (index === ends.length - 1 && !isComplete) extend()
+      return index === ends.length - 1
+    }
+  }
 }
 
 /** Skips the white space at a cut, but keeps the indentation of the next line. */
@@ -70,6 +100,17 @@ function* preferredEnds(text: string, from: number, ends: ReadonlyArray<number>)
 const leavesHalf = (span: Span, limit: number, render: Render): boolean =>
   span.url === undefined || render({ text: "x", spans: [{ ...span, from: 0, to: 1 }] }).length <= limit / 2
 
+/** Returns the spans that touch a range. The ranges must not go back from call to call. */
+const makeSpansNear = (spans: ReadonlyArray<Span>) => {
+  let next = 0
+  let near: Array<Span> = []
+  return (from: number, to: number): ReadonlyArray<Span> => {
+    near = near.filter((span) => span.to > from)
+    for (; next < spans.length && spans[next].from < to; next++) if (spans[next].to > from) near.push(spans[next])
+    return near
+  }
+}
+
 export const split = (self: FormattedText, options: { readonly limit: number; readonly render: Render }) => {
   const limit = Math.max(minLimit, Math.floor(options.limit))
   const { render } = options
@@ -77,45 +118,61 @@ export const split = (self: FormattedText, options: { readonly limit: number; re
   const formatted = { text, spans: self.spans.filter((span) => leavesHalf(span, limit, render)) }
   const plain = { text, spans: [] }
 
-  const fits = (source: FormattedText, from: number, to: number): boolean =>
-    render(slice(source, from, trimEnd(text, from, to))).length <= limit
+  const lengthOf = (source: FormattedText, from: number, to: number): number =>
+    render(slice(source, from, trimEnd(text, from, to))).length
 
-  /** Returns the best end of the part that starts at `from`, or `from` if no end fits. */
-  const findEnd = (source: FormattedText, from: number, ends: ReadonlyArray<number>): number => {
-    let low = 0
-    let high = ends.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (fits(source, from, ends[middle])) low = middle + 1
-      else high = middle
+  /** Returns the best end of the part that starts at `from`, or `from` if no end fits. `guess` is close to the result. */
+  const findEnd = (source: FormattedText, from: number, { ends, indexAt, isLast }: Ends, guess: number): number => {
+    let [low, lowLength] = [-1, 0]
+    let [high, highLength] = [Infinity, Infinity]
+    let index = indexAt(guess)
+    // Between an end that fits and one that does not, the next guess assumes that the markup is spread evenly.
+    for (let step = 0; index >= 0; step++) {
+      const length = lengthOf(source, from, ends[index])
+      if (length <= limit) [low, lowLength] = [index, length]
+      else [high, highLength] = [index, length]
+      if (high - low <= 1 || (high === Infinity && isLast(low))) break
+      if (high === Infinity) {
+        const part = ends[low] - from
+        index = Math.max(low + 1, indexAt(from + Math.ceil(part * Math.min(4, (limit / lowLength) * 1.05))))
+      } else {
+        const share = step % 3 === 2 ? 0.5 : (limit - lowLength) / (highLength - lowLength)
+        index = Math.min(high - 1, Math.max(low + 1, low + Math.round((high - low) * share)))
+      }
     }
-    if (low === 0) return from
+    if (low < 0) return from
     // A shorter text can have longer markup, so each end is checked before it is used.
-    for (const end of preferredEnds(text, from, ends.slice(0, low))) if (fits(source, from, end)) return end
+    for (const end of preferredEnds(text, from, ends.slice(0, low + 1))) {
+      if (end === ends[low] || lengthOf(source, from, end) <= limit) return end
+    }
     return from
   }
 
+  const spansNear = makeSpansNear(formatted.spans)
+
   const parts: Array<FormattedText> = []
   let from = 0
+  let usual = limit
   while (from < text.length) {
     if (isBlankFrom(text, from)) break
-    if (text.length - from <= limit && render(slice(formatted, from, text.length)).length <= limit) {
-      parts.push(slice(formatted, from, text.length))
+    // A part has at most `limit` characters, so it is looked for with the spans of these.
+    const near = { text, spans: spansNear(from, from + limit) }
+    if (text.length - from <= limit && render(slice(near, from, text.length)).length <= limit) {
+      parts.push(slice(near, from, text.length))
       break
     }
-    // A part has at most `limit` characters, so it is looked for with the spans of these.
-    const near = { text, spans: formatted.spans.filter((span) => span.from < from + limit && span.to > from) }
     const attempts = [
-      [near, graphemeEnds(text, from, limit)],
-      [near, codePointEnds(text, from, limit)],
-      [plain, codePointEnds(text, from, limit)]
+      [near, graphemeEnds],
+      [near, codePointEnds],
+      [plain, codePointEnds]
     ] as const
     let end = from
-    for (const [source, ends] of attempts) {
-      end = findEnd(source, from, ends)
+    for (const [source, endsOf] of attempts) {
+      end = findEnd(source, from, makeEnds(endsOf(text, from, limit)), from + usual)
       if (end === from) continue
       const part = slice(source, from, trimEnd(text, from, end))
       if (part.text !== "") parts.push(part)
+      usual = Math.min(limit, end - from)
       break
     }
     from = skipSpace(text, trimEnd(text, from, end))

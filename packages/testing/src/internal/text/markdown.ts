@@ -26,7 +26,9 @@ const pairs: Record<string, MarkupType> = { "~": "strikethrough", "+": "underlin
 
 const escapable = /[!-/:-@[-`{-~]/
 
-const isSpace = (char: string): boolean => char === "" || /\s/.test(char)
+const escaped = /\\([!-/:-@[-`{-~])/g
+
+const isSpace = (char: string): boolean => (char <= " " || char >= "\x7f" ? char === "" || /\s/.test(char) : false)
 
 const isPunctuation = (char: string): boolean => /[\p{P}\p{S}]/u.test(char)
 
@@ -75,18 +77,15 @@ const maxDepth = 32
 
 /** The destination that begins at `(`; parentheses nest to a fixed depth, which bounds how often a text is read. */
 const readDestination = (source: string, from: number): { readonly url: string; readonly end: number } | undefined => {
-  let url = ""
   let depth = 0
   for (let i = from + 1; i < source.length; i++) {
     const char = source[i]
     if (isSpace(char) || char === "<") return undefined
-    if (char === "\\" && escapable.test(source[i + 1] ?? "")) url += source[++i]
-    else if (char === ")" && depth === 0) return url === "" ? undefined : { url, end: i + 1 }
-    else {
-      if (char === "(" && ++depth > maxDepth) return undefined
-      if (char === ")") depth--
-      url += char
-    }
+    if (char === "\\" && escapable.test(source[i + 1] ?? "")) i++
+    else if (char === ")" && depth-- === 0) {
+      const url = source.slice(from + 1, i).replace(escaped, "$1")
+      return url === "" ? undefined : { url, end: i + 1 }
+    } else if (char === "(" && ++depth > maxDepth) return undefined
   }
   return undefined
 }
