@@ -309,12 +309,15 @@ describe("While the store is unavailable, RateLimiter.layer", () => {
     )
   )
 
-  it.effect("does not send a request late, because the store would not learn of it", () =>
-    withLimiter({ margin: 20 }, (limiter, { setNetwork }) =>
+  it.effect("tells the store of a request that leaves late, and does not send it while the store is unavailable", () =>
+    withLimiter({ margin: 20 }, (limiter, { operations, setNetwork }) =>
       Effect.gen(function* () {
         const [available, unavailable] = [yield* acquireNow(limiter), yield* acquireNow(limiter)]
         yield* TestClock.adjust(300)
-        assert.isDefined(limiter.confirmUnsafe(available, "connected"))
+        const { countedAt } = limiter.confirmUnsafe(available, "connected")!
+        assert.isAtLeast(countedAt, available.at + 300)
+        yield* TestClock.adjust(0)
+        assert.strictEqual(operations.at(-1), "move")
         setNetwork("down")
         yield* limiter.pause(Duration.millis(1))
         assert.isUndefined(limiter.confirmUnsafe(unavailable, "connected"))

@@ -54,6 +54,7 @@ export const make = Effect.fnUntraced(function* (
   { share, duration }: Share
 ) {
   const clock = yield* Clock.Clock
+  const run = Effect.runForkWith(yield* Effect.context<never>())
   const processId = yield* randomId
   const { host } = limits
   const coldDelay = margin * Windows.coldMargins
@@ -267,11 +268,16 @@ export const make = Effect.fnUntraced(function* (
       }),
     renew: (permit, stage, now) => {
       if (permit.id === undefined) return alone.renew(permit, stage, now)
-      // The store still counts the permit, and moves it when the response arrives, if the store is available then.
-      const isCounted = stage === "connected" && !isUnavailable && now < permit.localAt + host.window / 2
-      if (isCounted || stage === "final") return permit.countedAt
-      unused.push({ id: permit.id, bucket: permit.bucket })
-      return undefined
+      const { at, bucket, countedAt, id, localAt } = permit
+      const isCounted = stage === "connected" && !isUnavailable && now < localAt + host.window / 2
+      if (!isCounted && stage !== "final") {
+        unused.push({ id, bucket })
+        return undefined
+      }
+      // The store learns of it now, because it may be unavailable when the response arrives.
+      const to = Math.max(countedAt, at + (now - localAt))
+      if (to > countedAt && !isUnavailable) run(ignoreUnavailable(store.move({ id, bucket, to })))
+      return to
     },
     onLeave: (delay) => {
       usualDelay = Math.min(longestDelay, Math.max(delay, usualDelay - (usualDelay - delay) / 8))
