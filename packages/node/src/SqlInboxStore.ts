@@ -65,8 +65,8 @@ export const make = (
  *   requires Node 22 or later.
  * - A process that stores an update wakes the others: by `NOTIFY` in PostgreSQL, for which each process that handles updates
  *   keeps one connection of its pool, and by the file system for a SQLite file.
- * - In PostgreSQL, storing, claiming and committing take one round trip each. The layer creates functions for this, beside its
- *   tables.
+ * - In PostgreSQL, storing, claiming, committing and recording journals take one round trip each. The layer creates
+ *   functions for this, beside its tables.
  * - The number of updates is counted when the layer is built, and then kept up to date. If you delete rows by hand, the
  *   statistics include them until the next start.
  * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on

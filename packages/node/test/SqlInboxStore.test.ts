@@ -12,11 +12,13 @@ import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
 
+const cases = [...InboxSuite.cases, ...InboxSuite.journal]
+
 const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
 describe("SqlInboxStore with SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  for (const { name, effect } of InboxSuite.cases) {
+  for (const { name, effect } of cases) {
     it.effect(name, () => Effect.provide(effect, store))
   }
 
@@ -74,6 +76,7 @@ describe("SqlInboxStore with SQLite", () => {
         [
           "bot_inbox_counts",
           "bot_inbox_fingerprints",
+          "bot_inbox_journal",
           "bot_inbox_markers",
           "bot_inbox_migrations",
           "bot_inbox_partitions",
@@ -107,13 +110,13 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
-      ["updates", "partitions", "fingerprints", "markers"],
+      ["updates", "partitions", "fingerprints", "markers", "journal"],
       (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
     ).pipe(Effect.andThen(sql`UPDATE ${sql(`${prefix}_inbox_counts`)} SET queued = 0, dead_letters = 0`))
   )
 
   layer(store, { excludeTestServices: true })((it) => {
-    for (const { name, effect } of InboxSuite.cases) {
+    for (const { name, effect } of cases) {
       it.effect(name, () => Effect.andThen(empty, effect))
     }
 

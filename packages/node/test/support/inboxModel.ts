@@ -22,11 +22,20 @@ const failure = { error: "Error: \0 why 🙂", attempts: 2, failedAt: now + 1 }
 
 const owners = ["one", "a|b", "1,2|one"]
 
+/** The last one is longer than what databases index. */
+const slots = ["a", "\0b", `${"long ".repeat(200)}🙂`]
+
 /** What a claim returned, with fingerprints instead of the ids, which are different in each store. */
 const describeClaim = (partitions: ReadonlyArray<InboxStore.Partition>) =>
   partitions.map(({ key, updates }) => ({
     key,
-    updates: updates.map(({ attempts, crashes, update }) => [update.fingerprint, update.text, attempts, crashes])
+    updates: updates.map(({ attempts, crashes, journal, update }) => [
+      update.fingerprint,
+      update.text,
+      attempts,
+      crashes,
+      journal?.toSorted(({ slot: a }, { slot: b }) => (a < b ? -1 : 1))
+    ])
   }))
 
 /**
@@ -119,6 +128,24 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       )
     })
 
+    const record = Effect.suspend(() => {
+      if (seen.length === 0 || store.journal === undefined) return Effect.void
+      const records = Array.from({ length: 1 + random(4) }, () => {
+        const { fingerprints, key } = seen[Math.max(0, seen.length - 1 - random(3))]!
+        const entries = Array.from({ length: random(4) }, () => ({
+          slot: pick(slots),
+          state: pick(["started", "started", "done", "removed"] as const),
+          text: `${count++}\0`
+        }))
+        return { owner: pick(owners), partitionKey: key, fingerprint: pick(fingerprints), entries }
+      })
+      return same((store, isMemory) =>
+        store.journal!.record(
+          records.map(({ fingerprint, ...record }) => ({ ...record, id: idOf(fingerprint, isMemory) }))
+        )
+      )
+    })
+
     const renew = Effect.suspend(() => {
       const owner = pick(owners)
       return same((store) => Effect.map(store.renew(owner, hour), (keys) => keys.toSorted()))
@@ -141,7 +168,22 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       })
     })
 
-    const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
+    const operations = [
+      enqueue,
+      enqueue,
+      claim,
+      claim,
+      claim,
+      commit,
+      commit,
+      commit,
+      commit,
+      record,
+      record,
+      record,
+      renew,
+      release
+    ]
     for (let step = 0; step < steps; step++) {
       yield* random(20) === 0 ? changeDeadLetters : pick(operations)
       yield* same((store) => Effect.map(store.stats, ({ deadLetters, queued }) => [queued, deadLetters]))

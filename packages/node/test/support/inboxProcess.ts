@@ -3,6 +3,7 @@
  * operation as JSON, and each line of the output its result. The first line of the output is `"ready"`.
  */
 import { QueuedUpdate } from "@colloquy/core"
+import type { JournalRecord } from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -14,6 +15,7 @@ export type Operation =
   | { readonly name: "enqueue"; readonly keys: ReadonlyArray<string> }
   | { readonly name: "claim"; readonly claim: InboxStore.Claim }
   | { readonly name: "commit"; readonly commits: ReadonlyArray<InboxStore.Commit> }
+  | { readonly name: "record"; readonly records: ReadonlyArray<JournalRecord> }
   | { readonly name: "renew"; readonly owner: string; readonly leaseDuration: number }
   | { readonly name: "release"; readonly owner: string }
 
@@ -34,11 +36,13 @@ const execute = (store: InboxStore.InboxStore["Service"], operation: Operation):
       return Effect.map(store.claim(operation.claim), (partitions) =>
         partitions.map(({ key, updates }) => ({
           key,
-          updates: updates.map(({ attempts, crashes, id }) => ({ attempts, crashes, id }))
+          updates: updates.map(({ attempts, crashes, id, journal }) => ({ attempts, crashes, id, journal }))
         }))
       )
     case "commit":
       return store.commit(operation.commits)
+    case "record":
+      return store.journal!.record(operation.records)
     case "renew":
       return store.renew(operation.owner, operation.leaseDuration)
     case "release":

@@ -1,3 +1,4 @@
+import type { JournalEntry, RecordResult } from "@colloquy/core/HandlingStore"
 import type * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -12,9 +13,15 @@ interface Results {
   readonly enqueue: number
   readonly claim: ReadonlyArray<{
     readonly key: string
-    readonly updates: ReadonlyArray<{ readonly id: string; readonly attempts: number; readonly crashes: number }>
+    readonly updates: ReadonlyArray<{
+      readonly id: string
+      readonly attempts: number
+      readonly crashes: number
+      readonly journal?: ReadonlyArray<JournalEntry>
+    }>
   }>
   readonly commit: ReadonlyArray<InboxStore.CommitResult>
+  readonly record: ReadonlyArray<RecordResult>
   readonly renew: ReadonlyArray<string>
   readonly release: null
 }

@@ -1,12 +1,17 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import { createRecord } from "../journal/pgJournals.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
 /**
  * Names of the functions. A function whose parameters change gets a new name, because processes with another version of this
  * package may use the same database.
  */
-export const functionNames = (table: string) => ({ claim: `${table}_claim_1`, commit: `${table}_commit_1` })
+export const functionNames = (table: string) => ({
+  claim: `${table}_claim_2`,
+  commit: `${table}_commit_2`,
+  record: `${table}_record_1`
+})
 
 /**
  * Creates the functions that claim and commit in one round trip. They are functions, not statements, because each statement
@@ -16,8 +21,10 @@ export const functionNames = (table: string) => ({ claim: `${table}_claim_1`, co
 export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
   Effect.gen(function* () {
     const names = tableNames(table)
-    const [updates, partitions, counts] = [sql(names.updates), sql(names.partitions), sql(names.counts)]
-    const { claim, commit } = functionNames(table)
+    const [updates, partitions, counts, journal] = [names.updates, names.partitions, names.counts, names.journal].map(
+      (name) => sql(name)
+    )
+    const { claim, commit, record } = functionNames(table)
     const settings = sql.literal(
       "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off " +
         "SET enable_hashjoin = off SET enable_mergejoin = off"
@@ -27,7 +34,8 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
       CREATE FUNCTION ${sql(claim)}(
         claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint
       ) RETURNS TABLE (
-        id bigint, partition_key text, fingerprint text, received_at bigint, "text" text, attempts bigint, crashes bigint
+        id bigint, partition_key text, fingerprint text, received_at bigint, "text" text, attempts bigint, crashes bigint,
+        journal text
       ) ${settings} AS $function$
       #variable_conflict use_column
       DECLARE
@@ -56,7 +64,8 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           RETURN QUERY
             WITH firsts AS MATERIALIZED (
               SELECT f.* FROM unnest(keys) AS k CROSS JOIN LATERAL (
-                SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
+                SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes,
+                  u.journaled
                 FROM ${updates} AS u WHERE u.partition_key = k AND u.failed_at IS NULL ORDER BY u.id LIMIT max_updates
               ) AS f
             ), begun AS MATERIALIZED (
@@ -74,7 +83,11 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
               DELETE FROM ${partitions} AS p
               WHERE p.partition_key IN (SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b)
             )
-            SELECT f.id, f.partition_key, f.fingerprint, f.received_at, f.text, f.attempts, f.crashes
+            SELECT f.id, f.partition_key, f.fingerprint, f.received_at, f.text, f.attempts, f.crashes,
+              CASE WHEN f.journaled = 1 THEN (
+                SELECT json_agg(json_build_object('slot', j.slot, 'full_slot', j.full_slot, 'state', j.state, 'text', j.text))
+                FROM ${journal} AS j WHERE j.update_id = f.id
+              )::text END
             FROM firsts AS f ORDER BY f.id;
           -- Partitions without updates are left behind by owners that ended before their release.
           IF FOUND THEN RETURN; END IF;
@@ -89,6 +102,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
       DECLARE
         held text[];
         acknowledged bigint := 0;
+        journaled bigint[];
         dead bigint := 0;
       BEGIN
         is_free := false;
@@ -117,11 +131,13 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           );
           IF changes IS NULL THEN RETURN; END IF;
         END IF;
-        DELETE FROM ${updates} AS u USING (
-          SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id
-          FROM json_to_recordset(changes) AS r(k text, a text)
-        ) AS c WHERE u.id = c.id AND u.partition_key = c.k AND u.failed_at IS NULL;
-        GET DIAGNOSTICS acknowledged = ROW_COUNT;
+        WITH deleted AS (
+          DELETE FROM ${updates} AS u USING (
+            SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id
+            FROM json_to_recordset(changes) AS r(k text, a text)
+          ) AS c WHERE u.id = c.id AND u.partition_key = c.k AND u.failed_at IS NULL RETURNING u.id, u.journaled
+        ) SELECT count(*), array_agg(d.id) FILTER (WHERE d.journaled = 1) INTO acknowledged, journaled FROM deleted AS d;
+        IF journaled IS NOT NULL THEN DELETE FROM ${journal} AS j WHERE j.update_id = ANY (journaled); END IF;
         IF failures IS NOT NULL THEN
           UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count
           FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
@@ -154,4 +170,6 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         END IF;
       END
       $function$`
+
+    yield* createRecord(sql, table, record, settings)
   })

@@ -2,6 +2,7 @@ import type { Batch, Claim, Commit } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import * as pgJournals from "../journal/pgJournals.ts"
 import type { Dialect } from "../stores/sql.ts"
 import { functionNames } from "./pgFunctions.ts"
 import { changesOf, type PartitionChange } from "./sqlCommits.ts"
@@ -96,11 +97,11 @@ export const make = (
 
   const claim = ({ begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim) =>
     Effect.map(
-      sql<QueuedRow>`
+      sql<QueuedRow & { journal: string | null }>`
         SELECT * FROM ${sql(functions.claim)}(
           ${owner}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}
         )`,
-      toPartitions
+      (rows) => toPartitions(rows, pgJournals.journalsOf(rows))
     )
 
   const commitOf = (owner: string, changes: ReadonlyArray<PartitionChange>) =>
@@ -127,5 +128,5 @@ export const make = (
     })
   }
 
-  return { enqueue, claim, commit }
+  return { enqueue, claim, commit, record: pgJournals.makeRecord(sql, functions.record) }
 }

@@ -1,3 +1,4 @@
+import type { JournalRecord, RecordResult } from "@colloquy/core/HandlingStore"
 import type { Batch, Claim, Commit, CommitResult, Partition } from "@colloquy/core/InboxStore"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -25,4 +26,8 @@ export interface Engine {
     },
     SqlError
   >
+  readonly record: (
+    records: ReadonlyArray<JournalRecord>,
+    ownerOf: (owner: string) => string
+  ) => Effect.Effect<ReadonlyArray<RecordResult>, SqlError>
 }

@@ -7,6 +7,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as sqlJournals from "../journal/sqlJournals.ts"
 import { beginNotDurable } from "../sqlite/database.ts"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
@@ -29,7 +30,7 @@ interface Options {
 
 /**
  * The store on SQLite or PostgreSQL. Locks are always taken in the same order (fingerprints, partitions by key, updates,
- * markers and counts), so that transactions do not deadlock. A transaction that adds updates to a partition or ends its lease
+ * journals, markers and counts), so that transactions do not deadlock. A transaction that adds updates to a partition or ends its lease
  * holds the lock of the partition. Therefore an empty partition can be deleted safely.
  */
 export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: Options) {
@@ -41,6 +42,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
   const fingerprints = sql(table.fingerprints)
   const counts = sql(table.counts)
   const isPg = dialect.name === "pg"
+  const journals = sqlJournals.make(sql, common.table, dialect)
 
   const inTransaction = <A>(
     effect: Effect.Effect<A, SqlError>,
@@ -207,13 +209,21 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     WHERE failed_at IS NOT NULL AND id > ${BigInt(after)} ORDER BY id LIMIT ${limit}`
 
   const replay = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
-    const found = yield* sql<{ id: number | bigint; partition_key: string }>`
-      SELECT id, partition_key FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
+    const found = yield* sql<{ id: number | bigint; partition_key: string; journaled: number | bigint }>`
+      SELECT id, partition_key, journaled FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
     if (found.length === 0) return 0
     const replayed = idsIn(found.map(({ id }) => ({ id: String(id) })))
-    yield* sql`
-      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts)
-      SELECT fingerprint, partition_key, received_at, text, attempts FROM ${updates} WHERE id IN ${replayed} ORDER BY id`
+    const added = yield* sql<{ id: number | bigint }>`
+      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts, journaled)
+      SELECT fingerprint, partition_key, received_at, text, attempts, journaled FROM ${updates}
+      WHERE id IN ${replayed} ORDER BY id RETURNING id`
+    // The new ids are in the order of the old ones.
+    const newIds = added.map(({ id }) => Number(id)).sort((a, b) => a - b)
+    yield* journals.move(
+      found.flatMap(({ id, journaled }, index) =>
+        Number(journaled) === 0 ? [] : [{ id: String(id), to: String(newIds[index]) }]
+      )
+    )
     yield* sql`DELETE FROM ${updates} WHERE id IN ${replayed}`
     yield* sql`
       INSERT INTO ${partitions} AS p (partition_key, head_id)
@@ -225,20 +235,31 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     return found.length
   })
 
-  const drop = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
-    const dropped = yield* sql`DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id`
+  interface Dropped {
+    readonly id: number | bigint
+    readonly journaled: number | bigint
+  }
+
+  const forgetDropped = Effect.fnUntraced(function* (dropped: ReadonlyArray<Dropped>) {
+    yield* journals.remove(dropped.flatMap(({ id, journaled }) => (Number(journaled) === 0 ? [] : [String(id)])))
     if (dropped.length > 0) yield* count(0, -dropped.length)
+  })
+
+  const drop = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
+    const dropped = yield* sql<Dropped>`
+      DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id, journaled`
+    yield* forgetDropped(dropped)
     return dropped.length
   })
 
   const limit = sql.literal(`LIMIT ${cleanupChunk}`)
 
   const dropOld = Effect.fnUntraced(function* (failedBefore: number) {
-    const dropped = yield* sql`
+    const dropped = yield* sql<Dropped>`
       DELETE FROM ${updates} WHERE id IN (
         SELECT id FROM ${updates} WHERE failed_at < ${failedBefore} ${limit} ${lockFree}
-      ) RETURNING id`
-    if (dropped.length > 0) yield* count(0, -dropped.length)
+      ) RETURNING id, journaled`
+    yield* forgetDropped(dropped)
     return dropped.length
   })
 
@@ -307,7 +328,13 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     replay: (ids) => transaction("replay")(replay(toIdRows(ids))),
     drop: (ids) => transaction("drop")(drop(toIdRows(ids))),
     cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
-      Effect.asVoid(Effect.andThen(inChunks(forgetOld(fingerprintsBefore)), inChunks(dropOld(deadLettersBefore))))
+      Effect.asVoid(Effect.andThen(inChunks(forgetOld(fingerprintsBefore)), inChunks(dropOld(deadLettersBefore)))),
+    journal: {
+      record: (records) =>
+        records.length === 0
+          ? Effect.succeed([])
+          : statement("record")(Effect.suspend(() => engine.record(records, ownerOf)))
+    }
   }
   return { store, ready: migrated(Effect.void) }
 })

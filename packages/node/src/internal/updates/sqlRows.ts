@@ -1,3 +1,4 @@
+import type { JournalEntry } from "@colloquy/core/HandlingStore"
 import type { Batch, ClaimedUpdate, Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
@@ -19,19 +20,23 @@ const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRo
   })
 })
 
-const toClaimed = (row: QueuedRow): ClaimedUpdate => ({
-  ...toEntry(row),
-  attempts: Number(row.attempts ?? 0),
-  crashes: Number(row.crashes)
-})
+type Journals = ReadonlyMap<string, ReadonlyArray<JournalEntry>>
 
-/** The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. */
-export const toPartitions = (rows: ReadonlyArray<QueuedRow>): ReadonlyArray<Partition> => {
+const toClaimed = (row: QueuedRow, journals: Journals | undefined): ClaimedUpdate => {
+  const claimed = { ...toEntry(row), attempts: Number(row.attempts ?? 0), crashes: Number(row.crashes) }
+  return journals === undefined ? claimed : { ...claimed, journal: journals.get(claimed.id) }
+}
+
+/**
+ * The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. `journals`
+ * are those of the updates that have one, by their ids.
+ */
+export const toPartitions = (rows: ReadonlyArray<QueuedRow>, journals?: Journals): ReadonlyArray<Partition> => {
   const byKey = new Map<string, Array<ClaimedUpdate>>()
   for (const row of rows) {
     const updates = byKey.get(row.partition_key)
-    if (updates === undefined) byKey.set(row.partition_key, [toClaimed(row)])
-    else updates.push(toClaimed(row))
+    if (updates === undefined) byKey.set(row.partition_key, [toClaimed(row, journals)])
+    else updates.push(toClaimed(row, journals))
   }
   return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
 }

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import { createJournal } from "../journal/sqlJournals.ts"
 import { type Dialect, indexName } from "../stores/sql.ts"
 import { createFunctions } from "./pgFunctions.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
@@ -61,11 +62,17 @@ const separateHeld = (sql: SqlClient.SqlClient, table: string, { integer, name }
     for (let slot = 0; slot < (name === "pg" ? countSlots : 1); slot++) {
       yield* sql`INSERT INTO ${sql(counts)} (slot) VALUES (${slot})`
     }
-    if (name === "pg") yield* createFunctions(sql, table)
+  })
+
+const keepJournals = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
+  Effect.gen(function* () {
+    yield* createJournal(sql, table, dialect)
+    if (dialect.name === "pg") yield* createFunctions(sql, table)
   })
 
 export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) => ({
   "1_create": create(sql, table, dialect),
   "2_count_crashes": countCrashes(sql, table, dialect),
-  "3_separate_held": separateHeld(sql, table, dialect)
+  "3_separate_held": separateHeld(sql, table, dialect),
+  "4_keep_journals": keepJournals(sql, table, dialect)
 })

@@ -2,14 +2,15 @@
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
  * that has a queued update or an owner: `head_id` is the first queued update when nobody owns the partition, `owner` counts
  * until `lease_until`, and `begun` are the ids of the updates whose attempt is running, separated by commas. `counts` has the
- * numbers of updates, as sums over its rows.
+ * numbers of updates, as sums over its rows. `journal` has the entries of the updates that are `journaled`.
  */
 export const tableNames = (table: string) => ({
   updates: `${table}_updates`,
   partitions: `${table}_partitions`,
   fingerprints: `${table}_fingerprints`,
   markers: `${table}_markers`,
-  counts: `${table}_counts`
+  counts: `${table}_counts`,
+  journal: `${table}_journal`
 })
 
 /** PostgreSQL adds to the row of `counts` that belongs to the connection, so that transactions rarely wait for each other. */

@@ -1,10 +1,12 @@
 import type { Batch, Claim, Commit } from "@colloquy/core/InboxStore"
-import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import * as sqliteJournals from "../journal/sqliteJournals.ts"
+import * as sqlJournals from "../journal/sqlJournals.ts"
 import type { Dialect } from "../stores/sql.ts"
 import { changesOf, type DeathRow, type FailureRow } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
+import { toInserts } from "./sqliteInserts.ts"
 import {
   candidatesOf,
   duplicatesSinceOf,
@@ -31,24 +33,11 @@ const failureColumns: Columns<FailureRow> = { partition_key: "text", id: "bigint
 
 const maxRounds = 10
 
-/** The number of rows of a statement is one of these, so that few statements have to be prepared. */
-const insertSizes = [64, 8, 1]
-
-const toInserts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => {
-  const inserts: Array<Arr.NonEmptyReadonlyArray<A>> = []
-  let rest = values
-  for (const size of insertSizes) {
-    for (; rest.length >= size; rest = rest.slice(size)) {
-      const rows = rest.slice(0, size)
-      if (Arr.isReadonlyArrayNonEmpty(rows)) inserts.push(rows)
-    }
-  }
-  return inserts
-}
-
 /** The operations of the inbox in SQLite, each of which runs in a transaction. */
-export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect): Engine => {
+export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect): Engine => {
+  const { rows } = dialect
   const names = tableNames(table)
+  const journals = { ...sqlJournals.make(sql, table, dialect), ...sqliteJournals.make(sql, table, dialect) }
   const updates = sql(names.updates)
   const partitions = sql(names.partitions)
 
@@ -113,8 +102,8 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
     return { added, isFree: created.length > 0 }
   })
 
-  const firstUpdates = (keys: ReadonlyArray<string>, limit: number) => sql<QueuedRow>`
-    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes
+  const firstUpdates = (keys: ReadonlyArray<string>, limit: number) => sql<QueuedRow & { journaled: number }>`
+    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes, u.journaled
     FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}
     JOIN ${updates} AS u ON u.id IN (
       SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
@@ -169,7 +158,9 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
         FROM ${rows({ partition_key: "text", begun: "text" }, owned)} WHERE p.partition_key = r.partition_key`
       // Partitions without updates are left behind by owners that ended before their release.
       if (begun.size < keys.length) yield* deletePartitions(keys.filter((key) => !begun.has(key)))
-      if (claimed.length > 0) return toPartitions(claimed)
+      const journaled = claimed.flatMap(({ id, journaled }) => (journaled === 0 ? [] : [String(id)]))
+      const read = journaled.length === 0 ? undefined : yield* journals.read(journaled)
+      if (claimed.length > 0) return toPartitions(claimed, read)
     }
     return []
   })
@@ -192,12 +183,13 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
     let completed = 0
     let dead = 0
     if (acknowledged.length > 0) {
-      const deleted = yield* sql`
+      const deleted = yield* sql<{ journaled: number | null }>`
         DELETE FROM ${updates} WHERE id IN (
           SELECT u.id FROM ${rows({ partition_key: "text", id: "bigint" }, acknowledged)}
           JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
-        ) RETURNING id`
+        ) RETURNING CASE WHEN journaled = 1 THEN id END AS journaled`
       completed = deleted.length
+      yield* journals.remove(deleted.flatMap(({ journaled }) => (journaled === null ? [] : [String(journaled)])))
     }
     if (failures.length > 0) {
       yield* sql`
@@ -245,5 +237,5 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
     return freed.length > 0
   })
 
-  return { enqueue, claim, commit }
+  return { enqueue, claim, commit, record: journals.record }
 }

@@ -1,0 +1,105 @@
+import type { JournalEntry, JournalRecord } from "@colloquy/core/HandlingStore"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { type Dialect } from "../stores/sql.ts"
+import { decodeText, encodeIndexed, encodeText } from "../stores/values.ts"
+import { tableNames } from "../updates/sqlTables.ts"
+
+/** An entry in the table. */
+interface EntryRow {
+  readonly slot: string
+  /** The slot, if it is too long for the index. */
+  readonly full_slot: string | null
+  readonly state: string
+  readonly text: string
+}
+
+/** An entry to store. `place` is the index of the first record of its update. */
+type Put = EntryRow & { readonly place: number }
+
+/** An entry to delete. */
+type Removal = { readonly place: number; readonly slot: string }
+
+const toRow = (place: number, { slot, state, text }: JournalEntry): Put => {
+  const indexed = encodeIndexed(slot)
+  const full = encodeText(slot)
+  return { place, slot: indexed, full_slot: full === indexed ? null : full, state, text: encodeText(text) }
+}
+
+export const toEntry = ({ full_slot, slot, state, text }: EntryRow): JournalEntry => ({
+  slot: decodeText(full_slot ?? slot),
+  state: state === "done" ? "done" : "started",
+  text: decodeText(text)
+})
+
+const groupOf = ({ id, owner, partitionKey }: JournalRecord): string => JSON.stringify([owner, partitionKey, id])
+
+/**
+ * Combines the entries of records, in their order. The removals apply first. An entry that is put replaces one of its slot,
+ * except that `started` does not replace `done`.
+ */
+export const combineRecords = (records: ReadonlyArray<JournalRecord>) => {
+  const places = new Map<string, number>()
+  const removals = new Map<string, Removal>()
+  const puts = new Map<string, Put>()
+  for (const [index, record] of records.entries()) {
+    const group = groupOf(record)
+    const place = places.get(group) ?? index
+    places.set(group, place)
+    for (const entry of record.entries) {
+      const key = `${place}:${entry.slot}`
+      if (entry.state === "removed") {
+        removals.set(key, { place, slot: encodeIndexed(entry.slot) })
+        puts.delete(key)
+      } else if (entry.state === "done" || puts.get(key)?.state !== "done") puts.set(key, toRow(place, entry))
+    }
+  }
+  return {
+    /** The place of the update of each record. */
+    places: records.map((record) => places.get(groupOf(record))!),
+    removals: [...removals.values()],
+    puts: [...puts.values()]
+  }
+}
+
+export const createJournal = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  { clustered, integer, text }: Dialect
+): Effect.Effect<void, SqlError> =>
+  Effect.gen(function* () {
+    const { journal, updates } = tableNames(table)
+    yield* sql`ALTER TABLE ${sql(updates)} ADD COLUMN journaled ${integer} NOT NULL DEFAULT 0`
+    yield* sql`CREATE TABLE ${sql(journal)} (
+      update_id ${integer} NOT NULL,
+      slot ${text} NOT NULL,
+      full_slot ${text},
+      state ${text} NOT NULL,
+      text ${text} NOT NULL,
+      PRIMARY KEY (update_id, slot)
+    ) ${clustered}`
+  })
+
+/** What SQLite and PostgreSQL do in the same way with the journals of updates that have one. */
+export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect) => {
+  const journal = sql(tableNames(table).journal)
+
+  return {
+    remove: (ids: ReadonlyArray<string>): Effect.Effect<unknown, SqlError> =>
+      ids.length === 0
+        ? Effect.void
+        : sql`DELETE FROM ${journal} WHERE update_id IN (
+            SELECT r.id FROM ${rows(
+              { id: "bigint" },
+              ids.map((id) => ({ id }))
+            )}
+          )`,
+    /** Gives journals to the updates with the ids `to`. */
+    move: (moves: ReadonlyArray<{ readonly id: string; readonly to: string }>): Effect.Effect<unknown, SqlError> =>
+      moves.length === 0
+        ? Effect.void
+        : sql`UPDATE ${journal} SET update_id = r."to" FROM ${rows({ id: "bigint", to: "bigint" }, moves)}
+            WHERE update_id = r.id`
+  }
+}
