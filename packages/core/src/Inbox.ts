@@ -14,6 +14,7 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as InboxStore from "./InboxStore.ts"
@@ -142,8 +143,10 @@ export class Inbox extends Context.Service<
     readonly close: Effect.Effect<void>
     /** Whether the inbox accepts updates. */
     readonly isOpen: Effect.Effect<boolean>
-    /** Opened when there may be partitions to claim. */
-    readonly wakeUp: Latch.Latch
+    /** Returns the latch of a consumer. It is opened when there may be partitions to claim, until the scope closes. */
+    readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
+    /** Opens the latches of all consumers. */
+    readonly wakeAll: () => void
     /** The duration of leases on partitions. */
     readonly leaseDuration: Duration.Duration
     /** The store of the inbox. */
@@ -182,7 +185,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const deduplicationWindow = Duration.toMillis(options.deduplicationWindow ?? defaults.deduplicationWindow)
   const deadLetterRetention = Duration.toMillis(options.deadLetterRetention ?? defaults.deadLetterRetention)
   const leaseDuration = Duration.fromInputUnsafe(options.leaseDuration ?? defaults.leaseDuration)
-  const wakeUp = Latch.makeUnsafe(false)
+  /** The latches of the consumers. Each closes its own, so that none of them misses what another one was woken for. */
+  const wakeUps = new Set<Latch.Latch>()
+  const wakeAll = (): void => {
+    for (const wakeUp of wakeUps) wakeUp.openUnsafe()
+  }
   let isOpen = true
   /** The last count, plus what this process has added since. */
   let queued = 0
@@ -237,7 +244,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     const now = clock.currentTimeMillisUnsafe()
     return Effect.flatMap(store.enqueue(toBatch(updates, marker, now)), (added) => {
       queued += added
-      wakeUp.openUnsafe()
+      wakeAll()
       metrics.received(updates, added)
       return elapsed(now, cleanedUpAt) < cleanupInterval ? Effect.void : forkCleanup
     })
@@ -270,7 +277,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     receive,
     replay: (id) =>
       Effect.map(store.replay([id]), (count) => {
-        wakeUp.openUnsafe()
+        wakeAll()
         return count > 0
       }),
     marker: store.marker,
@@ -285,7 +292,15 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       isOpen = false
     }),
     isOpen: Effect.sync(() => isOpen),
-    wakeUp,
+    wakeUp: Effect.acquireRelease(
+      Effect.sync(() => {
+        const wakeUp = Latch.makeUnsafe(false)
+        wakeUps.add(wakeUp)
+        return wakeUp
+      }),
+      (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
+    ),
+    wakeAll,
     leaseDuration,
     store
   })

@@ -193,15 +193,15 @@ describe("consumer", () => {
       const latch = yield* Deferred.make<void>()
       const inbox = yield* Inbox.Inbox
       let polls = 0
-      const wakeUp: typeof inbox.wakeUp = {
-        ...inbox.wakeUp,
-        openUnsafe: () => inbox.wakeUp.openUnsafe(),
-        closeUnsafe: () => inbox.wakeUp.closeUnsafe(),
+      const wakeUp: typeof inbox.wakeUp = Effect.map(inbox.wakeUp, (latch) => ({
+        ...latch,
+        openUnsafe: () => latch.openUnsafe(),
+        closeUnsafe: () => latch.closeUnsafe(),
         await: Effect.suspend(() => {
           polls++
-          return inbox.wakeUp.await
+          return latch.await
         })
-      }
+      }))
       const fiber = yield* Updates.run(() => Deferred.await(latch), { concurrency: 1, maxInMemory: 2 }).pipe(
         Effect.provideService(
           Updates.Updates,

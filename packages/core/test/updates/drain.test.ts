@@ -150,6 +150,29 @@ describe("Updates.drain", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
+  it.effect("ends when its last update is handled, although another consumer of the inbox looks for updates", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        claim: (options) => Effect.tap(store.claim(options), () => Effect.sleep("10 millis"))
+      })
+      const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, slow)))
+      yield* Effect.gen(function* () {
+        yield* (yield* Inbox.Inbox).receive([started(1, 1)])
+        const drained = yield* Effect.forkChild(
+          Updates.drain(() => Effect.sleep("5 millis")),
+          { startImmediately: true }
+        )
+        yield* TestClock.adjust("1 milli")
+        const other = Updates.runFrom(yield* Updates.make(Stream.never), () => Effect.void)
+        yield* Effect.forkChild(other, { startImmediately: true })
+        for (let step = 0; step < 100; step++) yield* TestClock.adjust("1 milli")
+        assert.isDefined(drained.pollUnsafe())
+      }).pipe(Effect.provide(Layer.provideMerge(Updates.layer(Stream.empty), inbox)))
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
   it.effect("fails with the error of its source", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Updates.drain(() => Effect.void))

@@ -57,16 +57,15 @@ const open = Effect.fnUntraced(function* <E, R>(
   options: Options<R>
 ) {
   const { maxInMemory, maxUnsettled, perChat } = options
-  const { wakeUp } = inbox
   yield* inbox.open
   const clock = yield* Clock.Clock
   const held = yield* leases.make(inbox)
   const fiber = yield* Effect.forkScoped(source)
-  fiber.addObserver(() => wakeUp.openUnsafe())
+  fiber.addObserver(inbox.wakeAll)
   const emitter = yield* engine.make<E, R>(held, {
     ...options,
     stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
-    onEnd: () => wakeUp.openUnsafe()
+    onEnd: inbox.wakeAll
   })
   yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
   yield* Effect.forkScoped(refreshMetrics(inbox))

@@ -75,7 +75,9 @@ export interface Claimed {
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
  * unavailable.
  */
-export const make = Effect.fnUntraced(function* ({ leaseDuration, store, wakeUp }: Inbox["Service"]) {
+export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
+  const { leaseDuration, store } = inbox
+  const wakeUp = yield* inbox.wakeUp
   const clock = yield* Clock.Clock
   const { isShared } = store
   // Without other processes, no lease has to end before this process does.
