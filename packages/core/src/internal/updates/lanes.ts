@@ -249,7 +249,9 @@ export const makeSelection = () => {
           add(lane)
           break
         }
-        taken.push(lane.emit())
+        // Several updates of a chat are emitted one after the other, so that fewer chats are in memory and in a commit.
+        do taken.push(lane.emit())
+        while (taken.length < count && lane.isReady && !lane.isSuspect)
         add(lane)
       }
       return taken
