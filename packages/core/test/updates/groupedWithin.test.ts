@@ -33,6 +33,28 @@ describe("Deliveries.groupedWithin", () => {
     )
   )
 
+  it.effect("fills its groups while more updates wait than fit into memory, also if they belong to many chats", () =>
+    Effect.gen(function* () {
+      const groups: Array<ReadonlyArray<number>> = []
+      yield* Effect.forkChild(collect(groups), { startImmediately: true })
+      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 60 })
+      assert.deepStrictEqual(
+        groups.map(({ length }) => length),
+        [500, 500, 500, 500]
+      )
+    }).pipe(
+      Effect.provide(
+        within(
+          Inbox.layer(),
+          source(
+            Array.from({ length: 2000 }, (_, index) => started(1 + (index % 100), index)),
+            { stays: true }
+          )
+        )
+      )
+    )
+  )
+
   it.effect("does not delay an update that is handled alone because a process died, and groups the others", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.InboxStore

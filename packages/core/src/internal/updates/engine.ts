@@ -80,6 +80,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   /** How many of them were reported. Updates that have to be alone do not wait for these. */
   let reported = 0
   let isStopping = false
+  let hasRoom = false
 
   const wake = (): void => {
     const waiter = resume
@@ -101,6 +102,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const endLane = (lane: Lane): void => {
     if (!lanes.delete(lane)) return
     inMemory -= lane.updates.length
+    hasRoom = true
+  }
+
+  /** Lets partitions be claimed, once for all lanes that ended together. */
+  const useRoom = (): void => {
+    if (!hasRoom) return
+    hasRoom = false
     options.onEnd()
   }
 
@@ -194,6 +202,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
           selection.add(lane)
         }
       }
+      useRoom()
       dispatch()
     }
     const applied = leases.commit(changes)
@@ -323,6 +332,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     }
     buffer = buffer.filter((queued) => queued.lane !== lane)
     endLane(lane)
+    useRoom()
     dispatch()
   }
 
