@@ -16,6 +16,7 @@ export const Modal = ({
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    dialog.current?.querySelector<HTMLElement>(".form input, .form select, .primary")?.focus()
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }

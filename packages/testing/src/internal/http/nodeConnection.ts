@@ -116,13 +116,17 @@ export interface Connection {
 /** Waits until the client has received what was written, or has closed the connection. */
 const drained = (outgoing: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    const done = () => resume(Effect.void)
-    outgoing.once("drain", done)
-    outgoing.once("close", done)
-    return Effect.sync(() => {
+    const stop = () => {
       outgoing.off("drain", done)
       outgoing.off("close", done)
-    })
+    }
+    const done = () => {
+      stop()
+      resume(Effect.void)
+    }
+    outgoing.on("drain", done)
+    outgoing.on("close", done)
+    return Effect.sync(stop)
   })
 
 /** Writes a response whose body is a stream. The stream is read as fast as the client receives it. */
