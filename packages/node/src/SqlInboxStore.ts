@@ -1,5 +1,6 @@
 /**
- * Stores the queued updates of an inbox in an SQL database, SQLite or PostgreSQL.
+ * Stores an inbox in an SQL database, SQLite or PostgreSQL: its queued updates, and the journals, state and timers of their
+ * handling.
  *
  * @since 0.1.0
  */
@@ -66,14 +67,18 @@ export const make = (
  * - A process that stores an update wakes the others: by `NOTIFY` in PostgreSQL, for which each process that handles updates
  *   keeps one connection of its pool, and by the file system for a SQLite file.
  * - In PostgreSQL, storing, claiming, committing and recording journals take one round trip each. The layer creates
- *   functions for this, beside its tables.
+ *   functions for this, beside its tables. Commits that wait for the same transaction take more if they write the same state
+ *   or change the same timer.
+ * - State and timers are written in the transaction of the commit. PostgreSQL counts timers by its own clock, and SQLite by
+ *   the clock of the process.
  * - The number of updates is counted when the layer is built, and then kept up to date. If you delete rows by hand, the
  *   statistics include them until the next start.
  * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on
  *   `synchronous` in SQLite. The defaults of both are safe. Claims in SQLite do not wait for the disk, because a power failure
  *   ends all leases.
  * - Concurrent writes of a process share transactions.
- * - A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash.
+ * - A partition key, a fingerprint, a scope or name of state, or a name or key of a timer is stored as its beginning and its
+ *   hash if it has more than 400 characters.
  *
  * Fails with a `StoreError` if the database cannot be reached or is neither SQLite nor PostgreSQL.
  *

@@ -12,7 +12,7 @@ import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
 
-const cases = [...InboxSuite.cases, ...InboxSuite.journal]
+const cases = [...InboxSuite.cases, ...InboxSuite.journal, ...InboxSuite.state, ...InboxSuite.timers]
 
 const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
@@ -80,6 +80,8 @@ describe("SqlInboxStore with SQLite", () => {
           "bot_inbox_markers",
           "bot_inbox_migrations",
           "bot_inbox_partitions",
+          "bot_inbox_states",
+          "bot_inbox_timers",
           "bot_inbox_updates"
         ]
       )
@@ -110,7 +112,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
-      ["updates", "partitions", "fingerprints", "markers", "journal"],
+      ["updates", "partitions", "fingerprints", "markers", "journal", "states", "timers"],
       (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
     ).pipe(Effect.andThen(sql`UPDATE ${sql(`${prefix}_inbox_counts`)} SET queued = 0, dead_letters = 0`))
   )

@@ -1,4 +1,5 @@
 import { QueuedUpdate } from "@colloquy/core"
+import type { StateKey, TimerChange } from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
@@ -24,6 +25,12 @@ const owners = ["one", "a|b", "1,2|one"]
 
 /** The last one is longer than what databases index. */
 const slots = ["a", "\0b", `${"long ".repeat(200)}🙂`]
+
+const stateKeys: ReadonlyArray<StateKey> = ["chat:1", "chat:1/user:2", "user:2", "user:22", "bot"].flatMap((scope) =>
+  ["cart", "\0 other"].map((name) => ({ scope, name }))
+)
+
+const nameOf = ({ name, scope }: StateKey) => `${name} of ${scope}`
 
 /** What a claim returned, with fingerprints instead of the ids, which are different in each store. */
 const describeClaim = (partitions: ReadonlyArray<InboxStore.Partition>) =>
@@ -52,6 +59,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     /** The ids of an update in both stores, by fingerprint. */
     const ids = new Map<string, { readonly stored: string; readonly inMemory: string }>()
     const seen: Array<{ readonly key: string; readonly fingerprints: ReadonlyArray<string> }> = []
+    const hasHandling = store.journal !== undefined && store.state !== undefined && store.timers !== undefined
     let count = 0
     let hasExpired = false
 
@@ -66,6 +74,83 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
 
     const idOf = (fingerprint: string, isMemory: boolean): string =>
       isMemory ? ids.get(fingerprint)!.inMemory : ids.get(fingerprint)!.stored
+
+    /** The revisions in both stores as they were read last, which may be long ago. */
+    const revisions = new Map<string, { readonly stored: string | undefined; readonly inMemory: string | undefined }>()
+
+    const readState = Effect.suspend(() => {
+      const keys = some(stateKeys)
+      return Effect.map(
+        both((store) => store.state!.get(keys)),
+        ([stored, inMemory]) => {
+          const describe = (values: typeof stored) =>
+            values.map((value) => value && { ...value, revision: value.revision.length > 0 })
+          assert.deepStrictEqual(describe(stored), describe(inMemory))
+          keys.forEach((key, index) =>
+            revisions.set(nameOf(key), { stored: stored[index]?.revision, inMemory: inMemory[index]?.revision })
+          )
+        }
+      )
+    })
+
+    const writesOf = () => {
+      const changes = Array.from({ length: random(3) }, () => ({
+        key: pick(stateKeys),
+        value:
+          random(4) === 0
+            ? undefined
+            : { text: `${count++}\0`, version: random(3), expiresAt: random(2) === 0 ? undefined : now + random(9) }
+      }))
+      return (isMemory: boolean) =>
+        changes.map(({ key, value }) => {
+          const revision = revisions.get(nameOf(key))
+          return { ...key, value, expected: isMemory ? revision?.inMemory : revision?.stored }
+        })
+    }
+
+    /** Timers that are due, each at another time, and others that never are. */
+    const timersOf = () =>
+      Array.from({ length: random(3) }, (): TimerChange => {
+        const index = count++
+        const set = {
+          due: random(3) === 0 ? { after: 10 ** 12 } : { at: index - 10 ** 9 },
+          partitionKey: `chat ${random(4)}`,
+          fingerprint: `u${index}`,
+          text: `{"timer":${index}}`
+        }
+        return { name: pick(["reminder", "\0 other"]), key: `${random(3)}`, set: random(4) === 0 ? undefined : set }
+      })
+
+    const changeState = Effect.suspend(() => {
+      const writes = writesOf()
+      return Effect.andThen(
+        readState,
+        same((store, isMemory) => store.state!.write(writes(isMemory)))
+      )
+    })
+
+    const pageState = Effect.suspend(() => {
+      const { name } = pick(stateKeys)
+      const page = { name, after: pick([undefined, "chat:1", "user:2"]), limit: 10 }
+      return same((store) =>
+        Effect.map(store.state!.page(page), (values) => values.map(({ revision: _, ...value }) => value))
+      )
+    })
+
+    const removeState = Effect.suspend(() => {
+      const before = now + random(9)
+      return random(3) === 0
+        ? same((store) => store.state!.forget("user:2"))
+        : same((store) => store.state!.cleanup(before))
+    })
+
+    const changeTimers = Effect.suspend(() => {
+      const changes = timersOf()
+      return Effect.andThen(
+        same((store) => store.timers!.change(changes)),
+        same((store) => Effect.map(store.timers!.untilNext, (wait) => wait && wait > 0))
+      )
+    })
 
     const enqueue = Effect.suspend(() => {
       const updates = Array.from({ length: 1 + random(6) }, () => {
@@ -83,7 +168,8 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         leaseDuration: isShort ? 0 : hour,
         maxPartitions: hasExpired ? 100 : random(4),
         maxUpdates: 1 + random(6),
-        begin: random(3)
+        begin: random(3),
+        maxTimers: hasHandling ? random(4) : 0
       }
       const [stored, inMemory] = yield* both((store) => store.claim(request))
       assert.deepStrictEqual(describeClaim(stored), describeClaim(inMemory))
@@ -111,17 +197,21 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           })),
           failed: some(some(fingerprints)),
           begun: some(fingerprints),
-          release: random(3) === 0
+          release: random(3) === 0,
+          writes: hasHandling && random(3) === 0 ? writesOf() : () => [],
+          timers: hasHandling && random(3) === 0 ? timersOf() : []
         }
       })
       return same((store, isMemory) =>
         store.commit(
-          commits.map(({ begun, completed, failed, key, owner, release }) => ({
+          commits.map(({ begun, completed, failed, key, owner, release, timers, writes }) => ({
             owner,
             partitionKey: key,
             completed: completed.map(({ failure, fingerprint }) => ({ id: idOf(fingerprint, isMemory), failure })),
             failed: failed.map((fingerprint) => idOf(fingerprint, isMemory)),
             begun: begun.map((fingerprint) => idOf(fingerprint, isMemory)),
+            writes: writes(isMemory),
+            timers,
             release
           }))
         )
@@ -129,7 +219,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     })
 
     const record = Effect.suspend(() => {
-      if (seen.length === 0 || store.journal === undefined) return Effect.void
+      if (seen.length === 0) return Effect.void
       const records = Array.from({ length: 1 + random(4) }, () => {
         const { fingerprints, key } = seen[Math.max(0, seen.length - 1 - random(3))]!
         const entries = Array.from({ length: random(4) }, () => ({
@@ -168,24 +258,12 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       })
     })
 
-    const operations = [
-      enqueue,
-      enqueue,
-      claim,
-      claim,
-      claim,
-      commit,
-      commit,
-      commit,
-      commit,
-      record,
-      record,
-      record,
-      renew,
-      release
-    ]
+    const handling = [record, record, record, changeState, readState, pageState, removeState, changeTimers]
+    const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
     for (let step = 0; step < steps; step++) {
-      yield* random(20) === 0 ? changeDeadLetters : pick(operations)
+      yield* random(20) === 0
+        ? changeDeadLetters
+        : pick<Effect.Effect<void, unknown>>(hasHandling && random(3) === 0 ? handling : operations)
       yield* same((store) => Effect.map(store.stats, ({ deadLetters, queued }) => [queued, deadLetters]))
     }
     // What is left comes once, in order.

@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
-import { createRecord } from "../journal/pgJournals.ts"
+import type { Fragment } from "effect/sql/Statement"
+import { createWrite } from "../state/pgStates.ts"
+import { createChange, createMove } from "../timers/pgTimers.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
 /**
@@ -10,8 +12,17 @@ import { countSlots, tableNames } from "./sqlTables.ts"
 export const functionNames = (table: string) => ({
   claim: `${table}_claim_2`,
   commit: `${table}_commit_2`,
-  record: `${table}_record_1`
+  record: `${table}_record_1`,
+  writeState: `${table}_write_state_1`,
+  changeTimers: `${table}_change_timers_1`,
+  moveTimers: `${table}_move_timers_1`
 })
+
+export const functionSettings = (sql: SqlClient.SqlClient): Fragment =>
+  sql.literal(
+    "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off " +
+      "SET enable_hashjoin = off SET enable_mergejoin = off"
+  )
 
 /**
  * Creates the functions that claim and commit in one round trip. They are functions, not statements, because each statement
@@ -24,15 +35,16 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
     const [updates, partitions, counts, journal] = [names.updates, names.partitions, names.counts, names.journal].map(
       (name) => sql(name)
     )
-    const { claim, commit, record } = functionNames(table)
-    const settings = sql.literal(
-      "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off " +
-        "SET enable_hashjoin = off SET enable_mergejoin = off"
-    )
+    const { changeTimers, claim, commit, moveTimers, writeState } = functionNames(table)
+    const settings = functionSettings(sql)
+    yield* createWrite(sql, table, writeState, settings)
+    yield* createChange(sql, table, changeTimers, settings)
+    yield* createMove(sql, table, moveTimers, settings)
 
     yield* sql`
       CREATE FUNCTION ${sql(claim)}(
-        claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint
+        claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint,
+        max_timers bigint
       ) RETURNS TABLE (
         id bigint, partition_key text, fingerprint text, received_at bigint, "text" text, attempts bigint, crashes bigint,
         journal text
@@ -43,6 +55,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         keys text[];
         crashed text;
       BEGIN
+        IF max_timers > 0 THEN PERFORM ${sql(moveTimers)}(max_timers); END IF;
         LOOP
           now_at := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
           WITH expired AS (
@@ -97,10 +110,14 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
 
     yield* sql`
       CREATE FUNCTION ${sql(commit)}(
-        committer text, changes json, failures json, deaths json, OUT lost text, OUT is_free boolean
+        committer text, changes json, failures json, deaths json, writes json, timers json,
+        OUT lost text, OUT conflicting text, OUT is_free boolean
       ) ${settings} AS $function$
       DECLARE
         held text[];
+        omitted text[];
+        repeated text[];
+        conflicts text[];
         acknowledged bigint := 0;
         journaled bigint[];
         dead bigint := 0;
@@ -111,23 +128,48 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           WHERE p.owner = committer AND p.partition_key IN (SELECT r.k FROM json_to_recordset(changes) AS r(k text))
           ORDER BY p.partition_key FOR UPDATE
         ) AS l;
-        IF COALESCE(cardinality(held), 0) < json_array_length(changes) THEN
-          held := COALESCE(held, '{}');
-          lost := (
-            SELECT json_agg(r.k)::text FROM json_to_recordset(changes) AS r(k text) WHERE r.k <> ALL (held)
+        held := COALESCE(held, '{}');
+        omitted := '{}';
+        IF cardinality(held) < json_array_length(changes) THEN
+          omitted := ARRAY(SELECT r.k FROM json_to_recordset(changes) AS r(k text) WHERE r.k <> ALL (held));
+          lost := array_to_json(omitted)::text;
+        END IF;
+        IF writes IS NOT NULL OR timers IS NOT NULL THEN
+          repeated := ARRAY(
+            SELECT r.k FROM json_to_recordset(changes) AS r(k text, c text) WHERE EXISTS (
+              SELECT FROM unnest(string_to_array(r.c, ',')::bigint[]) AS i WHERE NOT EXISTS (
+                SELECT FROM ${updates} AS u WHERE u.id = i AND u.partition_key = r.k AND u.failed_at IS NULL
+              )
+            )
+          ) || omitted;
+          writes := (
+            SELECT json_agg(w) FROM json_array_elements(writes) AS w WHERE w ->> 'k' <> ALL (repeated)
           );
+          IF writes IS NOT NULL THEN
+            conflicts := ${sql(writeState)}(writes);
+            IF conflicts IS NOT NULL THEN
+              conflicting := array_to_json(conflicts)::text;
+              omitted := omitted || conflicts;
+              repeated := repeated || conflicts;
+            END IF;
+          END IF;
+          timers := (
+            SELECT json_agg(t) FROM json_array_elements(timers) AS t WHERE t ->> 'k' <> ALL (repeated)
+          );
+        END IF;
+        IF cardinality(omitted) > 0 THEN
           changes := (
             SELECT json_agg(row_to_json(r)) FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int)
-            WHERE r.k = ANY (held)
+            WHERE r.k <> ALL (omitted)
           );
           failures := (
             SELECT json_agg(row_to_json(r)) FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
-            WHERE r.k = ANY (held)
+            WHERE r.k <> ALL (omitted)
           );
           deaths := (
             SELECT json_agg(row_to_json(r))
             FROM json_to_recordset(deaths) AS r(k text, id bigint, error text, attempts bigint, failed_at bigint)
-            WHERE r.k = ANY (held)
+            WHERE r.k <> ALL (omitted)
           );
           IF changes IS NULL THEN RETURN; END IF;
         END IF;
@@ -164,12 +206,11 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           UPDATE ${partitions} AS p SET owner = NULL, lease_until = 0, begun = '', head_id = rest.head_id
           FROM rest WHERE p.partition_key = rest.k AND rest.head_id IS NOT NULL RETURNING p.partition_key
         ) SELECT count(*) > 0 INTO is_free FROM freed;
+        IF timers IS NOT NULL THEN PERFORM ${sql(changeTimers)}(timers); END IF;
         IF acknowledged + dead > 0 THEN
           UPDATE ${counts} AS c SET queued = c.queued - acknowledged - dead, dead_letters = c.dead_letters + dead
           WHERE c.slot = pg_backend_pid() % ${sql.literal(String(countSlots))};
         END IF;
       END
       $function$`
-
-    yield* createRecord(sql, table, record, settings)
   })

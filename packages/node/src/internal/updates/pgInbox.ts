@@ -1,12 +1,17 @@
-import type { Batch, Claim, Commit } from "@colloquy/core/InboxStore"
+import type { Batch, Claim, CommitResult } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as pgJournals from "../journal/pgJournals.ts"
+import * as pgStates from "../state/pgStates.ts"
+import * as sqlStates from "../state/sqlStates.ts"
 import type { Dialect } from "../stores/sql.ts"
+import * as pgTimers from "../timers/pgTimers.ts"
+import * as sqlTimers from "../timers/sqlTimers.ts"
 import { functionNames } from "./pgFunctions.ts"
-import { changesOf, type PartitionChange } from "./sqlCommits.ts"
+import { changesOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
+import { isId } from "../stores/values.ts"
 import { candidatesOf, duplicatesSinceOf, markersOf, toBegun, toPartitions } from "./sqlRows.ts"
 import { countSlots, type QueuedRow, tableNames } from "./sqlTables.ts"
 
@@ -24,13 +29,20 @@ const inputColumns = {
 
 const toJson = (rows: ReadonlyArray<object>): string | null => (rows.length === 0 ? null : JSON.stringify(rows))
 
-/** A change as `commit` reads it: key, acknowledged, decided, begun, and whether the partition is released. */
-const toChangeRow = ({ acknowledged, begun, decided, isReleased, partition_key }: PartitionChange) => ({
+/**
+ * A change as `commit` reads it: key, acknowledged, decided, begun, whether the partition is released, and the
+ * updates that must be queued for its state and timers to apply.
+ */
+const toChangeRow = (
+  { acknowledged, begun, decided, isReleased, partition_key }: PartitionChange,
+  completed: string | undefined
+) => ({
   k: partition_key,
   a: acknowledged.join(","),
   d: toBegun(decided),
   b: toBegun(begun),
-  x: isReleased ? 1 : 0
+  x: isReleased ? 1 : 0,
+  c: completed
 })
 
 const isKeys = (value: unknown): value is ReadonlyArray<string> => Array.isArray(value)
@@ -38,6 +50,56 @@ const isKeys = (value: unknown): value is ReadonlyArray<string> => Array.isArray
 const keysOf = (json: string | null): ReadonlySet<string> => {
   const keys: unknown = json === null ? [] : JSON.parse(json)
   return new Set(isKeys(keys) ? keys : [])
+}
+
+/** What the calls of a function compare before they change anything. Each of them may occur in one commit of a call. */
+const subjectsOf = ({ commit: { timers = [], writes = [] } }: Located): ReadonlyArray<string> => [
+  ...writes.map((write) => `state ${sqlStates.identify(write)}`),
+  ...timers.map((timer) => `timer ${sqlTimers.identify(timer)}`)
+]
+
+/**
+ * Divides commits into lists that are applied one after the other. In a list, a commit that writes state or changes timers is
+ * the only one of its partition, and no two commits concern the same state or timer. Mostly, there is one list.
+ */
+const roundsOf = (commits: ReadonlyArray<Located>): ReadonlyArray<ReadonlyArray<Located>> => {
+  if (!commits.some(({ commit }) => isHandled(commit))) return [commits]
+  const rounds: Array<Array<Located>> = []
+  let round: Array<Located> = []
+  const partitions = new Map<string, boolean>()
+  const subjects = new Set<string>()
+  for (const located of commits) {
+    const concerned = subjectsOf(located)
+    const handled = isHandled(located.commit)
+    const before = partitions.get(located.partition_key)
+    const isNext =
+      round.length === 0 ||
+      before === true ||
+      (before === false && handled) ||
+      concerned.some((subject) => subjects.has(subject))
+    if (isNext) {
+      round = []
+      rounds.push(round)
+      partitions.clear()
+      subjects.clear()
+    }
+    round.push(located)
+    partitions.set(located.partition_key, handled)
+    for (const subject of concerned) subjects.add(subject)
+  }
+  return rounds
+}
+
+/** The state and timers of a commit, unless an update that it completes cannot be queued. */
+const partsOf = ({ commit, partition_key }: Located) => {
+  const { completed, timers = [], writes = [] } = commit
+  return completed.every(({ id }) => isId(id))
+    ? {
+        completed: [[partition_key, completed.map(({ id }) => id).join(",")] as const],
+        writes: pgStates.toWriteRows(partition_key, writes),
+        timers: pgTimers.toTimerRows(partition_key, timers)
+      }
+    : { completed: [], writes: [], timers: [] }
 }
 
 /** The operations of the inbox in PostgreSQL, each in one round trip. */
@@ -95,38 +157,72 @@ export const make = (
     })
   }
 
-  const claim = ({ begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim) =>
+  const claim = ({ begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }: Claim) =>
     Effect.map(
       sql<QueuedRow & { journal: string | null }>`
         SELECT * FROM ${sql(functions.claim)}(
-          ${owner}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}
+          ${owner}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}, ${maxTimers}
         )`,
       (rows) => toPartitions(rows, pgJournals.journalsOf(rows))
     )
 
-  const commitOf = (owner: string, changes: ReadonlyArray<PartitionChange>) =>
-    Effect.map(
-      sql<{ lost: string | null; is_free: boolean }>`
+  const commitOf = (owner: string, changes: ReadonlyArray<PartitionChange>, handled: ReadonlyArray<Located>) => {
+    const parts = handled.map(partsOf)
+    const completed = new Map(parts.flatMap(({ completed }) => completed))
+    return Effect.map(
+      sql<{ lost: string | null; conflicting: string | null; is_free: boolean }>`
         SELECT * FROM ${sql(functions.commit)}(
-          ${owner}, ${JSON.stringify(changes.map(toChangeRow))}::json,
+          ${owner},
+          ${JSON.stringify(changes.map((change) => toChangeRow(change, completed.get(change.partition_key))))}::json,
           ${toJson(changes.flatMap(({ failures }) => failures.map(({ partition_key, ...row }) => ({ k: partition_key, ...row }))))}::json,
-          ${toJson(changes.flatMap(({ deaths }) => deaths.map(({ partition_key, ...row }) => ({ k: partition_key, ...row }))))}::json
+          ${toJson(changes.flatMap(({ deaths }) => deaths.map(({ partition_key, ...row }) => ({ k: partition_key, ...row }))))}::json,
+          ${toJson(parts.flatMap(({ writes }) => writes))}::json,
+          ${toJson(parts.flatMap(({ timers }) => timers))}::json
         )`,
-      ([{ is_free, lost }]) => ({ lost: keysOf(lost), isFree: is_free })
+      ([{ conflicting, is_free, lost }]) => ({
+        lost: keysOf(lost),
+        conflicting: keysOf(conflicting),
+        isFree: is_free
+      })
     )
+  }
 
-  const commit = (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string) => {
-    const { changes, resultsOf } = changesOf(commits, ownerOf)
-    const byOwner = Map.groupBy(changes, ({ owner }) => owner)
-    const each = Effect.forEach(byOwner, ([owner, changes]) => commitOf(owner, changes))
-    return Effect.map(byOwner.size > 1 ? transaction(each) : each, (outcomes) => {
-      const lost = new Map([...byOwner.keys()].map((owner, index) => [owner, outcomes[index].lost]))
+  const commitRound = (commits: ReadonlyArray<Located>) => {
+    const { changes, decisions } = changesOf(commits)
+    const byOwner = [...Map.groupBy(changes, ({ owner }) => owner)]
+    const handled = Map.groupBy(
+      commits.filter(({ commit }) => isHandled(commit)),
+      ({ owner }) => owner
+    )
+    const each = Effect.forEach(byOwner, ([owner, changes]) => commitOf(owner, changes, handled.get(owner) ?? []))
+    return Effect.map(byOwner.length > 1 ? transaction(each) : each, (outcomes) => {
+      const byName = new Map(byOwner.map(([owner], index) => [owner, outcomes[index]]))
       return {
-        results: resultsOf(({ owner, partition_key }) => lost.get(owner)?.has(partition_key) === false),
+        results: decisions.map(({ change, result }): CommitResult => {
+          const outcome = byName.get(change.owner)
+          if (result !== "applied" || outcome?.lost.has(change.partition_key) !== false) return "leaseLost"
+          return outcome.conflicting.has(change.partition_key) ? "stateConflict" : "applied"
+        }),
         isFree: outcomes.some(({ isFree }) => isFree)
       }
     })
   }
 
-  return { enqueue, claim, commit, record: pgJournals.makeRecord(sql, functions.record) }
+  const commit: Engine["commit"] = (commits, ownerOf) => {
+    const rounds = roundsOf(locate(commits, ownerOf))
+    if (rounds.length === 1) return commitRound(rounds[0])
+    return Effect.map(transaction(Effect.forEach(rounds, commitRound)), (outcomes) => ({
+      results: outcomes.flatMap(({ results }) => results),
+      isFree: outcomes.some(({ isFree }) => isFree)
+    }))
+  }
+
+  return {
+    enqueue,
+    claim,
+    commit,
+    record: pgJournals.makeRecord(sql, functions.record),
+    writeState: pgStates.makeWrite(sql, functions.writeState),
+    changeTimers: pgTimers.makeChange(sql, functions.changeTimers)
+  }
 }

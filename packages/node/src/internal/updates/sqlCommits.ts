@@ -70,26 +70,44 @@ const addTo = (
   if (release) change.isReleased = true
 }
 
+/** A commit with its owner and partition as they are stored. */
+export interface Located {
+  readonly commit: Commit
+  readonly owner: string
+  readonly partition_key: string
+}
+
+export const locate = (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string): ReadonlyArray<Located> =>
+  commits.map((commit) => ({
+    commit,
+    owner: ownerOf(commit.owner),
+    partition_key: encodeIndexed(commit.partitionKey)
+  }))
+
+/** Whether a commit writes state or changes timers. */
+export const isHandled = ({ timers = [], writes = [] }: Commit): boolean => writes.length > 0 || timers.length > 0
+
 /**
- * Combines the commits of one transaction: a change for each partition and owner. The owner of each partition is compared
- * once, when its row is locked, and decides about all its commits.
+ * Combines the commits of one transaction: a change for each partition and owner. `decide` is called for each commit in order,
+ * with the updates of the partition that the commits before it complete. What it refuses is not part of a change. Without it,
+ * all commits are accepted, except those after the release of their partition.
  */
-export const changesOf = (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string) => {
+export const changesOf = (
+  commits: ReadonlyArray<Located>,
+  decide: (commit: Located, completed: ReadonlySet<string>) => CommitResult = () => "applied"
+) => {
   const changes = new Map<string, ReturnType<typeof makeChange>>()
-  const decisions = commits.map((commit) => {
-    const owner = ownerOf(commit.owner)
-    const partition_key = encodeIndexed(commit.partitionKey)
+  const decisions = commits.map((located): { readonly change: PartitionChange; readonly result: CommitResult } => {
+    const { commit, owner, partition_key } = located
     const name = JSON.stringify([partition_key, owner])
     const change = changes.get(name) ?? makeChange(partition_key, owner)
-    changes.set(name, change)
-    const isAfterRelease = change.isReleased
-    if (!isAfterRelease) addTo(change, commit)
-    return { change, isAfterRelease }
+    const result = change.isReleased ? "leaseLost" : decide(located, change.completed)
+    if (result === "applied") {
+      changes.set(name, change)
+      addTo(change, commit)
+    }
+    return { change, result }
   })
   const all: ReadonlyArray<PartitionChange> = [...changes.values()]
-  return {
-    changes: all,
-    resultsOf: (isHeld: (change: PartitionChange) => boolean): ReadonlyArray<CommitResult> =>
-      decisions.map(({ change, isAfterRelease }) => (!isAfterRelease && isHeld(change) ? "applied" : "leaseLost"))
-  }
+  return { changes: all, decisions }
 }

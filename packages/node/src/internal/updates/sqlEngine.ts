@@ -1,4 +1,4 @@
-import type { JournalRecord, RecordResult } from "@colloquy/core/HandlingStore"
+import type { JournalRecord, RecordResult, StateWrite, TimerChange } from "@colloquy/core/HandlingStore"
 import type { Batch, Claim, Commit, CommitResult, Partition } from "@colloquy/core/InboxStore"
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,7 +17,8 @@ export interface Engine {
   readonly claim: (claim: Claim, now: number) => Effect.Effect<ReadonlyArray<Partition>, SqlError>
   readonly commit: (
     commits: ReadonlyArray<Commit>,
-    ownerOf: (owner: string) => string
+    ownerOf: (owner: string) => string,
+    now: number
   ) => Effect.Effect<
     {
       readonly results: ReadonlyArray<CommitResult>
@@ -30,4 +31,6 @@ export interface Engine {
     records: ReadonlyArray<JournalRecord>,
     ownerOf: (owner: string) => string
   ) => Effect.Effect<ReadonlyArray<RecordResult>, SqlError>
+  readonly writeState: (writes: ReadonlyArray<StateWrite>) => Effect.Effect<boolean, SqlError>
+  readonly changeTimers: (changes: ReadonlyArray<TimerChange>, now: number) => Effect.Effect<void, SqlError>
 }

@@ -6,18 +6,18 @@ import * as Exit from "effect/Exit"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Fragment } from "effect/sql/Statement"
-import * as sqlJournals from "../journal/sqlJournals.ts"
 import { beginNotDurable } from "../sqlite/database.ts"
+import * as sqlStates from "../state/sqlStates.ts"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
-import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
+import { decodeBigInt, decodeText, encodeIndexed } from "../stores/values.ts"
+import * as sqlTimers from "../timers/sqlTimers.ts"
 import * as pgInbox from "./pgInbox.ts"
 import * as pgWakeUps from "./pgWakeUps.ts"
 import * as ProcessLock from "./processLock.ts"
 import * as sqliteInbox from "./sqliteInbox.ts"
 import * as sqliteWakeUps from "./sqliteWakeUps.ts"
-import { type DeadLetterRow, toDeadLetter, toIdRows, toKeyRows } from "./sqlRows.ts"
+import * as sqlDeadLetters from "./sqlDeadLetters.ts"
 import { migrations } from "./sqlSchema.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
@@ -29,20 +29,19 @@ interface Options {
 }
 
 /**
- * The store on SQLite or PostgreSQL. Locks are always taken in the same order (fingerprints, partitions by key, updates,
- * journals, markers and counts), so that transactions do not deadlock. A transaction that adds updates to a partition or ends its lease
- * holds the lock of the partition. Therefore an empty partition can be deleted safely.
+ * The store on SQLite or PostgreSQL. Locks are always taken in the same order (fingerprints, partitions by key, state by name
+ * and scope, updates, journals, timers, markers and counts), so that transactions do not deadlock. A transaction that adds
+ * updates to a partition or ends its lease holds the lock of the partition. Therefore an empty partition can be deleted safely.
  */
 export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: Options) {
   const { migrate, sql, toStoreError, dialect, ...common } = yield* makeStore({ store: "inbox", prefix, migrations })
-  const { lock, lockFree, rows } = dialect
+  const { lock, lockFree } = dialect
   const table = tableNames(common.table)
   const updates = sql(table.updates)
   const partitions = sql(table.partitions)
   const fingerprints = sql(table.fingerprints)
   const counts = sql(table.counts)
   const isPg = dialect.name === "pg"
-  const journals = sqlJournals.make(sql, common.table, dialect)
 
   const inTransaction = <A>(
     effect: Effect.Effect<A, SqlError>,
@@ -132,13 +131,8 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     <A>(effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StoreError> =>
       isPg ? operation(name)(retryConflicts(effect)) : transaction(name, begin)(effect)
 
-  const now = Effect.clockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe()))
-
-  const keysIn = (keys: ReadonlyArray<string>): Fragment =>
-    sql`(SELECT r.partition_key FROM ${rows({ partition_key: "text" }, toKeyRows(keys))})`
-
-  const idsIn = (ids: ReadonlyArray<{ readonly id: string }>): Fragment =>
-    sql`(SELECT r.id FROM ${rows({ id: "bigint" }, ids)})`
+  const atTime = <A, E>(use: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.clockWith((clock) => use(clock.currentTimeMillisUnsafe()))
 
   /** The partitions of an owner, locked in the order in which all transactions lock them. */
   const heldBy = (owner: string) => sql`
@@ -152,7 +146,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     UPDATE ${partitions} SET lease_until = ${dialect.now(clock)} + ${leaseDuration}
     WHERE partition_key IN (SELECT partition_key FROM held) RETURNING partition_key`
 
-  const release = Effect.fnUntraced(function* (owner: string) {
+  const release = Effect.fnUntraced(function* (owner: string, clock: number) {
     const held = yield* sql<{ partition_key: string }>`
       ${heldBy(owner)}
       UPDATE ${partitions} SET begun = '' WHERE partition_key IN (SELECT partition_key FROM held) RETURNING partition_key`
@@ -164,7 +158,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       begun: [],
       release: true
     }))
-    return commits.length === 0 ? false : (yield* engine.commit(commits, ownerOf)).isFree
+    return commits.length === 0 ? false : (yield* engine.commit(commits, ownerOf, clock)).isFree
   })
 
   /** Ends the leases of a process that is gone. What it has begun is counted by the next claim. */
@@ -178,7 +172,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       const claimed = Effect.suspend(() => {
         if (processLock !== undefined) gone.push(...processLock.findGone())
         const ended = Effect.forEach(gone, ({ id }) => endLeasesOf(id), { discard: true })
-        const claimed = Effect.flatMap(now, (now) => engine.claim({ ...options, owner: ownerOf(options.owner) }, now))
+        const claimed = atTime((now) => engine.claim({ ...options, owner: ownerOf(options.owner) }, now))
         return gone.length === 0 ? claimed : Effect.andThen(ended, claimed)
       })
       return Effect.onExit(statement("claim", beginNotDurable)(claimed), (exit) =>
@@ -204,78 +198,25 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
   const marker = (source: string) =>
     sql<{ value: string }>`SELECT value FROM ${sql(table.markers)} WHERE source = ${encodeIndexed(source)}`
 
-  const deadLetters = (after: string, limit: number) => sql<DeadLetterRow>`
-    SELECT id, partition_key, fingerprint, received_at, text, error, attempts, failed_at FROM ${updates}
-    WHERE failed_at IS NOT NULL AND id > ${BigInt(after)} ORDER BY id LIMIT ${limit}`
-
-  const replay = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
-    const found = yield* sql<{ id: number | bigint; partition_key: string; journaled: number | bigint }>`
-      SELECT id, partition_key, journaled FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
-    if (found.length === 0) return 0
-    const replayed = idsIn(found.map(({ id }) => ({ id: String(id) })))
-    const added = yield* sql<{ id: number | bigint }>`
-      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts, journaled)
-      SELECT fingerprint, partition_key, received_at, text, attempts, journaled FROM ${updates}
-      WHERE id IN ${replayed} ORDER BY id RETURNING id`
-    // The new ids are in the order of the old ones.
-    const newIds = added.map(({ id }) => Number(id)).sort((a, b) => a - b)
-    yield* journals.move(
-      found.flatMap(({ id, journaled }, index) =>
-        Number(journaled) === 0 ? [] : [{ id: String(id), to: String(newIds[index]) }]
-      )
-    )
-    yield* sql`DELETE FROM ${updates} WHERE id IN ${replayed}`
-    yield* sql`
-      INSERT INTO ${partitions} AS p (partition_key, head_id)
-      SELECT u.partition_key, min(u.id) FROM ${updates} AS u
-      WHERE u.failed_at IS NULL AND u.partition_key IN ${keysIn(found.map(({ partition_key }) => partition_key))}
-      GROUP BY u.partition_key ORDER BY u.partition_key
-      ON CONFLICT (partition_key) DO UPDATE SET head_id = COALESCE(p.head_id, excluded.head_id)`
-    yield* count(found.length, -found.length)
-    return found.length
-  })
-
-  interface Dropped {
-    readonly id: number | bigint
-    readonly journaled: number | bigint
-  }
-
-  const forgetDropped = Effect.fnUntraced(function* (dropped: ReadonlyArray<Dropped>) {
-    yield* journals.remove(dropped.flatMap(({ id, journaled }) => (Number(journaled) === 0 ? [] : [String(id)])))
-    if (dropped.length > 0) yield* count(0, -dropped.length)
-  })
-
-  const drop = Effect.fnUntraced(function* (ids: ReadonlyArray<{ readonly id: string }>) {
-    const dropped = yield* sql<Dropped>`
-      DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id, journaled`
-    yield* forgetDropped(dropped)
-    return dropped.length
-  })
-
-  const limit = sql.literal(`LIMIT ${cleanupChunk}`)
-
-  const dropOld = Effect.fnUntraced(function* (failedBefore: number) {
-    const dropped = yield* sql<Dropped>`
-      DELETE FROM ${updates} WHERE id IN (
-        SELECT id FROM ${updates} WHERE failed_at < ${failedBefore} ${limit} ${lockFree}
-      ) RETURNING id, journaled`
-    yield* forgetDropped(dropped)
-    return dropped.length
-  })
+  const deadLetters = sqlDeadLetters.make(sql, common.table, dialect, count)
+  const states = sqlStates.make(sql, common.table, dialect)
+  const untilNext = sqlTimers.untilNext(sql, common.table, dialect)
 
   const forgetOld = (seenBefore: number) =>
     Effect.map(
       sql`
         DELETE FROM ${fingerprints} WHERE fingerprint IN (
-          SELECT fingerprint FROM ${fingerprints} WHERE seen_at < ${seenBefore} ${limit} ${lockFree}
+          SELECT fingerprint FROM ${fingerprints} WHERE seen_at < ${seenBefore} LIMIT ${cleanupChunk} ${lockFree}
         ) RETURNING seen_at`,
       (forgotten) => forgotten.length
     )
 
-  const inChunks = (chunk: Effect.Effect<number, SqlError>) =>
-    Effect.repeat(Effect.tap(transaction("cleanup")(chunk), Effect.yieldNow), {
-      while: (deleted) => deleted === cleanupChunk
-    })
+  const inChunks = (name: string, chunk: Effect.Effect<number, SqlError>) =>
+    Effect.asVoid(
+      Effect.repeat(Effect.tap(transaction(name)(chunk), Effect.yieldNow), {
+        while: (deleted) => deleted === cleanupChunk
+      })
+    )
 
   const waking = <A extends { readonly isFree: boolean }>(effect: Effect.Effect<A, StoreError>) =>
     Effect.map(effect, (result) => {
@@ -292,19 +233,18 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       commits.length === 0
         ? Effect.succeed([])
         : Effect.map(
-            waking(statement("commit")(Effect.suspend(() => engine.commit(commits, ownerOf)))),
+            waking(statement("commit")(atTime((now) => engine.commit(commits, ownerOf, now)))),
             ({ results }) => results
           ),
     renew: (owner, leaseDuration) =>
-      Effect.map(
-        statement("renew", beginNotDurable)(Effect.flatMap(now, (now) => renew(owner, leaseDuration, now))),
-        (held) => held.map(({ partition_key }) => decodeText(partition_key))
+      Effect.map(statement("renew", beginNotDurable)(atTime((now) => renew(owner, leaseDuration, now))), (held) =>
+        held.map(({ partition_key }) => decodeText(partition_key))
       ),
     release: (owner) =>
       Effect.asVoid(
         waking(
           Effect.map(
-            transaction("release", isPg ? undefined : beginNotDurable)(Effect.suspend(() => release(owner))),
+            transaction("release", isPg ? undefined : beginNotDurable)(atTime((now) => release(owner, now))),
             (isFree) => ({ isFree })
           )
         )
@@ -321,19 +261,36 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
           row === undefined ? Effect.succeed(undefined) : decodeBigInt(row.value)
         )
       ),
-    deadLetters: ({ after = "0", limit }) =>
-      Effect.map(operation("deadLetters")(deadLetters(isId(after) ? after : "0", limit)), (rows) =>
-        rows.map(toDeadLetter)
-      ),
-    replay: (ids) => transaction("replay")(replay(toIdRows(ids))),
-    drop: (ids) => transaction("drop")(drop(toIdRows(ids))),
+    deadLetters: ({ after = "0", limit }) => operation("deadLetters")(deadLetters.page(after, limit)),
+    replay: (ids) => transaction("replay")(deadLetters.replay(ids)),
+    drop: (ids) => transaction("drop")(deadLetters.drop(ids)),
     cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
-      Effect.asVoid(Effect.andThen(inChunks(forgetOld(fingerprintsBefore)), inChunks(dropOld(deadLettersBefore)))),
+      Effect.andThen(
+        inChunks("cleanup", forgetOld(fingerprintsBefore)),
+        inChunks("cleanup", deadLetters.dropOld(deadLettersBefore, cleanupChunk))
+      ),
     journal: {
       record: (records) =>
         records.length === 0
           ? Effect.succeed([])
           : statement("record")(Effect.suspend(() => engine.record(records, ownerOf)))
+    },
+    state: {
+      get: (keys) => (keys.length === 0 ? Effect.succeed([]) : operation("getState")(states.get(keys))),
+      write: (writes) =>
+        writes.length === 0
+          ? Effect.succeed(true)
+          : statement("writeState")(Effect.suspend(() => engine.writeState(writes))),
+      page: ({ after, limit, name }) => operation("pageState")(states.page(name, after, limit)),
+      forget: (user) => transaction("forgetState")(states.forget(user)),
+      cleanup: (expiredBefore) => inChunks("cleanupState", states.cleanup(expiredBefore, cleanupChunk))
+    },
+    timers: {
+      change: (changes) =>
+        changes.length === 0
+          ? Effect.void
+          : statement("changeTimers")(atTime((now) => engine.changeTimers(changes, now))),
+      untilNext: operation("untilNext")(atTime(untilNext))
     }
   }
   return { store, ready: migrated(Effect.void) }

@@ -1,8 +1,11 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import { createRecord } from "../journal/pgJournals.ts"
 import { createJournal } from "../journal/sqlJournals.ts"
+import { createStates } from "../state/sqlStates.ts"
 import { type Dialect, indexName } from "../stores/sql.ts"
-import { createFunctions } from "./pgFunctions.ts"
+import { createTimers } from "../timers/sqlTimers.ts"
+import { createFunctions, functionNames, functionSettings } from "./pgFunctions.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
 const create = (sql: SqlClient.SqlClient, table: string, { clustered, integer, text, identity }: Dialect) =>
@@ -67,6 +70,13 @@ const separateHeld = (sql: SqlClient.SqlClient, table: string, { integer, name }
 const keepJournals = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
   Effect.gen(function* () {
     yield* createJournal(sql, table, dialect)
+    if (dialect.name === "pg") yield* createRecord(sql, table, functionNames(table).record, functionSettings(sql))
+  })
+
+const keepStateAndTimers = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
+  Effect.gen(function* () {
+    yield* createStates(sql, table, dialect)
+    yield* createTimers(sql, table, dialect)
     if (dialect.name === "pg") yield* createFunctions(sql, table)
   })
 
@@ -74,5 +84,6 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dia
   "1_create": create(sql, table, dialect),
   "2_count_crashes": countCrashes(sql, table, dialect),
   "3_separate_held": separateHeld(sql, table, dialect),
-  "4_keep_journals": keepJournals(sql, table, dialect)
+  "4_keep_journals": keepJournals(sql, table, dialect),
+  "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect)
 })

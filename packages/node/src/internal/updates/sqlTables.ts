@@ -3,6 +3,7 @@
  * that has a queued update or an owner: `head_id` is the first queued update when nobody owns the partition, `owner` counts
  * until `lease_until`, and `begun` are the ids of the updates whose attempt is running, separated by commas. `counts` has the
  * numbers of updates, as sums over its rows. `journal` has the entries of the updates that are `journaled`.
+ * `states` has the values of the state, and `timers` what becomes an update at `due_at`.
  */
 export const tableNames = (table: string) => ({
   updates: `${table}_updates`,
@@ -10,7 +11,9 @@ export const tableNames = (table: string) => ({
   fingerprints: `${table}_fingerprints`,
   markers: `${table}_markers`,
   counts: `${table}_counts`,
-  journal: `${table}_journal`
+  journal: `${table}_journal`,
+  states: `${table}_states`,
+  timers: `${table}_timers`
 })
 
 /** PostgreSQL adds to the row of `counts` that belongs to the connection, so that transactions rarely wait for each other. */

@@ -1,10 +1,14 @@
-import type { Batch, Claim, Commit } from "@colloquy/core/InboxStore"
+import type { TimerChange } from "@colloquy/core/HandlingStore"
+import type { Batch, Claim, Commit, CommitResult } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import * as sqliteJournals from "../journal/sqliteJournals.ts"
 import * as sqlJournals from "../journal/sqlJournals.ts"
+import * as sqliteStates from "../state/sqliteStates.ts"
 import type { Dialect } from "../stores/sql.ts"
-import { changesOf, type DeathRow, type FailureRow } from "./sqlCommits.ts"
+import { isId } from "../stores/values.ts"
+import * as sqliteTimers from "../timers/sqliteTimers.ts"
+import { changesOf, type DeathRow, type FailureRow, isHandled, type Located, locate } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
 import { toInserts } from "./sqliteInserts.ts"
 import {
@@ -37,6 +41,8 @@ const maxRounds = 10
 export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect): Engine => {
   const { rows } = dialect
   const names = tableNames(table)
+  const states = sqliteStates.make(sql, table, dialect)
+  const timers = sqliteTimers.make(sql, table, dialect)
   const journals = { ...sqlJournals.make(sql, table, dialect), ...sqliteJournals.make(sql, table, dialect) }
   const updates = sql(names.updates)
   const partitions = sql(names.partitions)
@@ -63,18 +69,12 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
       (inserted) => inserted.flat()
     )
 
-  const enqueue = Effect.fnUntraced(function* (batches: ReadonlyArray<Batch>) {
-    const candidates = candidatesOf(batches)
-    const entries = candidates.flatMap(({ row, seen_at }) =>
-      seen_at === null ? [] : [{ fingerprint: row.fingerprint, seen_at }]
-    )
-    const fresh = entries.length === 0 ? [] : yield* remember(entries, duplicatesSinceOf(batches))
-    const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
-    const accepted = candidates.filter(({ row, seen_at }) => seen_at === null || unseen.has(row.fingerprint))
-    const ids = yield* insert(accepted.map(({ row }) => row))
+  /** Adds updates to the ends of their partitions. Returns whether one of the partitions is new. */
+  const append = Effect.fnUntraced(function* (values: ReadonlyArray<NewUpdate>) {
+    const ids = yield* insert(values)
     const heads = new Map<string, number>()
     let queued = 0
-    for (const [index, { row }] of accepted.entries()) {
+    for (const [index, row] of values.entries()) {
       if (row.failed_at !== null) continue
       queued++
       if (!heads.has(row.partition_key)) heads.set(row.partition_key, ids[index].id)
@@ -89,7 +89,19 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
             [...heads].map(([partition_key, head_id]) => ({ partition_key, head_id }))
           )} WHERE true
           ON CONFLICT (partition_key) DO NOTHING RETURNING head_id`
-    yield* count(queued, accepted.length - queued)
+    yield* count(queued, values.length - queued)
+    return created.length > 0
+  })
+
+  const enqueue = Effect.fnUntraced(function* (batches: ReadonlyArray<Batch>) {
+    const candidates = candidatesOf(batches)
+    const entries = candidates.flatMap(({ row, seen_at }) =>
+      seen_at === null ? [] : [{ fingerprint: row.fingerprint, seen_at }]
+    )
+    const fresh = entries.length === 0 ? [] : yield* remember(entries, duplicatesSinceOf(batches))
+    const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
+    const accepted = candidates.filter(({ row, seen_at }) => seen_at === null || unseen.has(row.fingerprint))
+    const isFree = yield* append(accepted.map(({ row }) => row))
     const markers = markersOf(batches)
     if (markers.length > 0) {
       yield* sql`
@@ -99,7 +111,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     }
     const added = batches.map(() => 0)
     for (const { batch } of accepted) added[batch]++
-    return { added, isFree: created.length > 0 }
+    return { added, isFree }
   })
 
   const firstUpdates = (keys: ReadonlyArray<string>, limit: number) => sql<QueuedRow & { journaled: number }>`
@@ -122,9 +134,13 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     )`
 
   const claim = Effect.fnUntraced(function* (
-    { begin, leaseDuration, maxPartitions, maxUpdates, owner }: Claim,
+    { begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }: Claim,
     now: number
   ) {
+    if (maxTimers > 0) {
+      const due = yield* timers.takeDue(now, maxTimers)
+      if (due.length > 0) yield* append(due)
+    }
     // More rounds than one are needed only if all partitions of the first have no updates.
     for (let round = 0; round < maxRounds; round++) {
       const claimable = yield* sql<Claimable>`
@@ -165,16 +181,53 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     return []
   })
 
-  const commit = Effect.fnUntraced(function* (commits: ReadonlyArray<Commit>, ownerOf: (owner: string) => string) {
-    const all = changesOf(commits, ownerOf)
+  /** The queued updates among those that commits with state or timers complete: their partitions, by their ids. */
+  const queuedOf = (handled: ReadonlyArray<Located>) =>
+    Effect.map(
+      sql<{ id: number; partition_key: string }>`
+        SELECT u.id, u.partition_key FROM ${rows(
+          { id: "bigint" },
+          handled.flatMap(({ commit }) => toIdRows(commit.completed.map(({ id }) => id)))
+        )} JOIN ${updates} AS u ON u.id = r.id AND u.failed_at IS NULL`,
+      (queued) => new Map(queued.map(({ id, partition_key }) => [String(id), partition_key]))
+    )
+
+  /** Decides about commits with state or timers, and collects the state and timers of those that are accepted. */
+  const decideHandled = Effect.fnUntraced(function* (handled: ReadonlyArray<Located>) {
+    const queued = yield* queuedOf(handled)
+    const state = yield* states.changes(handled.flatMap(({ commit }) => commit.writes ?? []))
+    const changed: Array<TimerChange> = []
+    return {
+      decide: ({ commit, partition_key }: Located, completed: ReadonlySet<string>): CommitResult => {
+        const isQueued = ({ id }: { readonly id: string }) =>
+          isId(id) && !completed.has(id) && queued.get(id) === partition_key
+        if (!commit.completed.every(isQueued)) return "applied"
+        if (!state.add(commit.writes ?? [])) return "stateConflict"
+        changed.push(...(commit.timers ?? []))
+        return "applied"
+      },
+      apply: (now: number) => Effect.andThen(state.apply, timers.change(changed, now))
+    }
+  })
+
+  const commit = Effect.fnUntraced(function* (
+    commits: ReadonlyArray<Commit>,
+    ownerOf: (owner: string) => string,
+    now: number
+  ) {
+    const located = locate(commits, ownerOf)
     const held = yield* sql<{ partition_key: string; owner: string; begun: string }>`
       SELECT partition_key, owner, begun FROM ${partitions} WHERE owner IS NOT NULL AND partition_key IN (
-        SELECT r.partition_key FROM ${rows({ partition_key: "text" }, all.changes)}
+        SELECT r.partition_key FROM ${rows({ partition_key: "text" }, located)}
       )`
     const byKey = new Map(held.map((row) => [row.partition_key, row]))
-    const isHeld = ({ owner, partition_key }: { readonly owner: string; readonly partition_key: string }) =>
-      byKey.get(partition_key)?.owner === owner
-    const changes = all.changes.filter(isHeld)
+    const handled = located.filter(({ commit }) => isHandled(commit))
+    const handling = handled.length === 0 ? undefined : yield* decideHandled(handled)
+    const { changes, decisions } = changesOf(located, (located, completed) => {
+      if (byKey.get(located.partition_key)?.owner !== located.owner) return "leaseLost"
+      return handling !== undefined && isHandled(located.commit) ? handling.decide(located, completed) : "applied"
+    })
+    if (handling !== undefined) yield* handling.apply(now)
     const acknowledged = changes.flatMap(({ acknowledged, partition_key }) =>
       acknowledged.map((id) => ({ partition_key, id }))
     )
@@ -216,7 +269,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     const released = changes.filter(({ isReleased }) => isReleased)
     const isFree = released.length > 0 && (yield* free(released.map(({ partition_key }) => partition_key)))
     yield* count(-completed - dead, dead)
-    return { results: all.resultsOf(isHeld), isFree }
+    return { results: decisions.map(({ result }) => result), isFree }
   })
 
   /** Ends the leases of partitions. Returns whether one of them has updates. */
@@ -237,5 +290,12 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     return freed.length > 0
   })
 
-  return { enqueue, claim, commit, record: journals.record }
+  return {
+    enqueue,
+    claim,
+    commit,
+    record: journals.record,
+    writeState: states.write,
+    changeTimers: timers.change
+  }
 }

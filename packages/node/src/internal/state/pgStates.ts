@@ -1,0 +1,69 @@
+import type { StateWrite } from "@colloquy/core/HandlingStore"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { encodeText } from "../stores/values.ts"
+import { tableNames } from "../updates/sqlTables.ts"
+import { identify, toStateRow } from "./sqlStates.ts"
+
+/**
+ * Creates the function that writes state. The writes of a group `k` apply together, or none of them. Returns the groups
+ * of which a revision is not the expected one. No key may be in two groups.
+ *
+ * First, it locks all keys in their order. A key without a value gets a row with an empty revision, which exists only within
+ * the transaction.
+ */
+export const createWrite = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  name: string,
+  settings: Fragment
+): Effect.Effect<unknown, SqlError> => {
+  const states = sql(tableNames(table).states)
+  return sql`
+    CREATE FUNCTION ${sql(name)}(writes json, OUT conflicts text[]) ${settings} AS $function$
+    BEGIN
+      INSERT INTO ${states} AS s (name, scope, revision, version, text)
+        SELECT DISTINCT r.n, r.s, '', 0, '' FROM json_to_recordset(writes) AS r(n text, s text) ORDER BY r.n, r.s
+        ON CONFLICT (name, scope) DO UPDATE SET revision = s.revision WHERE false;
+      SELECT array_agg(DISTINCT r.k) INTO conflicts
+        FROM json_to_recordset(writes) AS r(k text, n text, s text, e text)
+        JOIN ${states} AS s ON s.name = r.n AND s.scope = r.s
+        WHERE s.revision <> COALESCE(r.e, '');
+      UPDATE ${states} AS s
+        SET revision = r.r, version = r.v, expires_at = r.x, user_scope = r.u, text = r.t
+        FROM json_to_recordset(writes) AS r(k text, n text, s text, r text, v bigint, x bigint, u text, t text)
+        WHERE s.name = r.n AND s.scope = r.s AND (conflicts IS NULL OR r.k <> ALL (conflicts));
+      DELETE FROM ${states} AS s USING json_to_recordset(writes) AS r(n text, s text)
+        WHERE s.name = r.n AND s.scope = r.s AND s.revision = '';
+    END
+    $function$`
+}
+
+/** No value has this revision. */
+const noRevision = "none"
+
+/** The writes of a group as the function reads them. */
+export const toWriteRows = (group: string, writes: ReadonlyArray<StateWrite>) => {
+  const byKey = new Map<string, StateWrite>()
+  for (const write of writes) {
+    const before = byKey.get(identify(write))
+    const isPossible = before === undefined || before.expected === write.expected
+    byKey.set(identify(write), isPossible ? write : { ...write, expected: noRevision })
+  }
+  return [...byKey.values()].map((write) => {
+    const { expires_at, name, revision, scope, text, user_scope, version } = toStateRow(write)
+    const expected = write.expected === undefined ? null : encodeText(write.expected)
+    return { k: group, n: name, s: scope, e: expected, r: revision, v: version, x: expires_at, u: user_scope, t: text }
+  })
+}
+
+export const makeWrite =
+  (sql: SqlClient.SqlClient, name: string) =>
+  (writes: ReadonlyArray<StateWrite>): Effect.Effect<boolean, SqlError> =>
+    Effect.map(
+      sql<{ is_applied: boolean }>`
+        SELECT conflicts IS NULL AS is_applied FROM ${sql(name)}(${JSON.stringify(toWriteRows("", writes))}::json)`,
+      ([{ is_applied }]) => is_applied
+    )

@@ -1,0 +1,114 @@
+import type { TimerChange } from "@colloquy/core/HandlingStore"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { countSlots, tableNames } from "../updates/sqlTables.ts"
+import { combineTimers } from "./sqlTimers.ts"
+
+/**
+ * Creates the function that sets and cancels timers. Timers that exist are locked in the order of their names and keys. New
+ * ones get their ids in the order of the changes, which is the order in which timers of the same time become updates.
+ */
+export const createChange = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  name: string,
+  settings: Fragment
+): Effect.Effect<unknown, SqlError> => {
+  const timers = sql(tableNames(table).timers)
+  return sql`
+    CREATE FUNCTION ${sql(name)}(changes json) RETURNS void ${settings} AS $function$
+    DECLARE
+      now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+    BEGIN
+      PERFORM FROM ${timers} AS t JOIN json_to_recordset(changes) AS r(n text, y text) ON t.name = r.n AND t.timer_key = r.y
+        ORDER BY t.name, t.timer_key FOR UPDATE OF t;
+      DELETE FROM ${timers} AS t USING json_to_recordset(changes) AS r(n text, y text, p text)
+        WHERE r.p IS NULL AND t.name = r.n AND t.timer_key = r.y;
+      INSERT INTO ${timers} (name, timer_key, due_at, partition_key, fingerprint, text)
+        SELECT r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t
+        FROM json_to_recordset(changes) AS r(i bigint, n text, y text, d bigint, a bigint, p text, f text, t text)
+        WHERE r.p IS NOT NULL ORDER BY r.i
+        ON CONFLICT (name, timer_key) DO UPDATE SET id = DEFAULT, due_at = excluded.due_at,
+          partition_key = excluded.partition_key, fingerprint = excluded.fingerprint, text = excluded.text;
+    END
+    $function$`
+}
+
+/**
+ * Creates the function that moves due timers to the queue. Like all transactions, it locks partitions before timers: it reads
+ * which timers are due, locks their partitions, and then takes those timers that nobody else has taken or changed.
+ */
+export const createMove = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  name: string,
+  settings: Fragment
+): Effect.Effect<unknown, SqlError> => {
+  const names = tableNames(table)
+  const [counts, partitions, timers, updates] = [names.counts, names.partitions, names.timers, names.updates].map(
+    (name) => sql(name)
+  )
+  return sql`
+    CREATE FUNCTION ${sql(name)}(max_timers bigint) RETURNS void ${settings} AS $function$
+    DECLARE
+      now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+      keys text[];
+      moved bigint;
+    BEGIN
+      SELECT array_agg(DISTINCT d.partition_key) INTO keys FROM (
+        SELECT t.partition_key FROM ${timers} AS t WHERE t.due_at <= now_at ORDER BY t.due_at, t.id LIMIT max_timers
+      ) AS d;
+      IF keys IS NULL THEN RETURN; END IF;
+      INSERT INTO ${partitions} AS p (partition_key) SELECT k FROM unnest(keys) AS k ORDER BY k
+        ON CONFLICT (partition_key) DO UPDATE SET owner = p.owner WHERE false;
+      WITH due AS MATERIALIZED (
+        SELECT t.* FROM ${timers} AS t WHERE t.due_at <= now_at AND t.partition_key = ANY (keys)
+        ORDER BY t.due_at, t.id LIMIT max_timers FOR UPDATE SKIP LOCKED
+      ), taken AS (
+        DELETE FROM ${timers} AS t USING due AS d WHERE t.id = d.id
+      ), added AS (
+        INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
+        SELECT d.fingerprint, d.partition_key, d.due_at, d.text FROM due AS d ORDER BY d.due_at, d.id
+        RETURNING id, partition_key
+      ), first AS (
+        SELECT a.partition_key, min(a.id) AS id, count(*) AS added FROM added AS a GROUP BY a.partition_key
+      ), headed AS (
+        UPDATE ${partitions} AS p SET head_id = LEAST(p.head_id, f.id) FROM first AS f
+        WHERE p.partition_key = f.partition_key
+      ) SELECT sum(f.added) INTO moved FROM first AS f;
+      DELETE FROM ${partitions} AS p WHERE p.partition_key = ANY (keys) AND p.owner IS NULL AND p.head_id IS NULL;
+      IF moved > 0 THEN
+        UPDATE ${counts} AS c SET queued = c.queued + moved
+        WHERE c.slot = pg_backend_pid() % ${sql.literal(String(countSlots))};
+      END IF;
+    END
+    $function$`
+}
+
+/** Changes as the function reads them. `k` is the partition of the commit. */
+export const toTimerRows = (group: string, changes: ReadonlyArray<TimerChange>) => {
+  const { keys, set } = combineTimers(changes)
+  const isSet = new Set(set.map(({ name, timer_key }) => JSON.stringify([name, timer_key])))
+  const cancelled = keys.filter(({ name, timer_key }) => !isSet.has(JSON.stringify([name, timer_key])))
+  return [
+    ...cancelled.map(({ name, timer_key }) => ({ k: group, n: name, y: timer_key })),
+    ...set.map(({ after, due_at, fingerprint, name, partition_key, text, timer_key }, i) => ({
+      k: group,
+      i,
+      n: name,
+      y: timer_key,
+      d: due_at,
+      a: after,
+      p: partition_key,
+      f: fingerprint,
+      t: text
+    }))
+  ]
+}
+
+export const makeChange =
+  (sql: SqlClient.SqlClient, name: string) =>
+  (changes: ReadonlyArray<TimerChange>): Effect.Effect<void, SqlError> =>
+    Effect.asVoid(sql`SELECT ${sql(name)}(${JSON.stringify(toTimerRows("", changes))}::json)`)
