@@ -38,6 +38,16 @@ const maxBuffered = 64
 
 const none: ReadonlyArray<never> = []
 
+/** What is written together. */
+interface Write {
+  readonly changes: ReadonlyArray<OpenChange>
+  readonly settlements: ReadonlyArray<Settlement>
+  /** Updates that are emitted afterwards. */
+  readonly started: ReadonlyArray<Queued>
+  /** Whether the consumer was stopping when the write was prepared. */
+  readonly wasStopping: boolean
+}
+
 const openChange = (lane: Lane): OpenChange =>
   (lane.change ??= {
     lane,
@@ -67,7 +77,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
   const openJournal = yield* journals.make()
   const selection = makeSelection()
-  const lanes = new Set<Lane>()
+  const lanes: Array<Lane> = []
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
@@ -99,8 +109,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - buffer.length)
 
+  const addLane = (lane: Lane): void => {
+    lane.index = lanes.push(lane) - 1
+  }
+
   const endLane = (lane: Lane): void => {
-    if (!lanes.delete(lane)) return
+    if (lane.index === -1) return
+    const last = lanes.pop()!
+    if (last !== lane) {
+      lanes[lane.index] = last
+      last.index = lane.index
+    }
+    lane.index = -1
     inMemory -= lane.updates.length
     hasRoom = true
   }
@@ -172,44 +192,60 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const changes: Array<OpenChange> = []
     if (leases.isShared) mark(changes, started)
     if (changes.length === 0) return emitAll(started)
-    fork(
-      commit(
-        changes,
-        () => emitAll(started),
-        () => takeBack(started)
-      )
-    )
+    fork(commit({ changes, settlements: none, started, wasStopping: isStopping }))
+  }
+
+  const onApplied = ({ changes, settlements, started, wasStopping }: Write): void => {
+    for (const { lane } of changes) lane.commits--
+    for (const settlement of settlements) onSettled(settlement, wasStopping)
+    emitAll(started)
+    for (const { lane, release } of changes) {
+      if (release) endLane(lane)
+      else {
+        endIfFinished(lane)
+        selection.add(lane)
+      }
+    }
+    useRoom()
+    dispatch()
+  }
+
+  const onRefused = ({ changes, settlements, started, wasStopping }: Write): void => {
+    for (const { lane, release } of changes) {
+      lane.commits--
+      if (release) lane.isReleasing = false
+    }
+    for (const settlement of settlements) onNotSettled(settlement, wasStopping)
+    takeBack(started)
+    for (const { lane, release } of changes) {
+      // The lease of a partition that cannot be released expires.
+      if (release && settlements.length === 0) endLane(lane)
+      else {
+        endIfFinished(lane)
+        selection.add(lane)
+      }
+    }
+    useRoom()
+    dispatch()
   }
 
   /** Commits changes. Goes on by itself if the caller is interrupted. */
-  const commit = (
-    changes: ReadonlyArray<OpenChange>,
-    onApplied: () => void,
-    onRefused: () => void
-  ): Effect.Effect<void, StoreError> => {
-    for (const { lane } of changes) {
+  const commit = (write: Write): Effect.Effect<void, StoreError> => {
+    for (const { lane } of write.changes) {
       lane.commits++
       lane.change = undefined
     }
-    const onEnd = (isApplied: boolean): void => {
-      for (const { lane } of changes) lane.commits--
-      if (isApplied) onApplied()
-      else onRefused()
-      for (const { lane, release } of changes) {
-        if (isApplied && release) endLane(lane)
-        else {
-          endIfFinished(lane)
-          selection.add(lane)
-        }
+    const applied = leases.commit(write.changes) as Effect.Effect<void, StoreError>
+    return Effect.onExit(applied, (exit) => {
+      if (Exit.isSuccess(exit)) onApplied(write)
+      else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
+      else {
+        const again = Effect.matchCause(applied, {
+          onSuccess: () => onApplied(write),
+          onFailure: () => onRefused(write)
+        })
+        fork(again)
       }
-      useRoom()
-      dispatch()
-    }
-    const applied = leases.commit(changes)
-    return Effect.onExit(applied as Effect.Effect<void, StoreError>, (exit) => {
-      if (Exit.isSuccess(exit)) onEnd(true)
-      else if (!Cause.hasInterruptsOnly(exit.cause)) onEnd(false)
-      else fork(Effect.onExit(applied, (again) => Effect.sync(() => onEnd(Exit.isSuccess(again)))))
       return Effect.void
     })
   }
@@ -217,18 +253,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   /** Releases a lane whose updates are settled. The commit that settles the last one mostly does it. */
   const endIfFinished = (lane: Lane): void => {
     if (lane.held.isLost || lane.isReleasing || lane.commits > 0 || !lane.isFinished(isStopping)) return
+    if (lane.index === -1) return
     lane.isReleasing = true
     const change = openChange(lane)
     change.release = true
-    fork(
-      Effect.ignore(
-        commit(
-          [change],
-          () => undefined,
-          () => endLane(lane)
-        )
-      )
-    )
+    fork(Effect.ignore(commit({ changes: [change], settlements: none, started: none, wasStopping: isStopping })))
   }
 
   const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement): void => {
@@ -293,18 +322,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       unsettled += started.length
       mark(changes, started)
     }
-    return commit(
-      changes,
-      () => {
-        for (const settlement of settlements) onSettled(settlement, wasStopping)
-        emitAll(started)
-      },
-      () => {
-        for (const { lane, release } of changes) if (release) lane.isReleasing = false
-        for (const settlement of settlements) onNotSettled(settlement, wasStopping)
-        takeBack(started)
-      }
-    )
+    return commit({ changes, settlements, started, wasStopping })
   }
 
   const settle = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
@@ -346,7 +364,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     }
     buffer = []
     for (const fiber of background) fiber.interruptUnsafe()
-    for (const lane of lanes) {
+    for (const lane of lanes.slice()) {
       lane.open -= lane.retried.length
       lane.retried.length = 0
       endIfFinished(lane)
@@ -357,6 +375,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const common: Common = { base: undefined, context: undefined }
   const source: Source = {
     settle,
+    lose,
     ack: (queued) =>
       Effect.suspend(() => (queued.close() ? write([{ root: queued, outcome: acknowledged }]) : Effect.void)),
     stop,
@@ -408,8 +427,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     /** Adds a claimed partition. The store has marked its first updates as begun. */
     add: (claimed: Claimed, begun: number): void => {
       const lane = new Lane(source, claimed, perChat, begun)
-      claimed.held.onLost = () => lose(lane)
-      lanes.add(lane)
+      claimed.held.holder = lane
+      addLane(lane)
       inMemory += lane.updates.length
       // The updates may have been deleted from the database by hand.
       if (lane.updates.length === 0 || isStopping) endIfFinished(lane)
@@ -418,7 +437,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     /** Releases a claimed partition. */
     giveBack: ({ held }: Claimed): void => {
       const lane = new Lane(source, { held, updates: [] }, perChat, 0)
-      lanes.add(lane)
+      addLane(lane)
       endIfFinished(lane)
     },
     dispatch,
@@ -429,7 +448,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     },
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {
-      const late = [...lanes].flatMap(({ emitted }) =>
+      const late = lanes.flatMap(({ emitted }) =>
         emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
       )
       for (const queued of late) queued.isReported = true
@@ -440,7 +459,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     finish: Effect.suspend(() => {
       isStopping = true
       for (const fiber of background) fiber.interruptUnsafe()
-      const held = [...lanes].filter(({ commits }) => commits === 0)
+      const held = lanes.filter(({ commits }) => commits === 0)
       return leases.finish(
         held.map(({ emitted, held }) => {
           const failed = emitted.filter(({ emittedAt }) => emittedAt >= 0).map(({ entry }) => entry.id)

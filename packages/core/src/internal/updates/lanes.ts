@@ -6,7 +6,7 @@ import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { Journal } from "../journal/journal.ts"
 import type { Handling } from "./handling.ts"
-import type { Change, Claimed, Held, Leases } from "./leases.ts"
+import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
 import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
 
 /** A change that is being prepared. */
@@ -20,6 +20,8 @@ export interface OpenChange extends Change {
 
 /** What the updates of a consumer have in common. */
 export interface Source extends Origin {
+  /** Forgets the updates of a partition that another process has claimed. */
+  readonly lose: (lane: Lane) => void
   readonly ack: (queued: Queued) => Effect.Effect<void, StoreError>
   readonly leases: Leases
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
@@ -112,7 +114,7 @@ export class Queued extends Settleable<Update> implements Root {
 }
 
 /** The claimed updates of a partition. */
-export class Lane {
+export class Lane implements Holder {
   readonly source: Source
   readonly held: Held
   readonly updates: ReadonlyArray<ClaimedUpdate>
@@ -130,6 +132,8 @@ export class Lane {
   open = 0
   /** Number of running commits. */
   commits = 0
+  /** Its index in the lanes of the consumer. -1 after it has ended. */
+  index = -1
   /** The change that is being prepared. */
   change: OpenChange | undefined = undefined
   isWaiting = false
@@ -141,6 +145,10 @@ export class Lane {
     this.updates = updates
     this.#perChat = perChat
     this.#begun = begun
+  }
+
+  onLost(): void {
+    this.source.lose(this)
   }
 
   /** Whether every update is settled. If the consumer is stopping, those that were not emitted do not count. */

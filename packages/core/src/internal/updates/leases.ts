@@ -56,8 +56,13 @@ export interface Held {
   releasing: ReadonlyArray<Completed> | undefined
   /** Whether the partition was claimed again after its release, so that the release must not be repeated. */
   isClaimedAgain: boolean
-  /** Called when the partition is lost. */
-  onLost: () => void
+  /** Who is told when the partition is lost. This is no function, because a closure for each claim costs memory. */
+  holder: Holder | undefined
+}
+
+/** Who handles the updates of a claimed partition. */
+export interface Holder {
+  readonly onLost: () => void
 }
 
 /** A change of a claimed partition. Its owner is set when it is committed. */
@@ -107,7 +112,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     isLost: false,
     releasing: undefined,
     isClaimedAgain: false,
-    onLost: () => undefined
+    holder: undefined
   })
 
   /** The monotonic clock stands still while a computer is suspended, and the other clock can be set back. */
@@ -117,7 +122,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const lose = (partition: Held): void => {
     partition.isLost = true
     if (held.get(partition.key) === partition) held.delete(partition.key)
-    partition.onLost()
+    partition.holder?.onLost()
   }
 
   const warnOfLoss = (count: number) =>
