@@ -3,6 +3,7 @@ import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.t
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
+import { copies } from "./copies.ts"
 import * as backlog from "./inbox/backlog.ts"
 import * as crashes from "./inbox/crashes.ts"
 import * as frozen from "./inbox/frozen.ts"
@@ -196,6 +197,13 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 5000,
     isMinimum: true,
     measure: trackRate
+  },
+  {
+    figure: "retry-copies",
+    measures: "copies of a message whose handler fails five times after it was sent",
+    unit: "requests",
+    goal: 1,
+    measure: copies
   },
   {
     figure: "kill9-lost",

@@ -198,6 +198,7 @@ export const step = <A, I, E, R>(
         kind: "step",
         name,
         request: undefined,
+        platformTime: undefined,
         run: (begin, slot) => Effect.andThen(begin, run(slot)),
         write: ({ text }) => text,
         read: (text) =>

@@ -47,7 +47,7 @@ describe("a bot whose processes are killed", { timeout: 60_000 }, () => {
     [" and its requests are cut off", cutOff]
   ] as const) {
     it.effect(`sends each message once if it is killed repeatedly${name}`, () =>
-      Effect.forEach(seeds(30), (seed) =>
+      Effect.forEach([...seeds(20), 144], (seed) =>
         Effect.map(attack("lookUp", seed, faults), ({ dialog, group, isHandled, repeated, steps, what }) => {
           assert.isTrue(isHandled, what)
           assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
@@ -61,7 +61,7 @@ describe("a bot whose processes are killed", { timeout: 60_000 }, () => {
   it.effect("doubles nothing with the policy skip", () =>
     Effect.gen(function* () {
       let all = 0
-      for (const seed of seeds(20)) {
+      for (const seed of seeds(10)) {
         const { dialog, group, skipped, steps, what } = yield* attack("skip", seed)
         assert.strictEqual(dialog.extra + group.extra + steps.extra, 0, what)
         if (skipped === 0) assert.strictEqual(dialog.missing + group.missing + steps.missing, 0, what)

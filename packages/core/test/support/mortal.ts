@@ -246,7 +246,8 @@ export const handle = Effect.fnUntraced(function* (
       }
       if (exit !== undefined && Exit.isSuccess(exit)) {
         ofUpdate.close()
-        yield* TestClock.adjust("5 millis")
+        // The next update is handled by another process.
+        yield* TestClock.adjust("2 seconds")
         return { isKilled: process >= kills.length, isHandled: true }
       }
       yield* TestClock.adjust("5 millis")

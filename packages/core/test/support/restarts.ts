@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, Journal, Message, Update, Updates } from "../../src/index.ts"
+import { Handler, Inbox, Journal, Me, Message, Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import { Life, live, perform, type Action, type Scene } from "./mortal.ts"
 
@@ -65,10 +65,18 @@ export const runProcesses = Effect.fnUntraced(function* (
         ).pipe(Effect.provideService(Journal.CurrentPolicy, scene.policy)),
       { retry: Schedule.spaced("1 second"), maxCrashes: 1000 }
     )
+  // As every bot, it has sent a request before it sends a message.
   const start = (life: Life) =>
     Effect.forkDetach(
       Inbox.Inbox.use((inbox) =>
-        Effect.provideService(bot(life), Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never } as never))
+        Effect.andThen(
+          Me.get(),
+          Effect.provideService(
+            bot(life),
+            Updates.Updates,
+            Updates.Updates.of({ inbox, source: Effect.never } as never)
+          )
+        )
       ).pipe(
         Effect.provide(Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, mortalStore(store, life))))
       )

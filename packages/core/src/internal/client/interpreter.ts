@@ -21,6 +21,7 @@ import { type Accepted, classify, type Received } from "./classify.ts"
 import { CurrentJournal, CurrentName, type Response } from "../journal/current.ts"
 import * as codec from "./codec.ts"
 import * as malformed from "./malformed.ts"
+import { makePlatformTime } from "./platformTime.ts"
 import { makeRedact } from "./redact.ts"
 import { withRetries } from "./retry.ts"
 import * as transport from "./transport.ts"
@@ -36,6 +37,8 @@ export interface Options {
   readonly timeout: number
   readonly onRequest: ((endpoint: string, status: number | string, millis: number) => void) | undefined
 }
+
+type Attempt = Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired>
 
 const spanOptions = { kind: "client" as const }
 
@@ -67,6 +70,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
   const base = baseUrl.replace(/\/+$/, "")
   const headers = Headers.fromInput({ authorization: Redacted.value(token), accept: "application/json" })
   const redact = makeRedact(Redacted.value(token))
+  const platformTime = makePlatformTime()
 
   const toHttpRequest = (method: string, { path, query, body }: codec.Encoded): HttpClientRequest.HttpClientRequest => {
     const url = base + path + query
@@ -97,7 +101,9 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
     const startedAt = now()
     return Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
       Effect.map(text, (text): Received => {
-        onRequest?.(endpoint.endpoint, status, now() - startedAt)
+        const receivedAt = now()
+        onRequest?.(endpoint.endpoint, status, receivedAt - startedAt)
+        platformTime.observeDate(headers["date"], receivedAt)
         return { status, headers, text }
       })
     ).pipe(
@@ -157,20 +163,21 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
             return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
           }
         )
-      const sendWithPermit: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = Effect.suspend(
-        () => (confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt)
+      const permitted: Attempt = Effect.suspend(() =>
+        confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt
       )
       // A process that has lost the chat whose update is being handled sends nothing.
       const lease = fiber.getRef(CurrentLease)
-      // The journal is written after the permit, because a call can wait long for it.
-      let begun: Effect.Effect<Accepted, ApiError.ApiError | RateLimiter.PermitExpired> = sendWithPermit
+      const held = lease === undefined ? permitted : Effect.andThen(lease, permitted)
+      // The journal is written after the permit, because a call can wait long for it, and before the lease is checked.
+      let begun = held
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
         limiter.acquire(target, permit)
       ).pipe(
         Effect.mapError((error) => withoutPermit(endpoint, error)),
         Effect.flatMap((granted) => {
           permit = granted
-          return lease === undefined ? begun : Effect.andThen(lease, begun)
+          return begun
         }),
         Effect.catchTag("PermitExpired", () => attempt)
       )
@@ -192,8 +199,9 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
               encoded: encoded.success,
               name: fiber.getRef(CurrentName),
               execute,
+              platformTime,
               run: (begin) => {
-                begun = Effect.andThen(begin, sendWithPermit)
+                begun = Effect.andThen(begin, held)
                 return exchanged
               },
               read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)

@@ -7,6 +7,7 @@ import type { Dialog, LostCall, Named } from "../../Declaration.ts"
 import type { Received } from "../client/classify.ts"
 import type { Encoded } from "../client/codec.ts"
 import type { MalformedPart } from "../client/malformed.ts"
+import type { PlatformTime } from "../client/platformTime.ts"
 
 /** What a call has created on the platform. */
 export interface Created {
@@ -38,6 +39,8 @@ export interface Call<in out A, in out E> {
   readonly name: string
   /** Recorded when the call begins, for `find`. `undefined` if it is always the same. */
   readonly request: string | undefined
+  /** The clock of the platform. `undefined` for steps. */
+  readonly platformTime: PlatformTime | undefined
   /** Carries the call out. It must run `begin` right before anything leaves the process. */
   readonly run: (begin: Effect.Effect<void>, slot: string) => Effect.Effect<A, E>
   readonly write: (answer: A) => string
@@ -65,6 +68,7 @@ export interface EndpointCall<Request, Success> {
   /** The name that replaces the request. */
   readonly name: string | undefined
   readonly execute: LostCall<Request>["execute"]
+  readonly platformTime: PlatformTime
   readonly run: (begin: Effect.Effect<void>) => Effect.Effect<Response<Success>, ApiError>
   readonly read: (text: string) => Effect.Effect<Response<Success>, ApiError>
 }

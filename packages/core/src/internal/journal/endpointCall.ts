@@ -25,6 +25,7 @@ export const toCall = <Request, Success>({
   endpoint,
   execute,
   name,
+  platformTime,
   read,
   request,
   run
@@ -35,6 +36,7 @@ export const toCall = <Request, Success>({
     name: name === undefined ? digest(encoded) : JSON.stringify(name),
     // The request of a call with a name may be another one when it is looked up.
     request: name === undefined ? undefined : encoded.body,
+    platformTime,
     run,
     write: ({ received }) => received.text,
     read,

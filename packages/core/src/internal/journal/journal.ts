@@ -12,10 +12,10 @@ import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
+import type { PlatformTime } from "../client/platformTime.ts"
 import type { Call, Candidate, Created, EndpointCall, Past, Response, UpdateJournal } from "./current.ts"
 import { toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
-import { makePlatformTime, type PlatformTime } from "./platformTime.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
 export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
@@ -24,27 +24,38 @@ export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<Rec
 interface Started extends Omit<Past, "dialog"> {
   /** In Unix milliseconds of the process that began it. */
   readonly at: number
+  /** What other calls had created before, and may seem to have been created after. */
+  readonly created: ReadonlyArray<string>
 }
 
 /** What the journals of all updates of a process share. */
 interface Shared {
   readonly now: () => number
   readonly count: (outcome: Outcome) => void
-  readonly platformTime: PlatformTime
   /** What calls have created, so that no other call takes it as its result. */
   readonly created: Set<string>
+  /** The last of them, the latest last. */
+  readonly lately: Array<Created>
 }
 
 /** Messages that were created longer ago are too old to be taken for the result of a later call. */
 const maxCreated = 10_000
+
+/** The clocks of the platform's servers may differ by this, in milliseconds. */
+const tolerance = 1000
+
+/** Messages that the estimate of the platform's time cannot tell from later ones are among these. */
+const maxLately = 100
 
 const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The journal is written when the store is available.`))
 )
 
-const remember = ({ created }: Shared, id: string): void => {
-  created.add(id)
+const remember = ({ created, lately }: Shared, latest: Created): void => {
+  created.add(latest.id)
+  lately.push(latest)
+  if (lately.length > maxLately) lately.shift()
   if (created.size <= maxCreated) return
   const [oldest] = created
   created.delete(oldest)
@@ -158,24 +169,24 @@ export class Journal implements UpdateJournal {
   }
 
   /** A call that is repeated keeps the time of the first, because either of them may have been carried out. */
-  #begin<A, E>(slot: string, { request }: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
+  #begin<A, E>(slot: string, { platformTime, request }: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
     return Effect.clockWith((clock) => {
       const at = clock.currentTimeMillisUnsafe()
-      const { requests, ...started } = before ?? { after: this.#platformTime(at), at, requests: [] }
+      const { requests, ...started } = before ?? this.#started(at, platformTime)
       const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
       const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
       return Effect.map(this.#write(entry), () => void this.#open().entries.set(slot, entry))
     })
   }
 
-  /** A time of the platform that is not later than now. */
-  #platformTime(now: number): number {
-    const { platformTime } = this.#shared
+  #started(at: number, platformTime: PlatformTime | undefined): Started {
+    if (platformTime === undefined) return { after: at, at, requests: [], created: [] }
     const update = this.#update
-    if (update === undefined || !("timestamp" in update)) return platformTime.atLeast(now)
-    const { timestamp } = update
-    platformTime.observe(timestamp, now)
-    return Math.max(timestamp, platformTime.atLeast(now))
+    const happenedAt = update !== undefined && "timestamp" in update ? update.timestamp : -Infinity
+    platformTime.observe(happenedAt, at)
+    const after = Math.max(happenedAt, platformTime.atLeast(at)) - tolerance
+    const created = this.#shared.lately.flatMap((created) => (created.at >= after ? [created.id] : []))
+    return { after, at, requests: [], created }
   }
 
   #carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
@@ -186,7 +197,7 @@ export class Journal implements UpdateJournal {
       )
       return Effect.flatMap(Effect.exit(restore(call.run(begin, slot))), (exit): Effect.Effect<A, E> => {
         if (Exit.isSuccess(exit)) {
-          this.#created(call.created(exit.value))
+          this.#created(call, call.created(exit.value))
           return restore(Effect.as(this.#done(slot, call.write(exit.value)), exit.value))
         }
         const isRefused = exit.cause.reasons.every(
@@ -199,11 +210,10 @@ export class Journal implements UpdateJournal {
     })
   }
 
-  #created(created: Created | undefined): void {
+  #created<A, E>({ platformTime }: Call<A, E>, created: Created | undefined): void {
     if (created === undefined) return
-    const { now, platformTime } = this.#shared
-    platformTime.observe(created.at, now())
-    remember(this.#shared, created.id)
+    platformTime?.observe(created.at, this.#shared.now())
+    remember(this.#shared, created)
   }
 
   /** The answer is in memory first, because a handler that is interrupted now may run again in this process. */
@@ -245,9 +255,9 @@ export class Journal implements UpdateJournal {
   ): Effect.Effect<A, E> {
     return Effect.flatMap(Effect.andThen(this.#rememberCreated(call), find), (candidates) => {
       const { created } = this.#shared
-      const found = candidates.find(({ id }) => !created.has(id))
+      const found = candidates.find(({ id }) => !created.has(id) && !started.created.includes(id))
       if (found === undefined) return this.#repeat(slot, call, started)
-      this.#created(found)
+      this.#created(call, found)
       return Effect.andThen(
         this.#done(slot, found.answer),
         Effect.suspend(() => this.#replay(call, found.answer, "adopted"))
@@ -262,7 +272,7 @@ export class Journal implements UpdateJournal {
     )
     return Effect.forEach(
       answers,
-      ({ text }) => Effect.ignore(Effect.map(call.read(text), (answer) => this.#created(call.created(answer)))),
+      ({ text }) => Effect.ignore(Effect.map(call.read(text), (answer) => this.#created(call, call.created(answer)))),
       { discard: true }
     )
   }
@@ -289,8 +299,8 @@ export const make = Effect.fnUntraced(function* () {
   const shared: Shared = {
     count: makeJournalMetrics(yield* Effect.context<never>()),
     now: () => clock.currentTimeMillisUnsafe(),
-    platformTime: makePlatformTime(),
-    created: new Set()
+    created: new Set(),
+    lately: []
   }
   return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
     new Journal(shared, queued, stored, record)

@@ -88,9 +88,9 @@ class InProcessResponse extends ClientResponse {
   readonly #headers: Headers.Headers
   readonly #response: Response
 
-  constructor(request: HttpClientRequest.HttpClientRequest, response: Response) {
+  constructor(request: HttpClientRequest.HttpClientRequest, response: Response, now: number) {
     super(request, response.status)
-    this.#headers = Headers.fromInput(headersOf(response))
+    this.#headers = Headers.fromInput({ date: new Date(now).toUTCString(), ...headersOf(response) })
     this.#response = response
   }
 
@@ -134,8 +134,11 @@ export const makeClient = (handle: Handler): HttpClient.HttpClient =>
       body,
       listener
     })
-    return Effect.mapBoth(answered, {
-      onSuccess: (response) => new InProcessResponse(request, response),
-      onFailure: ({ kind }) => transportError(request, kind)
+    return Effect.matchEffect(answered, {
+      onSuccess: (response) =>
+        Effect.clockWith((clock) =>
+          Effect.succeed(new InProcessResponse(request, response, clock.currentTimeMillisUnsafe()))
+        ),
+      onFailure: ({ kind }) => Effect.fail(transportError(request, kind))
     })
   })

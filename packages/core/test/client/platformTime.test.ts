@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makePlatformTime } from "../../src/internal/journal/platformTime.ts"
+import { makePlatformTime } from "../../src/internal/client/platformTime.ts"
 
 const minute = 60_000
 
@@ -28,6 +28,16 @@ describe("the time of the platform", () => {
         assert.isAtLeast(time.atLeast(now), now + difference - 300)
       }
     }
+  })
+
+  it("is read from the header Date of responses, which has whole seconds", () => {
+    const time = makePlatformTime()
+    time.observeDate(undefined, 100 * minute)
+    time.observeDate("no date", 100 * minute)
+    assert.strictEqual(time.atLeast(100 * minute), 90 * minute)
+    time.observeDate("Thu, 01 Jan 1970 00:00:05 GMT", 2000)
+    time.observeDate("Thu, 01 Jan 1970 00:00:05 GMT", 2500)
+    assert.strictEqual(time.atLeast(3000), 6000)
   })
 
   it("follows a clock that was set, within 20 minutes", () => {

@@ -20,11 +20,18 @@ export const makePlatformTime = () => {
     since = now
   }
 
+  const observe = (at: number, now: number): void => {
+    rotate(now)
+    current = Math.max(current, at - now)
+  }
+
   return {
     /** Something happened at the time `at` of the platform's clock, and was received before `now`. */
-    observe: (at: number, now: number): void => {
-      rotate(now)
-      current = Math.max(current, at - now)
+    observe,
+    /** A response with this header `Date` was received at `now`. */
+    observeDate: (date: string | undefined, now: number): void => {
+      const at = date === undefined ? Number.NaN : Date.parse(date)
+      if (Number.isFinite(at)) observe(at, now)
     },
     /** A time of the platform's clock that is not later than `now`. */
     atLeast: (now: number): number => {
