@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type Finding, run, secret, type Target, token } from "./fuzz/target.ts"
 import { targets } from "./fuzz/targets.ts"
+import { fuzz, lastInput, type Report } from "./fuzz/worker.ts"
 
 const seed = "1"
 
@@ -12,6 +13,39 @@ describe.each((await targets()).map((target) => [target.name, target] as const))
 })
 
 describe("the fuzzer", () => {
+  it("divides the rounds of a seed among its threads, until they had all inputs together", async () => {
+    const total = new SharedArrayBuffer(4)
+    const thread = async (firstRound: number) => {
+      const reports: Array<Report> = []
+      const memory = new SharedArrayBuffer(2 ** 23)
+      await fuzz(
+        {
+          until: Infinity,
+          inputs: 800,
+          seed: "s",
+          firstRound,
+          roundStep: 2,
+          prefix: "payloads of deep links",
+          replay: undefined,
+          memory,
+          total
+        },
+        (report) => reports.push(report)
+      )
+      const done = reports.at(-1)!
+      assert.strictEqual(done._tag, "Done")
+      const counts = done._tag === "Done" ? Object.values(done.counts) : []
+      assert.strictEqual(lastInput(memory).count(), counts[0])
+      assert.isAbove(lastInput(memory).read().length, 0)
+      return { count: counts[0], seeds: reports.flatMap((report) => (report._tag === "Started" ? [report.seed] : [])) }
+    }
+    const [one, other] = await Promise.all([thread(0), thread(1)])
+    assert.strictEqual(one.count + other.count, new Uint32Array(total)[0])
+    assert.isAtLeast(one.count + other.count, 800)
+    assert.deepStrictEqual([one.seeds[0], other.seeds[0]], ["s/0", "s/1"])
+    assert.lengthOf(new Set([...one.seeds, ...other.seeds]), one.seeds.length + other.seeds.length)
+  })
+
   const findingOf = (take: (input: string) => Effect.Effect<ReadonlyArray<string>, unknown>, maxMillis = 1000) => {
     const target: Target = {
       name: "sample",
