@@ -125,10 +125,10 @@ export const mutations = (
     for (const edit of edits) if ("value" in root) applyEdit(root, edit, values)
     const text = Json.stringify(root.value) ?? "null"
     const lists = "[".repeat(depth) + "]".repeat(depth)
-    return applyDamage(
-      text.replaceAll(`"${deep}"`, () => lists),
-      damage
-    ).slice(0, maxLength)
+    // A repeated member can contain many of them.
+    let left = maxLength
+    const nextLists = () => ((left -= lists.length) > 0 ? lists : "[]")
+    return applyDamage(text.replaceAll(`"${deep}"`, nextLists), damage).slice(0, maxLength)
   })
 }
 
