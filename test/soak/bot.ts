@@ -82,5 +82,5 @@ const inbox = Inbox.layer({ leaseDuration: "2 seconds" }).pipe(Layer.provide(sto
 
 process.on("disconnect", () => process.exit())
 await Effect.runPromise(
-  Effect.provide(program, LongPolling.layer().pipe(Layer.provideMerge(client), Layer.provideMerge(inbox)))
+  Effect.provide(program, LongPolling.layer({ limit: 500 }).pipe(Layer.provideMerge(client), Layer.provideMerge(inbox)))
 )
