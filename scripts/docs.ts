@@ -7,6 +7,7 @@ import { parseArgs } from "node:util"
 import { type Fidelity, fidelity } from "./internal/fidelity.ts"
 import { type Comment, comments, description, nameOf, tags } from "./internal/jsdoc.ts"
 import { llms } from "./internal/llms.ts"
+import { makePictures, missingPictures } from "./internal/pictures.ts"
 import { index, modules, pageOf, pathOf } from "./internal/reference.ts"
 import { files, publicPackages, root, run } from "./internal/workspace.ts"
 
@@ -206,6 +207,10 @@ for (const [path, text] of Object.entries(pages)) {
     writeFileSync(file, text)
   } else if (!same) outOfDate(path)
 }
+
+if (values.check !== true) await makePictures()
+
+for (const picture of missingPictures(files("{README.md,docs/*.md}"))) outOfDate(picture)
 
 for (const { path } of stale) {
   if (values.check === true) outOfDate(path)

@@ -7,14 +7,14 @@ import { request } from "undici"
 import { build } from "./bundle.ts"
 import { compare, type Measured, median } from "./figure.ts"
 
-const start = async <A>(program: string): Promise<{ readonly child: ChildProcess; readonly ready: A }> => {
+export const start = async <A>(program: string): Promise<{ readonly child: ChildProcess; readonly ready: A }> => {
   const path = fileURLToPath(new URL(program, import.meta.url))
   const child = fork(path, { execArgv: ["--conditions=source"] })
   const [ready] = (await once(child, "message")) as [A]
   return { child, ready }
 }
 
-const perSecond = async (url: string): Promise<number> => {
+export const perSecond = async (url: string): Promise<number> => {
   const { requests } = await autocannon({
     url,
     method: "POST",
@@ -54,6 +54,13 @@ const multipart = function* (size: number): Generator<Buffer> {
   yield Buffer.from(`--cut\r\ncontent-disposition: form-data; name="data"; filename="large.bin"\r\n\r\n`)
   for (let sent = 0; sent < size; sent += chunk.length) yield chunk
   yield Buffer.from("\r\n--cut--\r\n")
+}
+
+/** The CPU time of a server until now, in microseconds. */
+export const cpuOf = async (child: ChildProcess): Promise<number> => {
+  child.send("cpu")
+  const [{ cpu }] = (await once(child, "message")) as [{ readonly cpu: number }]
+  return cpu
 }
 
 const residentOf = async (child: ChildProcess): Promise<number> => {

@@ -8,7 +8,10 @@ const serve = Effect.gen(function* () {
   const { chat_id } = yield* visitor.start()
   const { url } = yield* EmulatorServer.EmulatorServer
   process.send?.({ base: url, url: `${url}/messages?chat_id=${chat_id}` })
-  process.on("message", () => process.send?.({ rss: process.memoryUsage.rss() }))
+  process.on("message", () => {
+    const { system, user } = process.cpuUsage()
+    process.send?.({ rss: process.memoryUsage.rss(), cpu: user + system })
+  })
   return yield* Effect.never
 })
 

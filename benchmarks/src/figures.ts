@@ -2,6 +2,7 @@ import { costsOf, type Costs } from "./child.ts"
 import { medianOf, requestRate, startOverNode, uploadGrowth } from "./emulator.ts"
 import { compare, type Figure, type Measured } from "./figure.ts"
 import { bundles } from "./bundle.ts"
+import { firstPaint, messageToScreen, pageSize, withPageOpen } from "./page.ts"
 import { streamGrowth, trackRate } from "./chats.ts"
 import { copies } from "./copies.ts"
 import * as backlog from "./inbox/backlog.ts"
@@ -92,6 +93,35 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 0.3,
     isMinimum: true,
     measure: requestRate
+  },
+  {
+    figure: "emulator-with-page",
+    measures: "CPU time of the emulator for a message without a page, over that with an open page that shows the chat",
+    unit: "ratio",
+    goal: 0.9,
+    isMinimum: true,
+    measure: withPageOpen
+  },
+  {
+    figure: "page-size-kb",
+    measures: "size of all files of the page of the emulator, gzipped",
+    unit: "kB",
+    goal: 60,
+    measure: pageSize
+  },
+  {
+    figure: "page-first-paint-ms",
+    measures: "time to the first content of the page on the loopback",
+    unit: "ms",
+    goal: 300,
+    measure: firstPaint
+  },
+  {
+    figure: "page-message-ms",
+    measures: "time from a request of a bot to its message on the screen, 99th percentile at 20 messages a second",
+    unit: "ms",
+    goal: 50,
+    measure: messageToScreen
   },
   {
     figure: "virtual-8h-ms",

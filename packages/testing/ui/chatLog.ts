@@ -15,6 +15,9 @@ export const midOf = (message: Message): string => message.body?.mid ?? ""
 /** The position of a message, which the last 16 digits of its id contain. */
 const orderOf = (mid: string): string => mid.slice(-16)
 
+/** The most messages that are read when a chat is opened. */
+export const maxMessages = 20_000
+
 let lastChunk = 0
 
 /** The messages of one chat, in chunks, oldest first. */
@@ -25,6 +28,10 @@ export class ChatLog {
   readonly commentCounts = signal<ReadonlyMap<string, number>>(new Map())
   readonly #chunkOf = new Map<string, Chunk>()
   #early: Array<EmulatorEvent> = []
+  /** Whether there are older messages than those that were read. */
+  readonly isCut = signal(false)
+  /** How many of the last messages are read. */
+  #most = maxMessages
   /** The edits that were seen before the messages were read. */
   readonly #edits = new Map<string, Shown["edits"]>()
 
@@ -36,11 +43,15 @@ export class ChatLog {
     if (this.status.value === "loading" || this.status.value === "loaded") return
     this.status.value = "loading"
     try {
-      const { comment_counts, messages, removed } = await call("listMessages", { chat_id: this.chat_id as never })
+      const { comment_counts, messages, removed } = await call("listMessages", {
+        chat_id: this.chat_id as never,
+        count: this.#most
+      })
       const shown = [
         ...messages.map((message) => this.#shown(message, false)),
         ...removed.map((message) => this.#shown(message, true))
       ].sort((a, b) => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1))
+      this.isCut.value = messages.length === this.#most
       this.#replace(shown)
       this.commentCounts.value = new Map(Object.entries(comment_counts))
       this.status.value = "loaded"
@@ -52,7 +63,8 @@ export class ChatLog {
   }
 
   /** Forgets everything. A log that is shown is read again. */
-  discard(): void {
+  discard(count: number): void {
+    this.#most = count
     this.#replace([])
     this.#edits.clear()
     this.status.value = "new"

@@ -1,6 +1,7 @@
 import * as Json from "@colloquy/core/Json"
 import { batch } from "@preact/signals"
 import { call, eventsUrl } from "./api.ts"
+import { maxMessages } from "./chatLog.ts"
 import * as store from "./store.ts"
 import { remember } from "./trail.ts"
 import type { EmulatorEvent, State } from "./types.ts"
@@ -110,7 +111,7 @@ const showNotification = (event: Extract<EmulatorEvent, { type: "answer" }>): vo
   }, 5000)
 }
 
-const startOver = (): void => {
+const startOver = (count: number): void => {
   batch(() => {
     store.requests.value = []
     store.updates.value = []
@@ -119,11 +120,14 @@ const startOver = (): void => {
     store.pressed.value = new Map()
     store.unread.value = new Map()
     store.actions.value = new Map()
-    store.clearLogs()
+    store.clearLogs(count)
   })
   refreshState()
   refreshFaults()
 }
+
+/** After a gap, the page reads the last messages again. A bot that sends faster than the page renders causes many gaps. */
+const catchUp = afterBurst(() => Promise.resolve(startOver(500)), 1500)
 
 /** Applies an event. `isPast`: the state was read after it happened. */
 export const apply = (event: EmulatorEvent, isPast: boolean): void => {
@@ -172,8 +176,10 @@ export const apply = (event: EmulatorEvent, isPast: boolean): void => {
       }
       break
     case "reset":
+      if (!isPast) startOver(maxMessages)
+      break
     case "gap":
-      if (!isPast || event.type === "gap") startOver()
+      catchUp()
       break
     default:
       if (!isPast) refreshState()

@@ -3,7 +3,10 @@ import { App } from "./App.tsx"
 import { follow } from "./events.ts"
 import { connection, toast } from "./store.ts"
 
-render(<App />, document.getElementById("page")!)
+const root = document.getElementById("page")!
+// The heading is shown until the script runs.
+root.replaceChildren()
+render(<App />, root)
 
 const start = (): void => {
   void follow().catch(() => {

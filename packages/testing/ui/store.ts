@@ -106,10 +106,10 @@ export const logOf = (chat_id: number): ChatLog => {
 
 export const loadedLogs = (): Iterable<ChatLog> => logs.values()
 
-export const clearLogs = (): void => {
+export const clearLogs = (count: number): void => {
   const open = [...logs.values()]
   logs.clear()
-  for (const log of open) log.discard()
+  for (const log of open) log.discard(count)
 }
 
 export const isChatMember = ({ members }: ChatView, user_id: number): boolean =>

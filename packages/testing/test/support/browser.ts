@@ -1,17 +1,6 @@
 import { afterAll } from "vitest"
-import { existsSync } from "node:fs"
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
-
-const paths = [
-  process.env["CHROMIUM_PATH"] ?? "",
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-headless-shell",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-]
-
-/** The browser of this machine, if there is one. */
-export const executablePath = paths.find((path) => path !== "" && existsSync(path))
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { executablePath, launch } from "./browserLaunch.ts"
 
 /** Whether the tests of the page must run, as in `.ci/run`. */
 const isRequired = process.env["BROWSER_TESTS"] === "required"
@@ -22,22 +11,6 @@ if (isSkipped) {
   console.log(
     "The tests of the page are skipped: there is no Chromium. Install it (Debian: apt-get install chromium), or set CHROMIUM_PATH."
   )
-}
-
-const args = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync"
-]
-
-export const launch = (): Promise<Browser> => {
-  if (executablePath === undefined) throw new Error("BROWSER_TESTS=required, and there is no Chromium: install it")
-  return chromium.launch({ executablePath, args })
 }
 
 let browser: Promise<Browser> | undefined

@@ -197,7 +197,7 @@ describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
     await page.context().setOffline(true)
     await other.post("/messages", { user_id, text: "while offline" })
     await page.context().setOffline(false)
-    await page.getByRole("button", { name: /Bot/ }).first().click()
+    await page.getByRole("button", { name: /while offline/ }).click()
     await bubble(page, "while offline").waitFor()
     await other.stop()
     await page.locator(".lost").waitFor()

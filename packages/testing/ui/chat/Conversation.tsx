@@ -79,7 +79,9 @@ const Header = ({ pane, person, view }: { readonly pane: Pane; readonly person: 
 }
 
 const Pinned = ({ view }: { readonly view: ChatView }) => {
-  const pinned = view.pinned === null ? undefined : logOf(view.chat.chat_id).find(view.pinned)
+  const log = logOf(view.chat.chat_id)
+  const isRead = log.status.value === "loaded"
+  const pinned = view.pinned === null || !isRead ? undefined : log.find(view.pinned)
   if (pinned === undefined) return null
   return (
     <button

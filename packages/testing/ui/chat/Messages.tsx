@@ -212,6 +212,7 @@ export const Messages = ({ log, pane }: { readonly log: ChatLog; readonly pane: 
           {log.status.value === "loaded" && chunks.length === 0 ? (
             <p class="empty">There are no messages yet.</p>
           ) : null}
+          {log.isCut.value ? <p class="note">Older messages are not shown.</p> : null}
           {chunks.map((chunk, index) => (
             <ChunkView
               key={chunk.id}

@@ -1,3 +1,4 @@
+import { memo } from "preact/compat"
 import { useState } from "preact/hooks"
 import * as Json from "@colloquy/core/Json"
 import { call } from "../api.ts"
@@ -79,7 +80,7 @@ const showMessage = ({ chat_id, message_id }: RequestEvent): void => {
 const statusClass = (status: number | null): string =>
   status === null ? "bad" : status < 300 ? "good" : status === 429 ? "warn" : "bad"
 
-const Row = ({ event }: { readonly event: RequestEvent }) => {
+const Row_ = ({ event }: { readonly event: RequestEvent }) => {
   const [isOpen, setOpen] = useState(false)
   const full = event.limits.find(({ limit, used }) => used >= limit)
   return (
@@ -110,6 +111,9 @@ const Row = ({ event }: { readonly event: RequestEvent }) => {
   )
 }
 
+/** A new request renders only its own row. */
+const Row = memo(Row_)
+
 /** The requests of bots, the newest first. */
 export const Requests = () => {
   const [showsPolls, setShowsPolls] = useState(false)
@@ -133,7 +137,7 @@ export const Requests = () => {
       </div>
       {shown.length === 0 ? <p class="empty">No requests yet.</p> : null}
       <ol class="log">
-        {shown.slice(0, 200).map((event) => (
+        {shown.slice(0, 100).map((event) => (
           <Row key={event.id} event={event} />
         ))}
       </ol>

@@ -184,7 +184,7 @@ export const listMessages = declare(
     removed: Schema.Array(Message),
     comment_counts: Schema.Record(Schema.String, Schema.Int)
   }),
-  { params: { chat_id: ChatId } }
+  { params: { chat_id: ChatId }, query: { count: optional(Natural) } }
 )
 
 export const edit = declare("POST", "/edit", Message, { body: { ...atMessage, text: Schema.String } })

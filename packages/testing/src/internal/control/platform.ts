@@ -43,9 +43,12 @@ export const platformRoutes: ReadonlyArray<Route> = [
   on(declarations.listBots, (_, { state }) =>
     Effect.sync(() => ({ bots: [...state.bots.values()].map(({ user, token }) => ({ token, user: user.profile })) }))
   ),
-  on(declarations.listMessages, ({ chat_id }, control) =>
+  on(declarations.listMessages, ({ chat_id, count }, control) =>
     Effect.map(chatOf(control, chat_id), (chat) => {
-      const { messages, removedMessages } = { messages: chat.messages, removedMessages: control.state.removedMessages }
+      const { messages, removedMessages } = {
+        messages: count == null ? chat.messages : chat.messages.slice(-count || Infinity),
+        removedMessages: control.state.removedMessages
+      }
       const counts = messages.map(({ comments, mid }) => [mid, comments.length] as const)
       return {
         messages: messages.map((message) => toMessage(control.state, message)),
