@@ -10,6 +10,8 @@ import { contend } from "./support/contention.ts"
 import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 
+const cases = [...InboxSuite.cases, ...InboxSuite.journal]
+
 /** A Redis server with the given answers. */
 const server = (answer: (command: string, args: ReadonlyArray<string>) => Effect.Effect<unknown, Redis.RedisError>) =>
   Layer.effect(
@@ -75,7 +77,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
 
   const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redisClient)
 
-  for (const { name, effect } of InboxSuite.cases) {
+  for (const { name, effect } of cases) {
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
 

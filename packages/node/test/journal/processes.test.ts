@@ -22,13 +22,11 @@ const entry = (slot: string, state: JournalEntry["state"]): JournalEntry => ({ s
 
 const skipped: Readonly<Record<string, boolean>> = await missing()
 
-const { PostgreSQL, SQLite } = places("journal")
-
 describe("the journals of a store that processes share", () => {
-  for (const [kind, place] of Object.entries({ SQLite, PostgreSQL })) {
+  for (const [kind, place] of Object.entries(places("journal"))) {
     describe.skipIf(skipped[kind])(`in ${kind}`, () => {
       const opened = Effect.gen(function* () {
-        const at = yield* place!
+        const at = yield* place
         const store = Context.get(yield* Layer.build(layerOf(kind, at)), InboxStore.InboxStore)
         const update = QueuedUpdate.fromStored({ fingerprint: "1", partitionKey: "a", receivedAt: 0, text: "{}" })
         yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })

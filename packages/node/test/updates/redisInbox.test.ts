@@ -1,4 +1,5 @@
 import { QueuedUpdate } from "@colloquy/core"
+import type { JournalEntry } from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import * as NodeRedis from "@effect/platform-node/NodeRedis"
@@ -257,7 +258,21 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       const { redis, store } = yield* connect(prefix)
       yield* enqueue(store, "a", 3)
       yield* enqueue(store, "b", 3)
-      for (const partition of yield* claim(store, "one", { begin: 2 })) yield* commit(store, "one", partition)
+      for (const partition of yield* claim(store, "one", { begin: 2 })) {
+        const [first, second, third] = partition.updates.map(({ id }) => id)
+        const record = (id: string, state: JournalEntry["state"]) =>
+          store.journal!.record([
+            { owner: "one", partitionKey: partition.key, id, entries: [{ slot: "a", state, text: "" }] }
+          ])
+        for (const id of [first!, second!, third!]) yield* record(id, "done")
+        yield* record(second!, "removed")
+        const failure = { error: "no", attempts: 1, failedAt: 1 }
+        yield* commit(store, "one", partition, {
+          completed: [{ id: first! }, { id: second! }, { id: third!, failure }]
+        })
+      }
+      const [dead] = yield* store.deadLetters({ limit: 1 })
+      yield* store.drop([dead!.id])
       yield* store.cleanup({ fingerprintsBefore: hour, deadLettersBefore: hour })
       yield* claim(store, "one")
       const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `*${prefix}*`)

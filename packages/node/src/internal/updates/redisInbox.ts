@@ -7,8 +7,11 @@ import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import { redisToStoreError } from "../stores/redis.ts"
+import * as RedisJournals from "../journal/redisJournals.ts"
 import { listen } from "./listener.ts"
 import { commitArguments, enqueueArguments, toDeadLetter, toPartition, unpack, unpackFailure } from "./redisRows.ts"
+import * as letters from "./redisDeadLetters.ts"
+import type { Run } from "./redisLua.ts"
 import * as scripts from "./redisScripts.ts"
 
 const toStoreError = redisToStoreError("inbox")
@@ -40,10 +43,10 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
         Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
       )
 
-  const run = <A>(name: string, script: Redis.Script<{ params: [string, ReadonlyArray<string>]; result: A }>) => {
+  const run: Run = (name, script) => {
     const evaluate = redis.eval(script)
     const named = operation(name)
-    return (args: ReadonlyArray<string> = []) => named(evaluate(prefix, args))
+    return (args = []) => named(evaluate(prefix, args))
   }
 
   const enqueue = run("enqueue", scripts.enqueue)
@@ -52,10 +55,10 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   const renew = run("renew", scripts.renew)
   const release = run("release", scripts.release)
   const stats = run("stats", scripts.stats)
-  const deadLetters = run("deadLetters", scripts.deadLetters)
-  const replay = run("replay", scripts.replay)
-  const drop = run("drop", scripts.drop)
-  const cleanup = run("cleanup", scripts.cleanup)
+  const deadLetters = run("deadLetters", letters.deadLetters)
+  const replay = run("replay", letters.replay)
+  const drop = run("drop", letters.drop)
+  const cleanup = run("cleanup", letters.cleanup)
 
   const get = (name: string, part: string, fields: ReadonlyArray<string>) =>
     operation(name)(redis.send<ReadonlyArray<string | null>>("HMGET", `${prefix}:${part}`, ...fields))
@@ -131,7 +134,8 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
     replay: (ids) => replayAll(ids.filter(isId)),
     drop: (ids) => drop(ids.filter(isId)),
     cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
-      runAll(cleanup([fingerprintsBefore, deadLettersBefore, chunk].map(String)))
+      runAll(cleanup([fingerprintsBefore, deadLettersBefore, chunk].map(String))),
+    journal: RedisJournals.make(run)
   }
   return store
 })

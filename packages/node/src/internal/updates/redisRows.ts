@@ -1,9 +1,12 @@
 import type { Batch, ClaimedUpdate, Commit, Failure, Partition } from "@colloquy/core/InboxStore"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
+import type { JournalEntry } from "@colloquy/core/HandlingStore"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { toEntries } from "../journal/redisJournals.ts"
 import { decodeText, encodeIndexed, encodeText, isId } from "../stores/values.ts"
-import type * as scripts from "./redisScripts.ts"
+import type { DeadLetter } from "./redisDeadLetters.ts"
+import type { Claimed } from "./redisScripts.ts"
 
 /**
  * The receive time and the lengths of fingerprint and partition key, then fingerprint, partition key and text. Not JSON,
@@ -49,7 +52,7 @@ export const unpackFailure = (packed: string | null): Failure => {
   return { error: decodeText(error), attempts, failedAt }
 }
 
-export const toDeadLetter = ([id, update, failure]: scripts.DeadLetter): QueuedUpdate.DeadLetter => ({
+export const toDeadLetter = ([id, update, failure]: DeadLetter): QueuedUpdate.DeadLetter => ({
   ...toEntry(id, update),
   ...unpackFailure(failure)
 })
@@ -62,10 +65,15 @@ const toClaimedUpdate = (id: string, marked: string, packed: string): ClaimedUpd
   return { ...toEntry(id, packed), attempts: Number(attempts), crashes: Number(crashes) }
 }
 
-export const toPartition = ([key, values]: scripts.Claimed): Partition => {
+const noJournals: ReadonlyMap<string, ReadonlyArray<JournalEntry>> = new Map()
+
+export const toPartition = ([key, values, packed]: Claimed): Partition => {
   const updates: Array<ClaimedUpdate> = []
+  const journals = packed === undefined ? noJournals : new Map(packed.map(([id, journal]) => [id, toEntries(journal)]))
   for (let at = 0; at < values.length; at += 3) {
-    updates.push(toClaimedUpdate(values[at]!, values[at + 1]!, values[at + 2]!))
+    const update = toClaimedUpdate(values[at]!, values[at + 1]!, values[at + 2]!)
+    const journal = journals.get(update.id)
+    updates.push(journal === undefined || journal.length === 0 ? update : { ...update, journal })
   }
   return { key: decodeText(key), updates }
 }

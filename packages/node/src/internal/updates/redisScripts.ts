@@ -1,73 +1,5 @@
-import * as Redis from "effect/persistence/Redis"
-
-/*
- * All keys start with the prefix, which is one hash slot of a cluster:
- *
- * run                  the name of the store, which is new after the data was lost
- * seq                  the last id
- * queued               the number of queued updates
- * queue:KEY            list of the updates of a partition, in order: three values for each, its id, its mark and its text. The id of
- *                      an update that was completed before earlier ones begins with `x`.
- * ready                partitions that have a queued update and no owner, by the id of their first update
- * lease:KEY            the lease of a partition: ids of the updates that are begun, separated by commas, `|`, and the owner
- * held:OWNER           partitions that the owner holds, by the end of the lease
- * owners               owners that hold partitions, by a time that is not after the end of any of their leases
- * fingerprints         fingerprints, by the time when they were received
- * dead_letters         ids of dead letters, in order
- * dead_letters_by_time ids of dead letters, by the time of the failure
- * dead_letter_updates  id -> update of a dead letter
- * failures             id -> failure of a dead letter
- * markers              source -> marker
- *
- * The mark of an update is empty, or the numbers of its attempts and crashes (`2:1`). Times of leases are milliseconds of
- * the clock of the server. The channel `wake` gets a message, the name of the sender, when `ready` is no longer empty.
- *
- * The scripts avoid what is slow in Redis: a Lua string is hashed byte by byte, so that only claims read texts of updates;
- * a number is an argument three times as slow as a string; and small hashes are searched from their start.
- */
-const prelude = `
-local function name(part) return KEYS[1] .. ':' .. part end
-local ready, owners, dead_letters = name('ready'), name('owners'), name('dead_letters')
-local queues, leases = name('queue:'), name('lease:')
-local function held_by(owner) return name('held:' .. owner) end
-local function to_id(number) return string.format('%.0f', number) end
-local function reserve_ids(count)
-  local last = redis.call('INCRBY', name('seq'), count)
-  if last == count then
-    -- The first id is the time in microseconds, so that no id of the data that was lost is used again.
-    local time = redis.call('TIME')
-    last = redis.call('INCRBY', name('seq'), to_id(time[1] * 1000000 + time[2]))
-  end
-  return last - count
-end
--- Calls a command with many values, a thousand at a time, and puts the results into one table.
-local function call_with(results, values, command, ...)
-  for from = 1, #values, 1000 do
-    local args = { ... }
-    local to = math.min(from + 999, #values)
-    for at = from, to do args[#args + 1] = values[at] end
-    local result = redis.call(command, unpack(args))
-    if results then for at = 1, #result do results[from + at - 1] = result[at] end end
-  end
-end
-local was_empty
-local function make_ready(key, head)
-  if was_empty == nil then was_empty = redis.call('EXISTS', ready) == 0 end
-  redis.call('ZADD', ready, head, key)
-end
--- Consumers that found partitions claim again, so that only those that found none have to be woken.
-local function wake(sender)
-  if was_empty and redis.call('EXISTS', ready) == 1 then redis.pcall('PUBLISH', name('wake'), sender) end
-end
-`
-
-const appending = `
-local function append(key, id, mark, update)
-  if redis.call('RPUSH', queues .. key, id, mark, update) == 3 and redis.call('EXISTS', leases .. key) == 0 then
-    make_ready(key, id)
-  end
-end
-`
+import { addingJournals, type Packed, removingJournals } from "../journal/redisJournals.ts"
+import { appending, holding, script } from "./redisLua.ts"
 
 const addingDeadLetters = `
 local function add_dead_letter(id, update, failed_at, failure)
@@ -77,62 +9,6 @@ local function add_dead_letter(id, update, failed_at, failure)
   redis.call('HSET', name('failures'), id, failure)
 end
 `
-
-const removingDeadLetters = `
-local function remove_dead_letter(id)
-  if redis.call('ZREM', dead_letters, id) == 0 then return false end
-  redis.call('ZREM', name('dead_letters_by_time'), id)
-  redis.call('HDEL', name('failures'), id)
-  local update = redis.call('HGET', name('dead_letter_updates'), id)
-  redis.call('HDEL', name('dead_letter_updates'), id)
-  return update or ''
-end
-`
-
-const holding = `
--- The place of an update in its queue. The ids of a queue ascend.
-local function place_of(list, id, first)
-  local number, low, high = tonumber(id), first, redis.call('LLEN', list) / 3 - 1
-  while low <= high do
-    local middle = math.floor((low + high) / 2)
-    local text = redis.call('LINDEX', list, middle * 3)
-    if text == id then return middle end
-    local other = tonumber(string.match(text, '%d+'))
-    if not other or other >= number then high = middle - 1 else low = middle + 1 end
-  end
-end
-local function count_attempt(key, id, crashes)
-  local list = queues .. key
-  local place = place_of(list, id, 0)
-  if not place then return end
-  local attempts, crashed = string.match(redis.call('LINDEX', list, place * 3 + 1), '^(%d+):(%d+)$')
-  redis.call('LSET', list, place * 3 + 1, to_id((attempts or 0) + 1) .. ':' .. to_id((crashed or 0) + crashes))
-end
--- Makes a partition that has lost its owner ready, if it has a queued update.
-local function give_back(key)
-  local list = queues .. key
-  local head = redis.call('LINDEX', list, '0')
-  while head and string.sub(head, 1, 1) == 'x' do
-    redis.call('LTRIM', list, '3', '-1')
-    head = redis.call('LINDEX', list, '0')
-  end
-  if head then make_ready(key, head) end
-end
-local function remove_held(owner, keys)
-  call_with(nil, keys, 'ZREM', held_by(owner))
-  if redis.call('EXISTS', held_by(owner)) == 0 then redis.call('ZREM', owners, owner) end
-end
-local function read_clock()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-`
-
-const script = (...parts: ReadonlyArray<string>) =>
-  Redis.script((prefix: string, args: ReadonlyArray<string>) => [prefix, ...args], {
-    numberOfKeys: 1,
-    lua: [prelude, ...parts].join("")
-  })
 
 /**
  * Arguments: sender, number of batches, number of all updates and dead letters; for each batch the number of its updates
@@ -196,8 +72,12 @@ return added
 `
 ).withReturnType<ReadonlyArray<number>>()
 
-/** The key of a partition, then id, mark and text of each update. */
-export type Claimed = readonly [key: string, updates: ReadonlyArray<string>]
+/** The key of a partition, then id, mark and text of each update. If updates have journals, they follow with their ids. */
+export type Claimed = readonly [
+  key: string,
+  updates: ReadonlyArray<string>,
+  journals?: ReadonlyArray<readonly [id: string, journal: Packed]>
+]
 
 /**
  * Arguments: sender, owner, duration of the lease, number of partitions, number of updates of each partition, how many of
@@ -205,6 +85,7 @@ export type Claimed = readonly [key: string, updates: ReadonlyArray<string>]
  */
 export const claim = script(
   holding,
+  addingJournals,
   `
 local sender, owner, duration, max_partitions, max_updates, begin, run = unpack(ARGV)
 duration, max_partitions, max_updates = tonumber(duration), tonumber(max_partitions), tonumber(max_updates)
@@ -271,6 +152,7 @@ if #popped > 0 then
   call_with(nil, ends, 'ZADD', held_by(owner))
   local first = redis.call('ZSCORE', owners, owner)
   if not first or tonumber(first) > now + duration then redis.call('ZADD', owners, lease_end, owner) end
+  add_journals(reply)
 elseif redis.call('EXISTS', owners, ready) == 0 then
   -- Corrects the number after queues were deleted by hand.
   redis.call('DEL', name('queued'))
@@ -289,6 +171,7 @@ return reply
 export const commit = script(
   addingDeadLetters,
   holding,
+  removingJournals,
   `
 local commits, keys, records = {}, {}, {}
 local at = 2
@@ -313,7 +196,7 @@ while at <= #ARGV do
 end
 
 -- The leases are read once, changed here, and written once.
-local names, stored, changed, done = {}, {}, {}, 0
+local names, stored, changed, done, acknowledged = {}, {}, {}, 0, {}
 for index, key in ipairs(keys) do names[index] = leases .. key end
 call_with(stored, names, 'MGET')
 for index, key in ipairs(keys) do records[key] = stored[index] end
@@ -329,7 +212,11 @@ local function complete(list, id, front, failed_at, failure)
   local place = is_first and front or place_of(list, id, front + 1)
   if not place then return front end
   done = done + 1
-  if failure then add_dead_letter(id, redis.call('LINDEX', list, place * 3 + 2), failed_at, failure) end
+  if failure then
+    add_dead_letter(id, redis.call('LINDEX', list, place * 3 + 2), failed_at, failure)
+  else
+    acknowledged[#acknowledged + 1] = id
+  end
   if is_first then return front + 1 end
   redis.call('LSET', list, place * 3, 'x' .. id)
   redis.call('LSET', list, place * 3 + 2, '')
@@ -396,6 +283,7 @@ end
 call_with(nil, written, 'MSET')
 call_with(nil, removed, 'DEL')
 for owner, partitions in pairs(released) do remove_held(owner, partitions) end
+remove_journals(acknowledged)
 if done > 0 then redis.call('DECRBY', name('queued'), done) end
 wake(ARGV[1])
 return results
@@ -458,56 +346,3 @@ if oldest_key then
 end
 return { queued, redis.call('ZCARD', dead_letters), text }
 `).withReturnType<readonly [queued: number, deadLetters: number, oldest?: string | null]>()
-
-export type DeadLetter = readonly [id: string, update: string | null, failure: string | null]
-
-/** Arguments: the last id of the page before, page size. */
-export const deadLetters = script(`
-local page = {}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', dead_letters, '(' .. ARGV[1], '+inf', 'LIMIT', 0, ARGV[2])) do
-  page[#page + 1] = { id, redis.call('HGET', name('dead_letter_updates'), id), redis.call('HGET', name('failures'), id) }
-end
-return page
-`).withReturnType<ReadonlyArray<DeadLetter>>()
-
-/** Arguments: sender; id, partition key and number of attempts of each dead letter. Returns how many existed. */
-export const replay = script(
-  appending,
-  removingDeadLetters,
-  `
-local count = 0
-for at = 2, #ARGV, 3 do
-  local update = remove_dead_letter(ARGV[at])
-  if update then
-    count = count + 1
-    append(ARGV[at + 1], to_id(reserve_ids(1) + 1), ARGV[at + 2] == '0' and '' or ARGV[at + 2] .. ':0', update)
-  end
-end
-if count > 0 then redis.call('INCRBY', name('queued'), count) end
-wake(ARGV[1])
-return count
-`
-).withReturnType<number>()
-
-/** Arguments: ids. Returns how many dead letters existed. */
-export const drop = script(
-  removingDeadLetters,
-  `
-local count = 0
-for _, id in ipairs(ARGV) do if remove_dead_letter(id) then count = count + 1 end end
-return count
-`
-).withReturnType<number>()
-
-/** Arguments: the two times, maximum number of rows to delete. Returns 1 if there may be more. */
-export const cleanup = script(
-  removingDeadLetters,
-  `
-local limit = tonumber(ARGV[3])
-local old = math.min(limit, redis.call('ZCOUNT', name('fingerprints'), '-inf', '(' .. ARGV[1]))
-if old > 0 then redis.call('ZREMRANGEBYRANK', name('fingerprints'), 0, old - 1) end
-local ids = redis.call('ZRANGEBYSCORE', name('dead_letters_by_time'), '-inf', '(' .. ARGV[2], 'LIMIT', 0, limit)
-for _, id in ipairs(ids) do remove_dead_letter(id) end
-return math.max(old, #ids) == limit and 1 or 0
-`
-).withReturnType<number>()
