@@ -27,6 +27,7 @@ import * as Payload from "./Payload.ts"
 import * as RateLimiter from "./RateLimiter.ts"
 import { ChatId } from "./Recipient.ts"
 import * as Settings from "./Settings.ts"
+import * as StateValue from "./StateValue.ts"
 import * as Stores from "./StoreError.ts"
 import * as Update from "./Update.ts"
 import * as Updates from "./Updates.ts"
@@ -384,6 +385,45 @@ export const InvalidChatData = make(ChatData.InvalidChatData, "InvalidChatData",
   dataName: Schema.String,
   problem: Schema.String,
   raw: ExactJson
+})
+
+/**
+ * Codec of `State.StaleState`.
+ *
+ * @category stores
+ * @since 0.1.0
+ */
+export const StaleState = make(StateValue.StaleState, "StaleState", {
+  stateName: Schema.String,
+  scope: Schema.String,
+  version: Schema.Number,
+  problem: Schema.String,
+  raw: ExactJson
+})
+
+/**
+ * Codec of `State.InvalidState`.
+ *
+ * @category stores
+ * @since 0.1.0
+ */
+export const InvalidState = make(StateValue.InvalidState, "InvalidState", {
+  stateName: Schema.String,
+  problem: Schema.String,
+  value: ExactJson
+})
+
+/**
+ * Codec of `State.NoStateKey`.
+ *
+ * @category stores
+ * @since 0.1.0
+ */
+export const NoStateKey = make(StateValue.NoStateKey, "NoStateKey", {
+  stateName: Schema.String,
+  of: Schema.Literals(["chat", "user", "userInChat", "bot"]),
+  missing: Schema.Array(Schema.Literals(["chat_id", "user_id", "update"])),
+  update_type: optional(Schema.String)
 })
 
 /**

@@ -19,6 +19,7 @@ import {
   Payload,
   RateLimiter,
   Settings,
+  State,
   Update,
   Updates,
   UploadError,
@@ -147,6 +148,23 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   [
     ErrorSchema.InvalidChatData,
     [new ChatData.InvalidChatData({ chat_id: Chat.ChatId.make(-1), dataName: "visits", problem: "no", raw: { seq } })]
+  ],
+  [
+    ErrorSchema.StaleState,
+    [new State.StaleState({ stateName: "cart", scope: "chat:1/user:2", version: 1, problem: "no", raw: { seq } })]
+  ],
+  [ErrorSchema.InvalidState, [new State.InvalidState({ stateName: "cart", problem: "no", value: { seq } })]],
+  [
+    ErrorSchema.NoStateKey,
+    [
+      new State.NoStateKey({
+        stateName: "cart",
+        of: "userInChat",
+        missing: ["user_id"],
+        update_type: "message_removed"
+      }),
+      new State.NoStateKey({ stateName: "cart", of: "bot", missing: ["update"] })
+    ]
   ],
   [ErrorSchema.BroadcastAlreadyRunning, [new Broadcast.BroadcastAlreadyRunning({ broadcastName: "news" })]],
   [

@@ -12,6 +12,7 @@ import type { StoreError } from "../../StoreError.ts"
 import { withMalformedWarning } from "../../Update.ts"
 import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
+import type { Written } from "./changes.ts"
 import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
 import { Lane, makeSelection, type OpenChange, type Queued, type Source } from "./lanes.ts"
@@ -38,6 +39,9 @@ const maxBuffered = 64
 
 const none: ReadonlyArray<never> = []
 
+/** The changes that were not applied because of a conflict. */
+type Conflicts = ReadonlySet<unknown>
+
 /** What is written together. */
 interface Write {
   readonly changes: ReadonlyArray<OpenChange>
@@ -48,17 +52,25 @@ interface Write {
   readonly wasStopping: boolean
 }
 
-const openChange = (lane: Lane): OpenChange =>
-  (lane.change ??= {
-    lane,
-    held: lane.held,
-    owner: lane.held.owner,
-    partitionKey: lane.held.key,
-    completed: none,
-    failed: none,
-    begun: none,
-    release: false
-  })
+const makeChange = (lane: Lane, written: Written | undefined): OpenChange => ({
+  lane,
+  held: lane.held,
+  owner: lane.held.owner,
+  partitionKey: lane.held.key,
+  completed: none,
+  failed: none,
+  begun: none,
+  writes: written?.writes,
+  release: false
+})
+
+const openChange = (lane: Lane): OpenChange => (lane.change ??= makeChange(lane, undefined))
+
+/** The changes of lanes whose settlements certainly apply. Only these lanes can end, or go on, with the same write. */
+const withoutConflicts = (changes: ReadonlyArray<OpenChange>): ReadonlyArray<OpenChange> => {
+  const uncertain = new Set(changes.flatMap(({ lane, writes }) => (writes === undefined ? [] : [lane])))
+  return uncertain.size === 0 ? changes : changes.filter(({ lane }) => !uncertain.has(lane))
+}
 
 const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
 
@@ -140,10 +152,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
-    for (const { entry, isMarked, lane } of started) {
-      if (isMarked) continue
-      if (lane.change === undefined) changes.push(openChange(lane))
-      lane.change!.begun = append(lane.change!.begun, entry.id)
+    for (const queued of started) {
+      const { entry, isMarked, lane } = queued
+      if (!isMarked) {
+        if (lane.change === undefined) changes.push(openChange(lane))
+        lane.change!.begun = append(lane.change!.begun, entry.id)
+      }
+      queued.change = lane.change
     }
   }
 
@@ -178,7 +193,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       if (queued.isLost) continue
       close(queued)
       if (isStopping) queued.lane.open--
-      else queued.lane.retried.unshift(queued)
+      else queued.lane.putBack(queued)
       selection.add(queued.lane)
     }
   }
@@ -195,10 +210,17 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fork(commit({ changes, settlements: none, started, wasStopping: isStopping }))
   }
 
-  const onApplied = ({ changes, settlements, started, wasStopping }: Write): void => {
-    for (const { lane } of changes) lane.commits--
-    for (const settlement of settlements) onSettled(settlement, wasStopping)
-    emitAll(started)
+  const onApplied = ({ changes, settlements, started, wasStopping }: Write, conflicts: Conflicts): void => {
+    for (const change of changes) {
+      change.lane.commits--
+      if (conflicts.has(change)) change.lane.isReleasing = change.release = false
+    }
+    for (const settlement of settlements) onSettled(settlement, wasStopping, conflicts)
+    if (conflicts.size === 0) emitAll(started)
+    else {
+      emitAll(started.filter(({ change }) => !conflicts.has(change)))
+      takeBack(started.filter(({ change }) => conflicts.has(change)))
+    }
     for (const { lane, release } of changes) {
       if (release) endLane(lane)
       else {
@@ -235,19 +257,20 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       lane.commits++
       lane.change = undefined
     }
-    const applied = leases.commit(write.changes) as Effect.Effect<void, StoreError>
-    return Effect.onExit(applied, (exit) => {
-      if (Exit.isSuccess(exit)) onApplied(write)
+    const applied = leases.commit(write.changes)
+    const committed = Effect.onExit(applied, (exit) => {
+      if (Exit.isSuccess(exit)) onApplied(write, exit.value)
       else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
       else {
         const again = Effect.matchCause(applied, {
-          onSuccess: () => onApplied(write),
+          onSuccess: (conflicts) => onApplied(write, conflicts),
           onFailure: () => onRefused(write)
         })
         fork(again)
       }
       return Effect.void
     })
+    return committed as Effect.Effect<unknown, StoreError> as Effect.Effect<void, StoreError>
   }
 
   /** Releases a lane whose updates are settled. The commit that settles the last one mostly does it. */
@@ -260,10 +283,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fork(Effect.ignore(commit({ changes: [change], settlements: none, started: none, wasStopping: isStopping })))
   }
 
-  const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement): void => {
-    const { entry, lane } = root as Queued
-    if (lane.change === undefined) changes.push(openChange(lane))
-    const change = lane.change!
+  /** Adds a settlement to the changes. One of several that writes state has a change of its own, which may not apply. */
+  const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement, isOnly: boolean): void => {
+    const queued = root as Queued
+    const { entry, lane } = queued
+    const written = outcome._tag === "ack" ? queued.written() : undefined
+    let { change } = lane
+    if (change === undefined || written !== undefined) {
+      change = makeChange(lane, written)
+      changes.push(change)
+      if (written === undefined || isOnly) lane.change = change
+    }
+    queued.change = change
     if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
     else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
     else {
@@ -280,18 +311,27 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       lane.open--
       return endIfFinished(lane)
     }
-    lane.retried.push(queued)
+    lane.putBack(queued)
     selection.add(lane)
     dispatch()
   }
 
-  const onSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {
+  /** What an update has read was changed meanwhile, so it is handled again. */
+  const onConflict = (queued: Queued): void => {
+    metrics.conflict(queued.value)
+    queued.beginAgain()
+    queued.lane.open++
+    emitAgain(queued)
+  }
+
+  const onSettled = ({ outcome, root }: Settlement, wasStopping: boolean, conflicts: Conflicts): void => {
     const queued = root as Queued
     if (queued.isLost) return
     close(queued)
+    if (conflicts.has(queued.change)) return onConflict(queued)
     if (outcome._tag === "ack") metrics.handled(queued.value)
     if (outcome._tag !== "retry") return queued.end()
-    queued.beginAgain()
+    queued.beginNext()
     if (wasStopping) return
     if (outcome.after > 0) inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
     else emitAgain(queued)
@@ -300,7 +340,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const onNotSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {
     const queued = root as Queued
     if (queued.isLost) return
-    queued.isSettled = false
+    queued.reopen()
     if (outcome._tag !== "retry" || wasStopping) queued.lane.open++
   }
 
@@ -308,15 +348,17 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
-    for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement)
+    const isOnly = settlements.length === 1
+    for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement, isOnly)
     if (changes.length === 0) return Effect.void
-    for (const change of changes) {
+    const ending = isOnly ? changes : withoutConflicts(changes)
+    for (const change of ending) {
       const { lane } = change
       if (lane.commits === 0 && lane.isFinished(isStopping)) lane.isReleasing = change.release = true
     }
     let started: ReadonlyArray<Queued> = []
     if (leases.isShared && !isStopping) {
-      for (const { lane } of changes) selection.add(lane)
+      for (const { lane } of ending) selection.add(lane)
       const count = Math.min(settlements.length, bufferSize - buffer.length)
       started = selection.take(count, unsettled - settlements.length - reported)
       unsettled += started.length

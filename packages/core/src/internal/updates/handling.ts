@@ -5,6 +5,7 @@ import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { CurrentJournal, type UpdateJournal } from "../journal/current.ts"
 import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
+import { type Changes, CurrentChanges } from "./changes.ts"
 import { CurrentLease } from "./currentLease.ts"
 
 type Services = Context.Context<never>
@@ -33,6 +34,7 @@ export interface Common {
 /** A part of a delivery that is handled. */
 interface Handled {
   readonly journal: UpdateJournal
+  readonly changes: Changes
   readonly attempt: number
   readonly handling: Handling
 }
@@ -59,7 +61,7 @@ const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.C
 
 /**
  * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
- * calls, its lease and its journal. Everything that an update's handling provides to its effects is added here.
+ * calls, its lease, its journal and its changes. Everything that an update's handling provides to its effects is added here.
  */
 export const contextOf = <R>(
   base: Context.Context<R>,
@@ -72,10 +74,11 @@ export const contextOf = <R>(
       handling.base = base as Context.Context<never>
       handling.context = extend(base as Context.Context<never>, handling)
     }
-    const context = handling.context as unknown as Context.Context<R>
-    return withAttempt(Context.add(context, CurrentJournal, roots[0]!.journal), attempt)
+    const { changes, journal } = roots[0]!
+    const context = Context.add(handling.context as unknown as Context.Context<R>, CurrentJournal, journal)
+    return withAttempt(Context.add(context, CurrentChanges, changes), attempt)
   }
-  // Several updates have no chat and no journal in common. Their calls are made by the bot that all of them have.
+  // Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have.
   const services = roots[0]?.handling.services
   const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
   const leases = new Set(roots.flatMap(({ handling }) => handling.lease ?? []))

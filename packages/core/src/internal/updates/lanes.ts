@@ -5,6 +5,7 @@ import type { ChatId } from "../../Recipient.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { Journal } from "../journal/journal.ts"
+import { Changes, type Written } from "./changes.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
 import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
@@ -47,12 +48,19 @@ export class Queued extends Settleable<Update> implements Root {
   onLost: (() => void) | undefined = undefined
   /** Its index in the emitted updates of the lane. */
   index = 0
+  /** Its index in all updates of the lane. */
+  readonly position: number
+  /** The last change that settles it, or that marks it as begun. */
+  change: OpenChange | undefined = undefined
   #journal: Journal | undefined
+  #changes: Changes | undefined
 
-  constructor(lane: Lane, entry: ClaimedUpdate, isMarked: boolean) {
+  constructor(lane: Lane, position: number, isMarked: boolean) {
     super()
+    const entry = lane.updates[position]!
     this.lane = lane
     this.entry = entry
+    this.position = position
     this.attempt = entry.attempts + 1
     this.isMarked = isMarked
     const { decoded } = entry.update
@@ -69,6 +77,10 @@ export class Queued extends Settleable<Update> implements Root {
 
   get journal(): Journal {
     return (this.#journal ??= this.lane.source.openJournal(this))
+  }
+
+  get changes(): Changes {
+    return (this.#changes ??= new Changes(this.value, this.lane.source.leases.store))
   }
 
   get origin(): Origin {
@@ -89,17 +101,37 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   /** Begins the next attempt. */
-  beginAgain(): void {
+  beginNext(): void {
     this.isMarked = false
-    this.emittedAt = -1
     this.attempt++
     this.handling.answers.attempt = this.attempt
+    this.beginAgain()
+  }
+
+  /** Begins the same attempt again, because what it has read was changed. */
+  beginAgain(): void {
+    this.emittedAt = -1
+    this.handling.answers.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
     this.#journal?.begin()
+    this.#changes?.close()
+    this.#changes = undefined
+  }
+
+  /** Returns what is written with the acknowledgement. */
+  written(): Written | undefined {
+    return this.#changes?.close()
+  }
+
+  /** The update could not be settled. */
+  reopen(): void {
+    this.isSettled = false
+    this.#changes?.reopen()
   }
 
   /** The update is not in the queue any more. */
   end(): void {
     this.#journal?.close()
+    this.#changes?.close()
   }
 
   /** Marks the delivery as settled. Returns `false` if it was settled before, or is lost. */
@@ -124,7 +156,7 @@ export class Lane implements Holder {
   #handling: Handling | undefined
   /** Index of the next update that was not emitted. */
   #next = 0
-  /** Updates that are to be emitted again. */
+  /** Updates that are to be emitted again, in order. */
   readonly retried: Array<Queued> = []
   /** Updates that are emitted and not settled. */
   readonly emitted: Array<Queued> = []
@@ -159,7 +191,8 @@ export class Lane implements Holder {
   /** Whether an update may be emitted now. One at a time, an update waits until the one before is acknowledged. */
   get isReady(): boolean {
     if (this.held.isLost || this.isReleasing || (this.commits > 0 && this.#perChat === 1)) return false
-    return this.retried.length > 0 || (this.#next < this.updates.length && this.open < this.#perChat)
+    if (this.retried.length > 0) return this.#perChat > 1 || this.open <= this.retried.length
+    return this.#next < this.updates.length && this.open < this.#perChat
   }
 
   /** Whether the next update was being handled when a process died. */
@@ -179,13 +212,13 @@ export class Lane implements Holder {
   #emitNext(): Queued {
     const index = this.#next++
     this.open++
-    return new Queued(this, this.updates[index]!, index < this.#begun)
+    return new Queued(this, index, index < this.#begun)
   }
 
-  /** Takes back an update that was emitted, as if it had not been. */
-  takeBack(queued: Queued): void {
-    this.settled(queued)
-    this.retried.unshift(queued)
+  /** Puts an update back that is to be emitted again. */
+  putBack(queued: Queued): void {
+    const later = this.retried.findIndex(({ position }) => position > queued.position)
+    this.retried.splice(later === -1 ? this.retried.length : later, 0, queued)
   }
 
   /** An update is not emitted any more. */

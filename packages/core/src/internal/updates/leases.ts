@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
-import type { ClaimedUpdate, Completed, Commit, Partition } from "../../InboxStore.ts"
+import type { ClaimedUpdate, Commit, CommitResult, Completed, Partition } from "../../InboxStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
 
@@ -75,6 +75,14 @@ export interface Claimed {
   readonly held: Held
   readonly updates: ReadonlyArray<ClaimedUpdate>
 }
+
+const noConflicts: ReadonlySet<Change> = new Set()
+
+/** Returns the changes that were not applied because of a conflict. */
+const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<CommitResult>): ReadonlySet<Change> =>
+  results.includes("stateConflict")
+    ? new Set(changes.filter((_, index) => results[index] === "stateConflict"))
+    : noConflicts
 
 /**
  * Claims partitions of an inbox. The leases are renewed until the scope closes. Operations are retried while the store is
@@ -272,30 +280,36 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
     )
 
-  const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<void, StoreError> => {
+  const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
     for (const { completed, held, release } of changes) if (release) held.releasing = completed
     return Effect.suspend(() => {
       const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
-      if (live.length === 0) return Effect.void
+      if (live.length === 0) return Effect.succeed(noConflicts)
       for (const change of live) change.owner = change.held.owner
       return Effect.flatMap(store.commit(live), (results) => {
         let lost = 0
         live.forEach(({ held: partition, release }, index) => {
+          if (results[index] === "stateConflict") partition.releasing = undefined
           // The result of a release that was repeated says nothing: the partition is released in any case.
-          if (release) {
+          else if (release) {
             if (held.get(partition.key) === partition) held.delete(partition.key)
           } else if (results[index] === "leaseLost") {
             lost++
             lose(partition)
           }
         })
-        return lost === 0 ? Effect.void : warnOfLoss(lost)
+        const conflicts = conflictsOf(live, results)
+        return lost === 0 ? Effect.succeed(conflicts) : Effect.as(warnOfLoss(lost), conflicts)
       })
     })
   }
 
+  const commitOwn = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> =>
+    Effect.map(store.commit(changes), (results) => conflictsOf(changes, results))
+
   return {
     isShared,
+    store,
     isValid,
     confirm,
     /**
@@ -315,10 +329,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     },
     /**
      * Applies changes in one write, and retries while the store is unavailable. Partitions that are found to be lost have
-     * `isLost` set.
+     * `isLost` set. Returns the changes that were not applied because of a conflict.
      */
-    commit: (changes: ReadonlyArray<Change>): Effect.Effect<unknown, StoreError> =>
-      retryWhile<unknown>(isShared ? commitShared(changes) : store.commit(changes), isRetried),
+    commit: (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> =>
+      retryWhile(isShared ? commitShared(changes) : commitOwn(changes), isRetried),
     /**
      * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
      * or the update is not queued any more.

@@ -66,6 +66,9 @@ const failed = byType(counter("colloquy_updates_failed_total", "Attempts of hand
 const deadLettered = byType(
   counter("colloquy_updates_dead_lettered_total", "Updates that became dead letters after their last attempt")
 )
+const conflicts = byType(
+  counter("colloquy_state_conflicts_total", "Updates that were handled again because state was changed meanwhile")
+)
 const duration = byType(
   Metric.histogram("colloquy_handler_duration_seconds", {
     description: "Duration of successful handlers, in seconds",
@@ -82,6 +85,7 @@ export const makeHandlerMetrics = (program: Context.Context<never>) => {
     unsettled: ({ update_type }: Update): void => unsettled(update_type).updateUnsafe(1, context),
     unhandled: ({ update_type }: Update): void => unhandled(update_type).updateUnsafe(1, context),
     failed: ({ update_type }: Update): void => failed(update_type).updateUnsafe(1, context),
+    conflict: ({ update_type }: Update): void => conflicts(update_type).updateUnsafe(1, context),
     deadLettered: ({ update_type }: Update): void => deadLettered(update_type).updateUnsafe(1, context)
   }
 }

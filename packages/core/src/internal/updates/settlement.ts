@@ -5,6 +5,7 @@ import { type Delivery, TypeId, type Variance } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
 import type { Update } from "../../Update.ts"
 import type { UpdateJournal } from "../journal/current.ts"
+import type { Changes } from "./changes.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 
@@ -38,6 +39,7 @@ export interface Root extends Settleable<Update> {
   /** Whether it is handled while nothing else is, because a process died while it was handled. */
   readonly isAlone: boolean
   readonly journal: UpdateJournal
+  readonly changes: Changes
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */

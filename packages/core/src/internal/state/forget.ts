@@ -1,0 +1,64 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as ChatStore from "../../ChatStore.ts"
+import { userOfScope } from "../../HandlingStore.ts"
+import * as Inbox from "../../Inbox.ts"
+import type { StoreError } from "../../StoreError.ts"
+import { userIdOf } from "../../Update.ts"
+import type { UserId } from "../../User.ts"
+import { CurrentChanges } from "../updates/changes.ts"
+import { stateOf } from "./cells.ts"
+import { userScope } from "./scopes.ts"
+
+const forgetValues = (user_id: UserId) =>
+  Effect.gen(function* () {
+    const { store } = yield* Inbox.Inbox
+    const { forget } = yield* stateOf(store)
+    const scope = userScope(user_id)
+    const count = yield* forget(scope)
+    const changes = yield* CurrentChanges
+    if (changes?.store === store) changes.states.forget((key) => userOfScope(key.scope) === scope)
+    return count
+  })
+
+const forgetDeadLetters = (user_id: UserId) =>
+  Inbox.deadLetters.pipe(
+    Stream.filter(({ update: { decoded } }) => Result.isSuccess(decoded) && userIdOf(decoded.success) === user_id),
+    Stream.mapEffect(({ id }) => Inbox.drop(id)),
+    Stream.runFold(
+      () => 0,
+      (count, isDropped) => (isDropped ? count + 1 : count)
+    )
+  )
+
+const forgetChats = (user_id: UserId) =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    const store = Context.getOption(context, ChatStore.ChatStore)
+    if (Option.isNone(store)) return Effect.succeed(0)
+    return ChatStore.stream().pipe(
+      Stream.filter(({ user }) => user?.user_id === user_id),
+      Stream.mapEffect(({ chat_id }) => ChatStore.remove(chat_id)),
+      Stream.runFold(
+        () => 0,
+        (count, isRemoved) => (isRemoved ? count + 1 : count)
+      ),
+      Effect.provideService(ChatStore.ChatStore, store.value)
+    )
+  })
+
+/** Deletes what is stored about a person. */
+export const forget = (
+  user_id: UserId
+): Effect.Effect<
+  { readonly values: number; readonly chats: number; readonly deadLetters: number },
+  StoreError,
+  Inbox.Inbox
+> =>
+  Effect.all({
+    values: forgetValues(user_id),
+    deadLetters: forgetDeadLetters(user_id),
+    chats: forgetChats(user_id)
+  })
