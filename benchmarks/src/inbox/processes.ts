@@ -23,7 +23,7 @@ export const start = <In extends object, Out>(
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: ["--conditions=source", "--no-warnings"],
     env: { ...process.env, ...options.environment },
-    stdio: ["ignore", "inherit", options.errors ?? "inherit", "ipc"]
+    stdio: ["ignore", "ignore", options.errors ?? "inherit", "ipc"]
   })
   const listeners = new Set<(message: Out) => void>()
   child.on("message", (message) => {

@@ -2,6 +2,7 @@ import { Inbox } from "@colloquy/core"
 import * as QueuedUpdate from "@colloquy/core/QueuedUpdate"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logging from "effect/Logger"
 import { isSuccess } from "effect/Result"
 import { Logger, makeWorkerUtils } from "graphile-worker"
 import { type Measured, median } from "../figure.ts"
@@ -44,7 +45,12 @@ const inbox = (store: places.Store, total: number): Contender => ({
   fill: (place) =>
     Effect.runPromise(
       fill(0, total, chats).pipe(
-        Effect.provide(Inbox.layer({ capacity: 10_000_000 }).pipe(Layer.provide(places.layer(place))))
+        Effect.provide(
+          Inbox.layer({ capacity: 10_000_000 }).pipe(
+            Layer.provide(places.layer(place)),
+            Layer.provideMerge(Logging.layer([]))
+          )
+        )
       )
     )
 })
