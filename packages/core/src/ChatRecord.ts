@@ -135,6 +135,7 @@ const read = (update: Update): ChatRecord | undefined => {
       const type = typeOf(update.is_channel)
       return make(update.chat_id, at, { member_at: at, type, rights: { at, value: rights } })
     }
+    case "colloquy_timer":
     case "unknown":
       return undefined
   }
@@ -237,17 +238,18 @@ export const combineAll = (records: Iterable<ChatRecord>): ReadonlyArray<ChatRec
 export const isKnown = (record: Pick<ChatRecord, "member_at" | "left_at">): boolean => record.member_at > record.left_at
 
 /**
- * Returns the chat of a record.
+ * Returns the chat of a record, with the data of the program.
  *
  * @category conversions
  * @since 0.1.0
  */
-export const toKnownChat = (record: ChatRecord): KnownChat => ({
+export const toKnownChat = (record: ChatRecord, data: KnownChat["data"]): KnownChat => ({
   chat_id: record.chat_id,
   ...(record.type === undefined ? {} : { type: record.type }),
   ...(record.title?.value == null ? {} : { title: record.title.value }),
   ...(record.user === undefined ? {} : { user: record.user.value }),
   ...(record.rights === undefined ? {} : { rights: record.rights.value }),
   first_seen: record.first_seen,
-  last_seen: record.last_seen
+  last_seen: record.last_seen,
+  data
 })

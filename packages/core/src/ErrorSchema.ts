@@ -13,6 +13,7 @@ import * as Getter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "./ApiError.ts"
 import * as Broadcast from "./Broadcast.ts"
+import * as ChatData from "./ChatData.ts"
 import * as Command from "./Command.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as DeepLink from "./DeepLink.ts"
@@ -24,9 +25,11 @@ import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
 import * as Payload from "./Payload.ts"
 import * as RateLimiter from "./RateLimiter.ts"
+import { ChatId } from "./Recipient.ts"
 import * as Settings from "./Settings.ts"
 import * as StateValue from "./StateValue.ts"
 import * as Stores from "./StoreError.ts"
+import * as Timer from "./Timer.ts"
 import * as Update from "./Update.ts"
 import * as Updates from "./Updates.ts"
 import * as UploadError from "./UploadError.ts"
@@ -365,6 +368,27 @@ export const StoreError = make(Stores.StoreError, "StoreError", {
 })
 
 /**
+ * Codec of `ChatData.UnknownChat`.
+ *
+ * @category stores
+ * @since 0.1.0
+ */
+export const UnknownChat = make(ChatData.UnknownChat, "UnknownChat", { chat_id: ChatId, dataName: Schema.String })
+
+/**
+ * Codec of `ChatData.InvalidChatData`.
+ *
+ * @category stores
+ * @since 0.1.0
+ */
+export const InvalidChatData = make(ChatData.InvalidChatData, "InvalidChatData", {
+  chat_id: ChatId,
+  dataName: Schema.String,
+  problem: Schema.String,
+  raw: ExactJson
+})
+
+/**
  * Codec of `State.StaleState`.
  *
  * @category stores
@@ -459,6 +483,40 @@ export const MalformedPayload = make(Payload.MalformedPayload, "MalformedPayload
   problem: Schema.String,
   payload: Schema.String,
   update: ExactUpdate
+})
+
+/**
+ * Codec of `Timer.InvalidTimer`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const InvalidTimer = make(Timer.InvalidTimer, "InvalidTimer", {
+  timerName: Schema.String,
+  problem: Schema.String
+})
+
+/**
+ * Codec of `Timer.MalformedTimer`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const MalformedTimer = make(Timer.MalformedTimer, "MalformedTimer", {
+  timerName: Schema.String,
+  problem: Schema.String,
+  update: ExactUpdate
+})
+
+/**
+ * Codec of `Timer.NoTimerChat`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const NoTimerChat = make(Timer.NoTimerChat, "NoTimerChat", {
+  timerName: Schema.String,
+  update_type: optional(Schema.String)
 })
 
 /**

@@ -41,6 +41,7 @@ const ofContent = (update: Update): string => `${update.update_type}:#${hash(enc
  * | `message_edited`, `comment_edited` | the message's `mid`, the time of the edit and a hash of the new body |
  * | `message_removed`, `comment_removed` | `message_id` |
  * | `message_callback` | `callback_id` |
+ * | `colloquy_timer` | its name, its key and the time when it was due |
  * | membership, dialogs, titles and permissions | the chat, the user and the time |
  * | any other, or one without these fields | a hash of the content, independent of the order of object keys |
  *
@@ -76,6 +77,8 @@ export const of = (update: Update): string => {
       return `${type}:${update.message_id}`
     case "message_callback":
       return `${type}:${update.callback.callback_id}`
+    case "colloquy_timer":
+      return JSON.stringify([type, update.name, update.key, update.timestamp])
     case "unknown":
       return ofContent(update)
     case "bot_admin_permissions_changed":

@@ -147,6 +147,12 @@ export class Inbox extends Context.Service<
     readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
     /** Opens the latches of all consumers. */
     readonly wakeAll: () => void
+    /** Returns the partition key of an update: its chat, or what the option of the inbox returns. */
+    readonly partitionKeyOf: (update: Update) => string
+    /** Tells the consumers that this process has set or cancelled timers of the store. */
+    readonly onTimers: () => void
+    /** How often `onTimers` was called. */
+    readonly timerChanges: () => number
     /** The duration of leases on partitions. */
     readonly leaseDuration: Duration.Duration
     /** The store of the inbox. */
@@ -191,6 +197,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     for (const wakeUp of wakeUps) wakeUp.openUnsafe()
   }
   let isOpen = true
+  let timerChanges = 0
   /** The last count, plus what this process has added since. */
   let queued = 0
   let countedAt = -Infinity
@@ -302,6 +309,13 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
     ),
     wakeAll,
+    partitionKeyOf: (update) =>
+      partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
+    onTimers: () => {
+      timerChanges++
+      wakeAll()
+    },
+    timerChanges: () => timerChanges,
     leaseDuration,
     store
   })

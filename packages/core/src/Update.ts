@@ -274,6 +274,44 @@ export type KnownUpdate =
   | BotAdminPermissionsChanged
 
 /**
+ * A timer that is due. The bot sends it to itself: see `Timer`. The platform sends no updates of this type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const TimerUpdate = update("colloquy_timer", {
+  /** The name of the timer. */
+  name: Schema.String,
+  /** What distinguishes timers of this name in the whole inbox. */
+  key: Schema.String,
+  /** The chat that the timer belongs to. */
+  chat_id: Schema.optionalKey(ChatId),
+  /** The user that the timer belongs to. */
+  user_id: Schema.optionalKey(UserId),
+  /** The JSON text of the value. */
+  value: Schema.String,
+  /** How the timer recurs. Absent if it does not. */
+  recurrence: Schema.optionalKey(
+    Schema.Struct({
+      /** The cron expression. */
+      cron: Schema.String,
+      /** The time zone of the cron expression. */
+      timeZone: Schema.String,
+      /** What happens to occurrences that were missed. */
+      missed: Schema.Literals(["one", "all", "none"])
+    })
+  )
+})
+
+/**
+ * A timer that is due. `timestamp` is the time when it was due.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TimerUpdate extends Schema.Schema.Type<typeof TimerUpdate> {}
+
+/**
  * An update of a type that this version does not know.
  *
  * @category models
@@ -305,13 +343,13 @@ export interface UnknownUpdate extends Unknown<"update_type"> {}
  * @category models
  * @since 0.1.0
  */
-export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", cases)
+export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", { ...cases, colloquy_timer: TimerUpdate })
 
 /**
  * @category models
  * @since 0.1.0
  */
-export type Update = KnownUpdate | UnknownUpdate
+export type Update = KnownUpdate | TimerUpdate | UnknownUpdate
 
 /**
  * The type of an update that this version knows.

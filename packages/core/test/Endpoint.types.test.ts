@@ -172,7 +172,7 @@ describe("Endpoint: types of responses", () => {
     expectTypeOf<Update.Of<"bot_started">["user"]>().toEqualTypeOf<User.UserWithPhoto>()
     expectTypeOf<Update.Of<"message_callback">["callback"]>().toEqualTypeOf<Update.Callback>()
     expectTypeOf<Update.Of<"unknown">["raw"]>().toEqualTypeOf<unknown>()
-    expectTypeOf<Update.Update["update_type"]>().toEqualTypeOf<Update.UpdateType | "unknown">()
+    expectTypeOf<Update.Update["update_type"]>().toEqualTypeOf<Update.UpdateType | "colloquy_timer" | "unknown">()
     const text = (update: Update.Update): string | null | undefined => {
       switch (update.update_type) {
         case "message_created":

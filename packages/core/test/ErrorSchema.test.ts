@@ -7,6 +7,8 @@ import { readdirSync } from "node:fs"
 import {
   ApiError,
   Broadcast,
+  Chat,
+  ChatData,
   Command,
   DeepLink,
   ErrorSchema,
@@ -18,6 +20,7 @@ import {
   RateLimiter,
   Settings,
   State,
+  Timer,
   Update,
   Updates,
   UploadError,
@@ -54,6 +57,13 @@ const callback = parseUpdate({
   update_type: "message_callback",
   callback: { timestamp: 1, callback_id: "1", user: { user_id: 1, first_name: "Ann", is_bot: false } }
 }) as Update.Of<"message_callback">
+const due: Update.TimerUpdate = {
+  update_type: "colloquy_timer",
+  timestamp: 1,
+  name: "reminder",
+  key: "bot",
+  value: "1"
+}
 const started = parseUpdate({ update_type: "bot_started", payload: "ref" }) as Update.Of<"bot_started">
 
 const response = { endpoint: "Messages.send", status: 403, body: '{"code":"chat.denied"}' }
@@ -142,6 +152,11 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
       })
     ]
   ],
+  [ErrorSchema.UnknownChat, [new ChatData.UnknownChat({ chat_id: Chat.ChatId.make(-1), dataName: "visits" })]],
+  [
+    ErrorSchema.InvalidChatData,
+    [new ChatData.InvalidChatData({ chat_id: Chat.ChatId.make(-1), dataName: "visits", problem: "no", raw: { seq } })]
+  ],
   [
     ErrorSchema.StaleState,
     [new State.StaleState({ stateName: "cart", scope: "chat:1/user:2", version: 1, problem: "no", raw: { seq } })]
@@ -169,6 +184,18 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     [new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created })]
   ],
   [ErrorSchema.InvalidPayload, [new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" })]],
+  [ErrorSchema.InvalidTimer, [new Timer.InvalidTimer({ timerName: "reminder", problem: "its duration has no end" })]],
+  [
+    ErrorSchema.MalformedTimer,
+    [new Timer.MalformedTimer({ timerName: "reminder", problem: "Expected a number", update: due })]
+  ],
+  [
+    ErrorSchema.NoTimerChat,
+    [
+      new Timer.NoTimerChat({ timerName: "reminder", update_type: "unknown" }),
+      new Timer.NoTimerChat({ timerName: "reminder" })
+    ]
+  ],
   [
     ErrorSchema.MalformedPayload,
     [new Payload.MalformedPayload({ payloadName: "vote", problem: "no", payload: "vote:", update: callback })]

@@ -38,6 +38,13 @@ const kinds: Readonly<Record<Update.Update["update_type"], readonly [object, ...
   dialog_unmuted: [{ chat_id: dialog_id, user }, dialog_id, "dialog", user_id, undefined],
   chat_title_changed: [{ chat_id, user, title: "New" }, chat_id, undefined, user_id, undefined],
   bot_admin_permissions_changed: [{ chat_id, user_id, is_channel: true }, chat_id, "channel", user_id, undefined],
+  colloquy_timer: [
+    { chat_id: dialog_id, user_id, name: "reminder", key: `chat:${dialog_id}`, value: "1" },
+    dialog_id,
+    "dialog",
+    user_id,
+    undefined
+  ],
   unknown: [{ chat_id, user }, undefined, undefined, undefined, undefined]
 }
 

@@ -1,32 +1,53 @@
 import * as Context from "effect/Context"
+import type { TimerChange } from "../../HandlingStore.ts"
+import type { Inbox } from "../../Inbox.ts"
 import type { Commit, InboxStore } from "../../InboxStore.ts"
 import type { Update } from "../../Update.ts"
 import { Session } from "../state/cells.ts"
 
 /** What is written when an update is acknowledged. */
-export type Written = Pick<Commit, "writes">
+export type Written = Pick<Commit, "timers" | "writes">
 
 /** What an attempt to handle an update changes in the store of the inbox when the update is acknowledged. */
 export class Changes {
   readonly update: Update
-  readonly store: InboxStore["Service"]
+  readonly inbox: Inbox["Service"]
+  /** The changes of timers by name and key, because a store applies one for each timer. */
+  readonly #timers = new Map<string, TimerChange>()
   #states: Session | undefined
   #isClosed = false
 
-  constructor(update: Update, store: InboxStore["Service"]) {
+  constructor(update: Update, inbox: Inbox["Service"]) {
     this.update = update
-    this.store = store
+    this.inbox = inbox
+  }
+
+  get store(): InboxStore["Service"] {
+    return this.inbox.store
   }
 
   get states(): Session {
     return (this.#states ??= new Session(this.store, this.#isClosed))
   }
 
+  /** Whether the update was acknowledged, so that later changes are not part of it. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  changeTimer(change: TimerChange): void {
+    this.#timers.set(JSON.stringify([change.name, change.key]), change)
+  }
+
   /** Returns what is to be written, or `undefined` if nothing is. */
   close(): Written | undefined {
     this.#isClosed = true
     const writes = this.#states?.close() ?? []
-    return writes.length === 0 ? undefined : { writes }
+    if (writes.length === 0 && this.#timers.size === 0) return undefined
+    return {
+      ...(writes.length === 0 ? {} : { writes }),
+      ...(this.#timers.size === 0 ? {} : { timers: [...this.#timers.values()] })
+    }
   }
 
   /** The update could not be acknowledged. */

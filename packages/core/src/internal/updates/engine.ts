@@ -60,6 +60,7 @@ const makeChange = (lane: Lane, written: Written | undefined): OpenChange => ({
   completed: none,
   failed: none,
   begun: none,
+  timers: written?.timers,
   writes: written?.writes,
   release: false
 })
@@ -283,11 +284,17 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fork(Effect.ignore(commit({ changes: [change], settlements: none, started: none, wasStopping: isStopping })))
   }
 
+  const writtenBy = (queued: Queued, { _tag }: Settlement["outcome"]): Written | undefined => {
+    if (_tag === "retry") return undefined
+    const now = clock.currentTimeMillisUnsafe()
+    return _tag === "ack" ? queued.written(now) : queued.writtenOnReject(now)
+  }
+
   /** Adds a settlement to the changes. One of several that writes state has a change of its own, which may not apply. */
   const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement, isOnly: boolean): void => {
     const queued = root as Queued
     const { entry, lane } = queued
-    const written = outcome._tag === "ack" ? queued.written() : undefined
+    const written = writtenBy(queued, outcome)
     let { change } = lane
     if (change === undefined || written !== undefined) {
       change = makeChange(lane, written)

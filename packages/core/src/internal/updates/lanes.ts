@@ -4,7 +4,9 @@ import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
+import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
+import { next } from "../timers/recurrence.ts"
 import { Changes, type Written } from "./changes.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
@@ -80,7 +82,7 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   get changes(): Changes {
-    return (this.#changes ??= new Changes(this.value, this.lane.source.leases.store))
+    return (this.#changes ??= new Changes(this.value, this.lane.source.leases.inbox))
   }
 
   get origin(): Origin {
@@ -117,9 +119,24 @@ export class Queued extends Settleable<Update> implements Root {
     this.#changes = undefined
   }
 
-  /** Returns what is written with the acknowledgement. */
-  written(): Written | undefined {
-    return this.#changes?.close()
+  /** Returns what is written with the acknowledgement: the changes of the handler, and the next occurrence of a timer. */
+  written(now: number): Written | undefined {
+    const written = this.#changes?.close()
+    const following = this.#following(now)
+    if (following === undefined) return written
+    const changes = written?.timers ?? []
+    const isChanged = changes.some(({ key, name }) => key === following.key && name === following.name)
+    return isChanged ? written : { ...written, timers: [following, ...changes] }
+  }
+
+  /** Returns what is written when the update becomes a dead letter: a timer that recurs goes on. */
+  writtenOnReject(now: number): Written | undefined {
+    const following = this.#following(now)
+    return following === undefined ? undefined : { timers: [following] }
+  }
+
+  #following(now: number): TimerChange | undefined {
+    return this.value?.update_type === "colloquy_timer" ? next(this.value, this.lane.held.key, now) : undefined
   }
 
   /** The update could not be settled. */

@@ -24,6 +24,12 @@ const renewalsPerLease = 3
 /** After a failure, leases are renewed again after this time, in milliseconds. */
 const failedRenewalInterval = 1000
 
+/** Maximum number of timers that one claim moves to the queue. */
+const maxTimers = 100
+
+/** A consumer waits at most this long for a timer, in milliseconds. Delays beyond 24 days are not supported everywhere. */
+const maxTimerWait = 86_400_000
+
 /** The last part of a lease does not count, because what was begun in time has to reach the platform in time. */
 const margin = 0.1
 
@@ -104,6 +110,11 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let owner = yield* randomId
   let pollDelay = pollInterval
   let isListening = false
+  /** Whether the next claim moves timers that are due to the queue. */
+  let takesTimers = store.timers !== undefined
+  /** When the next timer is due, by the monotonic clock. It is read again after `readTimers` of the inbox has changed. */
+  let nextTimer = Infinity
+  let timersRead = -1
   let isClosed = false
   let isFailing = false
   let requested = Deferred.makeUnsafe<void>()
@@ -258,6 +269,51 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       return [{ held: claimed, updates }]
     })
 
+  const claimFor = (
+    name: string,
+    request: { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number }
+  ) => {
+    const options = { owner: name, leaseDuration: leaseMillis, ...request }
+    if (!takesTimers && monoNow() < nextTimer) return store.claim(options)
+    return Effect.tap(store.claim({ ...options, maxTimers }), (partitions) =>
+      Effect.sync(() => {
+        // After timers were taken, there is another next one.
+        if (partitions.length > 0 || monoNow() >= nextTimer) timersRead = -1
+        takesTimers = false
+      })
+    )
+  }
+
+  /** Reads when the next timer is due, if that may have changed. */
+  const readTimers = Effect.suspend(() => {
+    const changes = inbox.timerChanges()
+    if (store.timers === undefined || timersRead === changes) return Effect.void
+    return Effect.match(store.timers.untilNext, {
+      onSuccess: (millis) => {
+        timersRead = changes
+        nextTimer = millis === undefined ? Infinity : monoNow() + millis
+      },
+      // It is read again after the next claim, which reports that the store is unavailable.
+      onFailure: () => undefined
+    })
+  })
+
+  /** Waits until the latch is open, at most for a time or until the next timer is due. */
+  const waitAtMost = (millis: number) =>
+    Effect.andThen(
+      readTimers,
+      Effect.suspend(() => {
+        const untilTimer = Math.max(0, nextTimer - monoNow())
+        if (untilTimer === Infinity && millis === Infinity) return Effect.asSome(wakeUp.await)
+        const wait = Math.min(millis, untilTimer, maxTimerWait)
+        return Effect.tap(Effect.timeoutOption(wakeUp.await, wait), (woken) =>
+          Effect.sync(() => {
+            if (Option.isNone(woken)) takesTimers = store.timers !== undefined
+          })
+        )
+      })
+    )
+
   const claimShared = (request: { maxPartitions: number; maxUpdates: number; begin: number }) =>
     Effect.suspend(() => {
       const name = owner
@@ -265,7 +321,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       const mono = monoNow()
       owners.add(name)
       return Effect.map(
-        Effect.tapError(store.claim({ owner: name, leaseDuration: leaseMillis, ...request }), () => changeOwner),
+        Effect.tapError(claimFor(name, request), () => changeOwner),
         (partitions) => {
           if (partitions.length > 0) pollDelay = pollInterval
           return adopt(partitions, name, wall, mono)
@@ -274,10 +330,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     })
 
   const claimOwn = ({ maxPartitions, maxUpdates }: { maxPartitions: number; maxUpdates: number }) =>
-    Effect.map(
-      store.claim({ owner, leaseDuration: leaseMillis, maxPartitions, maxUpdates, begin: 0 }),
-      (partitions): ReadonlyArray<Claimed> =>
-        partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
+    Effect.map(claimFor(owner, { maxPartitions, maxUpdates, begin: 0 }), (partitions): ReadonlyArray<Claimed> =>
+      partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
     )
 
   const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
@@ -309,7 +363,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
 
   return {
     isShared,
-    store,
+    inbox,
     isValid,
     confirm,
     /**
@@ -332,7 +386,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
      * `isLost` set. Returns the changes that were not applied because of a conflict.
      */
     commit: (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> =>
-      retryWhile(isShared ? commitShared(changes) : commitOwn(changes), isRetried),
+      Effect.tap(retryWhile(isShared ? commitShared(changes) : commitOwn(changes), isRetried), () => {
+        if (changes.some(({ timers }) => timers !== undefined)) inbox.onTimers()
+        return Effect.void
+      }),
     /**
      * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
      * or the update is not queued any more.
@@ -367,12 +424,12 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     /** Waits until there may be partitions to claim. */
     waitForMore: isShared
       ? Effect.map(
-          Effect.suspend(() => Effect.timeoutOption(wakeUp.await, isListening ? idlePollInterval : pollDelay)),
+          Effect.suspend(() => waitAtMost(isListening ? idlePollInterval : pollDelay)),
           (woken) => {
             pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
           }
         )
-      : wakeUp.await
+      : waitAtMost(Infinity)
   }
 })
 

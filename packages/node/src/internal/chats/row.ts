@@ -1,5 +1,5 @@
 import type * as ChatRecord from "@colloquy/core/ChatRecord"
-import { type KnownChat, Rights } from "@colloquy/core/KnownChat"
+import { KnownChat, Rights } from "@colloquy/core/KnownChat"
 import { ChatId } from "@colloquy/core/Recipient"
 import { User } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
@@ -46,7 +46,16 @@ export const fromRecord = (record: ChatRecord.ChatRecord): RecordRow => ({
 })
 
 /** The columns of a known chat. */
-export const chatColumns = ["chat_id", "type", "first_seen", "last_seen", "title", "dialog_user", "rights"] as const
+export const chatColumns = [
+  "chat_id",
+  "type",
+  "first_seen",
+  "last_seen",
+  "title",
+  "dialog_user",
+  "rights",
+  "data"
+] as const
 
 /** The columns of a known chat, as the database returns them. */
 export type ChatRow = { readonly [K in (typeof chatColumns)[number]]: unknown }
@@ -58,7 +67,8 @@ const Chat = Schema.Struct({
   last_seen: StoredInteger,
   title: Schema.NullOr(StoredText),
   dialog_user: Schema.NullOr(Schema.fromJsonString(User)),
-  rights: Schema.NullOr(Schema.fromJsonString(Rights))
+  rights: Schema.NullOr(Schema.fromJsonString(Rights)),
+  data: Schema.fromJsonString(KnownChat.fields.data)
 })
 
 const decode = Schema.decodeUnknownResult(Chat)

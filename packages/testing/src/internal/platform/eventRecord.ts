@@ -41,10 +41,8 @@ const weighMessage = ({ body, link }: Message | Comment): number => {
 
 const weigh = (event: EventRecord): number => {
   switch (event.type) {
-    case "request": {
-      const { answer = "", body = "" } = event.exchange
-      return 2 * objectWeight + answer.length + body.length
-    }
+    case "request":
+      return weighExchange(event.exchange)
     case "message":
       return weighMessage(event.message)
     case "edited":

@@ -1,0 +1,31 @@
+import * as Fingerprint from "../../Fingerprint.ts"
+import type { TimerChange, TimerSetting } from "../../HandlingStore.ts"
+import type { ChatId } from "../../Recipient.ts"
+import { encode, type TimerUpdate } from "../../Update.ts"
+import type { UserId } from "../../User.ts"
+import { stringify } from "../client/json.ts"
+
+/** The chat and the user that a timer belongs to. At least one of them is defined. */
+export interface Target {
+  readonly chat_id?: ChatId | undefined
+  readonly user_id?: UserId | undefined
+}
+
+/** Returns the fields of a target that are defined. */
+export const toTarget = ({ chat_id, user_id }: Target): { readonly chat_id?: ChatId; readonly user_id?: UserId } => ({
+  ...(chat_id === undefined ? {} : { chat_id }),
+  ...(user_id === undefined ? {} : { user_id })
+})
+
+/** Returns what distinguishes a timer from those of the same name: what it belongs to, and the key that the bot gave it. */
+export const toKey = ({ chat_id, user_id }: Target, key: string | undefined): string => {
+  const target = chat_id === undefined ? `user:${user_id}` : `chat:${chat_id}`
+  return key === undefined ? target : `${target}/${key}`
+}
+
+/** Returns the change that sets a timer. */
+export const toChange = (update: TimerUpdate, due: TimerSetting["due"], partitionKey: string): TimerChange => ({
+  name: update.name,
+  key: update.key,
+  set: { due, partitionKey, fingerprint: Fingerprint.of(update), text: stringify(encode(update)) }
+})

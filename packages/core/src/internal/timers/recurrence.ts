@@ -1,0 +1,38 @@
+import * as Cron from "effect/Cron"
+import * as Result from "effect/Result"
+import type { TimerChange } from "../../HandlingStore.ts"
+import type { TimerUpdate } from "../../Update.ts"
+import { toChange } from "./change.ts"
+
+export type Recurrence = NonNullable<TimerUpdate["recurrence"]>
+
+/** An occurrence that is handled later than this counts as missed, in milliseconds. */
+const missedAfter = 60_000
+
+/** Returns the time of the next occurrence after a time, in Unix milliseconds, or why there is none. */
+export const nextAfter = ({ cron, timeZone }: Recurrence, time: number): Result.Result<number, string> =>
+  Result.flatMap(
+    Result.mapError(Cron.parse(cron, timeZone), ({ message }) => message),
+    (parsed) =>
+      Result.try({
+        try: () => Cron.next(parsed, time).getTime(),
+        catch: () => "the cron expression has no time in the next years"
+      })
+  )
+
+/** Whether an occurrence is left out, because it was missed. */
+export const isLeftOut = ({ recurrence, timestamp }: TimerUpdate, now: number): boolean =>
+  recurrence?.missed === "none" && now - timestamp > missedAfter
+
+/**
+ * Returns the change that sets the next occurrence of a timer that is due, or `undefined` if it does not recur. With
+ * `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
+ */
+export const next = (update: TimerUpdate, partitionKey: string, now: number): TimerChange | undefined => {
+  const { recurrence, timestamp } = update
+  if (recurrence === undefined) return undefined
+  const at = nextAfter(recurrence, recurrence.missed === "all" ? timestamp : Math.max(now, timestamp))
+  // The expression was checked when the timer was set, so there is no other occurrence.
+  if (Result.isFailure(at)) return undefined
+  return toChange({ ...update, timestamp: at.success }, { at: at.success }, partitionKey)
+}

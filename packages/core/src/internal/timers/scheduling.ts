@@ -1,0 +1,60 @@
+import * as Effect from "effect/Effect"
+import type { TimerChange } from "../../HandlingStore.ts"
+import type { Inbox } from "../../Inbox.ts"
+import { StoreError } from "../../StoreError.ts"
+import { chatOf, type TimerUpdate, userIdOf } from "../../Update.ts"
+import { type Changes, CurrentChanges } from "../updates/changes.ts"
+import { type Target, toTarget } from "./change.ts"
+
+/** Where the timers of a chat are stored. */
+export interface Schedule {
+  readonly target: ReturnType<typeof toTarget>
+  readonly partitionKeyOf: (update: TimerUpdate) => string
+  readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
+}
+
+const unsupported = new StoreError({
+  store: "inbox",
+  operation: "timers",
+  reason: "The store has no timers",
+  isRetryable: false
+})
+
+const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> => {
+  const { timers } = inbox.store
+  return timers === undefined ? Effect.fail(unsupported) : Effect.map(timers.change([change]), inbox.onTimers)
+}
+
+/** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
+export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
+  const changes = fiber.getRef(CurrentChanges)
+  if (changes === undefined) return Effect.fail({})
+  const { inbox, update } = changes
+  const chat_id = chatOf(update)
+  const user_id = userIdOf(update)
+  if (chat_id === undefined && user_id === undefined) return Effect.fail({ update_type: update.update_type })
+  const target = toTarget({ chat_id, user_id })
+  return Effect.succeed({ target, partitionKeyOf: inbox.partitionKeyOf, change: addTo(changes) })
+})
+
+const addTo =
+  (changes: Changes) =>
+  (change: TimerChange): Effect.Effect<void, StoreError> =>
+    changes.inbox.store.timers === undefined
+      ? Effect.fail(unsupported)
+      : Effect.suspend(() => {
+          if (changes.isClosed) return inStore(changes.inbox, change)
+          changes.changeTimer(change)
+          return Effect.void
+        })
+
+/** The timers of a chat. While an update of the same inbox is handled, they change when it is acknowledged. */
+export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
+  target: toTarget(target),
+  partitionKeyOf: inbox.partitionKeyOf,
+  change: (change) =>
+    Effect.withFiber((fiber) => {
+      const changes = fiber.getRef(CurrentChanges)
+      return changes?.inbox.store === inbox.store ? addTo(changes)(change) : inStore(inbox, change)
+    })
+})

@@ -1,0 +1,273 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { Handler, Inbox, Recipient, Timer, Updates } from "../src/index.ts"
+import * as InboxStore from "../src/InboxStore.ts"
+
+const chat_id = Recipient.ChatId.make(7)
+
+const start = (timestamp: number) =>
+  JSON.stringify({
+    update_type: "bot_started",
+    timestamp,
+    chat_id,
+    user: { user_id: 1, first_name: "Ann", is_bot: false }
+  })
+
+const Reminder = Timer.make("reminder", Schema.Struct({ text: Schema.String, at: Schema.DateTimeUtcFromMillis }))
+const Tick = Timer.make("tick", Schema.String)
+
+/** Runs a bot whose source emits these updates and does not end. */
+const run = <E, R>(handler: Handler.Handler<E, R>, texts: ReadonlyArray<string> = [start(1)]) =>
+  Updates.run(handler).pipe(
+    Effect.provide(Updates.layer(Stream.concat(Stream.fromIterable(texts), Stream.never))),
+    Effect.forkScoped
+  )
+
+const environment = Inbox.layerMemory()
+
+describe("Timer", () => {
+  it.effect("is an update of the chat that arrives when it is due, with its value", () =>
+    Effect.gen(function* () {
+      const due: Array<unknown> = []
+      yield* run(
+        Handler.first(
+          Handler.on("bot_started", () => Tick.in("8 hours", "feed the cat")),
+          Tick.on((value, { chat_id, timestamp, user_id }) =>
+            Effect.sync(() => void due.push([value, chat_id, user_id, timestamp]))
+          )
+        )
+      )
+      yield* TestClock.adjust("479 minutes")
+      assert.deepStrictEqual(due, [])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(due, [["feed the cat", chat_id, 1, 28_800_000]])
+      assert.strictEqual((yield* (yield* Inbox.Inbox).stats).queued, 0)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("is not set by a handler that fails, and set once by the attempt that succeeds", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      yield* run(
+        Handler.first(
+          Handler.on("bot_started", () =>
+            Effect.gen(function* () {
+              const attempt = yield* Handler.CurrentAttempt
+              yield* Tick.in("1 minute", `attempt ${attempt}`, { key: `${attempt}` })
+              if (attempt < 3) yield* Effect.fail("not yet")
+            })
+          ),
+          Tick.on((value) => Effect.sync(() => void due.push(value)))
+        )
+      )
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(due, ["attempt 3"])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("is moved when it is set again, cancelled by its key, and independent of other keys and chats", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      yield* run(
+        Tick.on((value) => Effect.sync(() => void due.push(value))),
+        []
+      )
+      const timers = Tick.for({ chat_id })
+      yield* timers.in("1 minute", "moved")
+      yield* timers.in("2 minutes", "late")
+      yield* timers.in("1 minute", "cancelled", { key: "b" })
+      yield* timers.cancel({ key: "b" })
+      yield* timers.cancel({ key: "unknown" })
+      yield* timers.in("1 minute", "other key", { key: "c" })
+      yield* Tick.for({ chat_id: Recipient.ChatId.make(8) }).in("1 minute", "other chat")
+      yield* Tick.for({ user_id: 3 as never }).at(90_000, "user")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(due.sort(), ["other chat", "other key"])
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(due, ["other chat", "other key", "user"])
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(due, ["other chat", "other key", "user", "late"])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("survives a restart, and is due at once if its time has passed meanwhile", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, store)))
+      const first = Effect.scoped(
+        Effect.provide(
+          Effect.andThen(
+            run(Handler.on("bot_started", () => Tick.in("1 hour", "later"))),
+            TestClock.adjust("1 second")
+          ),
+          inbox
+        )
+      )
+      yield* first
+      yield* TestClock.adjust("2 hours")
+      const due: Array<string> = []
+      yield* Effect.scoped(
+        Effect.provide(
+          Effect.andThen(
+            run(
+              Tick.on((value) => Effect.sync(() => void due.push(value))),
+              []
+            ),
+            TestClock.adjust("1 second")
+          ),
+          inbox
+        )
+      )
+      assert.deepStrictEqual(due, ["later"])
+    })
+  )
+
+  it.effect("keeps the order of its chat, and is retried and becomes a dead letter as other updates do", () =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      yield* run(
+        Handler.first(
+          Handler.on("bot_started", () =>
+            Effect.andThen(
+              Effect.sleep("30 seconds"),
+              Effect.sync(() => events.push("update"))
+            )
+          ),
+          Tick.on((value) =>
+            Effect.andThen(
+              Effect.sync(() => events.push(value)),
+              Effect.fail("broken")
+            )
+          )
+        )
+      )
+      yield* Tick.for({ chat_id }).in("10 seconds", "timer")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(events, ["update", ...Array<string>(6).fill("timer")])
+      const [deadLetter] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.strictEqual(deadLetter!.attempts, 6)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("of a handler without chat fails with NoTimerChat, also outside of handlers", () =>
+    Effect.gen(function* () {
+      const outside = yield* Effect.flip(Tick.in("1 minute", "x"))
+      assert.strictEqual(outside._tag, "NoTimerChat")
+      assert.include(outside.message, "Use `for`")
+      const errors: Array<unknown> = []
+      yield* run(
+        () => Effect.catch(Tick.in("1 minute", "x"), (error) => Effect.sync(() => void errors.push(error.message))),
+        ['{"update_type":"comet_seen","timestamp":1}']
+      )
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(errors.length, 1)
+      assert.include(String(errors[0]), "unknown has no chat")
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("fails with InvalidTimer for a value, a time or a cron expression that is not valid", () =>
+    Effect.gen(function* () {
+      const timers = Tick.for({ chat_id })
+      const failures = yield* Effect.forEach(
+        [
+          timers.in("1 minute", 1 as never),
+          timers.in(Infinity, "x"),
+          timers.at(Number.NaN, "x"),
+          timers.cron("61 * * * *", "x"),
+          timers.cron("* * * * *", "x", { timeZone: "Nowhere" })
+        ],
+        Effect.flip
+      )
+      for (const error of failures) assert.strictEqual(error._tag, "InvalidTimer", error.message)
+      const none = yield* (yield* Inbox.Inbox).store.timers!.untilNext
+      assert.strictEqual(none, undefined)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("whose value does not match the schema any more is a dead letter that says so", () =>
+    Effect.gen(function* () {
+      yield* Timer.make("reminder", Schema.Struct({ text: Schema.Number }))
+        .for({ chat_id })
+        .in("1 minute", { text: 1 })
+      yield* run(
+        Reminder.on(() => Effect.void),
+        []
+      )
+      yield* TestClock.adjust("1 minute")
+      const [deadLetter] = yield* Stream.runCollect(Inbox.deadLetters)
+      assert.include(deadLetter!.error, "MalformedTimer")
+      assert.include(deadLetter!.error, "older version")
+    }).pipe(Effect.provide(environment))
+  )
+})
+
+describe("Timer.cron", () => {
+  const times = Effect.fnUntraced(function* (missed: "one" | "all" | "none" | undefined, downFor: number) {
+    const store = yield* InboxStore.makeMemory
+    const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, store)))
+    const minutes: Array<number> = []
+    yield* Effect.provide(Tick.for({ chat_id }).cron("*/10 * * * *", "x", { missed }), inbox)
+    yield* TestClock.adjust(downFor)
+    yield* Effect.scoped(
+      Effect.provide(
+        Effect.andThen(
+          run(
+            Tick.on((_, { timestamp }) => Effect.sync(() => void minutes.push(timestamp / 60_000))),
+            []
+          ),
+          TestClock.adjust("20 minutes")
+        ),
+        inbox
+      )
+    )
+    return minutes
+  })
+
+  it.effect("is due at each time of the expression", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* times(undefined, 0), [10, 20])
+    })
+  )
+
+  it.effect("handles one of the occurrences that were missed, all of them or none", () =>
+    Effect.gen(function* () {
+      const down = 45 * 60_000
+      assert.deepStrictEqual(yield* times("one", down), [10, 50, 60])
+    })
+  )
+
+  it.effect("handles all of the occurrences that were missed with `all`", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* times("all", 45 * 60_000), [10, 20, 30, 40, 50, 60])
+    })
+  )
+
+  it.effect("leaves out the occurrences that were missed with `none`", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* times("none", 45 * 60_000), [50, 60])
+    })
+  )
+
+  it.effect("goes on after an occurrence that becomes a dead letter, and ends when a handler cancels it", () =>
+    Effect.gen(function* () {
+      const values: Array<number> = []
+      yield* Tick.for({ chat_id }).cron("0 * * * *", "x")
+      yield* run(
+        Tick.on((_, { timestamp }) =>
+          Effect.gen(function* () {
+            values.push(timestamp / 3_600_000)
+            if (timestamp === 3_600_000) yield* Effect.fail("broken")
+            if (timestamp === 3 * 3_600_000) yield* Tick.cancel()
+          })
+        ),
+        []
+      )
+      yield* TestClock.adjust("10 hours")
+      assert.deepStrictEqual([...new Set(values)], [1, 2, 3])
+    }).pipe(Effect.provide(environment))
+  )
+})
