@@ -149,7 +149,8 @@ export const make = (
         ON CONFLICT (source) DO UPDATE SET value = excluded.value
       )
       SELECT (SELECT string_agg(place::text, ',') FROM accepted) AS places,
-        EXISTS (SELECT FROM touched WHERE owner IS NULL) AS is_free`
+        -- All partitions are locked before the counts. EXISTS would stop at the first partition.
+        (SELECT count(*) FILTER (WHERE owner IS NULL) FROM touched) > 0 AS is_free`
     return Effect.map(enqueued, ([{ is_free, places }]) => {
       const added = batches.map(() => 0)
       if (places !== null) for (const place of places.split(",")) added[candidates[Number(place)].batch]++
