@@ -87,7 +87,7 @@ export const messageToScreen = (): Promise<Measured> =>
   withPage(async (browser, { ready }) => {
     const page = await open(browser, ready.base)
     await page.click(".chat-row")
-    await page.waitForSelector(".messages")
+    await page.getByText("There are no messages yet.").waitFor()
     await page.evaluate(`{
       globalThis.times = []
       const seen = new Set()
