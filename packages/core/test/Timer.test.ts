@@ -58,7 +58,7 @@ describe("Timer", () => {
             Effect.gen(function* () {
               const attempt = yield* Handler.CurrentAttempt
               yield* Tick.in("1 minute", `attempt ${attempt}`, { key: `${attempt}` })
-              if (attempt < 3) yield* Effect.fail("not yet")
+              if (attempt < 3) return yield* Effect.fail("not yet")
             })
           ),
           Tick.on((value) => Effect.sync(() => void due.push(value)))
@@ -260,7 +260,7 @@ describe("Timer.cron", () => {
         Tick.on((_, { timestamp }) =>
           Effect.gen(function* () {
             values.push(timestamp / 3_600_000)
-            if (timestamp === 3_600_000) yield* Effect.fail("broken")
+            if (timestamp === 3_600_000) return yield* Effect.fail("broken")
             if (timestamp === 3 * 3_600_000) yield* Tick.cancel()
           })
         ),
