@@ -10,7 +10,7 @@ import { contend } from "./support/contention.ts"
 import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 
-const cases = [...InboxSuite.cases, ...InboxSuite.journal]
+const cases = [...InboxSuite.cases, ...InboxSuite.journal, ...InboxSuite.state, ...InboxSuite.timers]
 
 /** A Redis server with the given answers. */
 const server = (answer: (command: string, args: ReadonlyArray<string>) => Effect.Effect<unknown, Redis.RedisError>) =>

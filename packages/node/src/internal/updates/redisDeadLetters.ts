@@ -1,6 +1,15 @@
 import { movingJournals, removingJournals } from "../journal/redisJournals.ts"
 import { appending, script } from "./redisLua.ts"
 
+export const addingDeadLetters = `
+local function add_dead_letter(id, update, failed_at, failure)
+  redis.call('ZADD', dead_letters, id, id)
+  redis.call('ZADD', name('dead_letters_by_time'), failed_at, id)
+  redis.call('HSET', name('dead_letter_updates'), id, update)
+  redis.call('HSET', name('failures'), id, failure)
+end
+`
+
 const removingDeadLetters = `
 local function remove_dead_letter(id)
   if redis.call('ZREM', dead_letters, id) == 0 then return false end

@@ -1,17 +1,22 @@
-import type { Batch, BatchStore } from "@colloquy/core/InboxStore"
+import type { Batch, BatchStore, Commit, CommitResult } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import { randomUUID } from "node:crypto"
-import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
-import { redisToStoreError } from "../stores/redis.ts"
 import * as RedisJournals from "../journal/redisJournals.ts"
+import * as RedisStates from "../state/redisStates.ts"
+import { redisToStoreError } from "../stores/redis.ts"
+import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
+import * as RedisTimers from "../timers/redisTimers.ts"
 import { listen } from "./listener.ts"
-import { commitArguments, enqueueArguments, toDeadLetter, toPartition, unpack, unpackFailure } from "./redisRows.ts"
-import * as letters from "./redisDeadLetters.ts"
+import { commitArguments, enqueueArguments, isHandled } from "./redisArguments.ts"
+import * as commitScripts from "./redisCommits.ts"
+import * as deadLetterScripts from "./redisDeadLetters.ts"
 import type { Run } from "./redisLua.ts"
+import { toDeadLetter, toPartition } from "./redisReplies.ts"
+import { unpack, unpackFailure } from "./redisRows.ts"
 import * as scripts from "./redisScripts.ts"
 
 const toStoreError = redisToStoreError("inbox")
@@ -20,6 +25,8 @@ const lostMessage = (prefix: string) =>
   `The inbox in Redis lost its data: the keys ${prefix}:* were deleted, or the server started without its data. Queued ` +
   "updates, dead letters and the fingerprints of duplicates are lost; handlers that are running are not affected. Set " +
   "`appendonly yes` and `appendfsync always`, and check that nothing flushes the database, or choose another store."
+
+const commitResults: ReadonlyArray<CommitResult> = ["leaseLost", "applied", "stateConflict"]
 
 /** A script changes at most this many rows, so that it does not keep the server from other clients. */
 const chunk = 1000
@@ -51,19 +58,26 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
 
   const enqueue = run("enqueue", scripts.enqueue)
   const claim = run("claim", scripts.claim)
-  const commit = run("commit", scripts.commit)
+  const commitUpdates = run("commit", commitScripts.commit)
+  const commitHandled = run("commit", commitScripts.commitHandled)
   const renew = run("renew", scripts.renew)
   const release = run("release", scripts.release)
   const stats = run("stats", scripts.stats)
-  const deadLetters = run("deadLetters", letters.deadLetters)
-  const replay = run("replay", letters.replay)
-  const drop = run("drop", letters.drop)
-  const cleanup = run("cleanup", letters.cleanup)
+  const deadLetters = run("deadLetters", deadLetterScripts.deadLetters)
+  const replay = run("replay", deadLetterScripts.replay)
+  const drop = run("drop", deadLetterScripts.drop)
+  const cleanup = run("cleanup", deadLetterScripts.cleanup)
 
   const get = (name: string, part: string, fields: ReadonlyArray<string>) =>
     operation(name)(redis.send<ReadonlyArray<string | null>>("HMGET", `${prefix}:${part}`, ...fields))
 
   const enqueueAll = (batches: ReadonlyArray<Batch>) => Effect.suspend(() => enqueue(enqueueArguments(sender, batches)))
+
+  const commit = (commits: ReadonlyArray<Commit>) =>
+    Effect.map(
+      Effect.suspend(() => (commits.some(isHandled) ? commitHandled : commitUpdates)(commitArguments(sender, commits))),
+      (results) => results.map((result) => commitResults[result]!)
+    )
 
   let lastRun: string | undefined
 
@@ -93,23 +107,18 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   const store: BatchStore = {
     isShared: true,
     enqueueAll,
-    claim: ({ begin, leaseDuration, maxPartitions, maxUpdates, owner }) =>
+    claim: ({ begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }) =>
       Effect.flatMap(
         claim([
           sender,
           encodeIndexed(owner),
           ...[leaseDuration, maxPartitions, maxUpdates, begin].map(String),
-          randomUUID()
+          randomUUID(),
+          String(maxTimers)
         ]),
         ([run, ...claimed]) => Effect.as(checkRun(run), claimed.map(toPartition))
       ),
-    commit: (commits) =>
-      commits.length === 0
-        ? Effect.succeed([])
-        : Effect.map(
-            Effect.suspend(() => commit(commitArguments(sender, commits))),
-            (results) => results.map((applied) => (applied === 1 ? "applied" : "leaseLost"))
-          ),
+    commit: (commits) => (commits.length === 0 ? Effect.succeed([]) : commit(commits)),
     renew: (owner, leaseDuration) =>
       Effect.map(renew([encodeIndexed(owner), String(leaseDuration)]), (keys) => keys.map(decodeText)),
     release: (owner) => runAll(release([sender, encodeIndexed(owner), String(chunk)])),
@@ -135,7 +144,9 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
     drop: (ids) => drop(ids.filter(isId)),
     cleanup: ({ fingerprintsBefore, deadLettersBefore }) =>
       runAll(cleanup([fingerprintsBefore, deadLettersBefore, chunk].map(String))),
-    journal: RedisJournals.make(run)
+    journal: RedisJournals.make(run),
+    state: RedisStates.make(run),
+    timers: RedisTimers.make(run)
   }
   return store
 })

@@ -22,6 +22,12 @@ import * as Redis from "effect/persistence/Redis"
  * markers              source -> marker
  * journaled            ids of the updates and dead letters that have a journal
  * journal:ID           the journal of an update: slot -> `s` (started) or `d` (done), and the text
+ * state:NAME           the values of a state: scope -> revision, version, when it expires, and the text
+ * state_scopes:NAME    the scopes of these values, in the order of their bytes
+ * state_ends           the values that expire, by that time. A value is the length of the name, the name, and the scope.
+ * state_users:USER     the values that belong to a user
+ * timers               id of a timer -> its number, its partition, and its update without the receive time
+ * timers_due           numbers and ids of timers, by the time when they are due
  *
  * The mark of an update is empty, or the numbers of its attempts and crashes (`2:1`). Times of leases are milliseconds of
  * the clock of the server. The channel `wake` gets a message, the name of the sender, when `ready` is no longer empty.

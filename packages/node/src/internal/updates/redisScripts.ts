@@ -1,14 +1,7 @@
-import { addingJournals, type Packed, removingJournals } from "../journal/redisJournals.ts"
+import { addingJournals, type Packed } from "../journal/redisJournals.ts"
+import { movingTimers } from "../timers/redisTimers.ts"
+import { addingDeadLetters } from "./redisDeadLetters.ts"
 import { appending, holding, script } from "./redisLua.ts"
-
-const addingDeadLetters = `
-local function add_dead_letter(id, update, failed_at, failure)
-  redis.call('ZADD', dead_letters, id, id)
-  redis.call('ZADD', name('dead_letters_by_time'), failed_at, id)
-  redis.call('HSET', name('dead_letter_updates'), id, update)
-  redis.call('HSET', name('failures'), id, failure)
-end
-`
 
 /**
  * Arguments: sender, number of batches, number of all updates and dead letters; for each batch the number of its updates
@@ -81,13 +74,13 @@ export type Claimed = readonly [
 
 /**
  * Arguments: sender, owner, duration of the lease, number of partitions, number of updates of each partition, how many of
- * them begin, a name for the store if it has none. Returns the name of the store, then the partitions.
+ * them begin, a name for the store if it has none, number of timers. Returns the name of the store, then the partitions.
  */
 export const claim = script(
   holding,
   addingJournals,
   `
-local sender, owner, duration, max_partitions, max_updates, begin, run = unpack(ARGV)
+local sender, owner, duration, max_partitions, max_updates, begin, run, max_timers = unpack(ARGV)
 duration, max_partitions, max_updates = tonumber(duration), tonumber(max_partitions), tonumber(max_updates)
 begin = tonumber(begin)
 local now = read_clock()
@@ -109,6 +102,11 @@ for _, loser in ipairs(redis.call('ZRANGEBYSCORE', owners, '-inf', now, 'LIMIT',
   end
   local first = redis.call('ZRANGE', held, 0, 0, 'WITHSCORES')[2]
   if first then redis.call('ZADD', owners, first, loser) else redis.call('ZREM', owners, loser) end
+end
+
+if max_timers ~= '0' then
+  ${appending}${movingTimers}
+  move_timers(now, max_timers)
 end
 
 local function is_completed(id) return string.byte(id) == 120 end
@@ -161,134 +159,6 @@ wake(sender)
 return reply
 `
 ).withReturnType<readonly [run: string, ...partitions: ReadonlyArray<Claimed>]>()
-
-/**
- * Arguments: sender; for each owner its name and the number of its commits; for each commit the partition, the ids that are
- * completed and the ids that begin, separated by commas, and the rest: `1` if it releases or `0`, which is followed by the
- * number of dead letters and the ids that failed unless there are none; then id, time of the failure and failure of each
- * dead letter. Returns 1 for each commit that was applied and 0 for each whose lease is lost.
- */
-export const commit = script(
-  addingDeadLetters,
-  holding,
-  removingJournals,
-  `
-local commits, keys, records = {}, {}, {}
-local at = 2
-while at <= #ARGV do
-  local owner, count = ARGV[at], tonumber(ARGV[at + 1])
-  at = at + 2
-  for _ = 1, count do
-    local key, completed, begun, rest = unpack(ARGV, at, at + 3)
-    at = at + 4
-    local commit = { owner, key, completed, begun, rest, at, 0, '' }
-    if #rest > 1 then
-      local is_release, dead, failed = string.match(rest, '^(%d) (%d+) (.*)$')
-      commit[5], commit[7], commit[8] = is_release, tonumber(dead), failed
-      at = at + 3 * commit[7]
-    end
-    commits[#commits + 1] = commit
-    if records[key] == nil then
-      records[key] = false
-      keys[#keys + 1] = key
-    end
-  end
-end
-
--- The leases are read once, changed here, and written once.
-local names, stored, changed, done, acknowledged = {}, {}, {}, 0, {}
-for index, key in ipairs(keys) do names[index] = leases .. key end
-call_with(stored, names, 'MGET')
-for index, key in ipairs(keys) do records[key] = stored[index] end
-
--- Completes an update. Returns the number of completed updates at the front of the queue, which are removed together.
-local function complete(list, id, front, failed_at, failure)
-  local head = redis.call('LINDEX', list, front == 0 and '0' or front * 3)
-  while head and head ~= id and string.sub(head, 1, 1) == 'x' do
-    front = front + 1
-    head = redis.call('LINDEX', list, front * 3)
-  end
-  local is_first = head == id
-  local place = is_first and front or place_of(list, id, front + 1)
-  if not place then return front end
-  done = done + 1
-  if failure then
-    add_dead_letter(id, redis.call('LINDEX', list, place * 3 + 2), failed_at, failure)
-  else
-    acknowledged[#acknowledged + 1] = id
-  end
-  if is_first then return front + 1 end
-  redis.call('LSET', list, place * 3, 'x' .. id)
-  redis.call('LSET', list, place * 3 + 2, '')
-  return front
-end
-
-local function without(begun, ended)
-  if begun == ended then return '' end
-  local is_ended, kept = {}, {}
-  for id in string.gmatch(ended, '%d+') do is_ended[id] = true end
-  for id in string.gmatch(begun, '%d+') do if not is_ended[id] then kept[#kept + 1] = id end end
-  return table.concat(kept, ',')
-end
-
-local results, released = {}, {}
-for index, commit in ipairs(commits) do
-  local owner, key, completed, begun, is_release, letters, dead, failed = unpack(commit)
-  local record = records[key]
-  local bar = record and string.find(record, '|', 1, true)
-  if bar and string.sub(record, bar + 1) == owner then
-    results[index] = 1
-    local list, front = queues .. key, 0
-    local running, ended = string.sub(record, 1, bar - 1), completed
-    if string.find(completed, ',', 1, true) then
-      for id in string.gmatch(completed, '%d+') do front = complete(list, id, front) end
-    elseif completed ~= '' then
-      front = complete(list, completed, front)
-    end
-    for letter = letters, letters + 3 * dead - 1, 3 do
-      front = complete(list, ARGV[letter], front, ARGV[letter + 1], ARGV[letter + 2])
-      ended = ended .. ',' .. ARGV[letter]
-    end
-    if front > 0 then redis.call('LTRIM', list, front == 1 and '3' or front * 3, '-1') end
-    if failed ~= '' then
-      for id in string.gmatch(failed, '%d+') do count_attempt(key, id, 0) end
-      ended = ended .. ',' .. failed
-    end
-    if is_release == '1' then
-      records[key], changed[key] = false, true
-      if not released[owner] then released[owner] = {} end
-      table.insert(released[owner], key)
-      give_back(key)
-    else
-      if ended ~= '' then running = without(running, ended) end
-      if begun ~= '' and running ~= '' then running = without(running, begun) end
-      if begun ~= '' then running = running == '' and begun or running .. ',' .. begun end
-      local next_record = running .. '|' .. owner
-      if next_record ~= record then records[key], changed[key] = next_record, true end
-    end
-  else
-    results[index] = 0
-  end
-end
-
-local written, removed = {}, {}
-for index, key in ipairs(keys) do
-  if changed[key] and records[key] then
-    written[#written + 1] = names[index]
-    written[#written + 1] = records[key]
-  elseif changed[key] then
-    removed[#removed + 1] = names[index]
-  end
-end
-call_with(nil, written, 'MSET')
-call_with(nil, removed, 'DEL')
-for owner, partitions in pairs(released) do remove_held(owner, partitions) end
-remove_journals(acknowledged)
-if done > 0 then redis.call('DECRBY', name('queued'), done) end
-wake(ARGV[1])
-return results
-`
-).withReturnType<ReadonlyArray<number>>()
 
 /** Arguments: owner, duration of the lease. Returns the partitions that the owner holds. */
 export const renew = script(
