@@ -3,7 +3,7 @@
  * operation as JSON, and each line of the output its result. The first line of the output is `"ready"`.
  */
 import { QueuedUpdate } from "@colloquy/core"
-import type { JournalRecord } from "@colloquy/core/HandlingStore"
+import type { JournalRecord, StateKey, StateWrite, TimerChange } from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -16,6 +16,9 @@ export type Operation =
   | { readonly name: "claim"; readonly claim: InboxStore.Claim }
   | { readonly name: "commit"; readonly commits: ReadonlyArray<InboxStore.Commit> }
   | { readonly name: "record"; readonly records: ReadonlyArray<JournalRecord> }
+  | { readonly name: "getState"; readonly keys: ReadonlyArray<StateKey> }
+  | { readonly name: "writeState"; readonly writes: ReadonlyArray<StateWrite> }
+  | { readonly name: "changeTimers"; readonly changes: ReadonlyArray<TimerChange> }
   | { readonly name: "renew"; readonly owner: string; readonly leaseDuration: number }
   | { readonly name: "release"; readonly owner: string }
 
@@ -43,6 +46,12 @@ const execute = (store: InboxStore.InboxStore["Service"], operation: Operation):
       return store.commit(operation.commits)
     case "record":
       return store.journal!.record(operation.records)
+    case "getState":
+      return store.state!.get(operation.keys)
+    case "writeState":
+      return store.state!.write(operation.writes)
+    case "changeTimers":
+      return Effect.as(store.timers!.change(operation.changes), null)
     case "renew":
       return store.renew(operation.owner, operation.leaseDuration)
     case "release":

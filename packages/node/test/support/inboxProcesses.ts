@@ -1,4 +1,4 @@
-import type { JournalEntry, RecordResult } from "@colloquy/core/HandlingStore"
+import type { JournalEntry, RecordResult, StoredState } from "@colloquy/core/HandlingStore"
 import type * as InboxStore from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -22,6 +22,9 @@ interface Results {
   }>
   readonly commit: ReadonlyArray<InboxStore.CommitResult>
   readonly record: ReadonlyArray<RecordResult>
+  readonly getState: ReadonlyArray<StoredState | null>
+  readonly writeState: boolean
+  readonly changeTimers: null
   readonly renew: ReadonlyArray<string>
   readonly release: null
 }

@@ -1,0 +1,26 @@
+import * as InboxStore from "@colloquy/core/InboxStore"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { missing, places } from "./databases.ts"
+import { layerOf } from "./inboxLayers.ts"
+
+type Store = InboxStore.InboxStore["Service"]
+
+const skipped: Readonly<Record<string, boolean>> = await missing()
+
+/** The databases that have a store with journals, state and timers. */
+export const databases = (["SQLite", "PostgreSQL"] as const).map((kind) => ({
+  kind,
+  isMissing: skipped[kind] === true,
+  /** Opens an empty store. `another` opens it again, with a connection of its own. */
+  opened: Effect.gen(function* () {
+    const at = yield* places("handling")[kind]!
+    const another: Effect.Effect<Store, unknown, Scope.Scope> = Effect.map(
+      Layer.build(Layer.fresh(layerOf(kind, at))),
+      Context.get(InboxStore.InboxStore)
+    )
+    return { at, store: yield* another, another }
+  })
+}))
