@@ -59,7 +59,6 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     /** The ids of an update in both stores, by fingerprint. */
     const ids = new Map<string, { readonly stored: string; readonly inMemory: string }>()
     const seen: Array<{ readonly key: string; readonly fingerprints: ReadonlyArray<string> }> = []
-    const hasHandling = store.journal !== undefined && store.state !== undefined && store.timers !== undefined
     let count = 0
     let hasExpired = false
 
@@ -169,7 +168,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         maxPartitions: hasExpired ? 100 : random(4),
         maxUpdates: 1 + random(6),
         begin: random(3),
-        maxTimers: hasHandling ? random(4) : 0
+        maxTimers: store.timers !== undefined ? random(4) : 0
       }
       const [stored, inMemory] = yield* both((store) => store.claim(request))
       assert.deepStrictEqual(describeClaim(stored), describeClaim(inMemory))
@@ -198,8 +197,8 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           failed: some(some(fingerprints)),
           begun: some(fingerprints),
           release: random(3) === 0,
-          writes: hasHandling && random(3) === 0 ? writesOf() : () => [],
-          timers: hasHandling && random(3) === 0 ? timersOf() : []
+          writes: store.state !== undefined && random(3) === 0 ? writesOf() : () => [],
+          timers: store.timers !== undefined && random(3) === 0 ? timersOf() : []
         }
       })
       return same((store, isMemory) =>
@@ -258,12 +257,16 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       })
     })
 
-    const handling = [record, record, record, changeState, readState, pageState, removeState, changeTimers]
+    const handling: ReadonlyArray<Effect.Effect<void, unknown>> = [
+      ...(store.journal === undefined ? [] : [record, record, record]),
+      ...(store.state === undefined ? [] : [changeState, readState, pageState, removeState]),
+      ...(store.timers === undefined ? [] : [changeTimers])
+    ]
     const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
     for (let step = 0; step < steps; step++) {
       yield* random(20) === 0
         ? changeDeadLetters
-        : pick<Effect.Effect<void, unknown>>(hasHandling && random(3) === 0 ? handling : operations)
+        : pick<Effect.Effect<void, unknown>>(handling.length > 0 && random(3) === 0 ? handling : operations)
       yield* same((store) => Effect.map(store.stats, ({ deadLetters, queued }) => [queued, deadLetters]))
     }
     // What is left comes once, in order.
