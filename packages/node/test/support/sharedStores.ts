@@ -11,12 +11,12 @@ type Store = InboxStore.InboxStore["Service"]
 const skipped: Readonly<Record<string, boolean>> = await missing()
 
 /** The databases that have a store with journals, state and timers. */
-export const databases = (["SQLite", "PostgreSQL"] as const).map((kind) => ({
+export const databases = Object.entries(places("handling")).map(([kind, place]) => ({
   kind,
   isMissing: skipped[kind] === true,
   /** Opens an empty store. `another` opens it again, with a connection of its own. */
   opened: Effect.gen(function* () {
-    const at = yield* places("handling")[kind]!
+    const at = yield* place
     const another: Effect.Effect<Store, unknown, Scope.Scope> = Effect.map(
       Layer.build(Layer.fresh(layerOf(kind, at))),
       Context.get(InboxStore.InboxStore)
