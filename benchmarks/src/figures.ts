@@ -14,6 +14,7 @@ import * as streams from "./inbox/streams.ts"
 import * as pipelines from "./inbox/pipelines.ts"
 import * as wake from "./inbox/wake.ts"
 import { sharedLimit } from "./limits/figure.ts"
+import { stateRaces } from "./once/stateRaces.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
@@ -234,6 +235,14 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "requests",
     goal: 1,
     measure: copies
+  },
+  {
+    figure: "state-races",
+    measures:
+      "changes of a person's state that are lost when the person presses a button in two chats at once, 1,000 times, in memory and on SQLite, PostgreSQL and Redis with one and two processes",
+    unit: "updates",
+    goal: 0,
+    measure: stateRaces
   },
   {
     figure: "kill9-lost",
