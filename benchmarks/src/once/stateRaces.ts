@@ -33,8 +33,9 @@ const queuePresses = fill(0, total, chats)
 /** How many presses are missing in the state of the person, or in that of the chats. */
 const missing = Effect.gen(function* () {
   const ofUser = yield* Presses.at({ user_id }).get
-  const ofChats = yield* Effect.forEach(Array.from({ length: chats }), (_, chat) =>
-    InChat.at({ chat_id: ChatId.make(1 + chat) }).get
+  const ofChats = yield* Effect.forEach(
+    Array.from({ length: chats }),
+    (_, chat) => InChat.at({ chat_id: ChatId.make(1 + chat) }).get
   )
   const inChats = ofChats.reduce((sum, count) => sum + count, 0)
   return Math.max(Math.abs(total - ofUser), Math.abs(total - inChats))
