@@ -297,27 +297,32 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
   }
 
   const commit = (change: Commit, now: number): CommitResult => {
-    const held = partitions.held(change.owner, change.partitionKey)
+    const { begun, completed, failed, owner, partitionKey, release, timers: timerChanges, writes } = change
+    const held = partitions.held(owner, partitionKey)
     if (held === undefined) return "leaseLost"
-    const isQueued = change.completed.every(({ id }) => held.has(id))
-    const { writes = [], timers: timerChanges = [] } = isQueued ? change : {}
-    if (!states.isExpected(writes)) return "stateConflict"
-    for (const { failure, id } of change.completed) {
-      const update = held.complete(id)
+    const hasChanges =
+      (writes !== undefined || timerChanges !== undefined) &&
+      completed.every(({ id }) => partitions.isQueued(held, id))
+    if (hasChanges && writes !== undefined && !states.isExpected(writes)) return "stateConflict"
+    for (const { failure, id } of completed) {
+      const update = partitions.complete(held, id)
       if (update === undefined) continue
       if (failure === undefined) journals.remove(id)
       else deadLetters.set(id, { id, update, ...failure })
     }
-    for (const id of change.failed) held.fail(id)
-    for (const id of change.begun) held.begin(id)
-    states.write(writes)
-    timers.change(timerChanges, now)
-    if (change.release) held.release()
+    for (const id of failed) partitions.fail(held, id)
+    for (const id of begun) partitions.begin(held, id)
+    if (hasChanges) {
+      states.write(writes ?? [])
+      timers.change(timerChanges ?? [], now)
+    }
+    if (release) partitions.releaseOne(held)
     return "applied"
   }
 
   const record = ({ entries, id, owner, partitionKey }: JournalRecord): RecordResult => {
-    if (partitions.held(owner, partitionKey)?.has(id) !== true) return "leaseLost"
+    const held = partitions.held(owner, partitionKey)
+    if (held === undefined || !partitions.isQueued(held, id)) return "leaseLost"
     journals.write(id, entries)
     return "applied"
   }

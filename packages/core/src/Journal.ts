@@ -25,7 +25,8 @@ import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { Uncertain } from "./ApiError.ts"
 import * as FieldIssue from "./FieldIssue.ts"
-import { CurrentJournal, CurrentName, CurrentStep } from "./internal/journal/current.ts"
+import { CurrentName, CurrentStep } from "./internal/journal/current.ts"
+import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
 import { randomId } from "./internal/stores/randomId.ts"
 import type * as PermanentError from "./PermanentError.ts"
 
@@ -176,7 +177,7 @@ export const step = <A, I, E, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | InvalidStepResult | Uncertain, R> =>
   Effect.withFiber((fiber) => {
-    const journal = fiber.getRef(CurrentJournal)
+    const journal = fiber.getRef(CurrentUpdate)?.journal
     if (journal === undefined) return effect
     const context = fiber.context as Context.Context<R>
     const codec = Schema.fromJsonString(Schema.toCodecJson(schema))
@@ -224,7 +225,7 @@ export const step = <A, I, E, R>(
  * @since 0.1.0
  */
 export const key: Effect.Effect<string> = Effect.withFiber((fiber) => {
-  const journal = fiber.getRef(CurrentJournal)
+  const journal = fiber.getRef(CurrentUpdate)?.journal
   if (journal === undefined) return randomId
   const slot = fiber.getRef(CurrentStep)
   return Effect.succeed(slot === undefined ? journal.key : `${journal.key} ${slot}`)

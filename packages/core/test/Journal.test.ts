@@ -19,7 +19,7 @@ import {
   User
 } from "../src/index.ts"
 import type { JournalEntry, RecordResult } from "../src/HandlingStore.ts"
-import { CurrentJournal } from "../src/internal/journal/current.ts"
+import { CurrentUpdate } from "../src/internal/updates/currentUpdate.ts"
 import * as journal from "../src/internal/journal/journal.ts"
 import { StoreError } from "../src/StoreError.ts"
 import { dialogId, messageCreated } from "./support/handlers.ts"
@@ -77,7 +77,7 @@ const makeJournal = Effect.fnUntraced(function* (
   const attempt = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.andThen(
       Effect.sync(() => of.begin()),
-      Effect.provideService(effect, CurrentJournal, of)
+      Effect.provideService(effect, CurrentUpdate, { journal: of, changes: undefined, answers: undefined })
     )
   return { attempt, entries, of, records }
 })

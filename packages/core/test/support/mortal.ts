@@ -23,7 +23,7 @@ import {
   type Update
 } from "../../src/index.ts"
 import type { JournalEntry } from "../../src/HandlingStore.ts"
-import { CurrentJournal } from "../../src/internal/journal/current.ts"
+import { CurrentUpdate } from "../../src/internal/updates/currentUpdate.ts"
 import * as journal from "../../src/internal/journal/journal.ts"
 
 /** What a handler does. */
@@ -234,7 +234,7 @@ export const handle = Effect.fnUntraced(function* (
       ofUpdate.begin()
       const fiber = yield* Effect.forkChild(
         Effect.forEach(program, (action) => perform(scene, life, action, attempt), { discard: true }).pipe(
-          Effect.provideService(CurrentJournal, ofUpdate),
+          Effect.provideService(CurrentUpdate, { journal: ofUpdate, changes: undefined, answers: undefined }),
           Effect.provideService(Journal.CurrentPolicy, scene.policy)
         )
       )

@@ -9,7 +9,7 @@ import type { BotApi } from "../../BotApi.ts"
 import type { Options, Outcome, RecipientRecord, StopError } from "../../Broadcast.ts"
 import { BroadcastStore } from "../../BroadcastStore.ts"
 import type * as Endpoint from "../../Endpoint.ts"
-import { CurrentJournal } from "../journal/current.ts"
+import { CurrentUpdate, withoutJournal } from "../updates/currentUpdate.ts"
 import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
@@ -90,7 +90,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
         attachmentNotReady: RetryPolicy.none.attachmentNotReady
       }),
       // A broadcast has its own records, also if a handler runs it.
-      Effect.provideService(CurrentJournal, undefined),
+      Effect.updateService(CurrentUpdate, withoutJournal),
       Effect.map((sent): Outcome => ({ _tag: "Sent", chat_id, message: sent })),
       Effect.catchIf(isRecipientError, (error) => Effect.succeed(outcomeOf(chat_id, error))),
       Effect.tap((outcome) =>

@@ -17,8 +17,9 @@ import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import { CurrentLease } from "../updates/currentLease.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
-import { CurrentJournal, CurrentName, type Response } from "../journal/current.ts"
+import { CurrentName, type Response } from "../journal/current.ts"
 import * as codec from "./codec.ts"
 import * as malformed from "./malformed.ts"
 import { makePlatformTime } from "./platformTime.ts"
@@ -189,7 +190,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const exchanged = Effect.suspend(() =>
         Effect.map(withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause }), decodeResponse)
       )
-      const journal = idempotent ? undefined : fiber.getRef(CurrentJournal)
+      const journal = idempotent ? undefined : fiber.getRef(CurrentUpdate)?.journal
       const response =
         journal === undefined
           ? exchanged

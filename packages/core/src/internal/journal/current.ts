@@ -84,11 +84,6 @@ export interface UpdateJournal {
   ) => Effect.Effect<Response<Success>, ApiError>
 }
 
-/** The journal of the update that is being handled. Default: none, outside of handling. */
-export const CurrentJournal = Context.Reference<UpdateJournal | undefined>("@colloquy/core/internal/journal/Current", {
-  defaultValue: () => undefined
-})
-
 /** The name that replaces the digest of requests. Default: none. */
 export const CurrentName = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentName", {
   defaultValue: () => undefined

@@ -4,7 +4,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { InboxStore } from "../../InboxStore.ts"
 import { type InvalidState, NoStateKey, type Of, type StaleState, type Value } from "../../StateValue.ts"
 import type { StoreError } from "../../StoreError.ts"
-import { CurrentChanges } from "../updates/changes.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import type { Cell } from "./cells.ts"
 import { stored } from "./cells.ts"
 import type { StateCodec } from "./codec.ts"
@@ -27,7 +27,7 @@ const CurrentlyReplaced = Context.Reference<Replaced>("@colloquy/core/internal/s
 /** The value of the update that is being handled. */
 export const ofUpdate = (name: string, of: Of): Effect.Effect<Place, NoStateKey> =>
   Effect.withFiber((fiber) => {
-    const changes = fiber.getRef(CurrentChanges)
+    const changes = fiber.getRef(CurrentUpdate)?.changes
     if (changes === undefined) return new NoStateKey({ stateName: name, of, missing: ["update"] })
     const ids = idsOf(changes.update)
     const missing = missingIds(of, ids)
@@ -41,7 +41,7 @@ export const ofUpdate = (name: string, of: Of): Effect.Effect<Place, NoStateKey>
 /** The value with a scope. While an update of the same inbox is handled, it is part of the handling. */
 export const inScope = (name: string, scope: string, inbox: Inbox["Service"]): Effect.Effect<Place> =>
   Effect.withFiber((fiber) => {
-    const changes = fiber.getRef(CurrentChanges)
+    const changes = fiber.getRef(CurrentUpdate)?.changes
     const key = { scope, name }
     const { store } = inbox
     const cell = changes?.store === store ? changes.states.cell(key) : stored(store, key)

@@ -9,7 +9,7 @@ import * as Inbox from "../../Inbox.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { userIdOf } from "../../Update.ts"
 import type { UserId } from "../../User.ts"
-import { CurrentChanges } from "../updates/changes.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { stateOf } from "./cells.ts"
 import { userScope } from "./scopes.ts"
 
@@ -19,7 +19,7 @@ const forgetValues = (user_id: UserId) =>
     const { forget } = yield* stateOf(store)
     const scope = userScope(user_id)
     const count = yield* forget(scope)
-    const changes = yield* CurrentChanges
+    const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.states.forget((key) => userOfScope(key.scope) === scope)
     return count
   })

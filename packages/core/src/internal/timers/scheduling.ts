@@ -3,7 +3,8 @@ import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { StoreError } from "../../StoreError.ts"
 import { chatOf, type TimerUpdate, userIdOf } from "../../Update.ts"
-import { type Changes, CurrentChanges } from "../updates/changes.ts"
+import type { Changes } from "../updates/changes.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { type Target, toTarget } from "./change.ts"
 
 /** Where the timers of a chat are stored. */
@@ -27,7 +28,7 @@ const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<vo
 
 /** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
-  const changes = fiber.getRef(CurrentChanges)
+  const changes = fiber.getRef(CurrentUpdate)?.changes
   if (changes === undefined) return Effect.fail({})
   const { inbox, update } = changes
   const chat_id = chatOf(update)
@@ -54,7 +55,7 @@ export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
   partitionKeyOf: inbox.partitionKeyOf,
   change: (change) =>
     Effect.withFiber((fiber) => {
-      const changes = fiber.getRef(CurrentChanges)
+      const changes = fiber.getRef(CurrentUpdate)?.changes
       return changes?.inbox.store === inbox.store ? addTo(changes)(change) : inStore(inbox, change)
     })
 })

@@ -1,22 +1,6 @@
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
-
-/** The callbacks that the attempts of an update have answered. A worker has one, because it handles one update at a time. */
-export interface AnswerLog {
-  /** The number of the current attempt. */
-  attempt: number
-  /** Whether a process that was killed, or the attempts of a dead letter, may have answered. */
-  isRedelivered: boolean
-  /** The last attempt that answered a callback or may have answered it. */
-  attempts: Map<string, number> | undefined
-}
-
-/** The log of the update that is being handled. Default: none, outside of handlers. */
-export const CurrentAnswerLog = Context.Reference<AnswerLog | undefined>(
-  "@colloquy/core/internal/updates/CurrentAnswerLog",
-  { defaultValue: () => undefined }
-)
+import { CurrentUpdate } from "./currentUpdate.ts"
 
 const mayBeExecuted = (error: unknown): boolean => error instanceof ApiError.RequestFailed && error.maybeExecuted
 
@@ -29,7 +13,7 @@ export const acceptAnswered = <E extends ApiError.ApiError>(
   call: Effect.Effect<void, E>
 ): Effect.Effect<void, E> =>
   Effect.withFiber((fiber) => {
-    const log = fiber.getRef(CurrentAnswerLog)
+    const log = fiber.getRef(CurrentUpdate)?.answers
     if (log === undefined) return call
     const attempts = (log.attempts ??= new Map<string, number>())
     const { attempt } = log

@@ -1,4 +1,3 @@
-import * as Context from "effect/Context"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Commit, InboxStore } from "../../InboxStore.ts"
@@ -56,8 +55,3 @@ export class Changes {
     this.#states?.reopen()
   }
 }
-
-/** The changes of the update that is being handled. Default: none, outside of handling. */
-export const CurrentChanges = Context.Reference<Changes | undefined>("@colloquy/core/internal/updates/CurrentChanges", {
-  defaultValue: () => undefined
-})

@@ -259,7 +259,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       lane.change = undefined
     }
     const applied = leases.commit(write.changes)
-    const committed = Effect.onExit(applied, (exit) => {
+    // `onExit` would run an effect after each commit.
+    const committed = Effect.onExitPrimitive(applied, (exit) => {
       if (Exit.isSuccess(exit)) onApplied(write, exit.value)
       else if (!Cause.hasInterruptsOnly(exit.cause)) onRefused(write)
       else {
@@ -269,7 +270,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
         })
         fork(again)
       }
-      return Effect.void
+      return undefined
     })
     return committed as Effect.Effect<unknown, StoreError> as Effect.Effect<void, StoreError>
   }
@@ -286,8 +287,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const writtenBy = (queued: Queued, { _tag }: Settlement["outcome"]): Written | undefined => {
     if (_tag === "retry") return undefined
-    const now = clock.currentTimeMillisUnsafe()
-    return _tag === "ack" ? queued.written(now) : queued.writtenOnReject(now)
+    return _tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
   }
 
   /** Adds a settlement to the changes. One of several that writes state has a change of its own, which may not apply. */
@@ -425,8 +425,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const source: Source = {
     settle,
     lose,
-    ack: (queued) =>
-      Effect.suspend(() => (queued.close() ? write([{ root: queued, outcome: acknowledged }]) : Effect.void)),
+    acknowledge: (queued) => write([{ root: queued, outcome: acknowledged }]),
     stop,
     metrics,
     leases,
@@ -435,7 +434,6 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       services,
       lease: leases.isShared ? leases.confirm(held) : undefined,
       common,
-      answers: { attempt: 1, isRedelivered: false, attempts: undefined },
       base: undefined,
       context: undefined
     }),

@@ -10,7 +10,7 @@ import type { Delivery } from "../../Delivery.ts"
 import * as Handler from "../../Handler.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
-import { Derived, type Root, settleable } from "./settlement.ts"
+import { Derived, type Root } from "./settlement.ts"
 
 export interface Options {
   readonly concurrency: number
@@ -57,8 +57,8 @@ export const runForEach = <A, E, R, E2, R2>(
         ...options,
         handle: (value) => Handler.run(handler, value),
         onHandled: (delivery, isHandled) => {
-          if (!isHandled) for (const { origin, value } of settleable(delivery).roots) origin.metrics.unhandled(value)
-          return delivery.ack
+          if (!isHandled) for (const { origin, value } of delivery.roots) origin.metrics.unhandled(value)
+          return delivery.acknowledge()
         }
       })
       const consumed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)

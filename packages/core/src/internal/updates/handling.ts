@@ -3,17 +3,14 @@ import * as Effect from "effect/Effect"
 import { CurrentAttempt } from "../../Handler.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
-import { CurrentJournal, type UpdateJournal } from "../journal/current.ts"
-import { type AnswerLog, CurrentAnswerLog } from "./answers.ts"
-import { type Changes, CurrentChanges } from "./changes.ts"
 import { CurrentLease } from "./currentLease.ts"
+import { CurrentUpdate, type HandledUpdate } from "./currentUpdate.ts"
 
 type Services = Context.Context<never>
 
 /** What the handling of an update adds to the context of its effects. Updates of a chat can share it. */
 export interface Handling {
   readonly chat_id: ChatId | undefined
-  readonly answers: AnswerLog
   /** Confirms the lease. `undefined` if no other process uses the inbox. */
   readonly lease: Effect.Effect<void> | undefined
   /** The services of the bot that received the update. `undefined` for those of the program. */
@@ -32,9 +29,7 @@ export interface Common {
 }
 
 /** A part of a delivery that is handled. */
-interface Handled {
-  readonly journal: UpdateJournal
-  readonly changes: Changes
+interface Handled extends HandledUpdate {
   readonly attempt: number
   readonly handling: Handling
 }
@@ -50,7 +45,7 @@ const extend = (base: Context.Context<never>, handling: Handling): Context.Conte
     common.base = base
     common.context = Context.merge(base, addCommon(handling.services))
   }
-  let context: Context.Context<never> = Context.add(common.context!, CurrentAnswerLog, handling.answers)
+  let context = common.context!
   if (handling.chat_id !== undefined) context = Context.add(context, RateLimiter.CurrentChat, handling.chat_id)
   if (handling.lease !== undefined) context = Context.add(context, CurrentLease, handling.lease)
   return context
@@ -61,7 +56,7 @@ const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.C
 
 /**
  * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
- * calls, its lease, its journal and its changes. Everything that an update's handling provides to its effects is added here.
+ * calls, its lease, its journal, its changes and its answers. Everything that an update's handling provides to its effects is added here.
  */
 export const contextOf = <R>(
   base: Context.Context<R>,
@@ -69,14 +64,14 @@ export const contextOf = <R>(
   attempt: number
 ): Context.Context<R> => {
   if (roots.length === 1) {
-    const { handling } = roots[0]!
+    const root = roots[0]!
+    const { handling } = root
     if (handling.base !== base) {
       handling.base = base as Context.Context<never>
       handling.context = extend(base as Context.Context<never>, handling)
     }
-    const { changes, journal } = roots[0]!
-    const context = Context.add(handling.context as unknown as Context.Context<R>, CurrentJournal, journal)
-    return withAttempt(Context.add(context, CurrentChanges, changes), attempt)
+    const context = handling.context as unknown as Context.Context<R>
+    return withAttempt(Context.add(context, CurrentUpdate, root), attempt)
   }
   // Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have.
   const services = roots[0]?.handling.services

@@ -1,4 +1,5 @@
-import type * as Effect from "effect/Effect"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
@@ -8,6 +9,7 @@ import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
 import { next } from "../timers/recurrence.ts"
 import { Changes, type Written } from "./changes.ts"
+import type { AnswerLog } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
 import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
@@ -25,7 +27,8 @@ export interface OpenChange extends Change {
 export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
   readonly lose: (lane: Lane) => void
-  readonly ack: (queued: Queued) => Effect.Effect<void, StoreError>
+  /** Writes the acknowledgement of an update that was marked as settled. */
+  readonly acknowledge: (queued: Queued) => Effect.Effect<void, StoreError>
   readonly leases: Leases
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
   readonly openJournal: (queued: Queued) => Journal
@@ -54,6 +57,7 @@ export class Queued extends Settleable<Update> implements Root {
   readonly position: number
   /** The last change that settles it, or that marks it as begun. */
   change: OpenChange | undefined = undefined
+  #answers: AnswerLog | undefined
   #journal: Journal | undefined
   #changes: Changes | undefined
 
@@ -68,13 +72,14 @@ export class Queued extends Settleable<Update> implements Root {
     const { decoded } = entry.update
     this.value = Result.isSuccess(decoded) ? decoded.success : (undefined as never)
     this.handling = lane.handlingOf(this.value)
-    this.handling.answers.attempt = this.attempt
-    this.handling.answers.isRedelivered = entry.attempts > 0
-    this.handling.answers.attempts = undefined
   }
 
-  override get ack(): Effect.Effect<void, StoreError> {
-    return this.lane.source.ack(this)
+  override acknowledge(): Effect.Effect<void, StoreError> {
+    return this.close() ? this.lane.source.acknowledge(this) : Effect.void
+  }
+
+  get answers(): AnswerLog {
+    return (this.#answers ??= { attempt: this.attempt, isRedelivered: this.entry.attempts > 0, attempts: undefined })
   }
 
   get journal(): Journal {
@@ -106,23 +111,23 @@ export class Queued extends Settleable<Update> implements Root {
   beginNext(): void {
     this.isMarked = false
     this.attempt++
-    this.handling.answers.attempt = this.attempt
+    if (this.#answers !== undefined) this.#answers.attempt = this.attempt
     this.beginAgain()
   }
 
   /** Begins the same attempt again, because what it has read was changed. */
   beginAgain(): void {
     this.emittedAt = -1
-    this.handling.answers.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
+    this.#answers?.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
     this.#journal?.begin()
     this.#changes?.close()
     this.#changes = undefined
   }
 
   /** Returns what is written with the acknowledgement: the changes of the handler, and the next occurrence of a timer. */
-  written(now: number): Written | undefined {
+  written(clock: Clock.Clock): Written | undefined {
     const written = this.#changes?.close()
-    const following = this.#following(now)
+    const following = this.#following(clock)
     if (following === undefined) return written
     const changes = written?.timers ?? []
     const isChanged = changes.some(({ key, name }) => key === following.key && name === following.name)
@@ -130,13 +135,15 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   /** Returns what is written when the update becomes a dead letter: a timer that recurs goes on. */
-  writtenOnReject(now: number): Written | undefined {
-    const following = this.#following(now)
+  writtenOnReject(clock: Clock.Clock): Written | undefined {
+    const following = this.#following(clock)
     return following === undefined ? undefined : { timers: [following] }
   }
 
-  #following(now: number): TimerChange | undefined {
-    return this.value?.update_type === "colloquy_timer" ? next(this.value, this.lane.held.key, now) : undefined
+  #following(clock: Clock.Clock): TimerChange | undefined {
+    const { value } = this
+    if (value?.update_type !== "colloquy_timer") return undefined
+    return next(value, this.lane.held.key, clock.currentTimeMillisUnsafe())
   }
 
   /** The update could not be settled. */

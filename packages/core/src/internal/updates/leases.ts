@@ -84,6 +84,8 @@ export interface Claimed {
 
 const noConflicts: ReadonlySet<Change> = new Set()
 
+const withoutConflict = Effect.succeed(noConflicts)
+
 /** Returns the changes that were not applied because of a conflict. */
 const conflictsOf = (changes: ReadonlyArray<Change>, results: ReadonlyArray<CommitResult>): ReadonlySet<Change> =>
   results.includes("stateConflict")
@@ -274,7 +276,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     request: { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number }
   ) => {
     const options = { owner: name, leaseDuration: leaseMillis, ...request }
-    if (!takesTimers && monoNow() < nextTimer) return store.claim(options)
+    if (!takesTimers && (nextTimer === Infinity || monoNow() < nextTimer)) return store.claim(options)
     return Effect.tap(store.claim({ ...options, maxTimers }), (partitions) =>
       Effect.sync(() => {
         // After timers were taken, there is another next one.
@@ -358,8 +360,18 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     })
   }
 
-  const commitOwn = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> =>
-    Effect.map(store.commit(changes), (results) => conflictsOf(changes, results))
+  // One operation for an update that is acknowledged in memory (benchmark `pipeline`).
+  const commitOwn = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
+    const committed = store.commit(changes)
+    return Effect.matchCauseEffect(committed, {
+      onSuccess: (results) =>
+        results.includes("stateConflict") ? Effect.succeed(conflictsOf(changes, results)) : withoutConflict,
+      onFailure: (cause) => {
+        const again = Effect.map(committed, (results) => conflictsOf(changes, results))
+        return retryWhile(Backoff.failedOnce(again, cause), isRetried)
+      }
+    })
+  }
 
   return {
     isShared,
@@ -385,11 +397,12 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
      * Applies changes in one write, and retries while the store is unavailable. Partitions that are found to be lost have
      * `isLost` set. Returns the changes that were not applied because of a conflict.
      */
-    commit: (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> =>
-      Effect.tap(retryWhile(isShared ? commitShared(changes) : commitOwn(changes), isRetried), () => {
-        if (changes.some(({ timers }) => timers !== undefined)) inbox.onTimers()
-        return Effect.void
-      }),
+    commit: (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
+      const committed = isShared ? retryWhile(commitShared(changes), isRetried) : commitOwn(changes)
+      return changes.every(({ timers }) => timers === undefined)
+        ? committed
+        : Effect.tap(committed, () => Effect.sync(inbox.onTimers))
+    },
     /**
      * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
      * or the update is not queued any more.

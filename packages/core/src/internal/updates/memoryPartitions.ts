@@ -16,7 +16,7 @@ interface MemoryPartition {
   owner: string | undefined
   leaseUntil: number
   /** Ids of the updates whose attempt is running. */
-  readonly begun: Set<string>
+  begun: Set<string> | undefined
 }
 
 interface Claim {
@@ -49,6 +49,8 @@ const queuedIndexOf = (partition: MemoryPartition, id: string): number => {
   return index === -1 || partition.entries[index]!.isCompleted ? -1 : index
 }
 
+const isQueued = (partition: MemoryPartition, id: string): boolean => queuedIndexOf(partition, id) !== -1
+
 const firstQueued = ({ entries, first }: MemoryPartition, limit: number): Array<MemoryEntry> => {
   const queued: Array<MemoryEntry> = []
   for (let index = first; index < entries.length && queued.length < limit; index++) {
@@ -60,7 +62,7 @@ const firstQueued = ({ entries, first }: MemoryPartition, limit: number): Array<
 
 /** Counts an attempt that failed, or that ended with its process. The entry is replaced, because a claim returned it. */
 const countAttempt = (partition: MemoryPartition, id: string, crashes: 0 | 1): void => {
-  partition.begun.delete(id)
+  partition.begun?.delete(id)
   const index = queuedIndexOf(partition, id)
   const entry = partition.entries[index]
   if (entry === undefined) return
@@ -76,7 +78,7 @@ export const makePartitions = (nextSequence: () => number) => {
 
   const release = (partition: MemoryPartition): void => {
     partition.owner = undefined
-    partition.begun.clear()
+    partition.begun = undefined
     if (partition.first === partition.entries.length) partitions.delete(partition.key)
     else ready.push(partition)
   }
@@ -87,7 +89,7 @@ export const makePartitions = (nextSequence: () => number) => {
     for (const partition of partitions.values()) {
       if (partition.owner === undefined) continue
       if (partition.leaseUntil <= now) {
-        for (const id of partition.begun) countAttempt(partition, id, 1)
+        partition.begun?.forEach((id) => countAttempt(partition, id, 1))
         release(partition)
       } else nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
     }
@@ -99,7 +101,7 @@ export const makePartitions = (nextSequence: () => number) => {
     if (entry === undefined) return undefined
     queued--
     entry.isCompleted = true
-    partition.begun.delete(id)
+    partition.begun?.delete(id)
     while (partition.entries[partition.first]?.isCompleted === true) partition.first++
     if (partition.first >= compactAfter && partition.first * 2 >= partition.entries.length) {
       partition.entries = partition.entries.slice(partition.first)
@@ -126,7 +128,7 @@ export const makePartitions = (nextSequence: () => number) => {
         first: 0,
         owner: undefined,
         leaseUntil: 0,
-        begun: new Set()
+        begun: undefined
       }
       partitions.set(update.partitionKey, created)
       ready.push(created)
@@ -142,26 +144,24 @@ export const makePartitions = (nextSequence: () => number) => {
         partition.leaseUntil = now + leaseDuration
         nextLeaseEnd = Math.min(nextLeaseEnd, partition.leaseUntil)
         const updates = firstQueued(partition, maxUpdates)
-        for (const { id } of updates.slice(0, begin)) partition.begun.add(id)
+        if (begin > 0) partition.begun = new Set(updates.slice(0, begin).map(({ id }) => id))
         claimed.push({ key: partition.key, updates })
       }
       return claimed
     },
-    /** Returns the operations on a partition, or `undefined` if the owner does not hold it. */
-    held: (owner: string, key: string) => {
+    /** Returns a partition, or `undefined` if the owner does not hold it. */
+    held: (owner: string, key: string): MemoryPartition | undefined => {
       const partition = partitions.get(key)
-      if (partition === undefined || partition.owner !== owner) return undefined
-      return {
-        /** Removes an update. Returns `undefined` if it is not queued. */
-        complete: (id: string) => complete(partition, id),
-        has: (id: string): boolean => queuedIndexOf(partition, id) !== -1,
-        fail: (id: string): void => countAttempt(partition, id, 0),
-        begin: (id: string): void => {
-          if (queuedIndexOf(partition, id) !== -1) partition.begun.add(id)
-        },
-        release: () => release(partition)
-      }
+      return partition?.owner === owner ? partition : undefined
     },
+    isQueued,
+    /** Removes an update. Returns `undefined` if it is not queued. */
+    complete,
+    fail: (partition: MemoryPartition, id: string): void => countAttempt(partition, id, 0),
+    begin: (partition: MemoryPartition, id: string): void => {
+      if (isQueued(partition, id)) (partition.begun ??= new Set()).add(id)
+    },
+    releaseOne: release,
     renew: (owner: string, leaseDuration: number, now: number): ReadonlyArray<string> => {
       const held: Array<string> = []
       for (const partition of partitions.values()) {

@@ -20,7 +20,7 @@ export interface Options<A, B, E, R> {
   /** Handles the value of a delivery. */
   readonly handle: (value: A) => Effect.Effect<B, E, R>
   /** Settles or passes on the delivery. It is neither timed out nor interrupted, and repeated until the store accepts it. */
-  readonly onHandled: (delivery: Delivery<A>, result: B) => Effect.Effect<void, StoreError>
+  readonly onHandled: (delivery: Settleable<A>, result: B) => Effect.Effect<void, StoreError>
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Retry

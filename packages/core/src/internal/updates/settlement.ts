@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import { type Delivery, TypeId, type Variance } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
 import type { Update } from "../../Update.ts"
-import type { UpdateJournal } from "../journal/current.ts"
-import type { Changes } from "./changes.ts"
+import type { HandledUpdate } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 
@@ -33,13 +32,11 @@ export interface Origin {
 }
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
-export interface Root extends Settleable<Update> {
+export interface Root extends Settleable<Update>, HandledUpdate {
   readonly origin: Origin
   readonly handling: Handling
   /** Whether it is handled while nothing else is, because a process died while it was handled. */
   readonly isAlone: boolean
-  readonly journal: UpdateJournal
-  readonly changes: Changes
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean
   /** Whether another process has claimed the partition. Settling has no effect then. */
@@ -62,9 +59,14 @@ export abstract class Settleable<out A> implements Delivery<A> {
   /** Marks the delivery as settled, and returns what is to be written. Empty if it was settled before. */
   abstract take(outcome: Outcome): ReadonlyArray<Settlement>
 
+  /** Marks the delivery as settled, and returns the effect that writes its acknowledgement. */
+  acknowledge(): Effect.Effect<void, StoreError> {
+    return write(this.take(acknowledged))
+  }
+
   // Getters, because callers may destructure a delivery.
   get ack(): Effect.Effect<void, StoreError> {
-    return Effect.suspend(() => write(this.take(acknowledged)))
+    return Effect.suspend(() => this.acknowledge())
   }
 
   get retry() {
