@@ -301,8 +301,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     const held = partitions.held(owner, partitionKey)
     if (held === undefined) return "leaseLost"
     const hasChanges =
-      (writes !== undefined || timerChanges !== undefined) &&
-      completed.every(({ id }) => partitions.isQueued(held, id))
+      (writes !== undefined || timerChanges !== undefined) && completed.every(({ id }) => partitions.isQueued(held, id))
     if (hasChanges && writes !== undefined && !states.isExpected(writes)) return "stateConflict"
     for (const { failure, id } of completed) {
       const update = partitions.complete(held, id)
@@ -347,7 +346,11 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     isShared: false,
     enqueue: (batch) => Effect.sync(() => enqueue(batch)),
     claim: (options) => atTime((now) => claim(options, now)),
-    commit: (commits) => atTime((now) => commits.map((change) => commit(change, now))),
+    commit: (commits) =>
+      // Only timers require the time.
+      commits.some(({ timers }) => timers !== undefined)
+        ? atTime((now) => commits.map((change) => commit(change, now)))
+        : Effect.sync(() => commits.map((change) => commit(change, 0))),
     renew: (owner, leaseDuration) => atTime((now) => partitions.renew(owner, leaseDuration, now)),
     release: (owner) => Effect.sync(() => partitions.release(owner)),
     stats: Effect.sync(() => ({

@@ -169,6 +169,8 @@ export class Queued extends Settleable<Update> implements Root {
   }
 }
 
+const none: ReadonlyArray<Queued> = []
+
 /** The claimed updates of a partition. */
 export class Lane implements Holder {
   readonly source: Source
@@ -302,10 +304,13 @@ export const makeSelection = () => {
     hasSuspects: (): boolean => suspects.length > 0 || isAlone,
     /** Emits at most `count` updates while `others` are being handled. An update that has to be alone is emitted alone. */
     take: (count: number, others: number): ReadonlyArray<Queued> => {
-      if (count < 1 || (others > 0 && (isAlone || suspects.length > 0))) return []
+      if (count < 1 || (others > 0 && (isAlone || suspects.length > 0))) return none
       isAlone = false
-      const alone = takeAlone()
-      if (alone.length > 0) return alone
+      if (suspects.length > 0) {
+        const alone = takeAlone()
+        if (alone.length > 0) return alone
+      }
+      if (waiting.length === 0) return none
       const taken: Array<Queued> = []
       while (taken.length < count) {
         const lane = next(waiting)

@@ -13,22 +13,25 @@ export const metricContext = (context: Context.Context<never>): Context.Context<
     Context.add(Metric.CurrentMetricAttributes, Context.get(context, Metric.CurrentMetricAttributes))
   )
 
-/** Metrics for each type of updates. Looking one up takes less time than adding the attribute again. */
-const byType = <Input, State>(metric: Metric.Metric<Input, State>) => {
+type Attributes = Metric.Metric.AttributeSet
+
+/** Metrics for each type of updates. With `Metric.withAttributes`, each update of a metric would create a context. */
+const byType = <Input, State>(make: (attributes: Attributes) => Metric.Metric<Input, State>) => {
   const metrics = new Map<string, Metric.Metric<Input, State>>()
   return (update_type: string): Metric.Metric<Input, State> => {
     const existing = metrics.get(update_type)
     if (existing !== undefined) return existing
-    const added = Metric.withAttributes(metric, { update_type })
-    metrics.set(update_type, added)
-    return added
+    const made = make({ update_type })
+    metrics.set(update_type, made)
+    return made
   }
 }
 
-const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+const counter = (name: string, description: string) => (attributes?: Attributes) =>
+  Metric.counter(name, { description, incremental: true, attributes })
 
 const received = byType(counter("colloquy_updates_received_total", "Updates that arrived, duplicates included"))
-const duplicate = counter("colloquy_updates_duplicate_total", "Duplicate updates that were left out")
+const duplicate = counter("colloquy_updates_duplicate_total", "Duplicate updates that were left out")()
 const queued = Metric.gauge("colloquy_inbox_queued", { description: "Queued updates, including those being handled" })
 const oldestAge = Metric.gauge("colloquy_inbox_oldest_age_seconds", {
   description: "Age of the oldest queued update, in seconds"
@@ -69,8 +72,9 @@ const deadLettered = byType(
 const conflicts = byType(
   counter("colloquy_state_conflicts_total", "Updates that were handled again because state was changed meanwhile")
 )
-const duration = byType(
+const duration = byType((attributes) =>
   Metric.histogram("colloquy_handler_duration_seconds", {
+    attributes,
     description: "Duration of successful handlers, in seconds",
     boundaries: Metric.exponentialBoundaries({ start: 0.001, factor: 2, count: 16 })
   })

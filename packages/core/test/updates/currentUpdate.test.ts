@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { UpdateJournal } from "../../src/internal/journal/current.ts"
+import { CurrentUpdate, type HandledUpdate, withoutJournal } from "../../src/internal/updates/currentUpdate.ts"
+import { contextOf } from "../../src/internal/updates/handling.ts"
+
+const journal: UpdateJournal = { key: "update", call: () => Effect.never, callEndpoint: () => Effect.never }
+
+/** An update that counts how often its parts are read. */
+const makeUpdate = () => {
+  const reads: Array<string> = []
+  const update: HandledUpdate = {
+    get journal() {
+      reads.push("journal")
+      return journal
+    },
+    get changes() {
+      reads.push("changes")
+      return undefined
+    },
+    get answers() {
+      reads.push("answers")
+      return undefined
+    }
+  }
+  return { reads, update }
+}
+
+describe("CurrentUpdate", () => {
+  it("creates no part of an update until it is used", () => {
+    const { reads, update } = makeUpdate()
+    const common = { base: undefined, context: undefined }
+    const handling = {
+      chat_id: undefined,
+      lease: undefined,
+      services: undefined,
+      common,
+      base: undefined,
+      context: undefined
+    }
+    const root = Object.defineProperties(
+      { attempt: 1, handling },
+      Object.getOwnPropertyDescriptors(update)
+    ) as unknown as Parameters<typeof contextOf>[1][number]
+    const context = contextOf(Context.empty(), [root], 1)
+    assert.deepStrictEqual(reads, [])
+    assert.strictEqual(Context.get(context, CurrentUpdate)?.journal, journal)
+    assert.deepStrictEqual(reads, ["journal"])
+  })
+
+  it("has no journal, and creates no other part, in a broadcast", () => {
+    const { reads, update } = makeUpdate()
+    const unrecorded = withoutJournal(update)
+    assert.strictEqual(unrecorded?.journal, undefined)
+    assert.deepStrictEqual(reads, [])
+    assert.strictEqual(unrecorded?.changes, undefined)
+    assert.deepStrictEqual(reads, ["changes"])
+    assert.strictEqual(withoutJournal(undefined), undefined)
+  })
+})
