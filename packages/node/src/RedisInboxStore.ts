@@ -1,5 +1,5 @@
 /**
- * Stores the queued updates of an inbox in Redis.
+ * Stores an inbox in Redis: its queued updates, and the journals, state and timers of their handling.
  *
  * @since 0.1.0
  */
@@ -68,6 +68,10 @@ export const make = ({ operationTimeout = "10 seconds", prefix }: Options = {}):
  *
  * A replica that takes over may lack the latest writes. `maxmemory-policy` must be `noeviction`, because any other policy
  * lets Redis delete updates. If the server reports less durable settings, the layer logs a warning.
+ *
+ * State and timers are written by the script that acknowledges the update. Redis counts timers by its own clock. Deleting the
+ * values of a user or the values that have expired takes one script for each 100 of them, so that Redis serves other clients
+ * in between.
  *
  * A partition key or a fingerprint of more than 400 characters is stored as its beginning and its hash. The age of the
  * oldest update in `stats` takes at most 4000 of the partitions that are claimed into account.

@@ -58,6 +58,9 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
             const ids = new Set([...letters, ...[...queues.values()].flat()])
             for (const id of journaled) assert.isTrue(ids.has(id), `the journal of ${id} is left behind`)
 
+            const hasJournals = yield* read("has_journals", "GET")
+            assert.strictEqual(hasJournals.size, journaled.length === 0 ? 0 : 1)
+
             const states = yield* read("state:", "HGETALL")
             const scopes = yield* read("state_scopes:", "ZRANGE", "0", "-1")
             assert.deepStrictEqual([...states.keys()].toSorted(), [...scopes.keys()].toSorted())
@@ -87,6 +90,8 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
 
             const timers = pairs((yield* read("timers", "HGETALL")).get(""))
             const due = (yield* read("timers_due", "ZRANGE", "0", "-1")).get("") ?? []
+            const [, first] = (yield* read("timers_due", "ZRANGE", "0", "0", "WITHSCORES")).get("") ?? []
+            assert.strictEqual(String((yield* read("next_timer", "GET")).get("")), first)
             assert.isAbove(timers.length, 0)
             assert.deepStrictEqual(
               timers.map(([id, timer]) => `${/^\d+/.exec(timer)![0]}:${id}`).toSorted(),

@@ -23,7 +23,6 @@ export const toEntries = (packed: Packed): ReadonlyArray<JournalEntry> => {
 /** Adds the journals of claimed updates to the reply of a claim: the third value of a partition, by the ids. */
 export const addingJournals = `
 local function add_journals(reply)
-  if redis.call('EXISTS', name('journaled')) == 0 then return end
   local ids, owners_of, flags = {}, {}, {}
   for place = 2, #reply do
     local updates = reply[place][2]
@@ -42,7 +41,6 @@ end
 
 export const removingJournals = `
 local function remove_journals(ids)
-  if #ids == 0 or redis.call('EXISTS', name('journaled')) == 0 then return end
   local flags, removed, keys = {}, {}, {}
   call_with(flags, ids, 'SMISMEMBER', name('journaled'))
   for index, id in ipairs(ids) do
@@ -50,14 +48,15 @@ local function remove_journals(ids)
   end
   call_with(nil, removed, 'SREM', name('journaled'))
   call_with(nil, keys, 'UNLINK')
+  if #removed > 0 and redis.call('EXISTS', name('journaled')) == 0 then redis.call('DEL', name('has_journals')) end
 end
 `
 
 export const movingJournals = `
 local function move_journal(id, to)
-  if redis.call('SREM', name('journaled'), id) == 0 then return end
   if redis.call('EXISTS', name('journal:') .. id) == 0 then return end
   redis.call('RENAME', name('journal:') .. id, name('journal:') .. to)
+  redis.call('SREM', name('journaled'), id)
   redis.call('SADD', name('journaled'), to)
 end
 `
@@ -69,6 +68,7 @@ end
  */
 const recordScript = script(
   finding,
+  removingJournals,
   `
 local results, at = {}, 1
 while at <= #ARGV do
@@ -93,9 +93,9 @@ while at <= #ARGV do
       end
     end
     if is_removing and redis.call('EXISTS', journal) == 0 then
-      redis.call('SREM', name('journaled'), id)
-    else
-      redis.call('SADD', name('journaled'), id)
+      remove_journals({ id })
+    elseif redis.call('SADD', name('journaled'), id) == 1 then
+      redis.call('SET', name('has_journals'), '1')
     end
   else
     results[#results + 1] = 0

@@ -4,8 +4,11 @@ import * as Effect from "effect/Effect"
 import { decodeText, encodeText } from "../stores/values.ts"
 import { type Run, script } from "../updates/redisLua.ts"
 
-/** A script reads or deletes at most this many values. */
-const chunk = 500
+/** A script reads at most this many values. */
+const pageSize = 500
+
+/** A script deletes at most this many values. That takes longer, because each of them has entries in several indexes. */
+const removalSize = 100
 
 /**
  * Reads and writes values. A write is four values: name and scope of the state, the expected revision, and the value, which is
@@ -144,8 +147,8 @@ export const make = (run: Run): StateStore => {
   ): Effect.fn.Return<ReadonlyArray<StateKey & StoredState>, StoreError> {
     const read: Array<StateKey & StoredState> = []
     let from = after === undefined ? "-" : `(${after}`
-    for (let left = limit; left > 0; left -= chunk) {
-      const count = Math.min(left, chunk)
+    for (let left = limit; left > 0; left -= pageSize) {
+      const count = Math.min(left, pageSize)
       const [scopes, values] = yield* page([encodeText(name), from, String(count)])
       scopes.forEach((scope, index) => {
         const value = values[index]
@@ -175,13 +178,13 @@ export const make = (run: Run): StateStore => {
     forget: Effect.fnUntraced(function* (user) {
       let deleted = 0
       for (;;) {
-        const [count, more] = yield* forget([user, String(chunk)])
+        const [count, more] = yield* forget([user, String(removalSize)])
         deleted += count
         if (more === 0) return deleted
       }
     }),
     cleanup: (expiredBefore) =>
-      cleanup([String(expiredBefore), String(chunk)]).pipe(
+      cleanup([String(expiredBefore), String(removalSize)]).pipe(
         Effect.repeat({ while: (more) => more === 1 }),
         Effect.asVoid
       )

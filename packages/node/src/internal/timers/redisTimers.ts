@@ -4,11 +4,18 @@ import { encodeIndexed, encodeText } from "../stores/values.ts"
 import { readingClock, type Run, script } from "../updates/redisLua.ts"
 import { pack } from "../updates/redisRows.ts"
 
+const keepingNextTimer = `
+local function keep_next_timer()
+  local due_at = redis.call('ZRANGE', name('timers_due'), '0', '0', 'WITHSCORES')[2]
+  if due_at then redis.call('SET', name('next_timer'), due_at) else redis.call('DEL', name('next_timer')) end
+end
+`
+
 /**
  * Changes timers. A change is four values: the id of the timer, when it is due (`=` and a time, `+` and a number of
  * milliseconds, or nothing to cancel it), its partition, and its update without the receive time.
  */
-export const changingTimers = `
+export const changingTimers = `${keepingNextTimer}
 local function change_timers(values, first, last)
   local timers, due_timers = name('timers'), name('timers_due')
   for at = first, last, 4 do
@@ -25,11 +32,12 @@ local function change_timers(values, first, last)
       redis.call('HDEL', timers, id)
     end
   end
+  if last >= first then keep_next_timer() end
 end
 `
 
 /** Moves timers that are due to the ends of their partitions. It needs `append`. */
-export const movingTimers = `
+export const movingTimers = `${keepingNextTimer}
 local function move_timers(now, limit)
   local timers, due_timers, moved = name('timers'), name('timers_due'), 0
   local due = redis.call('ZRANGEBYSCORE', due_timers, '-inf', now, 'WITHSCORES', 'LIMIT', '0', limit)
@@ -52,6 +60,7 @@ local function move_timers(now, limit)
     end
   end
   if moved > 0 then redis.call('INCRBY', name('queued'), moved) end
+  keep_next_timer()
 end
 `
 
@@ -62,7 +71,7 @@ const changeScript = script(readingClock, changingTimers, "change_timers(ARGV, 1
 const untilNextScript = script(
   readingClock,
   `
-local due_at = redis.call('ZRANGE', name('timers_due'), '0', '0', 'WITHSCORES')[2]
+local due_at = redis.call('GET', name('next_timer'))
 return due_at and to_id(math.max(0, tonumber(due_at) - read_clock()))
 `
 ).withReturnType<string | null>()

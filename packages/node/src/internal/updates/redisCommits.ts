@@ -30,6 +30,7 @@ end
 -- The leases are read once, changed here, and written once.
 local names, stored, changed, done, acknowledged = {}, {}, {}, 0, {}
 for index, key in ipairs(keys) do names[index] = leases .. key end
+names[#keys + 1] = name('has_journals')
 call_with(stored, names, 'MGET')
 for index, key in ipairs(keys) do records[key] = stored[index] end
 
@@ -125,7 +126,10 @@ end
 call_with(nil, written, 'MSET')
 call_with(nil, removed, 'DEL')
 for owner, partitions in pairs(released) do remove_held(owner, partitions) end
-remove_journals(acknowledged)
+if stored[#keys + 1] and #acknowledged > 0 then
+  ${removingJournals}
+  remove_journals(acknowledged)
+end
 if done > 0 then redis.call('DECRBY', name('queued'), done) end
 wake(ARGV[1])
 return results
@@ -138,15 +142,12 @@ return results
  * failure of each dead letter, and the writes and timers. Returns 1 for each commit that was applied, 0 for each whose lease is
  * lost, and 2 for each whose state was changed. The commits must not have writes and timers.
  */
-export const commit = script(addingDeadLetters, holding, removingJournals, committing).withReturnType<
-  ReadonlyArray<number>
->()
+export const commit = script(addingDeadLetters, holding, committing).withReturnType<ReadonlyArray<number>>()
 
 /** Like `commit`, for commits with writes and timers. */
 export const commitHandled = script(
   addingDeadLetters,
   holding,
-  removingJournals,
   writingStates,
   changingTimers,
   `

@@ -23,7 +23,7 @@ const toStoreError = redisToStoreError("inbox")
 
 const lostMessage = (prefix: string) =>
   `The inbox in Redis lost its data: the keys ${prefix}:* were deleted, or the server started without its data. Queued ` +
-  "updates, dead letters and the fingerprints of duplicates are lost; handlers that are running are not affected. Set " +
+  "updates, dead letters, journals, state, timers and the fingerprints of duplicates are lost; handlers that are running are not affected. Set " +
   "`appendonly yes` and `appendfsync always`, and check that nothing flushes the database, or choose another store."
 
 const commitResults: ReadonlyArray<CommitResult> = ["leaseLost", "applied", "stateConflict"]

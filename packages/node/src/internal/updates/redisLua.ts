@@ -21,6 +21,7 @@ import * as Redis from "effect/persistence/Redis"
  * failures             id -> failure of a dead letter
  * markers              source -> marker
  * journaled            ids of the updates and dead letters that have a journal
+ * has_journals         present if `journaled` is
  * journal:ID           the journal of an update: slot -> `s` (started) or `d` (done), and the text
  * state:NAME           the values of a state: scope -> revision, version, when it expires, and the text
  * state_scopes:NAME    the scopes of these values, in the order of their bytes
@@ -28,6 +29,7 @@ import * as Redis from "effect/persistence/Redis"
  * state_users:USER     the values that belong to a user
  * timers               id of a timer -> its number, its partition, and its update without the receive time
  * timers_due           numbers and ids of timers, by the time when they are due
+ * next_timer           the first of these times
  *
  * The mark of an update is empty, or the numbers of its attempts and crashes (`2:1`). Times of leases are milliseconds of
  * the clock of the server. The channel `wake` gets a message, the name of the sender, when `ready` is no longer empty.

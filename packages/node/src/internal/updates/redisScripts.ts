@@ -78,7 +78,6 @@ export type Claimed = readonly [
  */
 export const claim = script(
   holding,
-  addingJournals,
   `
 local sender, owner, duration, max_partitions, max_updates, begin, run, max_timers = unpack(ARGV)
 duration, max_partitions, max_updates = tonumber(duration), tonumber(max_partitions), tonumber(max_updates)
@@ -104,7 +103,8 @@ for _, loser in ipairs(redis.call('ZRANGEBYSCORE', owners, '-inf', now, 'LIMIT',
   if first then redis.call('ZADD', owners, first, loser) else redis.call('ZREM', owners, loser) end
 end
 
-if max_timers ~= '0' then
+local current, has_journals, next_timer = unpack(redis.call('MGET', name('run'), name('has_journals'), name('next_timer')))
+if next_timer and max_timers ~= '0' and tonumber(next_timer) <= now then
   ${appending}${movingTimers}
   move_timers(now, max_timers)
 end
@@ -129,7 +129,6 @@ local function first_updates(list)
   return queued
 end
 
-local current = redis.call('GET', name('run'))
 if not current then
   redis.call('SET', name('run'), run)
   current = run
@@ -150,7 +149,10 @@ if #popped > 0 then
   call_with(nil, ends, 'ZADD', held_by(owner))
   local first = redis.call('ZSCORE', owners, owner)
   if not first or tonumber(first) > now + duration then redis.call('ZADD', owners, lease_end, owner) end
-  add_journals(reply)
+  if has_journals then
+    ${addingJournals}
+    add_journals(reply)
+  end
 elseif redis.call('EXISTS', owners, ready) == 0 then
   -- Corrects the number after queues were deleted by hand.
   redis.call('DEL', name('queued'))
