@@ -24,16 +24,19 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisStates", () => {
       prefix: string
     ) => Effect.Effect<void, unknown>
   ) =>
-    it.live(name, () =>
-      Effect.suspend(() => {
-        const prefix = databases.uniqueName()
-        return Effect.gen(function* () {
-          const { state } = yield* InboxStore.InboxStore
-          yield* body(state!, yield* Redis.Redis, `{${prefix}:inbox}`)
-        }).pipe(
-          Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
-        )
-      })
+    it.live(
+      name,
+      () =>
+        Effect.suspend(() => {
+          const prefix = databases.uniqueName()
+          return Effect.gen(function* () {
+            const { state } = yield* InboxStore.InboxStore
+            yield* body(state!, yield* Redis.Redis, `{${prefix}:inbox}`)
+          }).pipe(
+            Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
+          )
+        }),
+      30_000
     )
 
   test("reads and deletes thousands of values with several scripts", (state) =>

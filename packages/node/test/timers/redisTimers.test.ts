@@ -31,15 +31,18 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
       prefix: string
     ) => Effect.Effect<void, unknown>
   ) =>
-    it.live(name, () =>
-      Effect.suspend(() => {
-        const prefix = databases.uniqueName()
-        return Effect.gen(function* () {
-          yield* body(yield* InboxStore.InboxStore, yield* Redis.Redis, `{${prefix}:inbox}`)
-        }).pipe(
-          Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
-        )
-      })
+    it.live(
+      name,
+      () =>
+        Effect.suspend(() => {
+          const prefix = databases.uniqueName()
+          return Effect.gen(function* () {
+            yield* body(yield* InboxStore.InboxStore, yield* Redis.Redis, `{${prefix}:inbox}`)
+          }).pipe(
+            Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
+          )
+        }),
+      30_000
     )
 
   test("moves timers that are due at the same time in the order in which they were set last", (store) =>

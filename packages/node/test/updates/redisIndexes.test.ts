@@ -100,7 +100,8 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
           }).pipe(
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )
-        })
+        }),
+      30_000
     )
   }
 })
