@@ -5,8 +5,8 @@
  * update. If the handler fails, or the process dies, the update is handled again. A call with the same request is then not
  * carried out again: it returns the recorded answer. {@link step} does the same for any other effect.
  *
- * The rule: what an update has had carried out is not carried out again when exactly the same is asked for again. A call is
- * identified by its endpoint, its request, and how many calls with this request came before it. The order of different
+ * The rule: a call that was carried out for an update is not carried out again when a later attempt makes exactly the same
+ * call. A call is identified by its endpoint, its request, and how many calls with this request came before it. The order of different
  * calls does not matter, so handlers may run them concurrently, and may do something else in the next attempt.
  *
  * The journal of an update is deleted when the update has been handled. A dead letter keeps it, so a replay continues where

@@ -373,13 +373,15 @@ const postOf = (update: Update.Update): MessageId | undefined =>
 const recipientOf = (update: Update.Update): To | undefined => {
   const chat_id = Update.chatOf(update)
   if (chat_id !== undefined) return { chat_id }
-  const user_id = Update.chatTypeOf(update) === "dialog" ? Update.userIdOf(update) : undefined
+  const isToUser = Update.chatTypeOf(update) === "dialog" || update.update_type === "colloquy_timer"
+  const user_id = isToUser ? Update.userIdOf(update) : undefined
   return user_id === undefined ? undefined : { user_id }
 }
 
 /**
- * Sends a message to the chat of an update. For a comment it sends a comment to the same post. An update of an unknown
- * type does not compile. {@link replyTo} quotes the message as well.
+ * Sends a message to the chat of an update. For a comment it sends a comment to the same post, and for a timer of a user
+ * without a chat, a message to the user. An update of an unknown type does not compile. {@link replyTo} quotes the message
+ * as well.
  *
  * Fails as {@link send} does, and with {@link NoChat} if the platform left out the chat.
  *
@@ -400,7 +402,10 @@ const recipientOf = (update: Update.Update): To | undefined => {
  * @category replies
  * @since 0.1.0
  */
-export const reply = <U extends Update.KnownUpdate>(update: U, content: ReplyContent<U>): Reply<U> => {
+export const reply = <U extends Update.KnownUpdate | Update.TimerUpdate>(
+  update: U,
+  content: ReplyContent<U>
+): Reply<U> => {
   const body = typeof content === "string" ? { text: content } : content
   const post = postOf(update)
   if (post !== undefined) return Comments.send({ ...(body as Comments.SendRequest), message_id: post })

@@ -20,7 +20,7 @@ import { inScope, makeValue, ofUpdate } from "./internal/state/access.ts"
 import { stateOf } from "./internal/state/cells.ts"
 import * as codecs from "./internal/state/codec.ts"
 import * as erasure from "./internal/state/forget.ts"
-import { fromScope, missingIds, toScope } from "./internal/state/scopes.ts"
+import { fromScope, isOf, missingIds, toScope } from "./internal/state/scopes.ts"
 import {
   type Entry,
   InvalidState,
@@ -67,8 +67,14 @@ const refuseOf =
     throw new Error(`The state "${name}" ${problem}`)
   }
 
-const check = (name: string, { expireAfter, migrate = {}, version = 1 }: Omit<Options<never>, "initial">): void => {
+const check = (
+  name: string,
+  of: Of,
+  { expireAfter, migrate = {}, version = 1 }: Omit<Options<never>, "initial">
+): void => {
   const refuse = refuseOf(name)
+  if (!isOf(of))
+    refuse(`needs an \`of\` that is "chat", "user", "userInChat" or "bot", but it is ${JSON.stringify(of)}.`)
   if (name === "") refuse("needs a name that is not empty.")
   if (!Number.isSafeInteger(version) || version < 1) refuse("needs a `version` that is a positive whole number.")
   for (const from of Object.keys(migrate).map(Number)) {
@@ -119,7 +125,7 @@ export const make = <A, I, const O extends Of>(
   }
 ): State<A, O> => {
   const { of } = options
-  check(name, options as Omit<Options<never>, "initial">)
+  check(name, of, options as Omit<Options<never>, "initial">)
   const codec = codecs.make(name, schema, options)
   const entries = Inbox.use(({ store }) => Effect.map(stateOf(store), ({ page }) => page)).pipe(
     Effect.map((page) =>

@@ -27,8 +27,8 @@ import type * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
 
 /**
- * A timer cannot be set: its value does not match its schema, its time is not a valid date, or its cron expression is
- * malformed. Nothing was changed.
+ * A timer cannot be set: its value does not match its schema, its time is not a valid date, its cron expression is
+ * malformed, or `for` got neither a chat nor a user. Nothing was changed.
  *
  * @category errors
  * @since 0.1.0
@@ -198,7 +198,7 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
  * - It is due by the clock of the store, mostly within 50 milliseconds, and within a second if several processes share the
  *   store. While no process runs, it waits.
  * - Its update is handled in the order of its chat: after the updates of the chat that were received before it was due.
- * - The name must be unique within a bot.
+ * - The name must be unique within a bot. Throws if it is empty.
  *
  * Errors: {@link InvalidTimer} when a timer is set, {@link NoTimerChat} where there is no chat, {@link MalformedTimer} when a
  * timer is due whose value cannot be decoded.
@@ -218,9 +218,7 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
  *       Messages.reply(update, "I will remind you")
  *     )
  *   ),
- *   Reminder.on(({ text }, { chat_id }) =>
- *     chat_id === undefined ? Effect.void : Messages.send({ chat_id, text: `Reminder: ${text}` })
- *   )
+ *   Reminder.on(({ text }, update) => Messages.reply(update, `Reminder: ${text}`))
  * )
  * ```
  *
@@ -243,6 +241,7 @@ export const make: {
   (name: string): Timer<void>
   <S extends Schema.Constraint>(name: string, schema: S): Timer<S["Type"], S["DecodingServices"], S["EncodingServices"]>
 } = <A, RD, RE>(name: string, schema: Schema.ConstraintCodec<A, unknown, RD, RE> = Schema.Void as never) => {
+  if (name === "") throw new Error("The timer needs a name that is not empty.")
   const text = Schema.fromJsonString(Schema.toCodecJson(schema))
   const encodeValue = Schema.encodeEffect(text, { errors: "all" })
   const decodeValue = Schema.decodeUnknownEffect(text, { errors: "all" })
@@ -257,6 +256,8 @@ export const make: {
     ) =>
       Effect.gen(function* () {
         const { change, partitionKeyOf, target } = yield* schedule
+        if (target.chat_id === undefined && target.user_id === undefined)
+          return yield* Effect.fail(invalid("`for` needs a `chat_id` or a `user_id`"))
         const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
           invalid(`its value does not match the schema: ${FieldIssue.formatSchemaIssue(issue)}`)
         )
@@ -287,7 +288,7 @@ export const make: {
       at: (time, value, options) =>
         set(value, options?.key, () => {
           const date = DateTime.make(time)
-          if (date._tag === "None") return Effect.fail(invalid("its time is not a valid date"))
+          if (date._tag === "None") return Effect.fail(invalid(`its time is not a valid date: ${String(time)}`))
           const at = Math.round(DateTime.toEpochMillis(date.value))
           return Effect.succeed({ due: { at }, time: at })
         }),
@@ -298,8 +299,7 @@ export const make: {
           key,
           (now) =>
             Result.match(nextAfter(recurrence, now), {
-              onFailure: (problem) =>
-                Effect.fail(invalid(`the cron expression ${JSON.stringify(expression)} is not valid: ${problem}`)),
+              onFailure: (problem) => Effect.fail(invalid(problem)),
               onSuccess: (at) => Effect.succeed({ due: { at }, time: at })
             }),
           recurrence

@@ -305,9 +305,12 @@ describe("the types of Messages.reply and Messages.replyTo", () => {
     expectTypeOf(welcome).toEqualTypeOf<Handler.Handler<SendErrors, Bot>>()
   })
 
-  it("reject unknown updates, and updates without a message to quote", () => {
+  it("accept timers, and reject unknown updates, and updates without a message to quote", () => {
     const reply = Messages.reply<Of<Update.UpdateType>>
     expectTypeOf(reply).parameter(0).toEqualTypeOf<Of<Update.UpdateType>>()
+    const toTimer = (update: Update.TimerUpdate) => Messages.reply(update, "Hello")
+    expectTypeOf(toTimer).returns.toEqualTypeOf<Messages.Reply<Update.TimerUpdate>>()
+    expectTypeOf<Effect.Error<ReturnType<typeof toTimer>>>().toEqualTypeOf<SendErrors>()
     // @ts-expect-error the chat of an unknown update is not known
     const toUnknown = (update: Update.Update) => Messages.reply(update, "Hello")
     // @ts-expect-error the update has no message to quote

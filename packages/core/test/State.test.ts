@@ -429,6 +429,7 @@ describe("State", () => {
     const initial = () => 0
     assert.throws(() => State.make("", Schema.Int, { of: "chat", initial }), "name")
     assert.throws(() => State.make("n", Schema.Int, { of: "chat", initial, version: 0 }), "positive whole number")
+    assert.throws(() => State.make("n", Schema.Int, { of: "person" as never, initial }), 'but it is "person"')
     assert.throws(() => State.make("n", Schema.Int, { of: "chat", initial, migrate: { 1: Schema.Int } }), "version 1")
     assert.throws(() => State.make("n", Schema.Int, { of: "chat", initial, expireAfter: 0 }), "expireAfter")
   })

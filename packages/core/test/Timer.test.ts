@@ -169,20 +169,31 @@ describe("Timer", () => {
     }).pipe(Effect.provide(environment))
   )
 
-  it.effect("fails with InvalidTimer for a value, a time or a cron expression that is not valid", () =>
+  it("throws if the name is empty", () => {
+    assert.throws(() => Timer.make(""), "The timer needs a name that is not empty.")
+  })
+
+  it.effect("fails with InvalidTimer for a chat, a value, a time or a cron expression that is not valid", () =>
     Effect.gen(function* () {
       const timers = Tick.for({ chat_id })
-      const failures = yield* Effect.forEach(
+      const cases = [
+        [timers.in("1 minute", 1 as never), "its value does not match the schema"],
+        [timers.in(Infinity, "x"), "its duration has no end"],
+        [timers.at("tomorrow", "x"), "its time is not a valid date: tomorrow"],
+        [timers.cron("61 * * * *", "x"), 'the cron expression "61 * * * *" is not valid'],
+        [timers.cron("0 9 * *", "x"), 'it needs the fields "minute hour day-of-month month day-of-week"'],
+        [timers.cron("0 0 31 2 *", "x"), 'the cron expression "0 0 31 2 *" matches no time'],
         [
-          timers.in("1 minute", 1 as never),
-          timers.in(Infinity, "x"),
-          timers.at(Number.NaN, "x"),
-          timers.cron("61 * * * *", "x"),
-          timers.cron("* * * * *", "x", { timeZone: "Nowhere" })
+          timers.cron("* * * * *", "x", { timeZone: "Nowhere" }),
+          'the time zone "Nowhere" is unknown; use a name such as'
         ],
-        Effect.flip
-      )
-      for (const error of failures) assert.strictEqual(error._tag, "InvalidTimer", error.message)
+        [Tick.for({} as never).in("1 minute", "x"), "`for` needs a `chat_id` or a `user_id`"]
+      ] as const
+      for (const [set, problem] of cases) {
+        const error = yield* Effect.flip(set)
+        assert.strictEqual(error._tag, "InvalidTimer")
+        assert.include(error.message, problem)
+      }
       const none = yield* (yield* Inbox.Inbox).store.timers!.untilNext
       assert.strictEqual(none, undefined)
     }).pipe(Effect.provide(environment))

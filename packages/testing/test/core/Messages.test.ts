@@ -81,6 +81,17 @@ describe("Messages.reply and Messages.replyTo", () => {
     })
   )
 
+  it.effect("send to the chat of a timer, or to its user", () =>
+    Effect.gen(function* () {
+      const timer: Update.TimerUpdate = { update_type: "colloquy_timer", timestamp: 1, name: "n", key: "k", value: "1" }
+      const { dialogId: chat_id, userId: user_id } = Fixtures
+      assert.deepStrictEqual(yield* sent(Messages.reply({ ...timer, chat_id, user_id }, "Hello")), [
+        { chat_id, text: "Hello" }
+      ])
+      assert.deepStrictEqual(yield* sent(Messages.reply({ ...timer, user_id }, "Hello")), [{ user_id, text: "Hello" }])
+    })
+  )
+
   it.effect("fail with NoChat if the update does not contain its chat", () =>
     Effect.gen(function* () {
       const { message: _, ...gone } = Fixtures.messageCallback()

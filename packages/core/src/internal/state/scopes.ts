@@ -13,6 +13,8 @@ const needed: { readonly [O in Of]: ReadonlyArray<keyof Ids> } = {
   bot: []
 }
 
+export const isOf = (of: string): of is Of => Object.hasOwn(needed, of)
+
 /** Returns the ids that a state needs and that are absent. */
 export const missingIds = (of: Of, ids: Ids): ReadonlyArray<keyof Ids> =>
   needed[of].filter((id) => ids[id] === undefined)

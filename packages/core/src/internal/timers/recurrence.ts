@@ -1,4 +1,5 @@
 import * as Cron from "effect/Cron"
+import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { TimerUpdate } from "../../Update.ts"
@@ -9,14 +10,20 @@ export type Recurrence = NonNullable<TimerUpdate["recurrence"]>
 /** An occurrence that is handled later than this counts as missed, in milliseconds. */
 const missedAfter = 60_000
 
+const problemOf = ({ cron, timeZone }: Recurrence, message: string): string =>
+  DateTime.zoneMakeNamed(timeZone)._tag === "None"
+    ? `the time zone ${JSON.stringify(timeZone)} is unknown; use a name such as "Europe/Berlin"`
+    : `the cron expression ${JSON.stringify(cron)} is not valid: ${message}; it needs the fields "minute hour day-of-month ` +
+      'month day-of-week", for example "0 9 * * 1-5"'
+
 /** Returns the time of the next occurrence after a time, in Unix milliseconds, or why there is none. */
-export const nextAfter = ({ cron, timeZone }: Recurrence, time: number): Result.Result<number, string> =>
+export const nextAfter = (recurrence: Recurrence, time: number): Result.Result<number, string> =>
   Result.flatMap(
-    Result.mapError(Cron.parse(cron, timeZone), ({ message }) => message),
+    Result.mapError(Cron.parse(recurrence.cron, recurrence.timeZone), ({ message }) => problemOf(recurrence, message)),
     (parsed) =>
       Result.try({
         try: () => Cron.next(parsed, time).getTime(),
-        catch: () => "the cron expression has no time in the next years"
+        catch: () => `the cron expression ${JSON.stringify(recurrence.cron)} matches no time in the coming years`
       })
   )
 
