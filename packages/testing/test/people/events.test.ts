@@ -1,6 +1,7 @@
 import { Messages, Updates } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -69,6 +70,18 @@ describe("a person who waits for an event", () => {
         assert.deepStrictEqual(lines, [
           "Warn: Ann has waited for `reply` for 3 s. The last calls of the bot: nothing. The last events that Ann saw: nothing."
         ])
+      })
+    )
+  )
+
+  it.effect("logs the last lines of the console of the test", () =>
+    withLog((lines) =>
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        for (let line = 1; line <= 6; line++) yield* Console.log(`line ${line}`)
+        yield* waitFor(ann.reply)
+        yield* pass(3000)
+        assert.match(lines[0]!, /The last lines of the log:\nline 2\nline 3\nline 4\nline 5\nline 6$/)
       })
     )
   )

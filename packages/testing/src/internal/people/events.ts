@@ -1,6 +1,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import * as TestConsole from "effect/testing/TestConsole"
 import type { Exchange } from "../../EmulatorHttp.ts"
 import type { Person, PersonEvent } from "../../Person.ts"
 import type { PlatformState, SeenEvent, UserState } from "../platform/state.ts"
@@ -13,6 +14,8 @@ const slowAfter = 3000
 const maxListed = 5
 
 const maxAnswerLength = 200
+
+const maxLineLength = 400
 
 const list = (items: ReadonlyArray<string>): string => (items.length === 0 ? "nothing" : items.join(", "))
 
@@ -33,14 +36,27 @@ const describeEvent = (event: PersonEvent): string => {
   return text == null ? event._tag : `${event._tag} ${JSON.stringify(text)}`
 }
 
-const describeWait = (state: PlatformState, user: UserState, member: string): string => {
+/** The last lines that were logged, if the console is that of a test, which does not show them while the test runs. */
+const lastLines = Console.consoleWith((console) =>
+  "logLines" in console
+    ? Effect.map(TestConsole.logLines, (lines) =>
+        lines
+          .filter((line) => typeof line === "string")
+          .slice(-maxListed)
+          .map((line) => line.slice(0, maxLineLength))
+      )
+    : Effect.succeed([])
+)
+
+const describeWait = (state: PlatformState, user: UserState, member: string, lines: ReadonlyArray<string>): string => {
   const { first_name } = user.profile
   const calls = state.exchanges.from(0).filter((exchange) => !isPoll(exchange))
   const seen = state.seen.from(0).filter(({ audience }) => audience.has(idOf(user)))
   return [
     `${first_name} has waited for \`${member}\` for ${slowAfter / 1000} s.`,
     `The last calls of the bot: ${list(calls.slice(-maxListed).map(describeCall))}.`,
-    `The last events that ${first_name} saw: ${list(seen.slice(-maxListed).map(({ event }) => describeEvent(event)))}.`
+    `The last events that ${first_name} saw: ${list(seen.slice(-maxListed).map(({ event }) => describeEvent(event)))}.`,
+    ...(lines.length === 0 ? [] : [`The last lines of the log:\n${lines.join("\n")}`])
   ].join(" ")
 }
 
@@ -53,8 +69,12 @@ const reportSlow = <A>(
 ): Effect.Effect<A> =>
   Effect.contextWith((context) => {
     // The test runner replaces the console of the test, which shows its output only after the test.
-    const warning = Effect.suspend(() => Effect.logWarning(describeWait(state, user, member))).pipe(
-      Effect.provideService(Console.Console, globalThis.console)
+    const warning = Effect.flatMap(lastLines, (lines) =>
+      Effect.provideService(
+        Effect.logWarning(describeWait(state, user, member, lines)),
+        Console.Console,
+        globalThis.console
+      )
     )
     return Effect.acquireUseRelease(
       Effect.sync(() => {
