@@ -1,12 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
-import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
-import { once } from "node:events"
 import { compare, type Measured } from "../figure.ts"
 import { option } from "../options.ts"
+import { freePort, startRedis } from "../redisServer.ts"
 import type { Command, Done } from "./backlogBot.ts"
 import * as places from "./places.ts"
 import { type Program, start } from "./processes.ts"
@@ -46,23 +43,11 @@ const postgresCpu = ({ name }: places.Place): ServerCpu => {
   }
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
 /** A Redis server without persistence for each side, because CPU time is only known of a whole server. */
 const withRedis = async <A>(use: (url: string, cpu: ServerCpu) => Promise<A>): Promise<A> => {
   const port = await freePort()
-  const server = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], {
-    stdio: ["ignore", "pipe", "inherit"]
-  })
+  const server = await startRedis(port)
   try {
-    for await (const chunk of server.stdout) if (String(chunk).includes("Ready to accept connections")) break
-    server.stdout.resume()
     return await use(`redis://127.0.0.1:${port}`, () => Promise.resolve(cpuOf(server.pid!)))
   } finally {
     server.kill("SIGKILL")

@@ -1,10 +1,9 @@
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { freePort, startRedis } from "../redisServer.ts"
 import type { Command, Task } from "./limitedSender.ts"
 import { type Proxy, startProxy } from "./proxy.ts"
 import type { Arrival } from "./stub.ts"
@@ -19,24 +18,6 @@ const start = (program: string, ...args: ReadonlyArray<string>): ChildProcess =>
 const messageOf = async <A>(child: ChildProcess): Promise<A> => {
   const [message] = (await once(child, "message")) as [A]
   return message
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
-/** A separate Redis server without persistence: it is empty after a restart. */
-const startRedis = async (port: number): Promise<ChildProcess> => {
-  const server = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], {
-    stdio: ["ignore", "pipe", "inherit"]
-  })
-  for await (const chunk of server.stdout) if (String(chunk).includes("Ready to accept connections")) break
-  server.stdout.resume()
-  return server
 }
 
 /** What happens to the senders and their Redis while they send. */

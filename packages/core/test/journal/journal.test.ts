@@ -3,7 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Journal } from "../../src/index.ts"
 import { handle, makeRandom, randomProgram } from "../support/mortal.ts"
-import { cutOff, run, type Runner, seeds } from "../support/oracle.ts"
+import {
+  assertNotDoubled,
+  assertSentOnce,
+  assertSentOnceAtEachPoint,
+  cutOff,
+  run,
+  type Runner,
+  seeds
+} from "../support/oracle.ts"
 
 /** Handles updates one after the other, each in processes that are killed. */
 const oneByOne = (kills: ReadonlyArray<ReadonlyArray<number>>): Runner =>
@@ -30,25 +38,10 @@ const attack = (policy: Journal.Policy, seed: number, faults: ReadonlyArray<Faul
 
 describe("the journal", { timeout: 60_000 }, () => {
   it.effect("sends each message once, at whatever point a process is killed, where the bot may read the chat", () =>
-    Effect.gen(function* () {
-      let kills = 0
-      for (const seed of seeds(12)) {
-        const program = randomProgram(makeRandom(seed))
-        for (let killAt = 0; ; killAt++) {
-          const what = `seed ${seed}, killed at ${killAt}: ${JSON.stringify(program)}`
-          const { dialog, group, isHandled, isKilled, repeated, steps } = yield* run(oneByOne([[killAt]]), "lookUp", [
-            program
-          ])
-          assert.isTrue(isHandled, what)
-          assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
-          assert.strictEqual(group.missing + steps.missing, 0, what)
-          assert.isAtMost(group.extra + steps.extra, repeated, what)
-          if (!isKilled) break
-          kills++
-        }
-      }
-      assert.isAbove(kills, 100)
-    })
+    Effect.map(
+      assertSentOnceAtEachPoint(12, (point) => oneByOne([[point]])),
+      (kills) => assert.isAbove(kills, 100)
+    )
   )
 
   for (const [name, faults] of [
@@ -59,12 +52,7 @@ describe("the journal", { timeout: 60_000 }, () => {
       `sends each message once if processes are killed repeatedly${name}, and updates have the same texts`,
       () =>
         Effect.forEach(seeds(60), (seed) =>
-          Effect.map(attack("lookUp", seed, faults), ({ dialog, group, isHandled, repeated, steps, what }) => {
-            assert.isTrue(isHandled, what)
-            assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
-            assert.strictEqual(group.missing + steps.missing, 0, what)
-            assert.isAtMost(group.extra + steps.extra, repeated, what)
-          })
+          Effect.map(attack("lookUp", seed, faults), (outcome) => assertSentOnce(outcome, outcome.what))
         )
     )
 
@@ -86,10 +74,8 @@ describe("the journal", { timeout: 60_000 }, () => {
       Effect.gen(function* () {
         let all = 0
         for (const seed of seeds(30)) {
-          const { dialog, group, skipped, steps, what } = yield* attack("skip", seed, faults)
-          assert.strictEqual(dialog.extra + group.extra + steps.extra, 0, what)
-          if (skipped === 0) assert.strictEqual(dialog.missing + group.missing + steps.missing, 0, what)
-          all += skipped
+          const outcome = yield* attack("skip", seed, faults)
+          all += assertNotDoubled(outcome, outcome.what)
         }
         assert.isAbove(all, 0)
       })

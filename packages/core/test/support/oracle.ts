@@ -1,9 +1,10 @@
 /** Compares what stands in chats with what handlers have asked for. */
 import { Emulator, type Faults } from "@colloquy/testing"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { BotApi, Chat, Journal, Message } from "../../src/index.ts"
-import { type Action, flatten, platform, type Scene } from "./mortal.ts"
+import { type Action, flatten, makeRandom, platform, randomProgram, type Scene } from "./mortal.ts"
 
 /** What people see of a message, with a keyboard and without the marks that a name allows to differ. */
 const look = ({ body }: Message.Message): string =>
@@ -104,3 +105,36 @@ export const seeds = (count: number) => Array.from({ length: count }, (_, index)
 
 /** The request is executed, and its response is lost. */
 export const cutOff: ReadonlyArray<Faults.Rule> = [{ endpoint: "Messages.send", every: 3, reset: "after" }]
+
+type Outcome = Effect.Success<ReturnType<typeof run>>
+
+/** Where the bot may read the chat, each message is there once, and nothing but what was repeated is there twice. */
+export const assertSentOnce = ({ dialog, group, isHandled, repeated, steps }: Outcome, what: string): void => {
+  assert.isTrue(isHandled, what)
+  assert.deepStrictEqual(dialog, { missing: 0, extra: 0 }, what)
+  assert.strictEqual(group.missing + steps.missing, 0, what)
+  assert.isAtMost(group.extra + steps.extra, repeated, what)
+}
+
+/** Nothing is there twice, and nothing is missing unless a call was skipped. Returns how many calls were skipped. */
+export const assertNotDoubled = ({ dialog, group, skipped, steps }: Outcome, what: string): number => {
+  assert.strictEqual(dialog.extra + group.extra + steps.extra, 0, what)
+  if (skipped === 0) assert.strictEqual(dialog.missing + group.missing + steps.missing, 0, what)
+  return skipped
+}
+
+/** Kills a random program at each of its points. Returns the number of kills. */
+export const assertSentOnceAtEachPoint = (programCount: number, killedAt: (point: number) => Runner) =>
+  Effect.gen(function* () {
+    let kills = 0
+    for (const seed of seeds(programCount)) {
+      const program = randomProgram(makeRandom(seed))
+      for (let point = 0; ; point++) {
+        const outcome = yield* run(killedAt(point), "lookUp", [program])
+        assertSentOnce(outcome, `seed ${seed}, killed at ${point}: ${JSON.stringify(program)}`)
+        if (!outcome.isKilled) break
+        kills++
+      }
+    }
+    return kills
+  })
