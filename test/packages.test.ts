@@ -172,7 +172,7 @@ describe("the steps of the README for a new project", () => {
 
   const [packing, creating, settings, checking, ...more] = fencesOf("Setup", "docs/project.md")
   const [bot] = fencesOf("A bot")
-  const [test] = fencesOf("Its test")
+  const [test] = fencesOf("The test of the bot")
 
   // The folder beside the repository is a new one for each run.
   const inFolder = ({ text }: { readonly text: string }) => text.replaceAll("../my-bot", folder)
