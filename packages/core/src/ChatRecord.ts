@@ -238,18 +238,17 @@ export const combineAll = (records: Iterable<ChatRecord>): ReadonlyArray<ChatRec
 export const isKnown = (record: Pick<ChatRecord, "member_at" | "left_at">): boolean => record.member_at > record.left_at
 
 /**
- * Returns the chat of a record, with the data of the program.
+ * Returns the chat of a record.
  *
  * @category conversions
  * @since 0.1.0
  */
-export const toKnownChat = (record: ChatRecord, data: KnownChat["data"]): KnownChat => ({
+export const toKnownChat = (record: ChatRecord): KnownChat => ({
   chat_id: record.chat_id,
   ...(record.type === undefined ? {} : { type: record.type }),
   ...(record.title?.value == null ? {} : { title: record.title.value }),
   ...(record.user === undefined ? {} : { user: record.user.value }),
   ...(record.rights === undefined ? {} : { rights: record.rights.value }),
   first_seen: record.first_seen,
-  last_seen: record.last_seen,
-  data
+  last_seen: record.last_seen
 })

@@ -54,12 +54,6 @@ export class ChatStore extends Context.Service<
     readonly count: (filter: KnownChat.Filter) => Effect.Effect<number, StoreError>
     /** Replaces a chat by a tombstone with the time `last_seen`. Returns `true` if the chat was known. */
     readonly remove: (chat_id: ChatId) => Effect.Effect<boolean, StoreError>
-    /** Replaces the data of a known chat if it equals `expected`. Returns whether it did. */
-    readonly compareAndSetData: (
-      chat_id: ChatId,
-      expected: KnownChat.KnownChat["data"],
-      next: KnownChat.KnownChat["data"]
-    ) => Effect.Effect<boolean, StoreError>
     /** Deletes the tombstones of chats that the bot left before a time. Returns their number. */
     readonly cleanup: (before: number) => Effect.Effect<number, StoreError>
   }
@@ -360,7 +354,7 @@ export const exportNdjson = (filter?: KnownChat.Filter): Stream.Stream<string, S
   Stream.map(stream(filter), (entry) => `${toJson(entry)}\n`)
 
 /**
- * Removes a chat with everything that is stored with it, and returns `true` if it was known. Updates that are older than
+ * Removes a chat, and returns `true` if it was known. Updates that are older than
  * `last_seen` do not bring it back, newer ones do.
  *
  * @category storing

@@ -13,7 +13,6 @@ import * as Getter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Errors from "./ApiError.ts"
 import * as Broadcast from "./Broadcast.ts"
-import * as ChatData from "./ChatData.ts"
 import * as Command from "./Command.ts"
 import type * as Declaration from "./Declaration.ts"
 import * as DeepLink from "./DeepLink.ts"
@@ -25,7 +24,6 @@ import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
 import * as Payload from "./Payload.ts"
 import * as RateLimiter from "./RateLimiter.ts"
-import { ChatId } from "./Recipient.ts"
 import * as Settings from "./Settings.ts"
 import * as StateValue from "./StateValue.ts"
 import * as Stores from "./StoreError.ts"
@@ -365,27 +363,6 @@ export const StoreError = make(Stores.StoreError, "StoreError", {
   reason: Schema.String,
   isRetryable: Schema.Boolean,
   cause
-})
-
-/**
- * Codec of `ChatData.UnknownChat`.
- *
- * @category stores
- * @since 0.1.0
- */
-export const UnknownChat = make(ChatData.UnknownChat, "UnknownChat", { chat_id: ChatId, dataName: Schema.String })
-
-/**
- * Codec of `ChatData.InvalidChatData`.
- *
- * @category stores
- * @since 0.1.0
- */
-export const InvalidChatData = make(ChatData.InvalidChatData, "InvalidChatData", {
-  chat_id: ChatId,
-  dataName: Schema.String,
-  problem: Schema.String,
-  raw: ExactJson
 })
 
 /**

@@ -32,7 +32,6 @@ export interface Rights extends Schema.Schema.Type<typeof Rights> {}
  *
  * - `user` is the user of a dialog, without the times of their activity.
  * - `first_seen` and `last_seen` are the times of the first and the last update, in Unix milliseconds.
- * - `data` is the data that the program stores with the chat, by name. `ChatData` reads and writes it.
  *
  * @category models
  * @since 0.1.0
@@ -44,8 +43,7 @@ export const KnownChat = Schema.Struct({
   user: Schema.optionalKey(User),
   rights: Schema.optionalKey(Rights),
   first_seen: Millis,
-  last_seen: Millis,
-  data: Schema.Record(Schema.String, Schema.Json)
+  last_seen: Millis
 })
 
 /**

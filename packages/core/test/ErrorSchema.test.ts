@@ -7,8 +7,6 @@ import { readdirSync } from "node:fs"
 import {
   ApiError,
   Broadcast,
-  Chat,
-  ChatData,
   Command,
   DeepLink,
   ErrorSchema,
@@ -151,11 +149,6 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
         cause: new Error("ECONNREFUSED")
       })
     ]
-  ],
-  [ErrorSchema.UnknownChat, [new ChatData.UnknownChat({ chat_id: Chat.ChatId.make(-1), dataName: "visits" })]],
-  [
-    ErrorSchema.InvalidChatData,
-    [new ChatData.InvalidChatData({ chat_id: Chat.ChatId.make(-1), dataName: "visits", problem: "no", raw: { seq } })]
   ],
   [
     ErrorSchema.StaleState,

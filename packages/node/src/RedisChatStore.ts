@@ -62,7 +62,6 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
     const readPage = redis.eval(scripts.page)
     const readActivePage = redis.eval(scripts.activePage)
     const remove = redis.eval(scripts.remove)
-    const compareAndSetData = redis.eval(scripts.compareAndSetData)
     const cleanup = redis.eval(scripts.cleanup)
 
     const decode = (rows: ReadonlyArray<ReadonlyArray<string>>) => toKnownChats(rows.map(scripts.toRow))
@@ -124,11 +123,6 @@ export const make: (options?: Options) => Effect.Effect<ChatStore.ChatStore["Ser
         count,
         remove: (chat_id) =>
           Effect.mapBoth(remove(keys, chat_id), { onFailure: toStoreError("remove"), onSuccess: (count) => count > 0 }),
-        compareAndSetData: (chat_id, expected, next) =>
-          Effect.mapBoth(compareAndSetData(keys, chat_id, JSON.stringify(expected), JSON.stringify(next)), {
-            onFailure: toStoreError("compareAndSetData"),
-            onSuccess: (count) => count > 0
-          }),
         cleanup: cleanupAll
       }),
       options

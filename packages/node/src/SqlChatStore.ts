@@ -123,17 +123,8 @@ export const make: (
           Effect.map(
             countChanged(
               "remove",
-              sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL, data = '{}'
+              sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL
                 WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`
-            ),
-            (count) => count > 0
-          ),
-        compareAndSetData: (chat_id, expected, next) =>
-          Effect.map(
-            countChanged(
-              "compareAndSetData",
-              sql`UPDATE ${chats} SET data = ${JSON.stringify(next)}, data_at = last_seen
-                WHERE ${isKnown} AND chat_id = ${chat_id} AND data = ${JSON.stringify(expected)} RETURNING chat_id`
             ),
             (count) => count > 0
           ),

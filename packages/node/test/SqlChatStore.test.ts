@@ -56,7 +56,7 @@ describe("SqlChatStore", () => {
       const sql = Context.get(context, SqlClient.SqlClient)
       yield* Effect.gen(function* () {
         yield* ChatStore.upsert([added(Fixtures.groupId)])
-        yield* sql`UPDATE colloquy_chats SET data = 'no json'`
+        yield* sql`UPDATE colloquy_chats SET rights = 'no json'`
         const error = yield* Effect.flip(ChatStore.get(Fixtures.groupId))
         assert.strictEqual(error._tag, "StoreError")
         assert.strictEqual(error.operation, "get")

@@ -72,8 +72,7 @@ export const describeStore = (name: keyof typeof stores) => {
               chat_id: ChatId.make(index - 10),
               title: `Title ${380 + index}`,
               first_seen: timestamp + index,
-              last_seen: timestamp + 380 + index,
-              data: { count: 20 }
+              last_seen: timestamp + 380 + index
             }))
           )
         }),

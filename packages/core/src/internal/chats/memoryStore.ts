@@ -4,13 +4,6 @@ import * as ChatRecord from "../../ChatRecord.ts"
 import type { Filter, KnownChat } from "../../KnownChat.ts"
 import type { ChatId } from "../../Recipient.ts"
 
-interface StoredChat {
-  readonly record: ChatRecord.ChatRecord
-  readonly data: KnownChat["data"]
-  /** `last_seen` when the data was written. */
-  readonly data_at: number
-}
-
 /** Returns the index of the first id above `after` in ascending `ids`. */
 const indexAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
   let low = 0
@@ -23,41 +16,31 @@ const indexAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
   return low
 }
 
-const matches = (filter: Filter, { record }: StoredChat): boolean =>
+const matches = (filter: Filter, record: ChatRecord.ChatRecord): boolean =>
   ChatRecord.isKnown(record) &&
   (filter.type === undefined || record.type === filter.type) &&
   (filter.activeSince === undefined || record.last_seen >= filter.activeSince)
 
 export const make = () => {
-  const chats = new Map<ChatId, StoredChat>()
+  const chats = new Map<ChatId, ChatRecord.ChatRecord>()
   /** The ids in ascending order, until a chat is added or deleted. */
   let sorted: ReadonlyArray<ChatId> | undefined
 
-  const write = ({ record, data, data_at }: StoredChat) => {
-    if (!chats.has(record.chat_id)) sorted = undefined
-    chats.set(record.chat_id, { record, data: data_at > record.left_at ? data : {}, data_at })
-  }
-
   const combine = (record: ChatRecord.ChatRecord) => {
     const stored = chats.get(record.chat_id)
-    write(
-      stored === undefined
-        ? { record, data: {}, data_at: 0 }
-        : { ...stored, record: ChatRecord.combine(stored.record, record) }
-    )
+    if (stored === undefined) sorted = undefined
+    chats.set(record.chat_id, stored === undefined ? record : ChatRecord.combine(stored, record))
   }
 
   const sortedIds = (): ReadonlyArray<ChatId> => (sorted ??= [...chats.keys()].sort((a, b) => a - b))
 
-  const findKnown = (chat_id: ChatId): Option.Option<StoredChat> =>
-    Option.filter(Option.fromUndefinedOr(chats.get(chat_id)), ({ record }) => ChatRecord.isKnown(record))
-
-  const toKnownChat = ({ record, data }: StoredChat) => ChatRecord.toKnownChat(record, data)
+  const findKnown = (chat_id: ChatId): Option.Option<ChatRecord.ChatRecord> =>
+    Option.filter(Option.fromUndefinedOr(chats.get(chat_id)), ChatRecord.isKnown)
 
   return {
     upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
       Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
-    get: (chat_id: ChatId) => Effect.sync(() => Option.map(findKnown(chat_id), toKnownChat)),
+    get: (chat_id: ChatId) => Effect.sync(() => Option.map(findKnown(chat_id), ChatRecord.toKnownChat)),
     page: (filter: Filter, after: Option.Option<ChatId>, limit: number) =>
       Effect.sync(() => {
         const ids = sortedIds()
@@ -65,7 +48,7 @@ export const make = () => {
         let index = Option.match(after, { onNone: () => 0, onSome: (id) => indexAfter(ids, id) })
         for (; index < ids.length && page.length < limit; index++) {
           const stored = chats.get(ids[index]!)!
-          if (matches(filter, stored)) page.push(toKnownChat(stored))
+          if (matches(filter, stored)) page.push(ChatRecord.toKnownChat(stored))
         }
         return { chats: page, next: index < ids.length ? Option.some(ids[index - 1]!) : Option.none() }
       }),
@@ -79,21 +62,14 @@ export const make = () => {
       Effect.sync(() => {
         const stored = findKnown(chat_id)
         if (Option.isNone(stored)) return false
-        const { last_seen } = stored.value.record
+        const { last_seen } = stored.value
         combine(ChatRecord.make(chat_id, last_seen, { left_at: last_seen }))
-        return true
-      }),
-    compareAndSetData: (chat_id: ChatId, expected: KnownChat["data"], next: KnownChat["data"]) =>
-      Effect.sync(() => {
-        const stored = findKnown(chat_id)
-        if (Option.isNone(stored) || JSON.stringify(stored.value.data) !== JSON.stringify(expected)) return false
-        write({ ...stored.value, data: next, data_at: stored.value.record.last_seen })
         return true
       }),
     cleanup: (before: number) =>
       Effect.sync(() => {
         let deleted = 0
-        for (const [chat_id, { record }] of chats) {
+        for (const [chat_id, record] of chats) {
           if (ChatRecord.isKnown(record) || record.left_at >= before) continue
           chats.delete(chat_id)
           sorted = undefined

@@ -85,7 +85,6 @@ for index = 2, #KEYS do
   local was_known = stored.chat_id and tonumber(stored.member_at) > tonumber(stored.left_at)
   local old_type, old_seen = stored.type, stored.last_seen
   if not stored.chat_id then
-    stored.data, stored.data_at = "{}", "0"
     for field, value in pairs(new) do stored[field] = value end
   end
   if new.type ~= "" then stored.type = new.type end
@@ -99,7 +98,6 @@ for index = 2, #KEYS do
     if tonumber(new[at]) >= tonumber(stored[at]) then stored[name], stored[at] = new[name], new[at] end
     if tonumber(stored[at]) <= left_at then stored[name] = "" end
   end
-  if tonumber(stored.data_at) <= left_at then stored.data = "{}" end
   local written = {}
   for field, value in pairs(stored) do
     written[#written + 1] = field
@@ -238,29 +236,18 @@ export const toRow = (values: ReadonlyArray<string>): ChatRow => {
 }
 
 const isKnown = `
-local times = redis.call("HMGET", KEYS[1], "member_at", "left_at", "last_seen", "data", "type")
+local times = redis.call("HMGET", KEYS[1], "member_at", "left_at", "last_seen", "type")
 if not times[1] or tonumber(times[1]) <= tonumber(times[2]) then return 0 end
 `
 
 export const remove = Redis.script((keys: Keys, chat_id: ChatId) => [keys.chat(chat_id), keys.prefix, chat_id], {
   numberOfKeys: 2,
   lua: `${indexing}${isKnown}
-redis.call("HSET", KEYS[1], "left_at", times[3], "title", "", "dialog_user", "", "rights", "", "data", "{}")
-remove_from_type(KEYS[2], ARGV[1], times[5])
+redis.call("HSET", KEYS[1], "left_at", times[3], "title", "", "dialog_user", "", "rights", "")
+remove_from_type(KEYS[2], ARGV[1], times[4])
 add_left(KEYS[2], ARGV[1], times[3])
 return 1`
 }).withReturnType<number>()
-
-export const compareAndSetData = Redis.script(
-  (keys: Keys, chat_id: ChatId, expected: string, next: string) => [keys.chat(chat_id), expected, next],
-  {
-    numberOfKeys: 1,
-    lua: `${isKnown}
-if times[4] ~= ARGV[1] then return 0 end
-redis.call("HSET", KEYS[1], "data", ARGV[2], "data_at", times[3])
-return 1`
-  }
-).withReturnType<number>()
 
 /** Deletes the chats that the bot left before a time and has not joined since. */
 export const cleanup = Redis.script(

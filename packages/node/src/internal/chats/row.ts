@@ -1,5 +1,5 @@
 import type * as ChatRecord from "@colloquy/core/ChatRecord"
-import { KnownChat, Rights } from "@colloquy/core/KnownChat"
+import { type KnownChat, Rights } from "@colloquy/core/KnownChat"
 import { ChatId } from "@colloquy/core/Recipient"
 import { User } from "@colloquy/core/User"
 import * as Effect from "effect/Effect"
@@ -46,16 +46,7 @@ export const fromRecord = (record: ChatRecord.ChatRecord): RecordRow => ({
 })
 
 /** The columns of a known chat. */
-export const chatColumns = [
-  "chat_id",
-  "type",
-  "first_seen",
-  "last_seen",
-  "title",
-  "dialog_user",
-  "rights",
-  "data"
-] as const
+export const chatColumns = ["chat_id", "type", "first_seen", "last_seen", "title", "dialog_user", "rights"] as const
 
 /** The columns of a known chat, as the database returns them. */
 export type ChatRow = { readonly [K in (typeof chatColumns)[number]]: unknown }
@@ -67,8 +58,7 @@ const Chat = Schema.Struct({
   last_seen: StoredInteger,
   title: Schema.NullOr(StoredText),
   dialog_user: Schema.NullOr(Schema.fromJsonString(User)),
-  rights: Schema.NullOr(Schema.fromJsonString(Rights)),
-  data: Schema.fromJsonString(KnownChat.fields.data)
+  rights: Schema.NullOr(Schema.fromJsonString(Rights))
 })
 
 const decode = Schema.decodeUnknownResult(Chat)

@@ -32,9 +32,7 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, { integer }:
       dialog_user TEXT,
       dialog_user_at ${integer} NOT NULL,
       rights TEXT,
-      rights_at ${integer} NOT NULL,
-      data TEXT NOT NULL DEFAULT '{}',
-      data_at ${integer} NOT NULL DEFAULT 0
+      rights_at ${integer} NOT NULL
     )`
   )
 })
@@ -53,7 +51,6 @@ export const combine = ({ greatest, least }: Dialect): string => {
     `last_seen = ${greatest}(known.last_seen, excluded.last_seen)`,
     `member_at = ${greatest}(known.member_at, excluded.member_at)`,
     `left_at = ${left_at}`,
-    ...["title", "dialog_user", "rights"].flatMap(latestFact),
-    `data = CASE WHEN known.data_at > ${left_at} THEN known.data ELSE '{}' END`
+    ...["title", "dialog_user", "rights"].flatMap(latestFact)
   ].join(", ")
 }

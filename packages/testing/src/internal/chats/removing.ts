@@ -42,7 +42,7 @@ export const removeCases = [
       yield* upsert(added(4), titled(4, "Late"), removed(3))
       equals(yield* ChatStore.has(chat_id), false)
       yield* upsert({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(6) })
-      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(6), data: {} })
+      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(6) })
     })
   },
   {

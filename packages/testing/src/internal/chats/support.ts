@@ -1,11 +1,9 @@
 import { ChatId } from "@colloquy/core/Chat"
-import * as ChatData from "@colloquy/core/ChatData"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type * as KnownChat from "@colloquy/core/KnownChat"
 import type * as Update from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as assert from "node:assert/strict"
 import * as Fixtures from "../../Fixtures.ts"
@@ -77,8 +75,6 @@ export const knownChatOf = (id: ChatId) =>
 export const upsert = (...updates: ReadonlyArray<Update.Update>) => ChatStore.upsert(updates)
 
 export const equals: <A>(actual: A, expected: A) => void = (actual, expected) => assert.deepEqual(actual, expected)
-
-export const Visits = ChatData.make("visits", Schema.Struct({ count: Schema.Int }))
 
 /** Number of chats that need several pages. */
 export const total = 1_203

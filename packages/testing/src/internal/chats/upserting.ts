@@ -25,7 +25,7 @@ export const upsertCases = [
     name: "stores the facts that the updates of a chat contain",
     effect: Effect.gen(function* () {
       yield* upsert(added(0))
-      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(0), data: {} })
+      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(0), last_seen: at(0) })
       yield* upsert(titled(1, "Reading club 📚"), appointed(2, ["write", "a_right_to_come"]))
       equals(yield* knownChatOf(chat_id), {
         chat_id,
@@ -33,8 +33,7 @@ export const upsertCases = [
         title: "Reading club 📚",
         rights: { is_admin: true, permissions: ["write", "a_right_to_come"] },
         first_seen: at(0),
-        last_seen: at(2),
-        data: {}
+        last_seen: at(2)
       })
     })
   },
@@ -42,7 +41,7 @@ export const upsertCases = [
     name: "stores a dialog with its user, even if the bot wrote the last message",
     effect: Effect.gen(function* () {
       yield* upsert(Fixtures.messageCreated())
-      const dialog = { chat_id: Fixtures.dialogId, type: "dialog", user: user, data: {} } as const
+      const dialog = { chat_id: Fixtures.dialogId, type: "dialog", user: user } as const
       equals(yield* knownChatOf(Fixtures.dialogId), { ...dialog, first_seen: at(0), last_seen: at(0) })
       yield* upsert({
         ...Fixtures.messageCallback(),
@@ -59,10 +58,10 @@ export const upsertCases = [
     effect: Effect.gen(function* () {
       const { messageId: message_id } = Fixtures
       yield* upsert({ update_type: "message_removed", timestamp: at(0), message_id, chat_id, user_id })
-      equals(yield* knownChatOf(chat_id), { chat_id, first_seen: at(0), last_seen: at(0), data: {} })
+      equals(yield* knownChatOf(chat_id), { chat_id, first_seen: at(0), last_seen: at(0) })
       equals(yield* ChatStore.count({ type: "chat" }), 0)
       yield* upsert({ ...Fixtures.messageCreated({ recipient: { chat_id, chat_type: "chat" } }), timestamp: at(-5) })
-      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(-5), last_seen: at(0), data: {} })
+      equals(yield* knownChatOf(chat_id), { chat_id, type: "chat", first_seen: at(-5), last_seen: at(0) })
     })
   },
   {
@@ -123,7 +122,7 @@ export const upsertCases = [
         }
       )
       const rights = { is_admin: true, permissions: ["write"] }
-      const expected = { type: "chat", rights, first_seen: at(0), last_seen: at(4), data: {} }
+      const expected = { type: "chat", rights, first_seen: at(0), last_seen: at(4) }
       const found = yield* Stream.runCollect(Stream.map(ChatStore.stream(), ({ chat_id: _, ...rest }) => rest))
       equals(
         found,

@@ -1,29 +1,13 @@
 import * as ApiError from "@colloquy/core/ApiError"
-import * as ChatData from "@colloquy/core/ChatData"
 import * as Chats from "@colloquy/core/Chats"
 import * as ChatStore from "@colloquy/core/ChatStore"
 import type * as Update from "@colloquy/core/Update"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as assert from "node:assert/strict"
 import * as Fixtures from "../../Fixtures.ts"
 import * as TestBotApi from "../../TestBotApi.ts"
-import {
-  Visits,
-  added,
-  at,
-  chat_id,
-  equals,
-  idOf,
-  ids,
-  knownChatOf,
-  removed,
-  titled,
-  total,
-  upsert
-} from "./support.ts"
+import { added, at, chat_id, equals, idOf, ids, knownChatOf, removed, titled, total, upsert } from "./support.ts"
 
 export const programCases = [
   {
@@ -113,62 +97,6 @@ export const programCases = [
       const chat = Fixtures.chat({ status: "left", last_event_time: at(1) })
       const Api = TestBotApi.layer(TestBotApi.on(Chats.get, () => Effect.succeed(chat)))
       equals(yield* Effect.provide(ChatStore.refresh(chat_id), Api), Option.none())
-    })
-  },
-  {
-    name: "stores data of the program with a known chat, and removes it with the chat",
-    effect: Effect.gen(function* () {
-      const unknown = yield* Effect.flip(Visits.set(chat_id, { count: 1 }))
-      equals(unknown._tag, "UnknownChat")
-      equals(yield* Visits.get(chat_id), Option.none())
-      yield* upsert(added(0))
-      equals(yield* Visits.get(chat_id), Option.none())
-      yield* Visits.set(chat_id, { count: 1 })
-      yield* upsert(titled(1, "Reading club"))
-      equals(yield* Visits.get(chat_id), Option.some({ count: 1 }))
-      yield* upsert(removed(2), added(3))
-      equals(yield* Visits.get(chat_id), Option.none())
-    })
-  },
-  {
-    name: "stores and removes data of several names independently",
-    effect: Effect.gen(function* () {
-      const Note = ChatData.make("note", Schema.String)
-      yield* upsert(added(0))
-      yield* Visits.set(chat_id, { count: 1 })
-      yield* Note.set(chat_id, "asked for the price 👋\0")
-      equals((yield* knownChatOf(chat_id))?.data, { visits: { count: 1 }, note: "asked for the price 👋\0" })
-      yield* Visits.remove(chat_id)
-      equals(yield* Visits.get(chat_id), Option.none())
-      equals(yield* Note.get(chat_id), Option.some("asked for the price 👋\0"))
-      yield* Note.remove(idOf(5))
-    })
-  },
-  {
-    name: "applies all concurrent updates of data",
-    effect: Effect.gen(function* () {
-      yield* upsert(added(0))
-      const visit = Visits.update(
-        chat_id,
-        Option.match({ onNone: () => ({ count: 1 }), onSome: ({ count }) => ({ count: count + 1 }) })
-      )
-      yield* Effect.all(
-        Array.from({ length: 30 }, () => visit),
-        { concurrency: 10, discard: true }
-      )
-      equals(yield* Visits.get(chat_id), Option.some({ count: 30 }))
-    })
-  },
-  {
-    name: "fails with InvalidChatData, and keeps the data, if it no longer matches the schema",
-    effect: Effect.gen(function* () {
-      yield* upsert(added(0))
-      yield* ChatData.make("visits", Schema.String).set(chat_id, "many")
-      const error = yield* Effect.flip(Visits.get(chat_id))
-      assert.ok(error._tag === "InvalidChatData")
-      equals(error.raw, "many")
-      yield* Visits.set(chat_id, { count: 1 })
-      equals(yield* Visits.get(chat_id), Option.some({ count: 1 }))
     })
   }
 ]
