@@ -41,8 +41,10 @@ const weighMessage = ({ body, link }: Message | Comment): number => {
 
 const weigh = (event: EventRecord): number => {
   switch (event.type) {
-    case "request":
-      return weighExchange(event.exchange)
+    case "request": {
+      const { answer = "", body = "" } = event.exchange
+      return 2 * objectWeight + answer.length + body.length
+    }
     case "message":
       return weighMessage(event.message)
     case "edited":

@@ -6,7 +6,8 @@ type New<E> = E extends unknown ? Omit<E, "at"> : never
 
 /** Appends an event to the sequence of everything that happens. */
 export const emit = (state: PlatformState, event: New<EventRecord>): void => {
-  state.events.append({ at: now(state), ...event } as EventRecord)
+  // The object is the caller's literal, so it is completed and not copied: every message passes here.
+  state.events.append(Object.assign(event, { at: now(state) }) as EventRecord)
 }
 
 /** The bot that an event in a chat concerns: the one who acts, or the one of the dialog. */
