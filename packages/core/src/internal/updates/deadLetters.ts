@@ -8,7 +8,7 @@ import type { Failure } from "../../InboxStore.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import { annotationsOf } from "./annotations.ts"
 import { contextOf } from "./handling.ts"
-import type { Queued } from "./lanes.ts"
+import type { Queued } from "./partitions.ts"
 import type { HandlerMetrics } from "./metrics.ts"
 
 export interface Options<R> {

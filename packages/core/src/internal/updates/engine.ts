@@ -15,10 +15,12 @@ import { annotationsOf } from "./annotations.ts"
 import type { Written } from "./changes.ts"
 import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
-import { Lane, makeSelection, type OpenChange, type Queued, type Source } from "./lanes.ts"
+import { ClaimedPartition, type OpenChange, type Queued, type Source } from "./partitions.ts"
 import { type Claimed, type Leases, persist } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
+import { makeSelection } from "./selection.ts"
 import { acknowledged, type Settlement } from "./settlement.ts"
+import { append, type Conflicts, makeChange, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
   readonly perChat: number
@@ -39,42 +41,6 @@ const maxBuffered = 64
 
 const none: ReadonlyArray<never> = []
 
-/** The changes that were not applied because of a conflict. */
-type Conflicts = ReadonlySet<unknown>
-
-/** What is written together. */
-interface Write {
-  readonly changes: ReadonlyArray<OpenChange>
-  readonly settlements: ReadonlyArray<Settlement>
-  /** Updates that are emitted afterwards. */
-  readonly started: ReadonlyArray<Queued>
-  /** Whether the consumer was stopping when the write was prepared. */
-  readonly wasStopping: boolean
-}
-
-const makeChange = (lane: Lane, written: Written | undefined): OpenChange => ({
-  lane,
-  held: lane.held,
-  owner: lane.held.owner,
-  partitionKey: lane.held.key,
-  completed: none,
-  failed: none,
-  begun: none,
-  timers: written?.timers,
-  writes: written?.writes,
-  release: false
-})
-
-const openChange = (lane: Lane): OpenChange => (lane.change ??= makeChange(lane, undefined))
-
-/** The changes of lanes whose settlements certainly apply. Only these lanes can end, or go on, with the same write. */
-const withoutConflicts = (changes: ReadonlyArray<OpenChange>): ReadonlyArray<OpenChange> => {
-  const uncertain = new Set(changes.flatMap(({ lane, writes }) => (writes === undefined ? [] : [lane])))
-  return uncertain.size === 0 ? changes : changes.filter(({ lane }) => !uncertain.has(lane))
-}
-
-const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
-
 /**
  * Emits the updates of claimed partitions as deliveries, and settles them. An update is marked in the store as begun before
  * it is emitted. The mark is part of the claim, or of the commit that makes room for the delivery, so it costs no write.
@@ -90,7 +56,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
   const openJournal = yield* journals.make()
   const selection = makeSelection()
-  const lanes: Array<Lane> = []
+  const partitions: Array<ClaimedPartition> = []
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
@@ -122,23 +88,23 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - buffer.length)
 
-  const addLane = (lane: Lane): void => {
-    lane.index = lanes.push(lane) - 1
+  const addPartition = (partition: ClaimedPartition): void => {
+    partition.index = partitions.push(partition) - 1
   }
 
-  const endLane = (lane: Lane): void => {
-    if (lane.index === -1) return
-    const last = lanes.pop()!
-    if (last !== lane) {
-      lanes[lane.index] = last
-      last.index = lane.index
+  const endPartition = (partition: ClaimedPartition): void => {
+    if (partition.index === -1) return
+    const last = partitions.pop()!
+    if (last !== partition) {
+      partitions[partition.index] = last
+      last.index = partition.index
     }
-    lane.index = -1
-    inMemory -= lane.updates.length
+    partition.index = -1
+    inMemory -= partition.updates.length
     hasRoom = true
   }
 
-  /** Lets partitions be claimed, once for all lanes that ended together. */
+  /** Lets others be claimed, once for all partitions that ended together. */
   const useRoom = (): void => {
     if (!hasRoom) return
     hasRoom = false
@@ -146,7 +112,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   const close = (queued: Queued): void => {
-    queued.lane.settled(queued)
+    queued.partition.settled(queued)
     unsettled--
     if (queued.isReported) reported--
     queued.isReported = false
@@ -154,12 +120,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
     for (const queued of started) {
-      const { entry, isMarked, lane } = queued
+      const { entry, isMarked, partition } = queued
       if (!isMarked) {
-        if (lane.change === undefined) changes.push(openChange(lane))
-        lane.change!.begun = append(lane.change!.begun, entry.id)
+        if (partition.change === undefined) changes.push(openChange(partition))
+        partition.change!.begun = append(partition.change!.begun, entry.id)
       }
-      queued.change = lane.change
+      queued.change = partition.change
     }
   }
 
@@ -173,8 +139,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     queued.isMarked = true
     if (isStopping) {
       close(queued)
-      queued.lane.open--
-      endIfFinished(queued.lane)
+      queued.partition.open--
+      endIfFinished(queued.partition)
     } else if (dead.isUnusable(queued)) {
       const cause = Cause.die("The update is not handled.")
       inBackground(persist(queued.reject(cause)), () => undefined)
@@ -193,9 +159,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     for (const queued of started) {
       if (queued.isLost) continue
       close(queued)
-      if (isStopping) queued.lane.open--
-      else queued.lane.putBack(queued)
-      selection.add(queued.lane)
+      if (isStopping) queued.partition.open--
+      else queued.partition.putBack(queued)
+      selection.add(queued.partition)
     }
   }
 
@@ -213,8 +179,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const onApplied = ({ changes, settlements, started, wasStopping }: Write, conflicts: Conflicts): void => {
     for (const change of changes) {
-      change.lane.commits--
-      if (conflicts.has(change)) change.lane.isReleasing = change.release = false
+      change.partition.commits--
+      if (conflicts.has(change)) change.partition.isReleasing = change.release = false
     }
     for (const settlement of settlements) onSettled(settlement, wasStopping, conflicts)
     if (conflicts.size === 0) emitAll(started)
@@ -222,11 +188,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       emitAll(started.filter(({ change }) => !conflicts.has(change)))
       takeBack(started.filter(({ change }) => conflicts.has(change)))
     }
-    for (const { lane, release } of changes) {
-      if (release) endLane(lane)
+    for (const { partition, release } of changes) {
+      if (release) endPartition(partition)
       else {
-        endIfFinished(lane)
-        selection.add(lane)
+        endIfFinished(partition)
+        selection.add(partition)
       }
     }
     useRoom()
@@ -234,18 +200,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   const onRefused = ({ changes, settlements, started, wasStopping }: Write): void => {
-    for (const { lane, release } of changes) {
-      lane.commits--
-      if (release) lane.isReleasing = false
+    for (const { partition, release } of changes) {
+      partition.commits--
+      if (release) partition.isReleasing = false
     }
     for (const settlement of settlements) onNotSettled(settlement, wasStopping)
     takeBack(started)
-    for (const { lane, release } of changes) {
+    for (const { partition, release } of changes) {
       // The lease of a partition that cannot be released expires.
-      if (release && settlements.length === 0) endLane(lane)
+      if (release && settlements.length === 0) endPartition(partition)
       else {
-        endIfFinished(lane)
-        selection.add(lane)
+        endIfFinished(partition)
+        selection.add(partition)
       }
     }
     useRoom()
@@ -254,9 +220,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   /** Commits changes. Goes on by itself if the caller is interrupted. */
   const commit = (write: Write): Effect.Effect<void, StoreError> => {
-    for (const { lane } of write.changes) {
-      lane.commits++
-      lane.change = undefined
+    for (const { partition } of write.changes) {
+      partition.commits++
+      partition.change = undefined
     }
     const applied = leases.commit(write.changes)
     // `onExit` would run an effect after each commit.
@@ -275,12 +241,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return committed as Effect.Effect<unknown, StoreError> as Effect.Effect<void, StoreError>
   }
 
-  /** Releases a lane whose updates are settled. The commit that settles the last one mostly does it. */
-  const endIfFinished = (lane: Lane): void => {
-    if (lane.held.isLost || lane.isReleasing || lane.commits > 0 || !lane.isFinished(isStopping)) return
-    if (lane.index === -1) return
-    lane.isReleasing = true
-    const change = openChange(lane)
+  /** Releases a partition whose updates are settled. The commit that settles the last one mostly does it. */
+  const endIfFinished = (partition: ClaimedPartition): void => {
+    if (partition.held.isLost || partition.isReleasing || partition.commits > 0 || !partition.isFinished(isStopping))
+      return
+    if (partition.index === -1) return
+    partition.isReleasing = true
+    const change = openChange(partition)
     change.release = true
     fork(Effect.ignore(commit({ changes: [change], settlements: none, started: none, wasStopping: isStopping })))
   }
@@ -293,13 +260,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   /** Adds a settlement to the changes. One of several that writes state has a change of its own, which may not apply. */
   const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement, isOnly: boolean): void => {
     const queued = root as Queued
-    const { entry, lane } = queued
+    const { entry, partition } = queued
     const written = writtenBy(queued, outcome)
-    let { change } = lane
+    let { change } = partition
     if (change === undefined || written !== undefined) {
-      change = makeChange(lane, written)
+      change = makeChange(partition, written)
       changes.push(change)
-      if (written === undefined || isOnly) lane.change = change
+      if (written === undefined || isOnly) partition.change = change
     }
     queued.change = change
     if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
@@ -308,18 +275,18 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       const failure = dead.failureOf(root as Queued, outcome.cause)
       change.completed = append(change.completed, { id: entry.id, failure })
     }
-    if (outcome._tag !== "retry" || isStopping) lane.open--
+    if (outcome._tag !== "retry" || isStopping) partition.open--
   }
 
   const emitAgain = (queued: Queued): void => {
-    const { lane } = queued
-    if (lane.held.isLost) return
+    const { partition } = queued
+    if (partition.held.isLost) return
     if (isStopping) {
-      lane.open--
-      return endIfFinished(lane)
+      partition.open--
+      return endIfFinished(partition)
     }
-    lane.putBack(queued)
-    selection.add(lane)
+    partition.putBack(queued)
+    selection.add(partition)
     dispatch()
   }
 
@@ -327,7 +294,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const onConflict = (queued: Queued): void => {
     metrics.conflict(queued.value)
     queued.beginAgain()
-    queued.lane.open++
+    queued.partition.open++
     emitAgain(queued)
   }
 
@@ -348,7 +315,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const queued = root as Queued
     if (queued.isLost) return
     queued.reopen()
-    if (outcome._tag !== "retry" || wasStopping) queued.lane.open++
+    if (outcome._tag !== "retry" || wasStopping) queued.partition.open++
   }
 
   /** Settles updates, and begins as many others, in one write. */
@@ -360,12 +327,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (changes.length === 0) return Effect.void
     const ending = isOnly ? changes : withoutConflicts(changes)
     for (const change of ending) {
-      const { lane } = change
-      if (lane.commits === 0 && lane.isFinished(isStopping)) lane.isReleasing = change.release = true
+      const { partition } = change
+      if (partition.commits === 0 && partition.isFinished(isStopping)) partition.isReleasing = change.release = true
     }
     let started: ReadonlyArray<Queued> = []
     if (leases.isShared && !isStopping) {
-      for (const { lane } of ending) selection.add(lane)
+      for (const { partition } of ending) selection.add(partition)
       const count = Math.min(settlements.length, bufferSize - buffer.length)
       started = selection.take(count, unsettled - settlements.length - reported)
       unsettled += started.length
@@ -391,14 +358,14 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     )
   }
 
-  const lose = (lane: Lane): void => {
-    for (const queued of lane.emitted) {
+  const lose = (partition: ClaimedPartition): void => {
+    for (const queued of partition.emitted) {
       unsettled--
       if (queued.isReported) reported--
       queued.onLost?.()
     }
-    buffer = buffer.filter((queued) => queued.lane !== lane)
-    endLane(lane)
+    buffer = buffer.filter((queued) => queued.partition !== partition)
+    endPartition(partition)
     useRoom()
     dispatch()
   }
@@ -409,14 +376,14 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     selection.clear()
     for (const queued of buffer) {
       close(queued)
-      queued.lane.open--
+      queued.partition.open--
     }
     buffer = []
     for (const fiber of background) fiber.interruptUnsafe()
-    for (const lane of lanes.slice()) {
-      lane.open -= lane.retried.length
-      lane.retried.length = 0
-      endIfFinished(lane)
+    for (const partition of partitions.slice()) {
+      partition.open -= partition.retried.length
+      partition.retried.length = 0
+      endIfFinished(partition)
     }
     return options.stopSource
   })
@@ -437,7 +404,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       base: undefined,
       context: undefined
     }),
-    openJournal: ({ entry: { id, journal, update }, lane: { held } }) =>
+    openJournal: ({ entry: { id, journal, update }, partition: { held } }) =>
       openJournal(update, journal, (entries) => leases.record(held, id, entries))
   }
 
@@ -473,19 +440,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     hasSuspects: selection.hasSuspects,
     /** Adds a claimed partition. The store has marked its first updates as begun. */
     add: (claimed: Claimed, begun: number): void => {
-      const lane = new Lane(source, claimed, perChat, begun)
-      claimed.held.holder = lane
-      addLane(lane)
-      inMemory += lane.updates.length
+      const partition = new ClaimedPartition(source, claimed, perChat, begun)
+      claimed.held.holder = partition
+      addPartition(partition)
+      inMemory += partition.updates.length
       // The updates may have been deleted from the database by hand.
-      if (lane.updates.length === 0 || isStopping) endIfFinished(lane)
-      else selection.add(lane)
+      if (partition.updates.length === 0 || isStopping) endIfFinished(partition)
+      else selection.add(partition)
     },
     /** Releases a claimed partition. */
     giveBack: ({ held }: Claimed): void => {
-      const lane = new Lane(source, { held, updates: [] }, perChat, 0)
-      addLane(lane)
-      endIfFinished(lane)
+      const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
+      addPartition(partition)
+      endIfFinished(partition)
     },
     dispatch,
     /** Ends the stream of deliveries. */
@@ -495,7 +462,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     },
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {
-      const late = lanes.flatMap(({ emitted }) =>
+      const late = partitions.flatMap(({ emitted }) =>
         emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
       )
       for (const queued of late) queued.isReported = true
@@ -506,7 +473,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     finish: Effect.suspend(() => {
       isStopping = true
       for (const fiber of background) fiber.interruptUnsafe()
-      const held = lanes.filter(({ commits }) => commits === 0)
+      const held = partitions.filter(({ commits }) => commits === 0)
       return leases.finish(
         held.map(({ emitted, held }) => {
           const failed = emitted.filter(({ emittedAt }) => emittedAt >= 0).map(({ entry }) => entry.id)

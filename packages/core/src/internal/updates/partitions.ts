@@ -16,7 +16,7 @@ import { type Origin, type Outcome, type Root, type Settlement, Settleable } fro
 
 /** A change that is being prepared. */
 export interface OpenChange extends Change {
-  readonly lane: Lane
+  readonly partition: ClaimedPartition
   completed: ReadonlyArray<Completed>
   failed: ReadonlyArray<string>
   begun: ReadonlyArray<string>
@@ -26,7 +26,7 @@ export interface OpenChange extends Change {
 /** What the updates of a consumer have in common. */
 export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
-  readonly lose: (lane: Lane) => void
+  readonly lose: (partition: ClaimedPartition) => void
   /** Writes the acknowledgement of an update that was marked as settled. */
   readonly acknowledge: (queued: Queued) => Effect.Effect<void, StoreError>
   readonly leases: Leases
@@ -36,7 +36,7 @@ export interface Source extends Origin {
 
 /** A delivery of an update of the inbox. */
 export class Queued extends Settleable<Update> implements Root {
-  readonly lane: Lane
+  readonly partition: ClaimedPartition
   readonly entry: ClaimedUpdate
   /** The update. It is missing only if it cannot be decoded. Such a delivery is not emitted. */
   readonly value: Update
@@ -51,9 +51,9 @@ export class Queued extends Settleable<Update> implements Root {
   emittedAt = -1
   isReported = false
   onLost: (() => void) | undefined = undefined
-  /** Its index in the emitted updates of the lane. */
+  /** Its index in the emitted updates of the partition. */
   index = 0
-  /** Its index in all updates of the lane. */
+  /** Its index in all updates of the partition. */
   readonly position: number
   /** The last change that settles it, or that marks it as begun. */
   change: OpenChange | undefined = undefined
@@ -61,21 +61,21 @@ export class Queued extends Settleable<Update> implements Root {
   #journal: Journal | undefined
   #changes: Changes | undefined
 
-  constructor(lane: Lane, position: number, isMarked: boolean) {
+  constructor(partition: ClaimedPartition, position: number, isMarked: boolean) {
     super()
-    const entry = lane.updates[position]!
-    this.lane = lane
+    const entry = partition.updates[position]!
+    this.partition = partition
     this.entry = entry
     this.position = position
     this.attempt = entry.attempts + 1
     this.isMarked = isMarked
     const { decoded } = entry.update
     this.value = Result.isSuccess(decoded) ? decoded.success : (undefined as never)
-    this.handling = lane.handlingOf(this.value)
+    this.handling = partition.handlingOf(this.value)
   }
 
   override acknowledge(): Effect.Effect<void, StoreError> {
-    return this.close() ? this.lane.source.acknowledge(this) : Effect.void
+    return this.close() ? this.partition.source.acknowledge(this) : Effect.void
   }
 
   get answers(): AnswerLog {
@@ -83,15 +83,15 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   get journal(): Journal {
-    return (this.#journal ??= this.lane.source.openJournal(this))
+    return (this.#journal ??= this.partition.source.openJournal(this))
   }
 
   get changes(): Changes {
-    return (this.#changes ??= new Changes(this.value, this.lane.source.leases.inbox))
+    return (this.#changes ??= new Changes(this.value, this.partition.source.leases.inbox))
   }
 
   get origin(): Origin {
-    return this.lane.source
+    return this.partition.source
   }
 
   get isAlone(): boolean {
@@ -99,12 +99,12 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   get isDoubtful(): boolean {
-    const { held, source } = this.lane
+    const { held, source } = this.partition
     return !source.leases.isValid(held)
   }
 
   get isLost(): boolean {
-    return this.lane.held.isLost
+    return this.partition.held.isLost
   }
 
   /** Begins the next attempt. */
@@ -143,7 +143,7 @@ export class Queued extends Settleable<Update> implements Root {
   #following(clock: Clock.Clock): TimerChange | undefined {
     const { value } = this
     if (value?.update_type !== "colloquy_timer") return undefined
-    return next(value, this.lane.held.key, clock.currentTimeMillisUnsafe())
+    return next(value, this.partition.held.key, clock.currentTimeMillisUnsafe())
   }
 
   /** The update could not be settled. */
@@ -169,10 +169,8 @@ export class Queued extends Settleable<Update> implements Root {
   }
 }
 
-const none: ReadonlyArray<Queued> = []
-
 /** The claimed updates of a partition. */
-export class Lane implements Holder {
+export class ClaimedPartition implements Holder {
   readonly source: Source
   readonly held: Held
   readonly updates: ReadonlyArray<ClaimedUpdate>
@@ -190,7 +188,7 @@ export class Lane implements Holder {
   open = 0
   /** Number of running commits. */
   commits = 0
-  /** Its index in the lanes of the consumer. -1 after it has ended. */
+  /** Its index in the partitions of the consumer. -1 after it has ended. */
   index = -1
   /** The change that is being prepared. */
   change: OpenChange | undefined = undefined
@@ -256,80 +254,10 @@ export class Lane implements Holder {
     last.index = queued.index
   }
 
-  // With one update at a time, all updates of the lane that have the same chat share their context.
+  // With one update at a time, all updates of the partition that have the same chat share their context.
   handlingOf(update: Update | undefined): Handling {
     const chat_id = update === undefined ? undefined : chatOf(update)
     if (this.#perChat === 1 && this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
     return (this.#handling = this.source.makeHandling(this.held, chat_id))
-  }
-}
-
-/** Selects the updates that are emitted next. */
-export const makeSelection = () => {
-  const waiting: Array<Lane> = []
-  /** Lanes whose next update was being handled when a process died. It is handled while nothing else is. */
-  const suspects: Array<Lane> = []
-
-  const add = (lane: Lane): void => {
-    if (lane.isWaiting || !lane.isReady) return
-    lane.isWaiting = true
-    ;(lane.isSuspect ? suspects : waiting).push(lane)
-  }
-
-  const next = (lanes: Array<Lane>): Lane | undefined => {
-    for (;;) {
-      const lane = lanes.shift()
-      if (lane === undefined) return undefined
-      lane.isWaiting = false
-      if (lane.isReady) return lane
-    }
-  }
-
-  /** Whether an update is being handled that has to be alone. */
-  let isAlone = false
-
-  const takeAlone = (): ReadonlyArray<Queued> => {
-    const lane = next(suspects)
-    if (lane === undefined) return []
-    isAlone = true
-    return [lane.emit()]
-  }
-
-  return {
-    /** Adds a lane if an update of it may be emitted. */
-    add,
-    /** Number of lanes that wait. */
-    size: (): number => waiting.length + suspects.length,
-    /** Whether an update waits until nothing else is being handled. */
-    hasSuspects: (): boolean => suspects.length > 0 || isAlone,
-    /** Emits at most `count` updates while `others` are being handled. An update that has to be alone is emitted alone. */
-    take: (count: number, others: number): ReadonlyArray<Queued> => {
-      if (count < 1 || (others > 0 && (isAlone || suspects.length > 0))) return none
-      isAlone = false
-      if (suspects.length > 0) {
-        const alone = takeAlone()
-        if (alone.length > 0) return alone
-      }
-      if (waiting.length === 0) return none
-      const taken: Array<Queued> = []
-      while (taken.length < count) {
-        const lane = next(waiting)
-        if (lane === undefined) break
-        if (lane.isSuspect) {
-          add(lane)
-          break
-        }
-        // Several updates of a chat are emitted one after the other, so that fewer chats are in memory and in a commit.
-        do taken.push(lane.emit())
-        while (taken.length < count && lane.isReady && !lane.isSuspect)
-        add(lane)
-      }
-      return taken
-    },
-    clear: (): void => {
-      for (const lane of [...waiting, ...suspects]) lane.isWaiting = false
-      waiting.length = 0
-      suspects.length = 0
-    }
   }
 }
