@@ -11,6 +11,7 @@ const domains = [
   "handlers",
   "http",
   "journal",
+  "mcp",
   "openapi",
   "people",
   "platform",

@@ -1,3 +1,5 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -111,6 +113,27 @@ describe("the packed packages in an empty folder", () => {
     const { ok, output } = run(process.execPath, ["out/program.js"], { cwd: inApp() })
     assert.strictEqual(output.trim(), "NotFound 404 /messages true true")
     assert.isTrue(ok)
+  })
+
+  it("contain a command that serves its tools to a client of MCP", { timeout: 60_000 }, async () => {
+    const client = new Client({ name: "test", version: "1.0.0" })
+    const problems: Array<Error> = []
+    Object.assign(client, { onerror: (error: Error) => void problems.push(error) })
+    const args = [inApp("node_modules/@colloquy/testing/dist/bin.js"), "--mcp"]
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: inApp(), stderr: "pipe" }))
+    try {
+      const { tools } = await client.listTools()
+      assert.include(
+        tools.map(({ name }) => name),
+        "wait_for_reply"
+      )
+      const { content, isError } = await client.callTool({ name: "create_person", arguments: { first_name: "Ann" } })
+      assert.isNotTrue(isError)
+      assert.include(JSON.stringify(content), "Ann")
+      assert.deepStrictEqual(problems, [])
+    } finally {
+      await client.close()
+    }
   })
 
   it("do not export internal modules", () => {

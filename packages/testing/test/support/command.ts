@@ -21,6 +21,7 @@ export interface Exited {
 export interface Running {
   readonly firstLine: Effect.Effect<string>
   readonly kill: (signal: NodeJS.Signals) => Effect.Effect<void>
+  readonly endInput: (text: string) => Effect.Effect<void>
   readonly exited: Effect.Effect<Exited>
 }
 
@@ -45,6 +46,8 @@ const observe = (child: ChildProcess): Running => {
     })
   return {
     firstLine: waitFor(() => (stdout.includes("\n") ? stdout.slice(0, stdout.indexOf("\n")) : exited?.stderr)),
+    // A process that has already exited does not read its input.
+    endInput: (text) => Effect.sync(() => void child.stdin!.on("error", () => {}).end(text)),
     kill: (signal) => Effect.sync(() => void child.kill(signal)),
     exited: waitFor(() => exited)
   }
@@ -71,6 +74,14 @@ const startLimited = (maxFiles: number, args: ReadonlyArray<string>) =>
 /** Starts the command and waits until its process exits. */
 export const run = (...args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.flatMap(start(...args), ({ exited }) => exited))
+
+/** Starts the command with lines of JSON on standard input, which ends after them, and waits until its process exits. */
+export const runWithInput = (args: ReadonlyArray<string>, ...lines: ReadonlyArray<unknown>) =>
+  Effect.scoped(
+    Effect.flatMap(start(...args), ({ endInput, exited }) =>
+      Effect.andThen(endInput(lines.map((line) => `${JSON.stringify(line)}\n`).join("")), exited)
+    )
+  )
 
 /** Creates a folder that is removed when the scope closes. */
 export const temporaryFolder = Effect.acquireRelease(

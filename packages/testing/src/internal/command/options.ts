@@ -73,7 +73,8 @@ export const flags = {
       "Public host name under which /_emulator is served; repeat it for more. Default: private names"
     )
   ),
-  isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object")
+  isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object"),
+  isMcp: booleanFlag("mcp", "Serves /_emulator as tools of a coding assistant (MCP) over standard input and output")
 }
 
 /** Limits per second: all requests, messages and answers to callbacks per chat, and GET /updates. */
@@ -108,6 +109,7 @@ export interface Settings {
   /** Public host names under which the control API is served. */
   readonly allowedHosts: ReadonlyArray<string>
   readonly isJson: boolean
+  readonly isMcp: boolean
 }
 
 type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Console from "effect/Console"
@@ -13,12 +14,24 @@ import { defaultToken } from "../../EmulatorOptions.ts"
 import { errorBodyFor } from "../http/refusal.ts"
 import { type Listener, respond, type Handler } from "../../EmulatorHttp.ts"
 import { RealTimeClock, type SteppedClock, StoppableClock } from "./clock.ts"
+import type { Emulated } from "../mcp/tool.ts"
 import { headerLine, type Journal, readJournal } from "./journal.ts"
 import { type Settings, toEmulatorOptions } from "./options.ts"
 import { replay } from "./playback.ts"
 import { commandError, type CommandError, openLines, readCertificate, readFile, reasonOf } from "./files.ts"
 import { makeRecorder } from "./recording.ts"
 import { loadSeed } from "./seed.ts"
+
+/** Serves the tools until standard input ends. */
+const serveTools = (emulated: Emulated, token: string) =>
+  // Loaded on demand, because most runs do not need it.
+  Effect.flatMap(
+    Effect.promise(() => import("../mcp/server.ts")),
+    ({ layer }) => Layer.launch(layer(emulated, token))
+  ).pipe(
+    Effect.catchTag("IllegalArgumentError", (error) => commandError(`--mcp: ${error.message}`)),
+    Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.failCause(cause)))
+  )
 
 const loadJournal = (path: string | undefined): Effect.Effect<Journal | undefined, CommandError> =>
   path === undefined ? Effect.undefined : Effect.flatMap(readFile("--replay", path), (text) => readJournal(path, text))
@@ -93,9 +106,9 @@ const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: E
     Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
-/** Runs the emulator until it is interrupted. */
+/** Runs the emulator until it is interrupted or, with `--mcp`, until standard input ends. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { isJson, record } = settings
+  const { isJson, isMcp, record } = settings
   const journal = yield* loadJournal(settings.replay)
   const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
   const tokens = configured.length > 0 ? configured : [defaultToken]
@@ -121,10 +134,12 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   current = handle
 
   const [token] = tokens
-  yield* Console.log(
+  // Standard output is for the protocol.
+  yield* (isMcp ? Console.error : Console.log)(
     isJson
       ? JSON.stringify({ url, uploads, token, page: `${url}/_emulator/ui` })
       : `The platform is at ${url} for the token ${token}\nThe page is at ${url}/_emulator/ui`
   )
-  return yield* Deferred.await(stopped)
+  const failed = Deferred.await(stopped)
+  return yield* isMcp ? Effect.raceFirst(serveTools({ handle, uploads, url }, token!), failed) : failed
 }, Effect.scoped)
