@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { makeTools } from "../../src/internal/mcp/server.ts"
@@ -237,6 +238,18 @@ describe("the tools of colloquy-emulator --mcp", () => {
       .filter(([, declared]) => Endpoint.isEndpoint(declared) && !used.has(declared))
       .map(([name]) => name)
     assert.deepStrictEqual(missing.toSorted(), withoutTool.toSorted())
+  })
+
+  it("are listed in the documentation, and no others", () => {
+    const page = readFileSync(new URL("../../../../docs/emulator.md", import.meta.url), "utf8")
+    const [section] = page.split("\n## For coding assistants\n")[1]!.split("\n## ")
+    const names = [...section!.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g) ?? [])
+    assert.deepStrictEqual(
+      names.toSorted(),
+      makeTools()
+        .map(({ name }) => name)
+        .toSorted()
+    )
   })
 
   liveTest(
