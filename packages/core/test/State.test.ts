@@ -425,6 +425,32 @@ describe("State", () => {
     })
   )
 
+  it.effect("is not lost if only fibers use it that outlive their update, or an attempt that failed", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const later = (count: typeof Count) =>
+        Effect.forkDetach(Effect.delay(Effect.andThen(count.update(increment), Presses.update(increment)), "1 second"))
+      const read = Effect.andThen(
+        Effect.sleep("10 seconds"),
+        Effect.all([Count.at({ chat_id }).get, Presses.at({ user_id }).get])
+      )
+      assert.deepStrictEqual(yield* after([pressOf(1, 2)], () => later(Count), read), [1, 1])
+      // The fiber of the first attempt writes by itself while the second attempt runs, which fails.
+      const handle = () =>
+        Effect.gen(function* () {
+          if (++attempts === 1) {
+            yield* Effect.forkDetach(Effect.delay(Presses.update(increment), "3 seconds"))
+            return yield* Effect.fail("failed")
+          }
+          yield* Effect.sleep("2 seconds")
+          if (attempts === 2) return yield* Effect.fail("failed")
+          yield* Count.update(increment)
+        })
+      assert.deepStrictEqual(yield* after([pressOf(1, 2)], handle, read), [1, 1])
+      assert.strictEqual(attempts, 3)
+    })
+  )
+
   it("refuses options that cannot be meant", () => {
     const initial = () => 0
     assert.throws(() => State.make("", Schema.Int, { of: "chat", initial }), "name")

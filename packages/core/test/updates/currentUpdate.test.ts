@@ -39,11 +39,7 @@ describe("CurrentUpdate", () => {
       base: undefined,
       context: undefined
     }
-    const root = Object.defineProperties(
-      { attempt: 1, handling },
-      Object.getOwnPropertyDescriptors(update)
-    ) as unknown as Parameters<typeof contextOf>[1][number]
-    const context = contextOf(Context.empty(), [root], 1)
+    const context = contextOf(Context.empty(), [{ attempt: 1, handling, current: update }], 1)
     assert.deepStrictEqual(reads, [])
     assert.strictEqual(Context.get(context, CurrentUpdate)?.journal, journal)
     assert.deepStrictEqual(reads, ["journal"])

@@ -50,6 +50,17 @@ describe("the journal of Updates.run", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("carries out calls of fibers that outlive an update whose handler has called nothing", () =>
+    Effect.gen(function* () {
+      const { chat_id } = yield* visitor
+      const later = Updates.on("message_created", (update) =>
+        Effect.forkDetach(Effect.delay(Messages.reply(update, "Later"), "1 minute"))
+      )
+      yield* runFor(Updates.run(later), "2 minutes")
+      assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Later"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("continues a dead letter that is replayed where its handler stopped", () =>
     Effect.gen(function* () {
       const { chat_id } = yield* visitor

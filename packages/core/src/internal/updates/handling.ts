@@ -29,7 +29,8 @@ export interface Common {
 }
 
 /** A part of a delivery that is handled. */
-interface Handled extends HandledUpdate {
+interface Handled {
+  readonly current: HandledUpdate
   readonly attempt: number
   readonly handling: Handling
 }
@@ -71,7 +72,7 @@ export const contextOf = <R>(
       handling.context = extend(base as Context.Context<never>, handling)
     }
     const context = handling.context as unknown as Context.Context<R>
-    return withAttempt(Context.add(context, CurrentUpdate, root), attempt)
+    return withAttempt(Context.add(context, CurrentUpdate, root.current), attempt)
   }
   // Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have.
   const services = roots[0]?.handling.services

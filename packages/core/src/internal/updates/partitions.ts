@@ -1,6 +1,7 @@
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 import type { StoreError } from "../../StoreError.ts"
@@ -8,7 +9,8 @@ import { chatOf, type Update } from "../../Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
 import { next } from "../timers/recurrence.ts"
-import { Changes, type Written } from "./changes.ts"
+import { Attempt } from "./attempt.ts"
+import type { Written } from "./changes.ts"
 import type { AnswerLog } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
@@ -59,7 +61,8 @@ export class Queued extends Settleable<Update> implements Root {
   change: OpenChange | undefined = undefined
   #answers: AnswerLog | undefined
   #journal: Journal | undefined
-  #changes: Changes | undefined
+  #current: Attempt | undefined
+  #isOver = false
 
   constructor(partition: ClaimedPartition, position: number, isMarked: boolean) {
     super()
@@ -83,11 +86,19 @@ export class Queued extends Settleable<Update> implements Root {
   }
 
   get journal(): Journal {
-    return (this.#journal ??= this.partition.source.openJournal(this))
+    if (this.#journal === undefined) {
+      this.#journal = this.partition.source.openJournal(this)
+      if (this.#isOver) this.#journal.close()
+    }
+    return this.#journal
   }
 
-  get changes(): Changes {
-    return (this.#changes ??= new Changes(this.value, this.partition.source.leases.inbox))
+  get inbox(): Inbox["Service"] {
+    return this.partition.source.leases.inbox
+  }
+
+  get current(): Attempt {
+    return (this.#current ??= new Attempt(this))
   }
 
   get origin(): Origin {
@@ -120,13 +131,13 @@ export class Queued extends Settleable<Update> implements Root {
     this.emittedAt = -1
     this.#answers?.attempts?.forEach((_, id, attempts) => attempts.set(id, 0))
     this.#journal?.begin()
-    this.#changes?.close()
-    this.#changes = undefined
+    this.#current?.close()
+    this.#current = undefined
   }
 
   /** Returns what is written with the acknowledgement: the changes of the handler, and the next occurrence of a timer. */
   written(clock: Clock.Clock): Written | undefined {
-    const written = this.#changes?.close()
+    const written = this.#current?.close()
     const following = this.#following(clock)
     if (following === undefined) return written
     const changes = written?.timers ?? []
@@ -149,13 +160,14 @@ export class Queued extends Settleable<Update> implements Root {
   /** The update could not be settled. */
   reopen(): void {
     this.isSettled = false
-    this.#changes?.reopen()
+    this.#current?.reopen()
   }
 
   /** The update is not in the queue any more. */
   end(): void {
+    this.#isOver = true
     this.#journal?.close()
-    this.#changes?.close()
+    this.#current?.close()
   }
 
   /** Marks the delivery as settled. Returns `false` if it was settled before, or is lost. */

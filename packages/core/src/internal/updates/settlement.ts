@@ -32,7 +32,9 @@ export interface Origin {
 }
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
-export interface Root extends Settleable<Update>, HandledUpdate {
+export interface Root extends Settleable<Update> {
+  /** The attempt that is running or comes next. */
+  readonly current: HandledUpdate
   readonly origin: Origin
   readonly handling: Handling
   /** Whether it is handled while nothing else is, because a process died while it was handled. */
