@@ -42,7 +42,7 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   },
   "a reply to any update": {
     code: `Handler.first((update) => Messages.reply(update, "Hello"))`,
-    error: `Argument of type 'Update' is not assignable to parameter of type 'KnownUpdate'.`,
+    error: `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | KnownUpdate'.`,
     detail: `Type 'UnknownUpdate' is not assignable`
   },
   "a field that another update has": {
