@@ -64,8 +64,7 @@ export interface Options {
   readonly deadLetterRetention?: Duration.Input | undefined
   /**
    * After a process was killed, its partitions are handled again after this time. Leases are renewed three times within
-   * it, so the event loop may be busy for up to two thirds of it. The clocks of the processes have to agree to well within
-   * it. Default: 10 seconds.
+   * it, so the event loop may be busy for up to two thirds of it. The clock of the store counts. Default: 10 seconds.
    */
   readonly leaseDuration?: Duration.Input | undefined
 }

@@ -2,7 +2,7 @@
  * Timers: updates that a bot sends to itself, and that arrive later.
  *
  * A timer is stored in the inbox, so it survives restarts and deploys. When it is due, it becomes an update in the order of
- * its chat, and is retried and becomes a dead letter as any other update.
+ * its chat, and is retried and becomes a dead letter like any other update.
  *
  * @since 0.1.0
  */

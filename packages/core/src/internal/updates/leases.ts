@@ -41,7 +41,7 @@ export const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The operation is retried until it succeeds.`))
 )
 
-/** Settles a delivery, also if the store refuses it for now. */
+/** Settles a delivery. Retries until the store has applied it. */
 export const persist = (settled: Effect.Effect<void, StoreError>): Effect.Effect<void> =>
   Effect.catch(
     settled,
