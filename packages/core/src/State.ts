@@ -237,7 +237,7 @@ export interface Forgotten {
  * reads all dead letters and all chats.
  *
  * Updates that wait in the inbox are still handled, and values of chats, such as a group that names its members, are not
- * changed. While an update is handled, values of the user that the handler has changed before are not written.
+ * changed. Timers stay set: cancel them with `for` of `Timer`. While an update is handled, values of the user that the handler has changed before are not written.
  *
  * **Example** (A command that erases its sender)
  *
