@@ -1,7 +1,7 @@
 /**
  * Prints the CPU time of an update in microseconds, with an inbox in SQLite: `costs.ts sends|silent`. `sends`: each handler
  * sends a message to a server in another process; `theirs` sends it without the journal. `silent`: the handler does nothing;
- * `theirs` has a store without journals, state and timers. Requires `--expose-gc`.
+ * `theirs` has a store whose state and timers are never asked. Requires `--expose-gc`.
  */
 import { type BotApi, Inbox, Messages, Updates } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
@@ -46,11 +46,15 @@ const sending: Record<"ours" | "theirs", Handle> = {
 
 const silent = () => Effect.void
 
+/** The store as it would be without journals, state and timers: none of them is asked. */
 const withoutHandling = Layer.effect(
   InboxStore,
-  InboxStore.use(({ journal: _journal, state: _state, timers: _timers, ...store }) =>
-    Effect.succeed(InboxStore.of(store))
-  )
+  InboxStore.use((store) => {
+    const journal = { record: () => Effect.die("The handler does nothing.") }
+    const state = { ...store.state, cleanup: () => Effect.void }
+    const timers = { ...store.timers, untilNext: Effect.undefined }
+    return Effect.succeed(InboxStore.of({ ...store, journal, state, timers }))
+  })
 )
 
 const cpuOf = (who: "ours" | "theirs"): Promise<number> =>

@@ -273,8 +273,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       fingerprintsBefore: Math.max(0, now - deduplicationWindow),
       deadLettersBefore: Math.max(0, now - deadLetterRetention)
     })
-    const expired = store.state === undefined ? Effect.void : store.state.cleanup(now)
-    const logged = Effect.catch(Effect.andThen(cleanup, expired), ({ message }) =>
+    const logged = Effect.catch(Effect.andThen(cleanup, store.state.cleanup(now)), ({ message }) =>
       Effect.logWarning(`The cleanup of the inbox failed, and runs again in 10 minutes. ${message}`)
     )
     return Effect.asVoid(Effect.forkIn(logged, scope))

@@ -244,12 +244,12 @@ export class InboxStore extends Context.Service<
       /** Dead letters that failed before this time are deleted. */
       readonly deadLettersBefore: number
     }) => Effect.Effect<void, StoreError>
-    /** The journals. Without them, calls of handlers are not recorded. */
-    readonly journal?: JournalStore | undefined
-    /** The state. Without it, commits must not have `writes`. */
-    readonly state?: StateStore | undefined
-    /** The timers. Without them, commits must not have `timers`, and claims no `maxTimers`. */
-    readonly timers?: TimerStore | undefined
+    /** The journals. */
+    readonly journal: JournalStore
+    /** The state. */
+    readonly state: StateStore
+    /** The timers. */
+    readonly timers: TimerStore
   }
 >()("@colloquy/core/InboxStore") {}
 
@@ -466,7 +466,6 @@ export const withWriteBatching = ({
       weigh: (commits) => commits.length,
       maxWeight
     })
-    if (store.journal === undefined) return InboxStore.of({ ...store, enqueue, commit })
     const record = yield* WriteBatching.make({
       write: inOne<JournalRecord, RecordResult, StoreError>(store.journal.record),
       weigh: (records) => records.reduce((weight, { entries }) => weight + weighEntries(entries), 0),

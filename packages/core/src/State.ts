@@ -17,7 +17,6 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Inbox } from "./Inbox.ts"
 import { inScope, makeValue, ofUpdate } from "./internal/state/access.ts"
-import { stateOf } from "./internal/state/cells.ts"
 import * as codecs from "./internal/state/codec.ts"
 import * as erasure from "./internal/state/forget.ts"
 import { fromScope, isOf, missingIds, toScope } from "./internal/state/scopes.ts"
@@ -127,7 +126,7 @@ export const make = <A, I, const O extends Of>(
   const { of } = options
   check(name, of, options as Omit<Options<never>, "initial">)
   const codec = codecs.make(name, schema, options)
-  const entries = Inbox.use(({ store }) => Effect.map(stateOf(store), ({ page }) => page)).pipe(
+  const entries = Inbox.use(({ store }) => Effect.succeed(store.state.page)).pipe(
     Effect.map((page) =>
       Stream.paginate(undefined as string | undefined, (after) =>
         Effect.map(page({ name, after, limit: pageSize }), (values) => {

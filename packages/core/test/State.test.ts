@@ -96,11 +96,11 @@ describe("State", () => {
       const commits: Array<InboxStore.Commit> = []
       const inbox = inboxOver(({ commit, state }) => ({
         state: {
-          ...state!,
+          ...state,
           get: (keys) =>
             Effect.andThen(
               Effect.sync(() => reads++),
-              state!.get(keys)
+              state.get(keys)
             ),
           write: () => Effect.die("written")
         },
@@ -303,15 +303,6 @@ describe("State", () => {
     )
   )
 
-  it.effect("fails with StoreError if the store has no state", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(Count.at({ chat_id }).get).pipe(
-        Effect.provide(inboxOver(() => ({ state: undefined })))
-      )
-      assert.strictEqual(error._tag, "StoreError")
-    })
-  )
-
   it.effect("emits all values with their keys, in pages, without those that have expired", () =>
     inMemory(
       Effect.gen(function* () {
@@ -394,7 +385,7 @@ describe("State", () => {
   it.effect("removes values that have expired with the cleanup of the inbox", () =>
     Effect.gen(function* () {
       const Short = State.make("short", Schema.Int, { of: "chat", initial: () => 0, expireAfter: "1 minute" })
-      const stored = InboxStore.InboxStore.use(({ state }) => state!.page({ name: "short", limit: 10 }))
+      const stored = InboxStore.InboxStore.use(({ state }) => state.page({ name: "short", limit: 10 }))
       const receive = Inbox.Inbox.use((inbox) => inbox.receive([pressOf(1, 2)]))
       yield* Effect.gen(function* () {
         yield* Short.at({ chat_id }).set(1)

@@ -194,7 +194,7 @@ describe("Timer", () => {
         assert.strictEqual(error._tag, "InvalidTimer")
         assert.include(error.message, problem)
       }
-      const none = yield* (yield* Inbox.Inbox).store.timers!.untilNext
+      const none = yield* (yield* Inbox.Inbox).store.timers.untilNext
       assert.strictEqual(none, undefined)
     }).pipe(Effect.provide(environment))
   )

@@ -10,8 +10,6 @@ import { contend } from "./support/contention.ts"
 import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 
-const cases = [...InboxSuite.cases, ...InboxSuite.journal, ...InboxSuite.state, ...InboxSuite.timers]
-
 /** A Redis server with the given answers. */
 const server = (answer: (command: string, args: ReadonlyArray<string>) => Effect.Effect<unknown, Redis.RedisError>) =>
   Layer.effect(
@@ -77,7 +75,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
 
   const store = (prefix: string) => Layer.provide(RedisInboxStore.layer({ prefix }), databases.redisClient)
 
-  for (const { name, effect } of cases) {
+  for (const { name, effect } of InboxSuite.cases) {
     it.live(name, () => withKeys((prefix) => Effect.provide(effect, store(prefix))))
   }
 

@@ -12,13 +12,11 @@ import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
 
-const cases = [...InboxSuite.cases, ...InboxSuite.journal, ...InboxSuite.state, ...InboxSuite.timers]
-
 const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
 describe("SqlInboxStore with SQLite", () => {
   const store = SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  for (const { name, effect } of cases) {
+  for (const { name, effect } of InboxSuite.cases) {
     it.effect(name, () => Effect.provide(effect, store))
   }
 
@@ -118,7 +116,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
   )
 
   layer(store, { excludeTestServices: true })((it) => {
-    for (const { name, effect } of cases) {
+    for (const { name, effect } of InboxSuite.cases) {
       it.effect(name, () => Effect.andThen(empty, effect))
     }
 

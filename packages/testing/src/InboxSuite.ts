@@ -44,28 +44,12 @@ export interface Case {
  * @category cases
  * @since 0.1.0
  */
-export const cases: ReadonlyArray<Case> = [...enqueueCases, ...claimCases, ...attemptCases, ...deadLetterCases]
-
-/**
- * The cases of a store that has journals.
- *
- * @category cases
- * @since 0.1.0
- */
-export const journal: ReadonlyArray<Case> = journalCases
-
-/**
- * The cases of a store that has state.
- *
- * @category cases
- * @since 0.1.0
- */
-export const state: ReadonlyArray<Case> = stateCases
-
-/**
- * The cases of a store that has timers. One of them needs state.
- *
- * @category cases
- * @since 0.1.0
- */
-export const timers: ReadonlyArray<Case> = timerCases
+export const cases: ReadonlyArray<Case> = [
+  ...enqueueCases,
+  ...claimCases,
+  ...attemptCases,
+  ...deadLetterCases,
+  ...journalCases,
+  ...stateCases,
+  ...timerCases
+]

@@ -4,12 +4,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 
 describe("InboxStore.layerMemory", () => {
-  for (const { name, effect } of [
-    ...InboxSuite.cases,
-    ...InboxSuite.journal,
-    ...InboxSuite.state,
-    ...InboxSuite.timers
-  ]) {
+  for (const { name, effect } of InboxSuite.cases) {
     it.effect(name, () => Effect.provide(effect, InboxStore.layerMemory()))
   }
 })

@@ -22,8 +22,8 @@ const inMemory = <A, E>(program: Effect.Effect<A, E, Inbox.Inbox | InboxStore.In
 /** Stores a text as an older program would have done. */
 const put = (text: string, version = 1) =>
   InboxStore.InboxStore.use(({ state }) =>
-    Effect.flatMap(state!.get([{ scope: "chat:1", name: "cart" }]), ([before]) =>
-      state!.write([
+    Effect.flatMap(state.get([{ scope: "chat:1", name: "cart" }]), ([before]) =>
+      state.write([
         {
           scope: "chat:1",
           name: "cart",

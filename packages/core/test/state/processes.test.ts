@@ -45,8 +45,8 @@ const storeOf = (store: Store, { point }: Life, random: Random): Store => {
     commit: lossy,
     renew: mortal(store.renew),
     release: mortal(store.release),
-    journal: { record: mortal(store.journal!.record) },
-    state: { ...store.state!, get: mortal(store.state!.get), write: mortal(store.state!.write) }
+    journal: { record: mortal(store.journal.record) },
+    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) }
   }
 }
 

@@ -1,47 +1,27 @@
-import { QueuedUpdate } from "@colloquy/core"
 import type { JournalEntry } from "@colloquy/core/HandlingStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
 import { assert, describe, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { missing, places } from "../support/databases.ts"
-import { layerOf } from "../support/inboxLayers.ts"
+import { claim, enqueue, update } from "../support/inboxRequests.ts"
 import { startProcess } from "../support/inboxProcesses.ts"
-
-const claim = (owner: string, leaseDuration: number): InboxStore.Claim => ({
-  owner,
-  leaseDuration,
-  maxPartitions: 10,
-  maxUpdates: 10,
-  begin: 1
-})
+import { databases } from "../support/sharedStores.ts"
 
 const entry = (slot: string, state: JournalEntry["state"]): JournalEntry => ({ slot, state, text: `"${slot}"` })
 
-const skipped: Readonly<Record<string, boolean>> = await missing()
-
 describe("the journals of a store that processes share", () => {
-  for (const [kind, place] of Object.entries(places("journal"))) {
-    describe.skipIf(skipped[kind])(`in ${kind}`, () => {
-      const opened = Effect.gen(function* () {
-        const at = yield* place
-        const store = Context.get(yield* Layer.build(layerOf(kind, at)), InboxStore.InboxStore)
-        const update = QueuedUpdate.fromStored({ fingerprint: "1", partitionKey: "a", receivedAt: 0, text: "{}" })
-        yield* store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 })
-        return { at, store }
-      })
+  for (const { isMissing, kind, opened } of databases) {
+    describe.skipIf(isMissing)(`in ${kind}`, () => {
+      const filled = Effect.tap(opened, ({ store }) => enqueue(store, update("a")))
 
       it.live(
         "keep what processes have recorded that are killed before they commit",
         () =>
           Effect.gen(function* () {
-            const { at, store } = yield* opened
+            const { at, store } = yield* filled
             const owner = "killed"
             for (let round = 0; round < 3; round++) {
               const killed = yield* startProcess(kind, at)
-              const polled = killed.execute({ name: "claim", claim: claim(owner, 0) })
+              const polled = killed.execute({ name: "claim", claim: claim(owner, { begin: 1, leaseDuration: 0 }) })
               const [{ updates }] = yield* Effect.repeat(polled, { until: ({ length }) => length > 0 })
               const [{ id, journal = [] }] = updates
               const before = Array.from({ length: round }, (_, index) => [`${index}`, "done"])
@@ -61,7 +41,7 @@ describe("the journals of a store that processes share", () => {
               }
               yield* killed.signal("SIGKILL")
             }
-            const [{ updates }] = yield* store.claim(claim("next", 0))
+            const [{ updates }] = yield* store.claim(claim("next", { begin: 1, leaseDuration: 0 }))
             const { attempts, crashes, journal = [] } = updates[0]
             assert.deepStrictEqual([attempts, crashes, journal.length], [3, 3, 4])
             assert.deepStrictEqual(
@@ -76,21 +56,24 @@ describe("the journals of a store that processes share", () => {
         "take nothing of a process that was frozen for longer than its lease",
         () =>
           Effect.gen(function* () {
-            const { at, store } = yield* opened
+            const { at, store } = yield* filled
             const frozen = yield* startProcess(kind, at)
-            const [{ updates }] = yield* frozen.execute({ name: "claim", claim: claim("frozen", 500) })
+            const [{ updates }] = yield* frozen.execute({
+              name: "claim",
+              claim: claim("frozen", { begin: 1, leaseDuration: 500 })
+            })
             const { id } = updates[0]
             const records = [{ owner: "frozen", partitionKey: "a", id, entries: [entry("late", "started")] }]
             yield* frozen.signal("SIGSTOP")
             yield* frozen.send({ name: "record", records })
-            yield* Effect.repeat(store.claim(claim("next", 60_000)), {
+            yield* Effect.repeat(store.claim(claim("next", { begin: 1 })), {
               until: ({ length }) => length > 0,
               schedule: Schedule.spaced("10 millis")
             })
             yield* frozen.signal("SIGCONT")
             assert.deepStrictEqual(yield* frozen.result, ["leaseLost"])
             yield* store.release("next")
-            const [again] = yield* store.claim(claim("last", 60_000))
+            const [again] = yield* store.claim(claim("last", { begin: 1 }))
             assert.isUndefined(again.updates[0].journal)
           }).pipe(Effect.scoped),
         30_000

@@ -1,26 +1,15 @@
-import { QueuedUpdate } from "@colloquy/core"
 import type { StateKey, StateWrite } from "@colloquy/core/HandlingStore"
 import type * as InboxStore from "@colloquy/core/InboxStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { acknowledge, claim, enqueue, update } from "../support/inboxRequests.ts"
 import { startProcess } from "../support/inboxProcesses.ts"
 import { databases } from "../support/sharedStores.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 
-const update = (partitionKey: string, index = 0) =>
-  QueuedUpdate.fromStored({ fingerprint: `${partitionKey}:${index}`, partitionKey, receivedAt: 0, text: "{}" })
-
-const enqueue = (store: Store, ...updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>) =>
-  store.enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: 0 })
-
-const claim = (owner: string, maxPartitions: number, leaseDuration = 60_000): InboxStore.Claim => ({
-  owner,
-  leaseDuration,
-  maxPartitions,
-  maxUpdates: 1,
-  begin: 1
-})
+/** One update of one partition, whose attempt begins. */
+const one = { maxPartitions: 1, maxUpdates: 1, begin: 1 }
 
 const person: StateKey = { scope: "user:1", name: "counter" }
 
@@ -28,20 +17,6 @@ const write = (key: StateKey, value: number, expected: string | undefined): Stat
   ...key,
   value: { text: String(value), version: 1, expiresAt: undefined },
   expected
-})
-
-const acknowledge = (
-  owner: string,
-  { key, updates }: { readonly key: string; readonly updates: ReadonlyArray<{ readonly id: string }> },
-  writes: ReadonlyArray<StateWrite>
-): InboxStore.Commit => ({
-  owner,
-  partitionKey: key,
-  completed: updates.map(({ id }) => ({ id })),
-  failed: [],
-  begun: [],
-  release: true,
-  writes
 })
 
 describe("the state of a store that processes share", () => {
@@ -58,7 +33,7 @@ describe("the state of a store that processes share", () => {
               const owners = yield* Effect.forEach(processes, (process, index) =>
                 Effect.gen(function* () {
                   const owner = `process ${index}`
-                  const [partition] = yield* process.execute({ name: "claim", claim: claim(owner, 1) })
+                  const [partition] = yield* process.execute({ name: "claim", claim: claim(owner, one) })
                   const [value] = yield* process.execute({ name: "getState", keys: [person] })
                   return { owner, partition, process, expected: value?.revision }
                 })
@@ -68,7 +43,7 @@ describe("the state of a store that processes share", () => {
                 ({ expected, owner, partition, process }) =>
                   process.execute({
                     name: "commit",
-                    commits: [acknowledge(owner, partition, [write(person, round * 2 + 1, expected)])]
+                    commits: [acknowledge(owner, partition, { writes: [write(person, round * 2 + 1, expected)] })]
                   }),
                 { concurrency: "unbounded" }
               )
@@ -77,7 +52,9 @@ describe("the state of a store that processes share", () => {
               const { owner, partition, process } = owners[results.findIndex(([result]) => result === "stateConflict")]
               const [value] = yield* process.execute({ name: "getState", keys: [person] })
               assert.strictEqual(value?.text, String(round * 2 + 1))
-              const commits = [acknowledge(owner, partition, [write(person, round * 2 + 2, value?.revision)])]
+              const commits = [
+                acknowledge(owner, partition, { writes: [write(person, round * 2 + 2, value?.revision)] })
+              ]
               assert.deepStrictEqual(yield* process.execute({ name: "commit", commits }), ["applied"])
               assert.strictEqual((yield* store.stats).queued, 0)
             }
@@ -95,18 +72,18 @@ describe("the state of a store that processes share", () => {
             for (let kill = 0; kill < 3; kill++) {
               const process = yield* startProcess(kind, at)
               for (let step = 0; step < 4; step++) {
-                const polled = process.execute({ name: "claim", claim: claim("killed", 1, 0) })
+                const polled = process.execute({ name: "claim", claim: claim("killed", { ...one, leaseDuration: 0 }) })
                 const [partition] = yield* Effect.repeat(polled, { until: ({ length }) => length > 0 })
                 const [value] = yield* process.execute({ name: "getState", keys: [person] })
                 const next = write(person, Number(value?.text ?? 0) + 1, value?.revision)
-                const commits = [acknowledge("killed", partition, [next])]
+                const commits = [acknowledge("killed", partition, { writes: [next] })]
                 if (step < 3) yield* process.execute({ name: "commit", commits })
                 else yield* process.send({ name: "commit", commits })
               }
               yield* Effect.sleep(`${kill * 2} millis`)
               yield* process.signal("SIGKILL")
             }
-            const [value] = yield* store.state!.get([person])
+            const [value] = yield* store.state.get([person])
             assert.strictEqual(Number(value?.text), count - (yield* store.stats).queued)
             assert.isAtLeast(Number(value?.text), 9)
           }).pipe(Effect.scoped),
@@ -131,7 +108,7 @@ describe("the state of a store that processes share", () => {
                 const chosen = [keys[index % 4], keys[(index * 3 + 1) % 4]].filter(
                   (key, place, all) => all.indexOf(key) === place
                 )
-                const before = yield* store.state!.get(chosen)
+                const before = yield* store.state.get(chosen)
                 return yield* commit(
                   chosen.map((key, place) => write(key, Number(before[place]?.text ?? 0) + 1, before[place]?.revision))
                 )
@@ -144,9 +121,9 @@ describe("the state of a store that processes share", () => {
                 written += new Set([place % 4, (place * 3 + 1) % 4]).size
                 yield* increment(store, place, (writes) =>
                   index % 2 === 0
-                    ? store.state!.write(writes)
+                    ? store.state.write(writes)
                     : Effect.map(
-                        store.commit([{ ...acknowledge(key, { key, updates: [{ id }] }, writes), release: false }]),
+                        store.commit([{ ...acknowledge(key, { key, updates: [{ id }] }, { writes }), release: false }]),
                         ([result]) => {
                           assert.notStrictEqual(result, "leaseLost")
                           return result === "applied"
@@ -159,12 +136,12 @@ describe("the state of a store that processes share", () => {
               Effect.gen(function* () {
                 const key = `worker ${number}`
                 yield* enqueue(store, ...Array.from({ length: perWorker }, (_, index) => update(key, index)))
-                const [partition] = yield* store.claim({ ...claim(key, 1), maxUpdates: perWorker })
+                const [partition] = yield* store.claim(claim(key, { ...one, maxUpdates: perWorker }))
                 return partition
               })
             )
             yield* Effect.forEach(stores, worker, { concurrency: "unbounded" })
-            const values = yield* stores[0].state!.get(keys)
+            const values = yield* stores[0].state.get(keys)
             assert.strictEqual(
               values.reduce((sum, value) => sum + Number(value?.text), 0),
               written

@@ -1,16 +1,14 @@
 import { Handler, Inbox, State, type Update, Updates } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
+import { InboxStore } from "@colloquy/core/InboxStore"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { missing, places } from "../support/databases.ts"
-import { layerOf } from "../support/inboxLayers.ts"
+import { databases } from "../support/sharedStores.ts"
 
 const Presses = State.make("presses", Schema.Int, { of: "user", initial: () => 0 })
 
@@ -30,19 +28,16 @@ const updates = Array.from({ length: pairs }, (_, timestamp) =>
   }))
 ).flat()
 
-const skipped: Readonly<Record<string, boolean>> = await missing()
-
 describe("the state of a person who does something in two chats at once", () => {
-  for (const [kind, place] of Object.entries(places("races"))) {
-    it.live.skipIf(skipped[kind])(
+  for (const { isMissing, kind, opened } of databases) {
+    it.live.skipIf(isMissing)(
       `loses no change in ${kind}, whose two consumers run handlers again`,
       () =>
         Effect.gen(function* () {
-          const at = yield* place
-          const openInbox = Effect.map(Layer.build(Layer.provide(Inbox.layer(), layerOf(kind, at))), (context) =>
-            Context.get(context, Inbox.Inbox)
+          const { another, store } = yield* opened
+          const inboxes = yield* Effect.forEach([store, yield* another], (store) =>
+            Effect.provideService(Inbox.make(), InboxStore, store)
           )
-          const inboxes = [yield* openInbox, yield* openInbox]
           let runs = 0
           const handle = Handler.on("bot_started", ({ timestamp }) =>
             Effect.gen(function* () {

@@ -31,7 +31,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisStates", () => {
           const prefix = databases.uniqueName()
           return Effect.gen(function* () {
             const { state } = yield* InboxStore.InboxStore
-            yield* body(state!, yield* Redis.Redis, `{${prefix}:inbox}`)
+            yield* body(state, yield* Redis.Redis, `{${prefix}:inbox}`)
           }).pipe(
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )

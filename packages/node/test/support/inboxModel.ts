@@ -80,7 +80,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     const readState = Effect.suspend(() => {
       const keys = some(stateKeys)
       return Effect.map(
-        both((store) => store.state!.get(keys)),
+        both((store) => store.state.get(keys)),
         ([stored, inMemory]) => {
           const describe = (values: typeof stored) =>
             values.map((value) => value && { ...value, revision: value.revision.length > 0 })
@@ -124,7 +124,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       const writes = writesOf()
       return Effect.andThen(
         readState,
-        same((store, isMemory) => store.state!.write(writes(isMemory)))
+        same((store, isMemory) => store.state.write(writes(isMemory)))
       )
     })
 
@@ -132,22 +132,22 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       const { name } = pick(stateKeys)
       const page = { name, after: pick([undefined, "chat:1", "user:2"]), limit: 10 }
       return same((store) =>
-        Effect.map(store.state!.page(page), (values) => values.map(({ revision: _, ...value }) => value))
+        Effect.map(store.state.page(page), (values) => values.map(({ revision: _, ...value }) => value))
       )
     })
 
     const removeState = Effect.suspend(() => {
       const before = now + random(9)
       return random(3) === 0
-        ? same((store) => store.state!.forget("user:2"))
-        : same((store) => store.state!.cleanup(before))
+        ? same((store) => store.state.forget("user:2"))
+        : same((store) => store.state.cleanup(before))
     })
 
     const changeTimers = Effect.suspend(() => {
       const changes = timersOf()
       return Effect.andThen(
-        same((store) => store.timers!.change(changes)),
-        same((store) => Effect.map(store.timers!.untilNext, (wait) => wait && wait > 0))
+        same((store) => store.timers.change(changes)),
+        same((store) => Effect.map(store.timers.untilNext, (wait) => wait && wait > 0))
       )
     })
 
@@ -168,7 +168,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         maxPartitions: hasExpired ? 100 : random(4),
         maxUpdates: 1 + random(6),
         begin: random(3),
-        maxTimers: store.timers !== undefined ? random(4) : 0
+        maxTimers: random(4)
       }
       const [stored, inMemory] = yield* both((store) => store.claim(request))
       assert.deepStrictEqual(describeClaim(stored), describeClaim(inMemory))
@@ -197,8 +197,8 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           failed: some(some(fingerprints)),
           begun: some(fingerprints),
           release: random(3) === 0,
-          writes: store.state !== undefined && random(3) === 0 ? writesOf() : () => [],
-          timers: store.timers !== undefined && random(3) === 0 ? timersOf() : []
+          writes: random(3) === 0 ? writesOf() : () => [],
+          timers: random(3) === 0 ? timersOf() : []
         }
       })
       return same((store, isMemory) =>
@@ -229,7 +229,7 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         return { owner: pick(owners), partitionKey: key, fingerprint: pick(fingerprints), entries }
       })
       return same((store, isMemory) =>
-        store.journal!.record(
+        store.journal.record(
           records.map(({ fingerprint, ...record }) => ({ ...record, id: idOf(fingerprint, isMemory) }))
         )
       )
@@ -258,15 +258,20 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
     })
 
     const handling: ReadonlyArray<Effect.Effect<void, unknown>> = [
-      ...(store.journal === undefined ? [] : [record, record, record]),
-      ...(store.state === undefined ? [] : [changeState, readState, pageState, removeState]),
-      ...(store.timers === undefined ? [] : [changeTimers])
+      record,
+      record,
+      record,
+      changeState,
+      readState,
+      pageState,
+      removeState,
+      changeTimers
     ]
     const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
     for (let step = 0; step < steps; step++) {
       yield* random(20) === 0
         ? changeDeadLetters
-        : pick<Effect.Effect<void, unknown>>(handling.length > 0 && random(3) === 0 ? handling : operations)
+        : pick<Effect.Effect<void, unknown>>(random(3) === 0 ? handling : operations)
       yield* same((store) => Effect.map(store.stats, ({ deadLetters, queued }) => [queued, deadLetters]))
     }
     // What is left comes once, in order.

@@ -45,13 +45,13 @@ const execute = (store: InboxStore.InboxStore["Service"], operation: Operation):
     case "commit":
       return store.commit(operation.commits)
     case "record":
-      return store.journal!.record(operation.records)
+      return store.journal.record(operation.records)
     case "getState":
-      return store.state!.get(operation.keys)
+      return store.state.get(operation.keys)
     case "writeState":
-      return store.state!.write(operation.writes)
+      return store.state.write(operation.writes)
     case "changeTimers":
-      return Effect.as(store.timers!.change(operation.changes), null)
+      return Effect.as(store.timers.change(operation.changes), null)
     case "renew":
       return store.renew(operation.owner, operation.leaseDuration)
     case "release":

@@ -10,7 +10,7 @@ type Store = InboxStore.InboxStore["Service"]
 
 const skipped: Readonly<Record<string, boolean>> = await missing()
 
-/** The databases that have a store with journals, state and timers. */
+/** The databases whose stores several processes can share. */
 export const databases = Object.entries(places("handling")).map(([kind, place]) => ({
   kind,
   isMissing: skipped[kind] === true,

@@ -48,8 +48,8 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
   test("moves timers that are due at the same time in the order in which they were set last", (store) =>
     Effect.gen(function* () {
       const keys = ["c", "a", "b", "A\n", "d", ":1"]
-      yield* store.timers!.change(keys.map((key) => timer(key)))
-      yield* store.timers!.change([timer("a")])
+      yield* store.timers.change(keys.map((key) => timer(key)))
+      yield* store.timers.change([timer("a")])
       const [{ key, updates }] = (yield* store.claim(claim(10))) as readonly [InboxStore.Partition]
       assert.strictEqual(key, "chat é")
       assert.deepStrictEqual(
@@ -61,7 +61,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
 
   test("makes a timer that was overwritten in Redis an update that cannot be decoded, and moves the others", (store, redis, prefix) =>
     Effect.gen(function* () {
-      yield* store.timers!.change([timer("damaged", -9), timer("removed", -8), timer("kept", -7)])
+      yield* store.timers.change([timer("damaged", -9), timer("removed", -8), timer("kept", -7)])
       const ids = yield* redis.send<ReadonlyArray<string>>("HKEYS", `${prefix}:timers`)
       yield* redis.send(
         "HSET",
@@ -82,16 +82,16 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
           ["chat é", [`"kept 🙂"`]]
         ]
       )
-      assert.isUndefined(yield* store.timers!.untilNext)
+      assert.isUndefined(yield* store.timers.untilNext)
     }))
 
   test("replaces and cancels a timer that was overwritten in Redis", (store, redis, prefix) =>
     Effect.gen(function* () {
-      yield* store.timers!.change([timer("a"), timer("b")])
+      yield* store.timers.change([timer("a"), timer("b")])
       for (const id of yield* redis.send<ReadonlyArray<string>>("HKEYS", `${prefix}:timers`)) {
         yield* redis.send("HSET", `${prefix}:timers`, id, "not a timer")
       }
-      yield* store.timers!.change([timer("a", -5), { name: "reminder", key: "b", set: undefined }])
+      yield* store.timers.change([timer("a", -5), { name: "reminder", key: "b", set: undefined }])
       const partitions = yield* store.claim(claim(10))
       assert.deepStrictEqual(
         partitions.map(({ updates }) => updates.map(({ update }) => update.receivedAt)),

@@ -1,15 +1,13 @@
 import { QueuedUpdate } from "@colloquy/core"
-import * as InboxStore from "@colloquy/core/InboxStore"
+import type * as InboxStore from "@colloquy/core/InboxStore"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
-import { missing, places } from "../support/databases.ts"
-import { layerOf } from "../support/inboxLayers.ts"
+import { enqueue } from "../support/inboxRequests.ts"
 import { startProcess } from "../support/inboxProcesses.ts"
+import { databases } from "../support/sharedStores.ts"
 
 const claim = (owner: string, leaseDuration: number): InboxStore.Claim => ({
   owner,
@@ -32,9 +30,6 @@ const change = (owner: string, partitionKey: string, parts: Partial<InboxStore.C
 const update = (fingerprint: string, partitionKey: string) =>
   QueuedUpdate.fromStored({ fingerprint, partitionKey, receivedAt: 0, text: "{}" })
 
-const enqueue = (store: InboxStore.InboxStore["Service"], ...updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>) =>
-  store.enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: 0 })
-
 /** Claims until partitions are returned. */
 const claimed = (store: InboxStore.InboxStore["Service"], options: InboxStore.Claim) =>
   Effect.repeat(store.claim(options), {
@@ -56,17 +51,9 @@ const shifted = (millis: number): Clock.Clock => {
 
 const tenMinutes = 600_000
 
-const skipped: Readonly<Record<string, boolean>> = await missing()
-
 describe("a store of the inbox that processes share", () => {
-  for (const [kind, place] of Object.entries(places("inbox"))) {
-    describe.skipIf(skipped[kind])(`in ${kind}`, () => {
-      const opened = Effect.gen(function* () {
-        const at = yield* place
-        const store = Context.get(yield* Layer.build(layerOf(kind, at)), InboxStore.InboxStore)
-        return { at, store }
-      })
-
+  for (const { isMissing, kind, opened } of databases) {
+    describe.skipIf(isMissing)(`in ${kind}`, () => {
       it.live(
         "applies nothing that a process commits after it was frozen for longer than its lease",
         () =>

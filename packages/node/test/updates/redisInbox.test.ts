@@ -261,7 +261,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       for (const partition of yield* claim(store, "one", { begin: 2 })) {
         const [first, second, third] = partition.updates.map(({ id }) => id)
         const record = (id: string, state: JournalEntry["state"]) =>
-          store.journal!.record([
+          store.journal.record([
             { owner: "one", partitionKey: partition.key, id, entries: [{ slot: "a", state, text: "" }] }
           ])
         for (const id of [first!, second!, third!]) yield* record(id, "done")

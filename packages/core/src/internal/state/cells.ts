@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
 import type { InboxStore } from "../../InboxStore.ts"
-import { StoreError } from "../../StoreError.ts"
+import type { StoreError } from "../../StoreError.ts"
 
 type Store = InboxStore["Service"]
 
@@ -21,30 +21,20 @@ export interface Cell {
   readonly replace: (read: Snapshot, next: Pick<Snapshot, "value" | "decoded">) => Effect.Effect<boolean, StoreError>
 }
 
-const noState = new StoreError({
-  store: "inbox",
-  operation: "state",
-  reason: "This store of the inbox has no state",
-  isRetryable: false
-})
-
-/** The operations on the state of a store. Fails if it has none. */
-export const stateOf = ({ state }: Store): Effect.Effect<NonNullable<Store["state"]>, StoreError> =>
-  state === undefined ? Effect.fail(noState) : Effect.succeed(state)
-
 /** A value in the store. */
-export const stored = (store: Store, key: StateKey): Cell => ({
-  read: Effect.flatMap(stateOf(store), ({ get }) =>
-    Effect.map(get([key]), ([found]) => {
+export const stored = ({ state }: Store, key: StateKey): Cell => ({
+  read: Effect.map(
+    Effect.suspend(() => state.get([key])),
+    ([found]) => {
       if (found === undefined) return { value: undefined, revision: undefined, decoded: undefined }
       const { revision, ...value } = found
       return { value, revision, decoded: undefined }
-    })
+    }
   ),
   replace: ({ revision, value: before }, { value }) =>
     before === undefined && value === undefined
       ? Effect.succeed(true)
-      : Effect.flatMap(stateOf(store), ({ write }) => write([{ ...key, value, expected: revision }]))
+      : state.write([{ ...key, value, expected: revision }])
 })
 
 interface Entry {

@@ -10,15 +10,13 @@ import type { StoreError } from "../../StoreError.ts"
 import { userIdOf } from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
-import { stateOf } from "./cells.ts"
 import { userScope } from "./scopes.ts"
 
 const forgetValues = (user_id: UserId) =>
   Effect.gen(function* () {
     const { store } = yield* Inbox.Inbox
-    const { forget } = yield* stateOf(store)
     const scope = userScope(user_id)
-    const count = yield* forget(scope)
+    const count = yield* store.state.forget(scope)
     const changes = (yield* CurrentUpdate)?.changes
     if (changes?.store === store) changes.states.forget((key) => userOfScope(key.scope) === scope)
     return count

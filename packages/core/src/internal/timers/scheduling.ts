@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
-import { StoreError } from "../../StoreError.ts"
+import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type TimerUpdate, userIdOf } from "../../Update.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
@@ -14,17 +14,8 @@ export interface Schedule {
   readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
 }
 
-const unsupported = new StoreError({
-  store: "inbox",
-  operation: "timers",
-  reason: "The store has no timers",
-  isRetryable: false
-})
-
-const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> => {
-  const { timers } = inbox.store
-  return timers === undefined ? Effect.fail(unsupported) : Effect.map(timers.change([change]), inbox.onTimers)
-}
+const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> =>
+  Effect.map(inbox.store.timers.change([change]), inbox.onTimers)
 
 /** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {
@@ -41,13 +32,11 @@ export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }
 const addTo =
   (changes: Changes) =>
   (change: TimerChange): Effect.Effect<void, StoreError> =>
-    changes.inbox.store.timers === undefined
-      ? Effect.fail(unsupported)
-      : Effect.suspend(() => {
-          if (changes.isClosed) return inStore(changes.inbox, change)
-          changes.changeTimer(change)
-          return Effect.void
-        })
+    Effect.suspend(() => {
+      if (changes.isClosed) return inStore(changes.inbox, change)
+      changes.changeTimer(change)
+      return Effect.void
+    })
 
 /** The timers of a chat. While an update of the same inbox is handled, they change when it is acknowledged. */
 export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({

@@ -113,7 +113,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let pollDelay = pollInterval
   let isListening = false
   /** Whether the next claim moves timers that are due to the queue. */
-  let takesTimers = store.timers !== undefined
+  let takesTimers = true
   /** When the next timer is due, by the monotonic clock. It is read again after `readTimers` of the inbox has changed. */
   let nextTimer = Infinity
   let timersRead = -1
@@ -289,7 +289,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   /** Reads when the next timer is due, if that may have changed. */
   const readTimers = Effect.suspend(() => {
     const changes = inbox.timerChanges()
-    if (store.timers === undefined || timersRead === changes) return Effect.void
+    if (timersRead === changes) return Effect.void
     return Effect.match(store.timers.untilNext, {
       onSuccess: (millis) => {
         timersRead = changes
@@ -310,7 +310,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         const wait = Math.min(millis, untilTimer, maxTimerWait)
         return Effect.tap(Effect.timeoutOption(wakeUp.await, wait), (woken) =>
           Effect.sync(() => {
-            if (Option.isNone(woken)) takesTimers = store.timers !== undefined
+            if (Option.isNone(woken)) takesTimers = true
           })
         )
       })
@@ -404,20 +404,18 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         : Effect.tap(committed, () => Effect.sync(inbox.onTimers))
     },
     /**
-     * Writes entries to the journal of an update, if the store has journals. Returns `"leaseLost"` if the partition is lost
-     * or the update is not queued any more.
+     * Writes entries to the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not queued
+     * any more.
      */
     record: (
       partition: Held,
       id: string,
       entries: ReadonlyArray<JournalEntry>
     ): Effect.Effect<RecordResult, StoreError> => {
-      const { journal } = store
       const record: Effect.Effect<RecordResult, StoreError> = Effect.suspend(() => {
         const { isLost, key, owner } = partition
         if (isLost) return Effect.succeed("leaseLost")
-        if (journal === undefined) return Effect.succeed("applied")
-        return Effect.flatMap(journal.record([{ owner, partitionKey: key, id, entries }]), ([result]) => {
+        return Effect.flatMap(store.journal.record([{ owner, partitionKey: key, id, entries }]), ([result]) => {
           if (result !== "leaseLost" || !isShared) return Effect.succeed(result!)
           // The partition can have been claimed again by this process, under another name.
           return partition.owner === owner ? Effect.as(renewNow, result) : record

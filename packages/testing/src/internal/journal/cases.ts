@@ -23,9 +23,7 @@ const done = (slot: string, text = "{}"): JournalEntry => ({ slot, state: "done"
 
 const removed = (slot: string): JournalEntry => ({ slot, state: "removed", text: "" })
 
-const journal = InboxStore.use(({ journal }) =>
-  journal === undefined ? Effect.die("no journal") : Effect.succeed(journal)
-)
+const journal = InboxStore.use(({ journal }) => Effect.succeed(journal))
 
 const record = (owner: string, partitionKey: string, id: string, ...entries: ReadonlyArray<JournalEntry>) =>
   Effect.flatMap(journal, ({ record }) => record([{ owner, partitionKey, id, entries }]))

@@ -16,7 +16,7 @@ import {
   updatesOf
 } from "../updates/operations.ts"
 
-const timers = InboxStore.use(({ timers }) => (timers === undefined ? Effect.die("no timers") : Effect.succeed(timers)))
+const timers = InboxStore.use(({ timers }) => Effect.succeed(timers))
 
 const apply = (...changes: ReadonlyArray<TimerChange>) => Effect.flatMap(timers, ({ change }) => change(changes))
 

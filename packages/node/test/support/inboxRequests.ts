@@ -1,0 +1,36 @@
+/** What tests of a store ask it to do. */
+import { QueuedUpdate } from "@colloquy/core"
+import type * as InboxStore from "@colloquy/core/InboxStore"
+
+type Store = InboxStore.InboxStore["Service"]
+
+export const update = (partitionKey: string, index = 0) =>
+  QueuedUpdate.fromStored({ fingerprint: `${partitionKey}:${index}`, partitionKey, receivedAt: 0, text: "{}" })
+
+export const enqueue = (store: Store, ...updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>) =>
+  store.enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: 0 })
+
+/** A claim of up to ten partitions with all their updates, for a minute. */
+export const claim = (owner: string, parts: Partial<Omit<InboxStore.Claim, "owner">> = {}): InboxStore.Claim => ({
+  owner,
+  leaseDuration: 60_000,
+  maxPartitions: 10,
+  maxUpdates: 100,
+  begin: 0,
+  ...parts
+})
+
+/** Acknowledges all updates of a partition, and releases it. */
+export const acknowledge = (
+  owner: string,
+  { key, updates }: { readonly key: string; readonly updates: ReadonlyArray<{ readonly id: string }> },
+  parts: Pick<InboxStore.Commit, "timers" | "writes"> = {}
+): InboxStore.Commit => ({
+  owner,
+  partitionKey: key,
+  completed: updates.map(({ id }) => ({ id })),
+  failed: [],
+  begun: [],
+  release: true,
+  ...parts
+})
