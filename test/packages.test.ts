@@ -1,8 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, delimiter, dirname, join, matchesGlob } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { pack, type Packed } from "../scripts/internal/pack.ts"
@@ -136,6 +136,57 @@ describe("the packed packages in an empty folder", () => {
     }
   })
 
+  // A bot in another language has nothing but the packed packages and its own files.
+  for (const [language, program, args] of [
+    ["Python", "python3", ["-m", "unittest"]],
+    ["Go", "go", ["test", "./..."]]
+  ] as const) {
+    const isMissing = !run(program, [language === "Go" ? "version" : "--version"]).ok
+    if (isMissing) console.log(`The test of the bot in ${language} is skipped: there is no ${program}.`)
+
+    it.skipIf(isMissing && process.env["LANGUAGE_TESTS"] !== "required")(
+      `test a bot in ${language}`,
+      { timeout: 120_000 },
+      () => {
+        const bot = inApp(language.toLowerCase())
+        cpSync(join(root, "examples/ci", language.toLowerCase()), bot, { recursive: true })
+        const EMULATOR_COMMAND = inApp("node_modules/.bin/colloquy-emulator")
+        const PATH = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
+        const { ok, output } = run(program, args, { cwd: bot, env: { PATH, EMULATOR_COMMAND } })
+        assert.isTrue(ok, output)
+      }
+    )
+  }
+
+  it("build and start the container of the emulator", { timeout: 120_000 }, async ({ onTestFinished }) => {
+    const file = readFileSync(join(root, "containers/emulator/Containerfile"), "utf8")
+    const instruction = (name: string) => new RegExp(`^${name} (.+)$`, "m").exec(file)![1]
+    const image = join(folder, "image")
+    mkdirSync(image)
+    const copied = instruction("COPY").split(" ").slice(0, -1)
+    for (const { tarball } of packed) {
+      if (copied.some((pattern) => matchesGlob(basename(tarball), pattern)))
+        cpSync(tarball, join(image, basename(tarball)))
+    }
+    const built = run("sh", ["-c", instruction("RUN")], { cwd: image, env: { npm_config_prefer_offline: "true" } })
+    assert.isTrue(built.ok, built.output)
+    const [program, ...args] = JSON.parse(instruction("ENTRYPOINT")) as ReadonlyArray<string>
+    const ports = instruction("EXPOSE").split(" ")
+    assert.deepStrictEqual(args.splice(args.indexOf("--port")), [
+      "--port",
+      ports[0],
+      "--upload-ports",
+      ports.slice(1).join(",")
+    ])
+    const emulator = start(program, [...args, "--json"], image, onTestFinished)
+    const { url } = JSON.parse(await firstLine(emulator)) as { readonly url: string }
+    const [, check] = instruction("HEALTHCHECK").split(" CMD ")
+    const [node, ...expression] = JSON.parse(
+      check.replace("127.0.0.1:8080", new URL(url).host)
+    ) as ReadonlyArray<string>
+    assert.isTrue(run(node, expression).ok)
+  })
+
   it("do not export internal modules", () => {
     const imported = publicPackages.map((name) => {
       const inner = files(`packages/${name}/src/internal/**/*.ts`)[0].path.replace(/^.*\/internal\/(.+)\.ts$/, "$1")
@@ -152,7 +203,15 @@ describe("the packed packages in an empty folder", () => {
   it("contain a licence, a README, sources, code and types, and no tests", () => {
     for (const name of exported) {
       const paths = contents(name).map(({ path }) => path)
-      for (const file of ["LICENSE", "README.md", "package.json", "src/index.ts", "dist/index.js", "dist/index.d.ts"]) {
+      for (const file of [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "package.json",
+        "src/index.ts",
+        "dist/index.js",
+        "dist/index.d.ts"
+      ]) {
         assert.include(paths, `${name}/${file}`)
       }
       assert.deepStrictEqual(
