@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { EmulatorEvent } from "../../EmulatorEvent.ts"
 import type { EventRecord } from "../platform/eventRecord.ts"
+import { isPlain, writePlain } from "../platform/messageJson.ts"
 import { now, type PlatformState } from "../platform/state.ts"
 import { toRequestView } from "./views.ts"
 
@@ -111,16 +112,13 @@ export const streamOf = (state: PlatformState, filter: Filter, from: number): St
 
 const encode = Schema.encodeUnknownSync(EmulatorEvent)
 
-/** Whether the encoded form is the same: nothing in the event can be of an unknown type. */
-const isPlain = (event: EmulatorEvent): boolean => {
-  if (event.type === "request") return event.headers === undefined
-  if (event.type !== "message") return false
-  const { body, link } = event.message
-  return link == null && body?.attachments == null && body?.markup == null
+/** An event as JSON. The frequent events are written without their schema, which `emulator-with-page` measures. */
+export const toJson = (event: EmulatorEvent): string => {
+  if (event.type === "request" && event.headers === undefined) return JSON.stringify(event)
+  if (event.type !== "message" || !isPlain(event.message)) return Json.stringify(encode(event))
+  const { message, ...rest } = event
+  return `${JSON.stringify(rest).slice(0, -1)},"message":${writePlain(message)}}`
 }
-
-/** An event as JSON. The frequent events are not encoded by the schema, which `emulator-with-page` measures. */
-export const toJson = (event: EmulatorEvent): string => Json.stringify(isPlain(event) ? event : encode(event))
 
 /** The events that are kept, as lines of JSON. */
 export const linesOf = (state: PlatformState): string =>

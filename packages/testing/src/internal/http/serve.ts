@@ -8,14 +8,7 @@ import * as Exit from "effect/Exit"
 import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import {
-  type ConnectionLost,
-  type Exchange,
-  type Handler,
-  type Request,
-  respond,
-  type Response
-} from "../../EmulatorHttp.ts"
+import { type ConnectionLost, type Exchange, type Handler, type Request, type Response } from "../../EmulatorHttp.ts"
 import type { Call } from "../endpoints/call.ts"
 import { handlerOf } from "../endpoints/index.ts"
 import type { EmulatorContext } from "../platform/context.ts"
@@ -28,6 +21,7 @@ import { readText } from "./requestBody.ts"
 import * as requestReader from "./requestReader.ts"
 import { requestedChat } from "./requestedChats.ts"
 import * as router from "./router.ts"
+import { makeWriter } from "./successes.ts"
 import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
@@ -68,7 +62,7 @@ const link = (exchange: MutableExchange, { bot, state }: Call, value: unknown): 
 const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   const handler = handlerOf(endpoint)
   const read = requestReader.make(withoutWebhookChecks(endpoint))
-  const encode = Schema.encodeUnknownResult(endpoint.declaration.success)
+  const write = makeWriter(endpoint)
   const invalid =
     endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
   return Effect.fnUntraced(function* (parts, call, exchange) {
@@ -77,7 +71,7 @@ const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
     link(exchange, call, request.success)
     const success = yield* handler(request.success, call)
     link(exchange, call, success)
-    return respond(200, Result.getOrThrow(encode(success)))
+    return write(success)
   })
 }
 
@@ -96,6 +90,8 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
     return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
   })
 
+const noLimits: Exchange["limits"] = []
+
 const open = (state: PlatformState, { headers, method, path, query }: Request): MutableExchange => ({
   at: now(state),
   method,
@@ -108,7 +104,7 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
   bot_id: undefined,
   chat_id: undefined,
   message_id: undefined,
-  limits: [],
+  limits: noLimits,
   body: undefined,
   status: undefined,
   answer: undefined

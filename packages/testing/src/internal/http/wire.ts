@@ -20,7 +20,9 @@ const decoder = new TextDecoder()
 
 export const bytesBody = (bytes: Uint8Array, text = () => decoder.decode(bytes)): Body => ({
   text: Effect.sync(text),
-  bytes: Stream.suspend(() => Stream.succeed(bytes))
+  get bytes() {
+    return Stream.succeed(bytes)
+  }
 })
 
 export const textBody = (text: string): Body => bytesBody(encoder.encode(text), () => text)
@@ -33,9 +35,16 @@ const withoutBody = new Set([204, 205, 304])
 
 export const mayHaveBody = (status: number): boolean => !withoutBody.has(status)
 
+const isLowerCase = (headers: Response["headers"]): boolean => {
+  for (const name in headers) if (name !== name.toLowerCase()) return false
+  return true
+}
+
 /** The headers of a response with lower-case names. A text body without a content type is plain text. */
 export const headersOf = ({ body, bytes, headers: given, status }: Response): Response["headers"] => {
-  const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
+  const headers = isLowerCase(given)
+    ? given
+    : Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]))
   return bytes !== undefined || body === "" || headers["content-type"] !== undefined || !mayHaveBody(status)
     ? headers
     : { "content-type": "text/plain; charset=utf-8", ...headers }

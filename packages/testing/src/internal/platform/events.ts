@@ -28,7 +28,12 @@ export const inChat = (
 }
 
 /** The ids of what a user did in a chat. */
-export const byUser = (chat: ChatState, by: UserState) => ({ ...inChat(chat, by), user_id: by.profile.user_id })
+export const byUser = (chat: ChatState, by: UserState) => {
+  const { chat_id } = chat
+  const { user_id } = by.profile
+  const bot = botIn(chat, by)
+  return bot === undefined ? { chat_id, user_id } : { chat_id, user_id, bot_id: bot.profile.user_id }
+}
 
 export const emitChat = (
   state: PlatformState,

@@ -47,13 +47,13 @@ const recordIfBot = (state: PlatformState, chat: ChatState, by: UserState, event
 const bodyOf = (
   { attachments, markup, text }: Content,
   { mid, seq }: Pick<MessageBody, "mid" | "seq">
-): MessageBody => ({
-  mid,
-  seq,
-  ...(text === null ? {} : { text }),
-  ...(attachments.length === 0 ? {} : { attachments }),
-  ...(markup.length === 0 ? {} : { markup })
-})
+): MessageBody => {
+  const body: Mutable<MessageBody> = { mid, seq }
+  if (text !== null) body.text = text
+  if (attachments.length > 0) body.attachments = attachments
+  if (markup.length > 0) body.markup = markup
+  return body
+}
 
 /** Sends a message to a chat. */
 export const createMessage = (

@@ -39,8 +39,9 @@ export const notifyBot = (state: PlatformState, chat: ChatState, bot: BotState, 
 /** Delivers an update about a chat to the bots in it, except the one that caused it. */
 export const notifyBots = (state: PlatformState, chat: ChatState, update: Update, except?: UserState): void => {
   chat.lastEventAt = now(state)
-  const bots = [...state.bots.values()].filter(({ user }) => chat.members.has(idOf(user)))
-  for (const bot of bots) if (bot.user !== except) deliverUpdate(state, bot, update)
+  for (const bot of state.bots.values()) {
+    if (bot.user !== except && chat.members.has(idOf(bot.user))) deliverUpdate(state, bot, update)
+  }
 }
 
 /** Records what a bot did, for those who are in the chat now; a notification is for one person. */
