@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
-import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
+import { chatOf, inboxOver, inTime, source, started, storeOver, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
 
@@ -245,6 +245,57 @@ describe("consumer", () => {
         )
       )
     )
+  )
+
+  /** Handles updates that wait, and returns what each claim asked for and found. */
+  const claimsOf = Effect.fnUntraced(function* (waiting: ReadonlyArray<Inbox.Received>, options: Updates.RunOptions) {
+    const claims: Array<{ readonly maxUpdates: number; readonly found: number; readonly updates: number }> = []
+    const store = storeOver(({ claim }) => ({
+      claim: (request) =>
+        Effect.tap(claim(request), (partitions) =>
+          Effect.sync(() => {
+            const updates = partitions.reduce((sum, { updates }) => sum + updates.length, 0)
+            claims.push({ maxUpdates: request.maxUpdates, found: partitions.length, updates })
+          })
+        )
+    }))
+    yield* Updates.run(() => Effect.sleep("1 second"), options).pipe(
+      inTime,
+      Effect.provide(Layer.provideMerge(source(waiting), Layer.provide(Inbox.layer(), store)))
+    )
+    return claims
+  })
+
+  it.effect("claims once after all partitions that end in one turn of the event loop", () =>
+    Effect.gen(function* () {
+      const waiting = Array.from({ length: 40 }, (_, index) => started(index + 1, index))
+      const claims = yield* claimsOf(waiting, { concurrency: 10, maxInMemory: 20 })
+      assert.deepStrictEqual(
+        claims.map(({ found }) => found).filter((found) => found > 0),
+        [20, 10, 10]
+      )
+    })
+  )
+
+  it.effect("claims larger parts of the chats while no others wait", () =>
+    Effect.gen(function* () {
+      const waiting = Array.from({ length: 300 }, (_, index) => started(1 + (index % 2), index))
+      const claims = yield* claimsOf(waiting, { concurrency: 10, maxInMemory: 400 })
+      const sizes = claims.filter(({ found }) => found > 0).map(({ maxUpdates }) => maxUpdates)
+      assert.deepStrictEqual(sizes.slice(0, 3), [16, 32, 64])
+      assert.strictEqual(
+        claims.reduce((sum, { updates }) => sum + updates, 0),
+        300
+      )
+    })
+  )
+
+  it.effect("claims small parts of a chat that has many updates while others wait", () =>
+    Effect.gen(function* () {
+      const waiting = Array.from({ length: 400 }, (_, index) => started(index < 200 ? 1 : index, index))
+      const claims = yield* claimsOf(waiting, { concurrency: 2, maxInMemory: 40 })
+      assert.isAtMost(Math.max(...claims.slice(0, -30).map(({ maxUpdates }) => maxUpdates)), 10)
+    })
   )
 
   it.effect("releases a partition whose updates were deleted from the database", () => {

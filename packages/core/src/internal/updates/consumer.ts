@@ -19,7 +19,7 @@ import * as leases from "./leases.ts"
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
 
-/** If updates of a chat are not emitted one at a time, a chat that has many is claimed in larger parts. */
+/** A chat that has many updates is claimed in larger parts if no others wait, or if its updates are not emitted one at a time. */
 const maxUpdatesOfChat = 256
 
 /** How many chats are expected to be handled concurrently if there is no limit. */
@@ -62,10 +62,21 @@ const open = Effect.fnUntraced(function* <E, R>(
   const held = yield* leases.make(inbox)
   const fiber = yield* Effect.forkScoped(source)
   fiber.addObserver(inbox.wakeAll)
+  let isEnding = false
+  const wakeAfterEnd = (): void => {
+    isEnding = false
+    inbox.wakeAll()
+  }
+  /** The partitions that end in one turn of the event loop are followed by one claim. */
+  const onEnd = (): void => {
+    if (isEnding) return
+    isEnding = true
+    void Promise.resolve().then(wakeAfterEnd)
+  }
   const emitter = yield* engine.make<E, R>(held, {
     ...options,
     stopSource: Effect.andThen(inbox.close, Fiber.interrupt(fiber)),
-    onEnd: inbox.wakeAll
+    onEnd
   })
   yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
   yield* Effect.forkScoped(refreshMetrics(inbox))
@@ -73,19 +84,36 @@ const open = Effect.fnUntraced(function* <E, R>(
   const atOnce = Math.min(maxUnsettled, usualConcurrency)
   const least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
   const unsettledAfter = Duration.toMillis(options.unsettledAfter)
+  const most = Math.max(least, Math.min(maxUpdatesOfChat, Math.floor(maxInMemory / 4)))
   let maxUpdates = least
   let carefulUntil = -Infinity
+  let maxPartitions = 0
   let begin = 0
+  /** Whether the store had fewer partitions than the last claim asked for. */
+  let wasShort = false
 
   const nextClaim = () => {
-    const maxPartitions = Math.floor((maxInMemory - emitter.size()) / maxUpdates)
+    const free = maxInMemory - emitter.size()
+    if (free < maxUpdates) maxUpdates = least
+    maxPartitions = Math.floor(free / maxUpdates)
     if (maxPartitions < 1 || emitter.isStopping()) return undefined
     const each = Math.min(perChat, maxUpdates)
     const room = Math.floor(emitter.room() / each)
     const isCareful = emitter.hasSuspects() || clock.currentTimeMillisUnsafe() < carefulUntil
     // Partitions whose updates cannot begin at once are claimed for later.
     begin = held.isShared && room > 0 && !isCareful ? each : 0
-    return { maxPartitions: begin > 0 ? Math.min(maxPartitions, room) : maxPartitions, maxUpdates, begin }
+    if (begin > 0) maxPartitions = Math.min(maxPartitions, room)
+    return { maxPartitions, maxUpdates, begin }
+  }
+
+  /** Partitions are claimed when a handler could begin. If many wait, they are also claimed for later. */
+  const wantsMore = (): boolean => emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2)
+
+  /** How many updates of a partition the next claim asks for. */
+  const nextMaxUpdates = (claimed: ReadonlyArray<leases.Claimed>): number => {
+    const isFull = (perChat > 1 || wasShort) && claimed.some(({ updates }) => updates.length === maxUpdates)
+    const isMuch = wasShort && 2 * maxUpdates * claimed.length > maxInMemory / 2
+    return isFull && !isMuch ? Math.min(2 * maxUpdates, most) : Math.max(least, maxUpdates >> 1)
   }
 
   const claim = Effect.gen(function* () {
@@ -99,11 +127,8 @@ const open = Effect.fnUntraced(function* <E, R>(
       } else emitter.add(partition, begin)
     }
     emitter.dispatch()
-    if (perChat > 1 && claimed.length > 0) {
-      const isFull = claimed.some(({ updates }) => updates.length === maxUpdates)
-      const most = Math.min(maxUpdatesOfChat, Math.floor(maxInMemory / 4))
-      maxUpdates = isFull ? Math.max(least, Math.min(2 * maxUpdates, most)) : Math.max(least, maxUpdates >> 1)
-    }
+    wasShort = claimed.length < maxPartitions
+    if (claimed.length > 0) maxUpdates = nextMaxUpdates(claimed)
     return claimed.length
   })
 
@@ -128,11 +153,14 @@ const open = Effect.fnUntraced(function* <E, R>(
       const wasDone = fiber.pollUnsafe() !== undefined
       // A partition that is released during the claim may have more updates.
       const wasIdle = wasDone && emitter.size() === 0
-      if ((yield* claim) > 0) continue
+      const count = yield* claim
       const exit = fiber.pollUnsafe()
-      if (exit !== undefined && (Exit.isFailure(exit) || wasIdle)) return emitter.end(exit)
+      if (count === 0 && exit !== undefined && (Exit.isFailure(exit) || wasIdle)) return emitter.end(exit)
+      if (count > 0 && !wasShort && wantsMore()) continue
       // If the source ended during the claim, its last updates may not have been claimed.
-      if (exit === undefined || wasDone) yield* held.waitForMore
+      if (exit !== undefined && !wasDone) continue
+      do yield* held.waitForMore
+      while (emitter.size() > 0 && !wantsMore())
     }
   })
   yield* Effect.forkScoped(consume, { startImmediately: true })

@@ -307,8 +307,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (outcome._tag !== "retry") return queued.end()
     queued.beginNext()
     if (wasStopping) return
-    if (outcome.after > 0) inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
-    else emitAgain(queued)
+    if (outcome.after > 0) {
+      hasRoom = true
+      inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
+    } else emitAgain(queued)
   }
 
   const onNotSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {

@@ -438,9 +438,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
           Effect.suspend(() => waitAtMost(isListening ? idlePollInterval : pollDelay)),
           (woken) => {
             pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
+            wakeUp.closeUnsafe()
           }
         )
-      : waitAtMost(Infinity)
+      : Effect.map(waitAtMost(Infinity), () => void wakeUp.closeUnsafe())
   }
 })
 
