@@ -12,6 +12,7 @@ const domains = [
   "http",
   "journal",
   "mcp",
+  "menu",
   "openapi",
   "people",
   "platform",

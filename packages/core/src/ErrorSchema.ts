@@ -19,6 +19,7 @@ import * as DeepLink from "./DeepLink.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Inbox from "./Inbox.ts"
 import * as Journal from "./Journal.ts"
+import * as MenuPage from "./MenuPage.ts"
 import * as MiniApp from "./MiniApp.ts"
 import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
@@ -436,6 +437,18 @@ export const InvalidArguments = make(Command.InvalidArguments, "InvalidArguments
   usage: Schema.String,
   issues: FieldIssues,
   update: ExactUpdate
+})
+
+/**
+ * Codec of `Menu.InvalidMenu`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const InvalidMenu = make(MenuPage.InvalidMenu, "InvalidMenu", {
+  menuName: Schema.String,
+  page: Schema.String,
+  problem: Schema.String
 })
 
 /**

@@ -12,6 +12,7 @@ import {
   ErrorSchema,
   Inbox,
   Journal,
+  Menu,
   MiniApp,
   Messages,
   Payload,
@@ -176,6 +177,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     ErrorSchema.InvalidArguments,
     [new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created })]
   ],
+  [ErrorSchema.InvalidMenu, [new Menu.InvalidMenu({ menuName: "shop", page: "main", problem: "it has 31 rows" })]],
   [ErrorSchema.InvalidPayload, [new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" })]],
   [ErrorSchema.InvalidTimer, [new Timer.InvalidTimer({ timerName: "reminder", problem: "its duration has no end" })]],
   [
