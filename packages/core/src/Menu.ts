@@ -21,7 +21,7 @@ import { pageCodec, type PageSchema, placeOf, Pressed } from "./internal/menu/lo
 import { nonceOf } from "./internal/menu/once.ts"
 import { type Policy, press, pressUnknown } from "./internal/menu/press.ts"
 import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
-import * as Keyboard from "./Keyboard.ts"
+import type * as Keyboard from "./Keyboard.ts"
 import {
   type Block,
   type Button,
@@ -264,7 +264,7 @@ const define = (
  *
  * const Settings = State.make("settings", Schema.Struct({ sound: Schema.Boolean, language: Schema.Literals(["en", "ru"]) }), {
  *   of: "user",
- *   initial: () => ({ sound: true, language: "en" })
+ *   initial: () => ({ sound: true, language: "en" as const })
  * })
  *
  * const settings = Menu.make("settings", () =>
@@ -502,7 +502,7 @@ const choicesOf = <K extends string>(choices: { readonly [Key in K]: string }) =
  * import { Menu, State } from "@colloquy/core"
  * import { Effect, Schema } from "effect"
  *
- * const Language = State.make("language", Schema.Literals(["en", "ru"]), { of: "user", initial: () => "en" })
+ * const Language = State.make("language", Schema.Literals(["en", "ru"]), { of: "user", initial: () => "en" as const })
  *
  * const languages = Menu.make("languages", () =>
  *   Effect.map(Language.get, (chosen) => ({
