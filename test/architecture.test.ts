@@ -5,6 +5,7 @@ const domains = [
   "broadcast",
   "chats",
   "client",
+  "codec",
   "command",
   "control",
   "endpoints",

@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as CompiledSchema from "./CompiledSchema.ts"
 import * as FieldIssue from "./FieldIssue.ts"
 import * as malformed from "./internal/client/malformed.ts"
 import { memberOf, Millis, nullish, openUnion, type Unknown } from "./internal/client/wire.ts"
@@ -392,16 +393,16 @@ export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
 
 type Decode = malformed.Decode<Update>
 
-const decodeAny: Decode = Schema.decodeUnknownResult(Update)
+const decodeAny: Decode = CompiledSchema.decodeJsonResult(Update)
 
-const decoders = new Map<string, Decode>()
+const decoders = new Map<unknown, Decode>()
 
 const decoderOf = (json: unknown): Decode => {
   const type = memberOf("update_type", json)
-  if (typeof type !== "string" || !Object.hasOwn(cases, type)) return decodeAny
   const known = decoders.get(type)
   if (known !== undefined) return known
-  const decoder: Decode = Schema.decodeUnknownResult(cases[type as UpdateType])
+  if (typeof type !== "string" || !Object.hasOwn(cases, type)) return decodeAny
+  const decoder: Decode = CompiledSchema.decodeJsonResult<Update>(cases[type as UpdateType])
   decoders.set(type, decoder)
   return decoder
 }
@@ -475,7 +476,7 @@ export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> =>
   const read = malformed.decode(decoderOf(json), json, parts)
   if (Result.isSuccess(read) && parts.length > 0) partsOf.set(read.success, parts)
   return Result.isSuccess(read)
-    ? Result.succeed(read.success)
+    ? (read as Result.Result<Update, never>)
     : Result.fail(
         new MalformedUpdate({
           problem: FieldIssue.formatSchemaIssue(read.failure.issue),

@@ -1,5 +1,6 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as CompiledSchema from "../../CompiledSchema.ts"
 import { type Declaration, paramKey } from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { stringifyPlain } from "./json.ts"
@@ -80,7 +81,7 @@ const requestSchema = ({ params, query, body }: Declaration<any, any, any>) =>
 
 const make = (declaration: Declaration<any, any, any>): Codec => {
   const schema = requestSchema(declaration)
-  const encodeRequest = Schema.encodeUnknownResult(schema, { onExcessProperty: "error" })
+  const encodeRequest = CompiledSchema.encodeUnknownResult(schema, { onExcessProperty: "error" })
   const params = paramKeys(declaration.path)
   const queryKeys = Object.keys(declaration.query)
   const path = writePath(declaration)
@@ -114,7 +115,7 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
         ? Result.fail(issues)
         : Result.succeed({ path: path(parts), query: query(parts), body: body(parts) })
     },
-    decode: Schema.decodeUnknownResult(declaration.success)
+    decode: CompiledSchema.decodeJsonResult(declaration.success)
   }
 }
 

@@ -1,3 +1,4 @@
+import * as CompiledSchema from "@colloquy/core/CompiledSchema"
 import * as FieldIssue from "@colloquy/core/FieldIssue"
 import type * as Declaration from "@colloquy/core/Declaration"
 import * as Json from "@colloquy/core/Json"
@@ -100,7 +101,7 @@ const longBody = 2 ** 14
 /** Decodes requests by the schemas of a declaration. Unknown fields are ignored, and `null` means that a field is absent. */
 export const make = ({ params, query, body, rules }: Declaration.Declaration<any, any, any>): RequestReader => {
   const schema = Schema.Struct({ ...params, ...query, ...body }) as Schema.Codec<any, any>
-  const decode = Schema.decodeUnknownResult(schema)
+  const decode = CompiledSchema.decodeJsonResult(schema)
   const ofPath = textReaders(params)
   const ofQuery = textReaders(query)
   const ofBody = Object.keys(body)

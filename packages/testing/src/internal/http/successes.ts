@@ -1,8 +1,8 @@
+import * as CompiledSchema from "@colloquy/core/CompiledSchema"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import type * as Endpoints from "@colloquy/core/Endpoints"
 import type { Message } from "@colloquy/core/Message"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { respond, type Response } from "../../EmulatorHttp.ts"
 import { isPlain, writePlain } from "../platform/messageJson.ts"
 
@@ -14,7 +14,7 @@ const send: Endpoints.Name = "Messages.send"
 
 /** Returns the response of an endpoint for a success. */
 export const makeWriter = ({ declaration, endpoint }: Endpoint.Any): WriteSuccess => {
-  const encode = Schema.encodeUnknownResult(declaration.success)
+  const encode = CompiledSchema.encodeUnknownResult(declaration.success)
   const write: WriteSuccess = (success) => respond(200, Result.getOrThrow(encode(success)))
   if (endpoint !== send) return write
   return (success) => {

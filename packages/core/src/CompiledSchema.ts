@@ -1,0 +1,86 @@
+/**
+ * Decoders and encoders that are compiled from a schema to closures, without generated code. They give the results and
+ * errors of `Schema.decodeUnknownResult` and `Schema.encodeUnknownResult` in less time. The client, the webhook and the
+ * emulator use them.
+ *
+ * A closure handles valid values only. For any other value, Effect's own parser makes the result, and so it does for the
+ * parts of a schema that cannot be compiled, such as transformations with effects.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import { compile } from "./internal/codec/compile.ts"
+import { mismatch, type Mode, type Parse } from "./internal/codec/parse.ts"
+
+/**
+ * Decodes or encodes a value. Effect's own parser makes the result if `options` change what is valid.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Run<A> {
+  (value: unknown, options?: SchemaAST.ParseOptions): Result.Result<A, Schema.SchemaError>
+}
+
+// The benchmarks `decode-over-json-parse` and `call-cpu-over-undici` show what the closures save.
+const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, run: Run<A>): Run<A> => {
+  let parse: Parse | undefined
+  return (value, options) => {
+    if (options?.onExcessProperty !== undefined || options?.disableChecks === true) return run(value, options)
+    const parsed = Result.try(() => (parse ??= compile(ast(), mode))(value))
+    return Result.isSuccess(parsed) && parsed.success !== mismatch
+      ? (parsed as Result.Result<A, never>)
+      : run(value, options)
+  }
+}
+
+/**
+ * Creates a decoder of JSON values. The schema is compiled when the decoder is first used.
+ *
+ * It accepts what `JSON.parse` and `Json.parse` return. An object of which the schema knows all keys and changes no value is
+ * not copied, so the output can share objects with the input. The keys of the output have the order of the input.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as CompiledSchema from "@colloquy/core/CompiledSchema"
+ * import { Result, Schema } from "effect"
+ *
+ * const decode = CompiledSchema.decodeJsonResult(Schema.Struct({ name: Schema.String }))
+ * Result.getOrThrow(decode({ name: "Ann", age: 7 })) // => { name: "Ann" }
+ * ```
+ *
+ * @category decoding
+ * @since 0.1.0
+ */
+export const decodeJsonResult = <A>(schema: Schema.Codec<A, unknown>): Run<A> =>
+  withClosures(() => schema.ast, { isJson: true, refusesUnknownKeys: false }, Schema.decodeUnknownResult(schema))
+
+/**
+ * Creates an encoder. The schema is compiled when the encoder is first used. `onExcessProperty: "error"` fails for keys
+ * that the schema does not know. Default: they are left out.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import * as CompiledSchema from "@colloquy/core/CompiledSchema"
+ * import { Result, Schema } from "effect"
+ *
+ * const encode = CompiledSchema.encodeUnknownResult(Schema.Struct({ at: Schema.BigIntFromString }))
+ * Result.getOrThrow(encode({ at: 5n })) // => { at: "5" }
+ * ```
+ *
+ * @category encoding
+ * @since 0.1.0
+ */
+export const encodeUnknownResult = <I>(
+  schema: Schema.Codec<unknown, I>,
+  options: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = {}
+): Run<I> =>
+  withClosures(
+    () => SchemaAST.flip(schema.ast),
+    { isJson: false, refusesUnknownKeys: options.onExcessProperty === "error" },
+    Schema.encodeUnknownResult(schema, options)
+  )
