@@ -74,6 +74,7 @@ export const pauses = Metric.counter("colloquy_limiter_pauses_total", {
 
 /**
  * Keeps the metrics of the rate limiters that are built with this layer. It costs about a microsecond for each call.
+ * `NodeBot.layer` uses this layer.
  *
  * **Example** (Keep the metrics of a rate limiter)
  *

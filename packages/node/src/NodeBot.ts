@@ -7,6 +7,7 @@ import * as BotApi from "@colloquy/core/BotApi"
 import * as BotApiMetrics from "@colloquy/core/BotApiMetrics"
 import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as RateLimiterMetrics from "@colloquy/core/RateLimiterMetrics"
 import * as Settings from "@colloquy/core/Settings"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -133,7 +134,7 @@ export const layerClient = (
 export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError> => {
   const { filename, prefix } = { ...options.inbox }
   return layerClient(options).pipe(
-    Layer.provideMerge(RateLimiter.layerMemory(options.limits)),
+    Layer.provideMerge(Layer.provide(RateLimiter.layerMemory(options.limits), RateLimiterMetrics.layer)),
     Layer.merge(NodeInbox.layerLazy(options.inbox)),
     Layer.merge(Layer.effectDiscard(inboxOwners.register({ token: tokenOf(options), filename, prefix })))
   )

@@ -17,6 +17,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -80,8 +81,13 @@ export interface ServerOptions {
    */
   readonly tls?: { readonly key: string; readonly cert: string } | undefined
   /**
-   * Further routes of the server, such as `PrometheusMetrics.layerHttp()` of Effect, which serves the metrics at `/metrics`.
-   * They get the requests to other paths than those of the webhook. Default: none, so other paths are answered with 404.
+   * The path at which the server answers `GET` with all metrics of the program, in the text format of Prometheus: `/metrics`.
+   * Anyone who can connect to the server can read them. Default: none, so the metrics are not served.
+   */
+  readonly metricsPath?: `/${string}` | undefined
+  /**
+   * Further routes of the server. They get the requests to other paths than those of the webhook and the metrics. Default:
+   * none, so other paths are answered with 404.
    */
   readonly routes?: Layer.Layer<never, never, HttpRouter.HttpRouter> | undefined
   /**
@@ -148,6 +154,11 @@ export const toNodeHandler: Effect.Effect<Handler, never, Webhook.Webhook> = Eff
 const errorCode = (cause: unknown) =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : undefined
 
+const routesOf = ({ metricsPath, routes }: ServerOptions): ServerOptions["routes"] => {
+  if (metricsPath === undefined) return routes
+  return Layer.merge(PrometheusMetrics.layerHttp({ path: metricsPath }), routes ?? Layer.empty)
+}
+
 /**
  * Starts a server for the webhook of the context. See {@link layerServer}.
  *
@@ -157,7 +168,8 @@ const errorCode = (cause: unknown) =>
 export const make = Effect.fnUntraced(function* (
   options: ServerOptions
 ): Effect.fn.Return<NodeWebhook["Service"], WebhookServerError, Webhook.Webhook | Scope.Scope> {
-  const { host, maxIdleConnections = 512, port, routes, stopTimeout = "5 seconds", tls } = options
+  const { host, maxIdleConnections = 512, port, stopTimeout = "5 seconds", tls } = options
+  const routes = routesOf(options)
   const webhook = yield* Webhook.Webhook
   const handleWebhook = yield* toNodeHandler
   const handle = routes === undefined ? handleWebhook : yield* withRoutes(webhook, handleWebhook, routes)
@@ -188,9 +200,8 @@ export const make = Effect.fnUntraced(function* (
  * import { Inbox, Webhook } from "@colloquy/core"
  * import { NodeWebhook } from "@colloquy/node"
  * import { Layer } from "effect"
- * import { PrometheusMetrics } from "effect/observability"
  *
- * const server = NodeWebhook.layerServer({ port: 8080, routes: PrometheusMetrics.layerHttp() }).pipe(
+ * const server = NodeWebhook.layerServer({ port: 8080, metricsPath: "/metrics" }).pipe(
  *   Layer.provide(Webhook.layerReceiver({ url: "https://bot.example/updates" })),
  *   Layer.provide(Inbox.layerMemory())
  * )
@@ -238,6 +249,8 @@ export const layer = (
     Layer.provideMerge(Webhook.layerReceiver(options))
   )
 
+const isPath = (text: string): text is `/${string}` => text.startsWith("/")
+
 const isPort = Schema.makeFilter(
   (text: string) => (/^\d{1,5}$/.test(text) && Number(text) <= 65535) || "must be a port, 0 to 65535"
 )
@@ -247,6 +260,7 @@ const isPort = Schema.makeFilter(
  *
  * - `port`: `BOT_WEBHOOK_PORT`. Default: 8080.
  * - `host`: `BOT_WEBHOOK_HOST`. Default: all addresses of the machine.
+ * - `metricsPath`: `BOT_WEBHOOK_METRICS_PATH`. Default: none, so the metrics are not served.
  *
  * @category settings
  * @since 0.1.0
@@ -257,7 +271,11 @@ export const settings = {
     Config.map(Number),
     Config.withDefault(8080)
   ),
-  host: Config.map(Config.option(Config.NonEmptyString("BOT_WEBHOOK_HOST")), Option.getOrUndefined)
+  host: Config.map(Config.option(Config.NonEmptyString("BOT_WEBHOOK_HOST")), Option.getOrUndefined),
+  metricsPath: Config.schema(
+    Schema.String.pipe(Schema.refine(isPath, { message: "must be a path, such as /metrics" })),
+    "BOT_WEBHOOK_METRICS_PATH"
+  ).pipe(Config.option, Config.map(Option.getOrUndefined))
 }
 
 /**

@@ -13,7 +13,6 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
-import { PrometheusMetrics } from "effect/observability"
 import * as Scope from "effect/Scope"
 import * as http from "node:http"
 import { gzipSync } from "node:zlib"
@@ -237,9 +236,12 @@ describe("The routes of NodeWebhook.layerServer", () => {
     })
   ).pipe(Layer.provide(Layer.succeed(Greeting, "A bot.")))
 
-  const routes = Layer.merge(PrometheusMetrics.layerHttp(), greeting)
-
-  const routed = NodeWebhook.layerServer({ port: 0, host: "127.0.0.1", routes }).pipe(Layer.provideMerge(receiver()))
+  const routed = NodeWebhook.layerServer({
+    port: 0,
+    host: "127.0.0.1",
+    metricsPath: "/metrics",
+    routes: greeting
+  }).pipe(Layer.provideMerge(receiver()))
 
   const get = (address: string) => post(address, { method: "GET", body: null, headers: { "x-svc-bot-api-secret": "" } })
 
@@ -361,8 +363,15 @@ describe("NodeWebhook.layerConfig", () => {
 
   it.live("fails with all missing and malformed settings", () =>
     Effect.gen(function* () {
-      const { message } = yield* Effect.flip(build({ BOT_WEBHOOK_PORT: "65536", BOT_WEBHOOK_SECRET: "not_allowed" }))
-      for (const name of ["BOT_WEBHOOK_URL is missing", "BOT_WEBHOOK_PORT must be a port", "BOT_WEBHOOK_SECRET"]) {
+      const { message } = yield* Effect.flip(
+        build({ BOT_WEBHOOK_PORT: "65536", BOT_WEBHOOK_SECRET: "not_allowed", BOT_WEBHOOK_METRICS_PATH: "metrics" })
+      )
+      for (const name of [
+        "BOT_WEBHOOK_URL is missing",
+        "BOT_WEBHOOK_PORT must be a port",
+        "BOT_WEBHOOK_METRICS_PATH must be a path, such as /metrics",
+        "BOT_WEBHOOK_SECRET"
+      ]) {
         assert.include(message, name)
       }
       assert.notInclude(message, "not_allowed")
