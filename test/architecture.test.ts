@@ -18,6 +18,7 @@ const domains = [
   "people",
   "platform",
   "rateLimiter",
+  "scene",
   "sqlite",
   "state",
   "stores",

@@ -25,6 +25,7 @@ import * as Json from "./Json.ts"
 import * as Messages from "./Messages.ts"
 import * as Payload from "./Payload.ts"
 import * as RateLimiter from "./RateLimiter.ts"
+import * as SceneState from "./SceneState.ts"
 import * as Settings from "./Settings.ts"
 import * as StateValue from "./StateValue.ts"
 import * as Stores from "./StoreError.ts"
@@ -449,6 +450,19 @@ export const InvalidMenu = make(MenuPage.InvalidMenu, "InvalidMenu", {
   menuName: Schema.String,
   page: Schema.String,
   problem: Schema.String
+})
+
+/**
+ * Codec of `Scene.StaleScene`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const StaleScene = make(SceneState.StaleScene, "StaleScene", {
+  sceneName: Schema.String,
+  state: Schema.String,
+  problem: Schema.String,
+  raw: ExactJson
 })
 
 /**

@@ -17,6 +17,7 @@ import {
   Messages,
   Payload,
   RateLimiter,
+  Scene,
   Settings,
   State,
   Timer,
@@ -178,6 +179,10 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     [new Command.InvalidArguments({ command: "add", usage: "/add", issues, update: created })]
   ],
   [ErrorSchema.InvalidMenu, [new Menu.InvalidMenu({ menuName: "shop", page: "main", problem: "it has 31 rows" })]],
+  [
+    ErrorSchema.StaleScene,
+    [new Scene.StaleScene({ sceneName: "ride", state: "waiting", problem: "no", raw: { seq } })]
+  ],
   [ErrorSchema.InvalidPayload, [new Payload.InvalidPayload({ payloadName: "vote", problem: "is too long" })]],
   [ErrorSchema.InvalidTimer, [new Timer.InvalidTimer({ timerName: "reminder", problem: "its duration has no end" })]],
   [

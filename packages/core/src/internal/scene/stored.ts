@@ -1,0 +1,81 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as FieldIssue from "../../FieldIssue.ts"
+import { StaleScene } from "../../SceneState.ts"
+import { InvalidState } from "../../StateValue.ts"
+
+/** What is stored of a scene. */
+export const Stored = Schema.NullOr(
+  Schema.Struct({
+    state: Schema.String,
+    /** The data, encoded. Absent if the state has none. */
+    data: Schema.optionalKey(Schema.Json),
+    /** When the state was entered, in Unix milliseconds. It tells the timer of this time from earlier ones. */
+    since: Schema.Int
+  })
+)
+
+export type Stored = NonNullable<typeof Stored.Type>
+
+export type StateSchema = Schema.ConstraintCodec<unknown, unknown>
+
+interface DataCodec {
+  readonly hasData: boolean
+  readonly encode: (data: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
+  readonly decode: (data: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+}
+
+const codecOf = (schema: StateSchema): DataCodec => {
+  const json = Schema.toCodecJson(schema)
+  return {
+    hasData: schema.ast._tag !== "Void" && schema.ast._tag !== "Undefined",
+    encode: Schema.encodeEffect(json, { errors: "all" }) as DataCodec["encode"],
+    decode: Schema.decodeUnknownEffect(json, { errors: "all" }) as DataCodec["decode"]
+  }
+}
+
+/** A state with its data. */
+export interface Entered {
+  readonly state: string
+  readonly data: unknown
+  readonly since: number
+}
+
+/** Reads and writes the states of a scene. */
+export interface SceneCodec {
+  readonly encode: (entered: Entered) => Effect.Effect<Stored, InvalidState>
+  readonly decode: (stored: Stored) => Effect.Effect<Entered, StaleScene>
+}
+
+export const make = (
+  sceneName: string,
+  schemas: { readonly [state: string]: StateSchema },
+  stateName: string
+): SceneCodec => {
+  const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, codecOf(schema)]))
+  const names = [...codecs.keys()].join(", ")
+  return {
+    encode: ({ data, since, state }) => {
+      const codec = codecs.get(state)
+      const invalid = (problem: string) => new InvalidState({ stateName, problem, value: data })
+      if (codec === undefined)
+        return Effect.fail(invalid(`The scene has no state "${state}". Its states are ${names}.`))
+      if (!codec.hasData) return Effect.succeed({ state, since })
+      return Effect.mapBoth(codec.encode(data), {
+        onSuccess: (data) => ({ state, since, data }),
+        onFailure: ({ issue }) => invalid(`${FieldIssue.formatSchemaIssue(issue)} (state "${state}")`)
+      })
+    },
+    decode: ({ data, since, state }) => {
+      const codec = codecs.get(state)
+      const stale = (problem: string) => new StaleScene({ sceneName, state, problem, raw: data })
+      if (codec === undefined) return Effect.fail(stale("the program has no such state"))
+      if (!codec.hasData) return Effect.succeed({ state, since, data: undefined })
+      if (data === undefined) return Effect.fail(stale("it was stored without data"))
+      return Effect.mapBoth(codec.decode(data), {
+        onSuccess: (data) => ({ state, since, data }),
+        onFailure: ({ issue }) => stale(FieldIssue.formatSchemaIssue(issue))
+      })
+    }
+  }
+}
