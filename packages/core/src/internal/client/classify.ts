@@ -41,19 +41,38 @@ const retryAfterOf = ({ headers }: Received, now: number): Duration.Duration | u
 const optional = <const Key extends string, A>(key: Key, value: A | undefined): { readonly [K in Key]?: A } =>
   (value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
 
+type ErrorClasses = ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>>
+
+interface Classes {
+  readonly all: ErrorClasses
+  readonly matchingBodies: ErrorClasses
+}
+
+const classes = new WeakMap<object, Classes>()
+
+/** The errors of an endpoint, and those of them that the body as a whole can match. */
+const classesOf = ({ declaration }: Declaration.Any): Classes => {
+  const known = classes.get(declaration)
+  if (known !== undefined) return known
+  const all: ErrorClasses = [...declaration.errors, ...common]
+  const found = { all, matchingBodies: all.filter(({ matcher }) => matcher.matches !== undefined) }
+  classes.set(declaration, found)
+  return found
+}
+
 const findError = (
-  { declaration }: Declaration.Any,
+  endpoint: Declaration.Any,
   { status }: Received,
   json: unknown,
   code: string | undefined
-): ApiError.ErrorClass<ApiError.ApiError> | undefined => {
-  const classes: ReadonlyArray<ApiError.ErrorClass<ApiError.ApiError>> = [...declaration.errors, ...common]
+): ErrorClasses[number] | undefined => {
+  const { all, matchingBodies } = classesOf(endpoint)
   return (
-    (code === undefined ? undefined : classes.find(({ matcher }) => matcher.codes.includes(code))) ??
-    classes.find(({ matcher }) => matcher.matches?.(json, status) === true) ??
+    (code === undefined ? undefined : all.find(({ matcher }) => matcher.codes.includes(code))) ??
+    matchingBodies.find(({ matcher }) => matcher.matches!(json, status)) ??
     (ApiError.isSuccess(status)
       ? undefined
-      : classes.find(
+      : all.find(
           ({ matcher }) => matcher.status === status || (code === undefined && matcher.statusWithoutCode === status)
         ))
   )

@@ -88,14 +88,26 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
   const query = writeQuery(queryKeys)
   const body = writeBody(Object.keys(declaration.body))
 
-  const brokenRules = (request: unknown): ReadonlyArray<FieldIssue.FieldIssue> =>
-    isObject(request) ? declaration.rules.map((rule) => rule(request)).filter((issue) => issue !== undefined) : []
+  const brokenRules = (request: unknown): Array<FieldIssue.FieldIssue> => {
+    const issues = new Array<FieldIssue.FieldIssue>()
+    if (!isObject(request)) return issues
+    for (const rule of declaration.rules) {
+      const issue = rule(request)
+      if (issue !== undefined) issues.push(issue)
+    }
+    return issues
+  }
 
-  const addressIssues = (values: Values): ReadonlyArray<FieldIssue.FieldIssue> =>
-    [
-      ...params.map((key) => segmentIssue(key, values[key])),
-      ...queryKeys.map((key) => addressIssue(key, values[key]))
-    ].filter((issue) => issue !== undefined)
+  const addAddressIssues = (issues: Array<FieldIssue.FieldIssue>, values: Values): void => {
+    for (const key of params) {
+      const issue = segmentIssue(key, values[key])
+      if (issue !== undefined) issues.push(issue)
+    }
+    for (const key of queryKeys) {
+      const issue = addressIssue(key, values[key])
+      if (issue !== undefined) issues.push(issue)
+    }
+  }
 
   const encode = (request: unknown): Result.Result<Values, Schema.SchemaError> => {
     const encoded = encodeRequest(request)
@@ -106,14 +118,15 @@ const make = (declaration: Declaration<any, any, any>): Codec => {
   return {
     encode: (request = {}) => {
       const encoded = encode(request)
-      const broken = brokenRules(request)
-      if (Result.isFailure(encoded))
-        return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure.issue), ...broken])
-      const parts = encoded.success
-      const issues = [...broken, ...addressIssues(parts)]
+      const issues = brokenRules(request)
+      if (Result.isFailure(encoded)) {
+        return Result.fail([...FieldIssue.fromSchemaIssue(encoded.failure.issue), ...issues])
+      }
+      const values = encoded.success
+      addAddressIssues(issues, values)
       return issues.length > 0
         ? Result.fail(issues)
-        : Result.succeed({ path: path(parts), query: query(parts), body: body(parts) })
+        : Result.succeed({ path: path(values), query: query(values), body: body(values) })
     },
     decode: CompiledSchema.decodeJsonResult(declaration.success)
   }

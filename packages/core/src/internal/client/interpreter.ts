@@ -1,7 +1,6 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
@@ -11,7 +10,7 @@ import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import type * as Tracer from "effect/Tracer"
+import * as Tracer from "effect/Tracer"
 import * as ApiError from "../../ApiError.ts"
 import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
@@ -94,39 +93,26 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
   }
 
   const send = (
-    endpoint: Declaration.Any,
     request: HttpClientRequest.HttpClientRequest,
     timeout: number,
     confirmPermit: () => boolean
-  ) => {
-    const startedAt = now()
-    return Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
-      Effect.map(text, (text): Received => {
-        const receivedAt = now()
-        onRequest?.(endpoint.endpoint, status, receivedAt - startedAt)
-        platformTime.observeDate(headers["date"], receivedAt)
-        return { status, headers, text }
-      })
-    ).pipe(
-      timeout < Infinity ? Effect.timeout(timeout) : identity,
-      Effect.updateContext((context: Context.Context<never>) =>
+  ): Effect.Effect<Received, unknown> => {
+    const received = Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
+      Effect.map(text, (text): Received => ({ status, headers, text }))
+    )
+    return Effect.updateContext(
+      timeout < Infinity ? Effect.timeout(received, timeout) : received,
+      (context: Context.Context<never>) =>
         Context.add(
           Context.add(context, HttpClient.TracerDisabledWhen, withoutTracing),
           RateLimiter.ConfirmPermit,
           confirmPermit
         )
-      ),
-      Effect.catch((cause): Effect.Effect<never, ApiError.RequestFailed | RateLimiter.PermitExpired> => {
-        const expired = permitExpired(cause)
-        return expired === undefined ? failTransport(endpoint, cause, startedAt) : Effect.fail(expired)
-      })
     )
   }
 
   const read = (endpoint: Declaration.Any, received: Received): Effect.Effect<Accepted, ApiError.ApiError> =>
-    Effect.clockWith((clock) =>
-      Effect.fromResult(classify(endpoint, received, redact.text, clock.currentTimeMillisUnsafe()))
-    )
+    Effect.fromResult(classify(endpoint, received, redact.text, now()))
 
   const execute = <Request, Success, E extends ApiError.Declared>(
     endpoint: Declaration.Named<Request, Success, E>,
@@ -154,60 +140,51 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         return isConfirmed
       }
       // The HTTP request is created after the permit, because many calls can wait for one.
-      const exchange = (span: Tracer.Span) =>
-        Effect.flatMap(
-          send(endpoint, toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit),
-          (received) => {
-            span.attribute("http.response.status_code", received.status)
+      const exchange = (span: Tracer.Span | undefined) => {
+        const startedAt = now()
+        return Effect.matchEffect(send(toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit), {
+          onFailure: (cause): Attempt => {
+            const expired = permitExpired(cause)
+            if (expired === undefined) return failTransport(endpoint, cause, startedAt)
+            return span === undefined ? attempt : Effect.fail(expired)
+          },
+          onSuccess: (received): Attempt => {
+            const receivedAt = now()
+            onRequest?.(endpoint.endpoint, received.status, receivedAt - startedAt)
+            platformTime.observeDate(received.headers["date"], receivedAt)
+            span?.attribute("http.response.status_code", received.status)
             const classified = read(endpoint, received)
             // The duration of a long poll says nothing about the network.
             return waits === undefined ? Effect.andThen(limiter.onResponse(permit!), classified) : classified
           }
-        )
-      const permitted: Attempt = Effect.suspend(() =>
-        confirm("ready") ? Effect.useSpan(endpoint.endpoint, spanOptions, exchange) : attempt
-      )
+        })
+      }
+      const permitted: Attempt = Effect.suspend(() => {
+        if (!confirm("ready")) return attempt
+        // Nobody sees the spans of the native tracer (`npm run bench`, `call-cpu-over-undici`).
+        if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return exchange(undefined)
+        return Effect.catchTag(Effect.useSpan(endpoint.endpoint, spanOptions, exchange), "PermitExpired", () => attempt)
+      })
       // A process that has lost the chat whose update is being handled sends nothing.
       const lease = fiber.getRef(CurrentLease)
       const held = lease === undefined ? permitted : Effect.andThen(lease, permitted)
       // The journal is written after the permit, because a call can wait long for it, and before the lease is checked.
       let begun = held
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
-        limiter.acquire(target, permit)
-      ).pipe(
-        Effect.mapError((error) => withoutPermit(endpoint, error)),
-        Effect.flatMap((granted) => {
-          permit = granted
-          return begun
-        }),
-        Effect.catchTag("PermitExpired", () => attempt)
+        Effect.matchEffect(limiter.acquire(target, permit), {
+          onFailure: (error) => Effect.fail(withoutPermit(endpoint, error)),
+          onSuccess: (granted) => {
+            permit = granted
+            return begun as Effect.Effect<Accepted, ApiError.ApiError>
+          }
+        })
       )
       const onRateLimited = (retryAfter: Duration.Duration | undefined) => limiter.onRateLimited(permit!, retryAfter)
       const decodeResponse = ({ json, received }: Accepted): Response<Success> => {
         const parts: Array<malformed.MalformedPart> = []
         return { received, parts, decoded: malformed.decode(decode, json, parts) as Response<Success>["decoded"] }
       }
-      const exchanged = Effect.suspend(() =>
-        Effect.map(withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause }), decodeResponse)
-      )
-      const journal = idempotent ? undefined : fiber.getRef(CurrentUpdate)?.journal
-      const response =
-        journal === undefined
-          ? exchanged
-          : journal.callEndpoint({
-              endpoint,
-              request,
-              encoded: encoded.success,
-              name: fiber.getRef(CurrentName),
-              execute,
-              platformTime,
-              run: (begin) => {
-                begun = Effect.andThen(begin, held)
-                return exchanged
-              },
-              read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
-            })
-      return Effect.flatMap(response, ({ decoded, parts, received: { status, text } }) => {
+      const finish = ({ decoded, parts, received: { status, text } }: Response<Success>) => {
         if (Result.isSuccess(decoded)) {
           const value = Effect.succeed(decoded.success)
           const success =
@@ -222,7 +199,24 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         }
         const problem = redact.text(FieldIssue.formatSchemaIssue(decoded.failure.issue))
         return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
+      }
+      const attempts = withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause })
+      const journal = idempotent ? undefined : fiber.getRef(CurrentUpdate)?.journal
+      if (journal === undefined) return Effect.flatMap(attempts, (accepted) => finish(decodeResponse(accepted)))
+      const response = journal.callEndpoint({
+        endpoint,
+        request,
+        encoded: encoded.success,
+        name: fiber.getRef(CurrentName),
+        execute,
+        platformTime,
+        run: (begin) => {
+          begun = Effect.andThen(begin, held)
+          return Effect.map(attempts, decodeResponse)
+        },
+        read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
       })
+      return Effect.flatMap(response, finish)
     }) as Effect.Effect<Success, E | ApiError.Common>
 
   return { execute }

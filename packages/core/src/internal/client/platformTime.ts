@@ -12,6 +12,8 @@ export const makePlatformTime = () => {
   let current = -Infinity
   let previous = -Infinity
   let since = -Infinity
+  let lastDate: string | undefined
+  let lastAt = Number.NaN
 
   const rotate = (now: number): void => {
     if (Math.abs(now - since) < windowMillis) return
@@ -30,8 +32,12 @@ export const makePlatformTime = () => {
     observe,
     /** A response with this header `Date` was received at `now`. */
     observeDate: (date: string | undefined, now: number): void => {
-      const at = date === undefined ? Number.NaN : Date.parse(date)
-      if (Number.isFinite(at)) observe(at, now)
+      // The header changes once a second.
+      if (date !== lastDate) {
+        lastDate = date
+        lastAt = date === undefined ? Number.NaN : Date.parse(date)
+      }
+      if (Number.isFinite(lastAt)) observe(lastAt, now)
     },
     /** A time of the platform's clock that is not later than `now`. */
     atLeast: (now: number): number => {

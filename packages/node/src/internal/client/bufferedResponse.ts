@@ -11,6 +11,12 @@ const decoder = new TextDecoder()
 
 const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304
 
+// The names are in lower case. Only a header that was sent several times is a list.
+const toHeaders = (headers: RawHeaders): Headers.Headers => {
+  for (const name in headers) if (typeof headers[name] !== "string") return Headers.fromInput(headers)
+  return Headers.fromRecordUnsafe(headers as Record<string, string>)
+}
+
 /** A response that has been read to its end. */
 export class BufferedResponse extends ClientResponse {
   readonly #url: string
@@ -33,7 +39,7 @@ export class BufferedResponse extends ClientResponse {
   }
 
   override get headers(): Headers.Headers {
-    return Headers.fromInput(this.#headers)
+    return toHeaders(this.#headers)
   }
 
   override get text() {

@@ -8,9 +8,10 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { type Address, makeAddressOf } from "./address.ts"
 import { BufferedResponse } from "./bufferedResponse.ts"
+import { type Deadline, type Deadlines, makeDeadlines } from "../webhook/deadlines.ts"
 import { release } from "../upload/chunkPool.ts"
 
 /**
@@ -78,30 +79,30 @@ class CallTimeout extends Error {
 
 const call = (
   dispatcher: Dispatcher,
-  callTimeout: number,
+  deadlines: Deadlines | undefined,
   request: HttpClientRequest.HttpClientRequest,
-  url: URL,
+  { origin, path }: Address,
   confirmPermit: () => boolean
 ): Received =>
   Effect.callback((resume) => {
-    const handler = readResponse(request, url.href, confirmPermit, (received) => {
-      clearTimeout(timer)
+    let deadline: Deadline | undefined
+    const clear = () => {
+      if (deadline !== undefined) deadlines!.clear(deadline)
+    }
+    const handler = readResponse(request, origin + path, confirmPermit, (received) => {
+      clear()
       resume(received)
     })
-    const timer =
-      callTimeout === 0
-        ? undefined
-        : setTimeout(() => handler.abort(new CallTimeout("The call took longer than callTimeout")), callTimeout)
+    deadline = deadlines?.set(() => handler.abort(new CallTimeout("The call took longer than callTimeout")))
     const { method, headers } = request
     try {
-      const path = url.pathname + url.search
-      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: bodyOf(request) }, handler)
+      dispatcher.dispatch({ origin, path, method, headers, body: bodyOf(request) }, handler)
     } catch (cause) {
-      clearTimeout(timer)
+      clear()
       resume(failed(request, cause))
     }
     return Effect.sync(() => {
-      clearTimeout(timer)
+      clear()
       handler.abort(new Error("The request was interrupted"))
     })
   })
@@ -137,13 +138,15 @@ const withContext = (layerContext: Context.Context<never>) => (client: HttpClien
 /** The HTTP client of Effect on a dispatcher, with a faster path for API calls. */
 export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, callTimeout: number) {
   const undici = yield* Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
+  const addressOf = makeAddressOf()
+  const deadlines = callTimeout === 0 ? undefined : makeDeadlines(callTimeout)
   const general = withContext(yield* Effect.context<never>())(undici)
   return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
     Effect.flatMap((request) =>
       Effect.withFiber((fiber) => {
-        const url = isApiCall(request, fiber) ? HttpClientRequest.toUrl(request) : Option.none()
-        return Option.isSome(url)
-          ? call(dispatcher, callTimeout, request, url.value, fiber.getRef(ConfirmPermit))
+        const address = isApiCall(request, fiber) ? addressOf(request) : undefined
+        return address !== undefined
+          ? call(dispatcher, deadlines, request, address, fiber.getRef(ConfirmPermit))
           : Effect.flatMap(withStreamedBody(request), general.execute)
       })
     ),

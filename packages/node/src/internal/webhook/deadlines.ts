@@ -1,5 +1,5 @@
 /** A deadline, and what to do when it has passed. */
-interface Deadline {
+export interface Deadline {
   readonly at: number
   readonly expire: () => void
 }
