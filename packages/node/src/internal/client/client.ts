@@ -11,7 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { type Address, makeAddressOf } from "./address.ts"
 import { BufferedResponse } from "./bufferedResponse.ts"
-import { type Deadline, type Deadlines, makeDeadlines } from "../webhook/deadlines.ts"
+import { type Deadlines, makeDeadlines } from "../webhook/deadlines.ts"
 import { release } from "../upload/chunkPool.ts"
 
 /**
@@ -85,15 +85,14 @@ const call = (
   confirmPermit: () => boolean
 ): Received =>
   Effect.callback((resume) => {
-    let deadline: Deadline | undefined
-    const clear = () => {
-      if (deadline !== undefined) deadlines!.clear(deadline)
-    }
     const handler = readResponse(request, origin + path, confirmPermit, (received) => {
       clear()
       resume(received)
     })
-    deadline = deadlines?.set(() => handler.abort(new CallTimeout("The call took longer than callTimeout")))
+    const deadline = deadlines?.set(() => handler.abort(new CallTimeout("The call took longer than callTimeout")))
+    const clear = () => {
+      if (deadline !== undefined) deadlines?.clear(deadline)
+    }
     const { method, headers } = request
     try {
       dispatcher.dispatch({ origin, path, method, headers, body: bodyOf(request) }, handler)

@@ -1,5 +1,5 @@
 /** A deadline, and what to do when it has passed. */
-export interface Deadline {
+interface Deadline {
   readonly at: number
   readonly expire: () => void
 }
