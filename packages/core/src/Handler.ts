@@ -216,8 +216,8 @@ export const on: <const Type extends Update.Update["update_type"] | Misspelled, 
   handler: (update: UpdateOf<Type>) => O
 ) => Handler<ReturnError<O>, Effect.Services<O>> = onTypes as never
 
-/** A cause that also has another failure or a defect is a failure of the handler. */
-const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
+/** @internal A cause that also has another failure or a defect is a failure of the handler. */
+export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.length > 0 && cause.reasons.every((reason) => Cause.isFailReason(reason) && isNotHandled(reason.error))
 
 /**

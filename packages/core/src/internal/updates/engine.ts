@@ -9,7 +9,7 @@ import type * as Fiber from "effect/Fiber"
 import type * as Pull from "effect/Pull"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
-import { withMalformedWarning } from "../../Update.ts"
+import { type Update, withMalformedWarning } from "../../Update.ts"
 import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Written } from "./changes.ts"
@@ -19,7 +19,7 @@ import { ClaimedPartition, type OpenChange, type Queued, type Source } from "./p
 import { type Claimed, type Leases, persist } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
-import { acknowledged, type Settlement } from "./settlement.ts"
+import type { Root } from "./settlement.ts"
 import { append, type Conflicts, makeChange, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
@@ -174,15 +174,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const changes: Array<OpenChange> = []
     if (leases.isShared) mark(changes, started)
     if (changes.length === 0) return emitAll(started)
-    fork(commit({ changes, settlements: none, started, wasStopping: isStopping }))
+    fork(commit({ changes, settled: none, started, wasStopping: isStopping }))
   }
 
-  const onApplied = ({ changes, settlements, started, wasStopping }: Write, conflicts: Conflicts): void => {
+  const onApplied = ({ changes, settled, started, wasStopping }: Write, conflicts: Conflicts): void => {
     for (const change of changes) {
       change.partition.commits--
       if (conflicts.has(change)) change.partition.isReleasing = change.release = false
     }
-    for (const settlement of settlements) onSettled(settlement, wasStopping, conflicts)
+    const handled: Array<Update> = []
+    for (const queued of settled) {
+      if (onSettled(queued, wasStopping, conflicts)) handled.push(queued.value)
+    }
+    metrics.handled(handled)
     if (conflicts.size === 0) emitAll(started)
     else {
       emitAll(started.filter(({ change }) => !conflicts.has(change)))
@@ -199,16 +203,16 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     dispatch()
   }
 
-  const onRefused = ({ changes, settlements, started, wasStopping }: Write): void => {
+  const onRefused = ({ changes, settled, started, wasStopping }: Write): void => {
     for (const { partition, release } of changes) {
       partition.commits--
       if (release) partition.isReleasing = false
     }
-    for (const settlement of settlements) onNotSettled(settlement, wasStopping)
+    for (const queued of settled) onNotSettled(queued, wasStopping)
     takeBack(started)
     for (const { partition, release } of changes) {
       // The lease of a partition that cannot be released expires.
-      if (release && settlements.length === 0) endPartition(partition)
+      if (release && settled.length === 0) endPartition(partition)
       else {
         endIfFinished(partition)
         selection.add(partition)
@@ -249,19 +253,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     partition.isReleasing = true
     const change = openChange(partition)
     change.release = true
-    fork(Effect.ignore(commit({ changes: [change], settlements: none, started: none, wasStopping: isStopping })))
+    fork(Effect.ignore(commit({ changes: [change], settled: none, started: none, wasStopping: isStopping })))
   }
 
-  const writtenBy = (queued: Queued, { _tag }: Settlement["outcome"]): Written | undefined => {
-    if (_tag === "retry") return undefined
-    return _tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
+  const writtenBy = (queued: Queued): Written | undefined => {
+    if (queued.outcome === undefined || queued.outcome._tag === "retry") return undefined
+    return queued.outcome._tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
   }
 
-  /** Adds a settlement to the changes. One of several that writes state has a change of its own, which may not apply. */
-  const prepare = (changes: Array<OpenChange>, { outcome, root }: Settlement, isOnly: boolean): void => {
-    const queued = root as Queued
-    const { entry, partition } = queued
-    const written = writtenBy(queued, outcome)
+  /** Adds the outcome of an update to the changes. One of several that writes state has a change of its own, which may not apply. */
+  const prepare = (changes: Array<OpenChange>, queued: Queued, isOnly: boolean): void => {
+    const { entry, outcome, partition } = queued
+    if (outcome === undefined) return
+    const written = writtenBy(queued)
     let { change } = partition
     if (change === undefined || written !== undefined) {
       change = makeChange(partition, written)
@@ -272,7 +276,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
     else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
     else {
-      const failure = dead.failureOf(root as Queued, outcome.cause)
+      const failure = dead.failureOf(queued, outcome.cause)
       change.completed = append(change.completed, { id: entry.id, failure })
     }
     if (outcome._tag !== "retry" || isStopping) partition.open--
@@ -290,6 +294,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     dispatch()
   }
 
+  const retryAfter = (queued: Queued, millis: number): void => {
+    if (millis === 0) return emitAgain(queued)
+    // Until then, another update may be emitted.
+    hasRoom = true
+    inBackground(Effect.sleep(millis), () => emitAgain(queued))
+  }
+
   /** What an update has read was changed meanwhile, so it is handled again. */
   const onConflict = (queued: Queued): void => {
     metrics.conflict(queued.value)
@@ -298,65 +309,67 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     emitAgain(queued)
   }
 
-  const onSettled = ({ outcome, root }: Settlement, wasStopping: boolean, conflicts: Conflicts): void => {
-    const queued = root as Queued
-    if (queued.isLost) return
+  /** Returns whether the update is acknowledged. */
+  const onSettled = (queued: Queued, wasStopping: boolean, conflicts: Conflicts): boolean => {
+    const { change, outcome } = queued
+    if (queued.isLost || outcome === undefined) return false
     close(queued)
-    if (conflicts.has(queued.change)) return onConflict(queued)
-    if (outcome._tag === "ack") metrics.handled(queued.value)
-    if (outcome._tag !== "retry") return queued.end()
-    queued.beginNext()
-    if (wasStopping) return
-    if (outcome.after > 0) {
-      hasRoom = true
-      inBackground(Effect.sleep(outcome.after), () => emitAgain(queued))
-    } else emitAgain(queued)
+    if (conflicts.has(change)) onConflict(queued)
+    else if (outcome._tag !== "retry") {
+      queued.end()
+      return outcome._tag === "ack"
+    } else {
+      queued.beginNext()
+      if (!wasStopping) retryAfter(queued, outcome.after)
+    }
+    return false
   }
 
-  const onNotSettled = ({ outcome, root }: Settlement, wasStopping: boolean): void => {
-    const queued = root as Queued
+  const onNotSettled = (queued: Queued, wasStopping: boolean): void => {
     if (queued.isLost) return
+    if (queued.outcome?._tag !== "retry" || wasStopping) queued.partition.open++
     queued.reopen()
-    if (outcome._tag !== "retry" || wasStopping) queued.partition.open++
   }
 
   /** Settles updates, and begins as many others, in one write. */
-  const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
+  const write = (settled: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
-    const isOnly = settlements.length === 1
-    for (const settlement of settlements) if (!settlement.root.isLost) prepare(changes, settlement, isOnly)
+    const isOnly = settled.length === 1
+    for (const queued of settled) if (!queued.isLost) prepare(changes, queued, isOnly)
     if (changes.length === 0) return Effect.void
     const ending = isOnly ? changes : withoutConflicts(changes)
     for (const change of ending) {
       const { partition } = change
       if (partition.commits === 0 && partition.isFinished(isStopping)) partition.isReleasing = change.release = true
     }
-    let started: ReadonlyArray<Queued> = []
+    let started: ReadonlyArray<Queued> = none
     if (leases.isShared && !isStopping) {
       for (const { partition } of ending) selection.add(partition)
-      const count = Math.min(settlements.length, bufferSize - buffer.length)
-      started = selection.take(count, unsettled - settlements.length - reported)
+      const count = Math.min(settled.length, bufferSize - buffer.length)
+      started = selection.take(count, unsettled - settled.length - reported)
       unsettled += started.length
       mark(changes, started)
     }
-    return commit({ changes, settlements, started, wasStopping })
+    return commit({ changes, settled, started, wasStopping })
   }
 
-  const settle = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
-    if (settlements.every(({ outcome, root }) => outcome._tag !== "reject" || root.isLost)) return write(settlements)
+  const settle = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
+    // Every root of this origin was emitted by it.
+    const settled = roots as ReadonlyArray<Queued>
+    if (settled.every(({ outcome }) => outcome?._tag !== "reject")) return write(settled)
     const announced = Effect.forEach(
-      settlements,
-      ({ outcome, root }) =>
-        outcome._tag === "reject" && !root.isLost ? dead.announce(root as Queued, outcome.cause) : Effect.void,
+      settled,
+      (queued) =>
+        queued.outcome?._tag === "reject" && !queued.isLost ? dead.announce(queued, queued.outcome.cause) : Effect.void,
       { discard: true, concurrency: "unbounded" }
     )
     const onInterrupt = Effect.sync(() => {
-      for (const { root } of settlements) (root as Queued).isSettled = false
+      for (const queued of settled) queued.outcome = undefined
     })
     return Effect.andThen(
       Effect.onInterrupt(announced, () => onInterrupt),
-      Effect.suspend(() => write(settlements))
+      Effect.suspend(() => write(settled))
     )
   }
 
@@ -383,8 +396,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     buffer = []
     for (const fiber of background) fiber.interruptUnsafe()
     for (const partition of partitions.slice()) {
-      partition.open -= partition.retried.length
-      partition.retried.length = 0
+      partition.dropRetried()
       endIfFinished(partition)
     }
     return options.stopSource
@@ -394,7 +406,6 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const source: Source = {
     settle,
     lose,
-    acknowledge: (queued) => write([{ root: queued, outcome: acknowledged }]),
     stop,
     metrics,
     leases,

@@ -10,7 +10,7 @@ import type { Delivery } from "../../Delivery.ts"
 import * as Handler from "../../Handler.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
-import { Derived, type Root } from "./settlement.ts"
+import { acknowledged, Derived, type Root, settleAll } from "./settlement.ts"
 
 export interface Options {
   readonly concurrency: number
@@ -53,13 +53,11 @@ export const runForEach = <A, E, R, E2, R2>(
     Effect.gen(function* () {
       const { shutdownTimeout } = options
       const pull = yield* Stream.toPull(self)
-      const workers = yield* pool.make<A, boolean, Exclude<E2, Handler.NotHandled>, R2>({
+      const workers = yield* pool.make<A, unknown, E2 | Handler.NotHandled, R2>({
         ...options,
-        handle: (value) => Handler.run(handler, value),
-        onHandled: (delivery, isHandled) => {
-          if (!isHandled) for (const { origin, value } of delivery.roots) origin.metrics.unhandled(value)
-          return delivery.acknowledge()
-        }
+        handle: (value) => Effect.suspend(() => handler(value) ?? Handler.notHandled),
+        isDeclined: Handler.isNotHandledCause,
+        onHandled: (deliveries) => settleAll(deliveries, acknowledged)
       })
       const consumed = Pull.catchDone(feed(pull, workers), () => workers.whenIdle)
       yield* Effect.onExit(consumed, (exit) => {
@@ -100,8 +98,8 @@ export const mapEffect = <A, E, R, B, E2, R2>(
       const workers = yield* pool.make<A, B, E2, R2>({
         ...options,
         handle: (value) => Effect.suspend(() => f(value)),
-        onHandled: (delivery, value) => {
-          results.push(new Derived(delivery, value))
+        onResult: (delivery, result) => void results.push(new Derived(delivery, result)),
+        onHandled: () => {
           const waiter = onResult
           onResult = undefined
           resume(waiter)

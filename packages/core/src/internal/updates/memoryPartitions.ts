@@ -51,7 +51,9 @@ const queuedIndexOf = (partition: MemoryPartition, id: string): number => {
 
 const isQueued = (partition: MemoryPartition, id: string): boolean => queuedIndexOf(partition, id) !== -1
 
-const firstQueued = ({ entries, first }: MemoryPartition, limit: number): Array<MemoryEntry> => {
+const firstQueued = ({ entries, first }: MemoryPartition, limit: number): ReadonlyArray<MemoryEntry> => {
+  const candidates = entries.slice(first, first + limit)
+  if (candidates.every(({ isCompleted }) => !isCompleted)) return candidates
   const queued: Array<MemoryEntry> = []
   for (let index = first; index < entries.length && queued.length < limit; index++) {
     const entry = entries[index]!

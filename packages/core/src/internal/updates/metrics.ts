@@ -38,6 +38,28 @@ const oldestAge = Metric.gauge("colloquy_inbox_oldest_age_seconds", {
 })
 const deadLetters = Metric.gauge("colloquy_inbox_dead_letters", { description: "Dead letters in the inbox" })
 
+/** Counts updates by type. Updates that arrive together mostly have the same type, so few metrics are looked up. */
+const countByType = <A>(
+  metric: (update_type: string) => Metric.Metric<number, unknown>,
+  typeOf: (value: A) => string,
+  context: Context.Context<never>
+): ((values: ReadonlyArray<A>) => void) => {
+  return (values) => {
+    let count = 0
+    let type = ""
+    for (const value of values) {
+      const next = typeOf(value)
+      if (next !== type && count > 0) {
+        metric(type).updateUnsafe(count, context)
+        count = 0
+      }
+      type = next
+      count++
+    }
+    if (count > 0) metric(type).updateUnsafe(count, context)
+  }
+}
+
 interface Received {
   readonly decoded: Result.Result<Update, unknown>
 }
@@ -47,9 +69,10 @@ const typeOf = ({ decoded }: Received): string =>
 
 export const makeInboxMetrics = (program: Context.Context<never>) => {
   const context = metricContext(program)
+  const countReceived = countByType(received, typeOf, context)
   return {
     received: (updates: ReadonlyArray<Received>, added: number): void => {
-      for (const update of updates) received(typeOf(update)).updateUnsafe(1, context)
+      countReceived(updates)
       if (added < updates.length) duplicate.updateUnsafe(updates.length - added, context)
     },
     stats: (stats: Stats, now: number): void => {
@@ -83,7 +106,7 @@ const duration = byType((attributes) =>
 export const makeHandlerMetrics = (program: Context.Context<never>) => {
   const context = metricContext(program)
   return {
-    handled: ({ update_type }: Update): void => handled(update_type).updateUnsafe(1, context),
+    handled: countByType(handled, ({ update_type }: Update) => update_type, context),
     duration: ({ update_type }: Update, millis: number): void =>
       duration(update_type).updateUnsafe(millis / 1000, context),
     unsettled: ({ update_type }: Update): void => unsettled(update_type).updateUnsafe(1, context),

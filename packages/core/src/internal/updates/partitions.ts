@@ -1,10 +1,8 @@
 import type * as Clock from "effect/Clock"
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
-import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
@@ -14,7 +12,7 @@ import type { Written } from "./changes.ts"
 import type { AnswerLog } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
 import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
-import { type Origin, type Outcome, type Root, type Settlement, Settleable } from "./settlement.ts"
+import { type Origin, type Outcome, type Root, Settleable } from "./settlement.ts"
 
 /** A change that is being prepared. */
 export interface OpenChange extends Change {
@@ -29,12 +27,12 @@ export interface OpenChange extends Change {
 export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
   readonly lose: (partition: ClaimedPartition) => void
-  /** Writes the acknowledgement of an update that was marked as settled. */
-  readonly acknowledge: (queued: Queued) => Effect.Effect<void, StoreError>
   readonly leases: Leases
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
   readonly openJournal: (queued: Queued) => Journal
 }
+
+const none: ReadonlyArray<never> = []
 
 /** A delivery of an update of the inbox. */
 export class Queued extends Settleable<Update> implements Root {
@@ -48,13 +46,14 @@ export class Queued extends Settleable<Update> implements Root {
   /** Whether the store knows that an attempt has begun. */
   isMarked: boolean
   isEmitted = false
-  isSettled = false
+  outcome: Outcome | undefined = undefined
   /** When it was emitted, in Unix milliseconds. Negative before that. */
   emittedAt = -1
   isReported = false
   onLost: (() => void) | undefined = undefined
-  /** Its index in the emitted updates of the partition. */
-  index = 0
+  /** Its neighbours in the list of the emitted updates of the partition. */
+  before: Queued | undefined = undefined
+  after: Queued | undefined = undefined
   /** Its index in all updates of the partition. */
   readonly position: number
   /** The last change that settles it, or that marks it as begun. */
@@ -75,10 +74,6 @@ export class Queued extends Settleable<Update> implements Root {
     const { decoded } = entry.update
     this.value = Result.isSuccess(decoded) ? decoded.success : (undefined as never)
     this.handling = partition.handlingOf(this.value)
-  }
-
-  override acknowledge(): Effect.Effect<void, StoreError> {
-    return this.close() ? this.partition.source.acknowledge(this) : Effect.void
   }
 
   get answers(): AnswerLog {
@@ -159,7 +154,7 @@ export class Queued extends Settleable<Update> implements Root {
 
   /** The update could not be settled. */
   reopen(): void {
-    this.isSettled = false
+    this.outcome = undefined
     this.#current?.reopen()
   }
 
@@ -170,14 +165,10 @@ export class Queued extends Settleable<Update> implements Root {
     this.#current?.close()
   }
 
-  /** Marks the delivery as settled. Returns `false` if it was settled before, or is lost. */
-  close(): boolean {
-    if (this.isSettled || !this.isEmitted || this.isLost) return false
-    return (this.isSettled = true)
-  }
-
-  take(outcome: Outcome): ReadonlyArray<Settlement> {
-    return this.close() ? [{ root: this, outcome }] : []
+  take(outcome: Outcome): ReadonlyArray<Queued> {
+    if (this.outcome !== undefined || !this.isEmitted || this.isLost) return none
+    this.outcome = outcome
+    return this.roots
   }
 }
 
@@ -192,10 +183,10 @@ export class ClaimedPartition implements Holder {
   #handling: Handling | undefined
   /** Index of the next update that was not emitted. */
   #next = 0
-  /** Updates that are to be emitted again, in order. */
-  readonly retried: Array<Queued> = []
-  /** Updates that are emitted and not settled. */
-  readonly emitted: Array<Queued> = []
+  /** Updates that are to be emitted again, in order. The array is replaced, because most partitions need none. */
+  #retried: ReadonlyArray<Queued> = none
+  /** The last of the updates that are emitted and not settled. They are a list, because an array costs more than it contains. */
+  #emitted: Queued | undefined = undefined
   /** Number of updates that are emitted, or wait until they are emitted again. */
   open = 0
   /** Number of running commits. */
@@ -227,22 +218,37 @@ export class ClaimedPartition implements Holder {
   /** Whether an update may be emitted now. One at a time, an update waits until the one before is acknowledged. */
   get isReady(): boolean {
     if (this.held.isLost || this.isReleasing || (this.commits > 0 && this.#perChat === 1)) return false
-    if (this.retried.length > 0) return this.#perChat > 1 || this.open <= this.retried.length
+    if (this.#retried !== none) return this.#perChat > 1 || this.open <= this.#retried.length
     return this.#next < this.updates.length && this.open < this.#perChat
   }
 
   /** Whether the next update was being handled when a process died. */
   get isSuspect(): boolean {
-    const next = this.retried[0]?.entry ?? this.updates[this.#next]
+    const next = this.#retried[0]?.entry ?? this.updates[this.#next]
     return next !== undefined && next.crashes > 0
   }
 
+  /** Updates that are emitted and not settled. */
+  get emitted(): ReadonlyArray<Queued> {
+    const emitted: Array<Queued> = []
+    for (let queued = this.#emitted; queued !== undefined; queued = queued.before) emitted.push(queued)
+    return emitted
+  }
+
   emit(): Queued {
-    const queued = this.retried.shift() ?? this.#emitNext()
+    const queued = this.#retried === none ? this.#emitNext() : this.#emitAgain()
     queued.isEmitted = true
-    queued.isSettled = false
-    queued.index = this.emitted.push(queued) - 1
+    queued.outcome = undefined
+    queued.before = this.#emitted
+    if (this.#emitted !== undefined) this.#emitted.after = queued
+    this.#emitted = queued
     return queued
+  }
+
+  #emitAgain(): Queued {
+    const [first, ...others] = this.#retried
+    this.#retried = others.length === 0 ? none : others
+    return first!
   }
 
   #emitNext(): Queued {
@@ -253,17 +259,23 @@ export class ClaimedPartition implements Holder {
 
   /** Puts an update back that is to be emitted again. */
   putBack(queued: Queued): void {
-    const later = this.retried.findIndex(({ position }) => position > queued.position)
-    this.retried.splice(later === -1 ? this.retried.length : later, 0, queued)
+    this.#retried = [...this.#retried, queued].sort((a, b) => a.position - b.position)
+  }
+
+  /** Forgets the updates that are to be emitted again. */
+  dropRetried(): void {
+    this.open -= this.#retried.length
+    this.#retried = none
   }
 
   /** An update is not emitted any more. */
   settled(queued: Queued): void {
+    const { after, before } = queued
     queued.isEmitted = false
-    const last = this.emitted.pop()!
-    if (last === queued) return
-    this.emitted[queued.index] = last
-    last.index = queued.index
+    queued.before = queued.after = undefined
+    if (before !== undefined) before.after = after
+    if (after !== undefined) after.before = before
+    else this.#emitted = before
   }
 
   // With one update at a time, all updates of the partition that have the same chat share their context.

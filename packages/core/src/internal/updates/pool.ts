@@ -19,8 +19,12 @@ import { type Origin, type Root, settleable, type Settleable } from "./settlemen
 export interface Options<A, B, E, R> {
   /** Handles the value of a delivery. */
   readonly handle: (value: A) => Effect.Effect<B, E, R>
-  /** Settles or passes on the delivery. It is neither timed out nor interrupted, and repeated until the store accepts it. */
-  readonly onHandled: (delivery: Settleable<A>, result: B) => Effect.Effect<void, StoreError>
+  /** Whether a failure means that the delivery is not to be handled, so that it counts as handled. Default: never. */
+  readonly isDeclined?: ((cause: Cause.Cause<E>) => boolean) | undefined
+  /** Called with each result. Default: results are ignored. */
+  readonly onResult?: ((delivery: Settleable<A>, result: B) => void) | undefined
+  /** Settles or passes on the deliveries that were handled in one turn. It is neither timed out nor interrupted. */
+  readonly onHandled: (deliveries: ReadonlyArray<Settleable<A>>) => Effect.Effect<void, StoreError>
   readonly concurrency: number
   readonly timeout: Duration.Duration
   readonly retry: Retry
@@ -35,8 +39,6 @@ interface Worker<A> {
   startedAt: number
   isTimedOut: boolean
   isLost: boolean
-  /** Whether the value was handled, so that the fiber is not interrupted any more. */
-  isHandled: boolean
   fiber: Fiber.Fiber<unknown, unknown> | undefined
 }
 
@@ -51,7 +53,7 @@ const immediateInterruptionTimeout = "100 millis"
  * every update: a handler that does not suspend costs one fiber and no timer (benchmark `pipeline`).
  */
 export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A, B, E, R>) {
-  const { concurrency, handle, onHandled, retry } = options
+  const { concurrency, handle, isDeclined, onHandled, onResult, retry } = options
   const context = yield* Effect.context<R>()
   const clock = yield* Clock.Clock
   const fork = Effect.runForkWith(context)
@@ -71,28 +73,50 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const idle = Latch.makeUnsafe(true)
   let onFree: (() => void) | undefined
   let lastOrigin: Origin | undefined
+  /** The deliveries that were handled in this turn. */
+  let handled: Array<Settleable<A>> = []
+  /** The time of the last start or end of a handler in this turn. */
+  let now = 0
   let active = 0
   let isDispatching = false
   let isStopping = false
   let isInterrupting = false
 
-  const end = (): void => {
-    if (--active === 0) idle.openUnsafe()
+  const end = (count: number): void => {
+    active -= count
+    if (active === 0) idle.openUnsafe()
     if (queue.length > 0) return dispatch()
+    if (active >= concurrency) return
     const waiter = onFree
     onFree = undefined
     waiter?.()
   }
 
-  /** Ends a worker when its delivery is settled. */
+  /** Ends a worker when its delivery is settled after a failure. */
   const endAfter = (effect: Effect.Effect<void>): void => {
     const fiber = fork(effect)
-    if (fiber.pollUnsafe() !== undefined) return end()
+    if (fiber.pollUnsafe() !== undefined) return end(1)
     settling.add(fiber)
     fiber.addObserver(() => {
       settling.delete(fiber)
-      end()
+      end(1)
     })
+  }
+
+  /** Deliveries that the store refuses to settle together are settled one by one, because one of them may be the cause. */
+  const settleEach = (deliveries: ReadonlyArray<Settleable<A>>): Effect.Effect<void> =>
+    Effect.forEach(deliveries, (delivery) => persist(delivery.ack), { discard: true, concurrency: "unbounded" })
+
+  /** Settles what was handled in this turn in one write, because a write for each update would cost more than its handler. */
+  const flush = (): void => {
+    if (handled.length === 0) return
+    const deliveries = handled
+    handled = []
+    const settled = onHandled(deliveries)
+    if (settled === Effect.void) return end(deliveries.length)
+    const fiber = fork(Effect.catch(settled, () => settleEach(deliveries)))
+    if (fiber.pollUnsafe() !== undefined) end(deliveries.length)
+    else fiber.addObserver(() => end(deliveries.length))
   }
 
   const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
@@ -115,37 +139,39 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
-  const onExit = (worker: Worker<A>, exit: Exit.Exit<unknown, unknown>): void => {
+  const onHandledOne = (delivery: Settleable<A>, roots: ReadonlyArray<Root>, startedAt: number): void => {
+    now = clock.currentTimeMillisUnsafe()
+    for (const { origin, value } of roots) origin.metrics.duration(value, now - startedAt)
+    handled.push(delivery)
+    if (!isDispatching) flush()
+  }
+
+  const onExit = (worker: Worker<A>, exit: Exit.Exit<B, E>): void => {
+    const { delivery, isLost, roots, startedAt } = worker
     worker.fiber = undefined
-    for (const root of worker.roots) root.onLost = undefined
-    if (Exit.isSuccess(exit) || worker.isLost) return end()
-    if (worker.isHandled) return endAfter(persist(worker.delivery.ack))
-    if (isInterrupting) return endAfter(persist(worker.delivery.retry()))
-    for (const { origin, value } of worker.roots) origin.metrics.failed(value)
+    for (const root of roots) root.onLost = undefined
+    if (isLost) return end(1)
+    if (Exit.isSuccess(exit)) {
+      onResult?.(delivery, exit.value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    if (isInterrupting) return endAfter(persist(delivery.retry()))
+    if (isDeclined?.(exit.cause) === true) {
+      for (const { origin, value } of roots) origin.metrics.unhandled(value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    for (const { origin, value } of roots) origin.metrics.failed(value)
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
-  const handled = (worker: Worker<A>): Effect.Effect<void, E | StoreError, R> => {
-    const { delivery, roots } = worker
+  const prepared = ({ value }: Settleable<A>, roots: ReadonlyArray<Root>): Effect.Effect<B, E, R> => {
     const [root] = roots
-    const handled = handle(delivery.value)
-    const spanned =
-      isTraced && root !== undefined
-        ? Effect.withSpan(handled, "Updates.handle", { attributes: annotationsOf(root.value) })
-        : handled
-    return Effect.flatMap(spanned, (result) => {
-      running.delete(worker)
-      worker.isHandled = true
-      const millis = clock.currentTimeMillisUnsafe() - worker.startedAt
-      for (const { origin, value } of roots) origin.metrics.duration(value, millis)
-      return onHandled(delivery, result)
-    })
-  }
-
-  const prepared = (worker: Worker<A>): Effect.Effect<void, E | StoreError, R> => {
-    let effect = handled(worker)
-    for (const { handling, isDoubtful } of worker.roots) {
-      if (isDoubtful && handling.lease !== undefined) effect = Effect.andThen(handling.lease, effect)
+    let effect = handle(value)
+    if (isTraced && root !== undefined) {
+      effect = Effect.withSpan(effect, "Updates.handle", { attributes: annotationsOf(root.value) })
+    }
+    for (const { handling, isDoubtful } of roots) {
+      if (handling.lease !== undefined && isDoubtful) effect = Effect.andThen(handling.lease, effect)
     }
     return effect
   }
@@ -156,28 +182,25 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   }
 
   const start = (delivery: Settleable<A>): void => {
-    const { roots } = delivery
+    const { attempt, roots } = delivery
     if (roots.some(({ isLost }) => isLost)) return
-    const worker: Worker<A> = {
-      delivery,
-      roots,
-      startedAt: clock.currentTimeMillisUnsafe(),
-      isTimedOut: false,
-      isLost: false,
-      isHandled: false,
-      fiber: undefined
-    }
     for (const { origin } of roots) if (origin !== lastOrigin) origins.add((lastOrigin = origin))
     if (active++ === 0) idle.closeUnsafe()
-    const fiber = Effect.runForkWith(contextOf(context, roots, delivery.attempt))(prepared(worker))
+    const startedAt = now
+    const fiber = Effect.runForkWith(contextOf(context, roots, attempt))(prepared(delivery, roots))
     const exit = fiber.pollUnsafe()
+    if (exit !== undefined && Exit.isSuccess(exit)) {
+      onResult?.(delivery, exit.value)
+      return onHandledOne(delivery, roots, startedAt)
+    }
+    const worker: Worker<A> = { delivery, roots, startedAt, isTimedOut: false, isLost: false, fiber: undefined }
     if (exit !== undefined) return onExit(worker, exit)
     worker.fiber = fiber
-    if (!worker.isHandled) running.add(worker)
+    running.add(worker)
     for (const root of roots) {
       root.onLost = () => {
         worker.isLost = true
-        if (!worker.isHandled) interrupt(worker)
+        interrupt(worker)
       }
     }
     fiber.addObserver((exit) => {
@@ -190,7 +213,11 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const dispatch = (): void => {
     if (isDispatching) return
     isDispatching = true
-    while (queue.length > 0 && active < concurrency && !isStopping) start(settleable(queue.shift()!))
+    now = clock.currentTimeMillisUnsafe()
+    do {
+      while (queue.length > 0 && active < concurrency && !isStopping) start(settleable(queue.shift()!))
+      flush()
+    } while (queue.length > 0 && active < concurrency && !isStopping)
     isDispatching = false
   }
 

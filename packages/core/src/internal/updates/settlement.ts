@@ -16,16 +16,10 @@ export type Outcome =
 
 export const acknowledged: Outcome = { _tag: "ack" }
 
-/** An update of the inbox that is to be settled. */
-export interface Settlement {
-  readonly root: Root
-  readonly outcome: Outcome
-}
-
 /** The consumer that emitted a delivery. */
 export interface Origin {
-  /** Settles updates of this origin in one write. */
-  readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<void, StoreError>
+  /** Settles updates of this origin that have an outcome, in one write. */
+  readonly settle: (roots: ReadonlyArray<Root>) => Effect.Effect<void, StoreError>
   /** Emits no more deliveries, accepts no more updates, and releases what has not been emitted. */
   readonly stop: Effect.Effect<void>
   readonly metrics: HandlerMetrics
@@ -33,6 +27,8 @@ export interface Origin {
 
 /** A delivery of an update of the inbox. All other deliveries are made of these. */
 export interface Root extends Settleable<Update> {
+  /** How it is settled. `undefined` until then. */
+  readonly outcome: Outcome | undefined
   /** The attempt that is running or comes next. */
   readonly current: HandledUpdate
   readonly origin: Origin
@@ -47,7 +43,7 @@ export interface Root extends Settleable<Update> {
   onLost: (() => void) | undefined
 }
 
-const none: ReadonlyArray<Settlement> = []
+const none: ReadonlyArray<Root> = []
 
 const variance: Variance<never> = { _Services: () => undefined as never }
 
@@ -58,17 +54,12 @@ export abstract class Settleable<out A> implements Delivery<A> {
   abstract readonly attempt: number
   /** The updates that it consists of. */
   abstract readonly roots: ReadonlyArray<Root>
-  /** Marks the delivery as settled, and returns what is to be written. Empty if it was settled before. */
-  abstract take(outcome: Outcome): ReadonlyArray<Settlement>
-
-  /** Marks the delivery as settled, and returns the effect that writes its acknowledgement. */
-  acknowledge(): Effect.Effect<void, StoreError> {
-    return write(this.take(acknowledged))
-  }
+  /** Marks the delivery as settled, and returns the updates that are to be written. Empty if it was settled before. */
+  abstract take(outcome: Outcome): ReadonlyArray<Root>
 
   // Getters, because callers may destructure a delivery.
   get ack(): Effect.Effect<void, StoreError> {
-    return Effect.suspend(() => this.acknowledge())
+    return Effect.suspend(() => write(this.take(acknowledged)))
   }
 
   get retry() {
@@ -84,13 +75,13 @@ export abstract class Settleable<out A> implements Delivery<A> {
 
 export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => delivery as unknown as Settleable<A>
 
-/** Writes settlements: one write for each origin. */
-const write = (settlements: ReadonlyArray<Settlement>): Effect.Effect<void, StoreError> => {
-  const [first] = settlements
+/** Writes the outcomes of updates: one write for each origin. */
+const write = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
+  const [first] = roots
   if (first === undefined) return Effect.void
-  const { origin } = first.root
-  if (settlements.every(({ root }) => root.origin === origin)) return origin.settle(settlements)
-  const byOrigin = Map.groupBy(settlements, ({ root }) => root.origin)
+  const { origin } = first
+  if (roots.every((root) => root.origin === origin)) return origin.settle(roots)
+  const byOrigin = Map.groupBy(roots, ({ origin }) => origin)
   return Effect.forEach(byOrigin, ([origin, group]) => origin.settle(group), {
     discard: true,
     concurrency: "unbounded"
@@ -102,7 +93,11 @@ export const settleAll = (
   deliveries: ReadonlyArray<Delivery<unknown>>,
   outcome: Outcome
 ): Effect.Effect<void, StoreError> =>
-  Effect.suspend(() => write(deliveries.flatMap((delivery) => settleable(delivery).take(outcome))))
+  Effect.suspend(() => {
+    const roots: Array<Root> = []
+    for (const delivery of deliveries) for (const root of settleable(delivery).take(outcome)) roots.push(root)
+    return write(roots)
+  })
 
 /** What a pipeline made of a delivery. */
 export class Derived<out A> extends Settleable<A> {
@@ -123,7 +118,7 @@ export class Derived<out A> extends Settleable<A> {
     return this.#of.roots
   }
 
-  take(outcome: Outcome): ReadonlyArray<Settlement> {
+  take(outcome: Outcome): ReadonlyArray<Root> {
     return this.#of.take(outcome)
   }
 }
@@ -148,7 +143,7 @@ export class Group<out A> extends Settleable<ReadonlyArray<A>> {
     return this.#parts.flatMap(({ roots }) => roots)
   }
 
-  take(outcome: Outcome): ReadonlyArray<Settlement> {
+  take(outcome: Outcome): ReadonlyArray<Root> {
     return this.#parts.flatMap((part) => part.take(outcome))
   }
 }
@@ -162,10 +157,10 @@ const worse = (a: Outcome, b: Outcome): Outcome => {
 
 class Branch<out A> extends Settleable<A> {
   readonly #of: Settleable<A>
-  readonly #settled: (outcome: Outcome) => ReadonlyArray<Settlement>
+  readonly #settled: (outcome: Outcome) => ReadonlyArray<Root>
   #isSettled = false
 
-  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<Settlement>) {
+  constructor(of: Settleable<A>, settled: (outcome: Outcome) => ReadonlyArray<Root>) {
     super()
     this.#of = of
     this.#settled = settled
@@ -183,7 +178,7 @@ class Branch<out A> extends Settleable<A> {
     return this.#of.roots
   }
 
-  take(outcome: Outcome): ReadonlyArray<Settlement> {
+  take(outcome: Outcome): ReadonlyArray<Root> {
     if (this.#isSettled) return none
     this.#isSettled = true
     return this.#settled(outcome)
@@ -195,7 +190,7 @@ export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray
   const of = settleable(delivery)
   let left = count
   let worst: Outcome = acknowledged
-  const settled = (outcome: Outcome): ReadonlyArray<Settlement> => {
+  const settled = (outcome: Outcome): ReadonlyArray<Root> => {
     worst = worse(worst, outcome)
     return --left === 0 ? of.take(worst) : none
   }

@@ -1,6 +1,5 @@
 import type { Written } from "./changes.ts"
 import type { ClaimedPartition, OpenChange, Queued } from "./partitions.ts"
-import type { Settlement } from "./settlement.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -10,7 +9,8 @@ export type Conflicts = ReadonlySet<unknown>
 /** What is written together. */
 export interface Write {
   readonly changes: ReadonlyArray<OpenChange>
-  readonly settlements: ReadonlyArray<Settlement>
+  /** Updates that are settled. */
+  readonly settled: ReadonlyArray<Queued>
   /** Updates that are emitted afterwards. */
   readonly started: ReadonlyArray<Queued>
   /** Whether the consumer was stopping when the write was prepared. */
