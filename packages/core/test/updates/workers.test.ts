@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, QueuedUpdate, RateLimiter, StoreError, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
-import { chatOf, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
+import { chatOf, inboxOver, inTime, source, started, timeOf, within } from "../support/deliveries.ts"
 
 const noRetry = { retry: Schedule.recurs(0) }
 
@@ -79,6 +79,61 @@ describe("workers", () => {
           within(Inbox.layer({ partitionKey: timeOf }), source([1, 2, 3, 4, 5, 6].map((time) => started(1, time))))
         )
       )
+  )
+})
+
+describe("workers.acknowledge", () => {
+  const chats = [1, 2, 3, 4]
+
+  it.effect("acknowledges the handlers that end in one turn in one write", () =>
+    Effect.gen(function* () {
+      const written: Array<number> = []
+      const modified = inboxOver((store) => ({
+        commit: (commits) =>
+          Effect.suspend(() => {
+            written.push(commits.length)
+            return store.commit(commits)
+          })
+      }))
+      const handle = (update: Update.Update) => (chatOf(update) === 4 ? Effect.sleep("1 second") : Effect.void)
+      yield* inTime(Updates.run(handle)).pipe(
+        Effect.provide(Layer.provideMerge(source(chats.map((chat) => started(chat, chat))), modified))
+      )
+      assert.deepStrictEqual(written, [3, 1])
+    })
+  )
+
+  it.effect("acknowledges each of them by itself if the store refuses to write all of them", () =>
+    Effect.gen(function* () {
+      const refused = new StoreError.StoreError({
+        store: "inbox",
+        operation: "commit",
+        reason: "other",
+        isRetryable: false
+      })
+      let isRefused = true
+      const modified = inboxOver((store) => ({
+        commit: (commits) =>
+          Effect.suspend(() =>
+            isRefused && commits.some(({ partitionKey }) => partitionKey === "2")
+              ? Effect.fail(refused)
+              : store.commit(commits)
+          )
+      }))
+      const handled: Array<number> = []
+      const handle = (update: Update.Update) => Effect.sync(() => void handled.push(chatOf(update)))
+      yield* Effect.gen(function* () {
+        const { stats } = yield* Inbox.Inbox
+        const fiber = yield* Effect.forkChild(Updates.run(handle, { concurrency: 4 }), { startImmediately: true })
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* stats).queued, 1)
+        isRefused = false
+        yield* TestClock.adjust("1 minute")
+        yield* Fiber.join(fiber)
+        assert.strictEqual((yield* stats).queued, 0)
+      }).pipe(Effect.provide(Layer.provideMerge(source(chats.map((chat) => started(chat, chat))), modified)))
+      assert.deepStrictEqual(handled, chats)
+    })
   )
 })
 

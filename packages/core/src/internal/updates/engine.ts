@@ -295,7 +295,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   }
 
   const retryAfter = (queued: Queued, millis: number): void => {
-    if (millis === 0) return emitAgain(queued)
+    if (millis <= 0) return emitAgain(queued)
     // Until then, another update may be emitted.
     hasRoom = true
     inBackground(Effect.sleep(millis), () => emitAgain(queued))

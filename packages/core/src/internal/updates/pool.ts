@@ -103,9 +103,11 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     })
   }
 
-  /** Deliveries that the store refuses to settle together are settled one by one, because one of them may be the cause. */
-  const settleEach = (deliveries: ReadonlyArray<Settleable<A>>): Effect.Effect<void> =>
-    Effect.forEach(deliveries, (delivery) => persist(delivery.ack), { discard: true, concurrency: "unbounded" })
+  const onFlushed = (deliveries: ReadonlyArray<Settleable<A>>, exit: Exit.Exit<void, StoreError>): void => {
+    if (Exit.isSuccess(exit)) return end(deliveries.length)
+    // The store refuses all of them, but one may be the cause, so each is settled by itself.
+    for (const { ack } of deliveries) fork(persist(ack)).addObserver(() => end(1))
+  }
 
   /** Settles what was handled in this turn in one write, because a write for each update would cost more than its handler. */
   const flush = (): void => {
@@ -114,9 +116,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     handled = []
     const settled = onHandled(deliveries)
     if (settled === Effect.void) return end(deliveries.length)
-    const fiber = fork(Effect.catch(settled, () => settleEach(deliveries)))
-    if (fiber.pollUnsafe() !== undefined) end(deliveries.length)
-    else fiber.addObserver(() => end(deliveries.length))
+    const fiber = fork(settled)
+    const exit = fiber.pollUnsafe()
+    if (exit !== undefined) onFlushed(deliveries, exit)
+    else fiber.addObserver((exit) => onFlushed(deliveries, exit))
   }
 
   const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
@@ -194,7 +197,10 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       return onHandledOne(delivery, roots, startedAt)
     }
     const worker: Worker<A> = { delivery, roots, startedAt, isTimedOut: false, isLost: false, fiber: undefined }
-    if (exit !== undefined) return onExit(worker, exit)
+    if (exit !== undefined) {
+      now = clock.currentTimeMillisUnsafe()
+      return onExit(worker, exit)
+    }
     worker.fiber = fiber
     running.add(worker)
     for (const root of roots) {
