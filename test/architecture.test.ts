@@ -8,6 +8,7 @@ const domains = [
   "codec",
   "command",
   "control",
+  "conversation",
   "endpoints",
   "handlers",
   "http",

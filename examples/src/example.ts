@@ -11,13 +11,14 @@ import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
 import * as helpdesk from "./scenarios/helpdesk.ts"
+import * as pizza from "./scenarios/pizza.ts"
 import * as reminder from "./scenarios/reminder.ts"
 import * as replicas from "./scenarios/replicas.ts"
 import * as send from "./scenarios/send.ts"
 import * as upload from "./scenarios/upload.ts"
 import * as webhook from "./scenarios/webhook.ts"
 
-const scenarios = { analytics, broadcast, comments, echo, helpdesk, reminder, replicas, send, upload, webhook }
+const scenarios = { analytics, broadcast, comments, echo, helpdesk, pizza, reminder, replicas, send, upload, webhook }
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(

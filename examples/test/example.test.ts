@@ -146,6 +146,35 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     ])
   })
 
+  it("runs pizza, which is killed while toppings are chosen, and goes on", async () => {
+    const { conversation } = await runSuccessfully("pizza")
+    const toppings = "Which toppings? At most three.  [1: Extra cheese]  [2: Ham]  [3: Mushrooms]"
+    assert.deepStrictEqual(conversation.slice(0, -2), [
+      "Ann  /order",
+      "bot  Which size?  [1: Small]  [2: Medium]  [3: Large]",
+      "Ann  (presses Large)",
+      "bot edits  Which size?",
+      "✓ Large",
+      `bot  ${toppings}  [4: Olives]  [5: Done]  [6: Back]`,
+      "Ann  (presses Olives)",
+      `bot edits  ${toppings}  [4: ✓ Olives]  [5: Done]  [6: Back]`,
+      "you  (kill the program)",
+      "Ann  (presses Done)",
+      "bot edits  Which toppings? At most three.",
+      "✓ Olives",
+      "bot  Where to?  [1: Back]",
+      "Ann  home",
+      "bot  Please try again: it needs a street and a number, such as Long Lane 7.",
+      "Ann  Long Lane 7",
+      "bot edits  Where to?",
+      "bot  A large pizza with olives to Long Lane 7. Is that right?  [1: Yes]  [2: No]  [3: Back]",
+      "Ann  (presses Yes)",
+      "bot edits  A large pizza with olives to Long Lane 7. Is that right?",
+      "✓ Yes"
+    ])
+    assert.match(conversation.at(-2)!, /^bot {2}Thank you! Your order has the number \d{4}\.$/)
+  })
+
   it("runs analytics, which is killed while it stores batches, and stores each message once", async ({ skip }) => {
     const ran = await runExample("analytics")
     if (ran.code === 3 && process.env["CI"] !== "true") {

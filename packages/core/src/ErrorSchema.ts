@@ -29,6 +29,7 @@ import * as SceneState from "./SceneState.ts"
 import * as Settings from "./Settings.ts"
 import * as StateValue from "./StateValue.ts"
 import * as Stores from "./StoreError.ts"
+import * as Talk from "./Talk.ts"
 import * as Timer from "./Timer.ts"
 import * as Update from "./Update.ts"
 import * as Updates from "./Updates.ts"
@@ -521,6 +522,17 @@ export const MalformedTimer = make(Timer.MalformedTimer, "MalformedTimer", {
 export const NoTimerChat = make(Timer.NoTimerChat, "NoTimerChat", {
   timerName: Schema.String,
   update_type: optional(Schema.String)
+})
+
+/**
+ * Codec of `Conversation.Unanswered`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const Unanswered = make(Talk.Unanswered, "Unanswered", {
+  conversation: Schema.String,
+  question: Schema.String
 })
 
 /**

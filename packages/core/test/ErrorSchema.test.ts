@@ -8,6 +8,7 @@ import {
   ApiError,
   Broadcast,
   Command,
+  Conversation,
   DeepLink,
   ErrorSchema,
   Inbox,
@@ -122,6 +123,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   ],
   [ErrorSchema.Uncertain, [new ApiError.Uncertain({ call: "Messages.send", startedAt: 1_763_713_800_000 })]],
   [ErrorSchema.InvalidStepResult, [new Journal.InvalidStepResult({ step: "charge", problem: "must be a string" })]],
+  [ErrorSchema.Unanswered, [new Conversation.Unanswered({ conversation: "order", question: "size" })]],
   [ErrorSchema.InvalidResponse, [new ApiError.InvalidResponse({ status: 200, problem: "is not JSON", body: "<" })]],
   [
     ErrorSchema.RequestFailed,

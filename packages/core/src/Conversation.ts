@@ -1,0 +1,398 @@
+/**
+ * Conversations: several questions and answers, written as one function, that survive restarts, deploys and silence.
+ *
+ * @since 0.1.0
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { Attachment, ContactAttachment, LocationAttachment } from "./Attachment.ts"
+import type { BotApi } from "./BotApi.ts"
+import type * as Handler from "./Handler.ts"
+import type { Inbox } from "./Inbox.ts"
+import * as answers from "./internal/conversation/answers.ts"
+import * as handling from "./internal/conversation/handle.ts"
+import { Record } from "./internal/conversation/record.ts"
+import type { Due } from "./internal/conversation/turn.ts"
+import * as PermanentError from "./PermanentError.ts"
+import * as State from "./State.ts"
+import type { Key } from "./StateValue.ts"
+import type { StoreError } from "./StoreError.ts"
+import {
+  type Answer,
+  type AttachmentKind,
+  type Body,
+  type Choices,
+  CurrentTexts,
+  type Exact,
+  type SendError,
+  type Talk,
+  type Texts,
+  Unanswered
+} from "./Talk.ts"
+import * as Timer from "./Timer.ts"
+import type * as Update from "./Update.ts"
+
+export { CurrentTexts, Unanswered }
+
+/**
+ * The options of {@link make}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /**
+   * Whose conversation it is. `"userInChat"`: each user in a chat has their own. `"chat"`: a chat has one, in which everybody
+   * can answer.
+   */
+  readonly of: "userInChat" | "chat"
+  /** The version of the code, a positive whole number. Increase it for changes that need {@link Options.onVersion}. Default: 1. */
+  readonly version?: number | undefined
+  /**
+   * What happens to a conversation of another version when something happens in it: `"continue"`: it goes on with the answers
+   * that it has. `"restart"`: it begins again, with the same input. `"tell"`: it ends with the text `outdated`. A function decides
+   * by the version. Default: `"continue"`.
+   */
+  readonly onVersion?: Policy | ((from: number) => Policy) | undefined
+  /** The schema of the input. Default: no input. */
+  readonly input?: Schema.Codec<unknown, unknown> | undefined
+  /** The timeout of questions that have none of their own. Default: none. */
+  readonly timeout?: Duration.Input | undefined
+  /** Whether questions have a button that leads back to the question before. Default: `false`. */
+  readonly back?: boolean | undefined
+  /**
+   * What happens if it is started while it runs: `"keep"`: it goes on, and its question is asked again. `"restart"`: it begins
+   * again. `"ask"`: the user chooses by buttons. Default: `"keep"`.
+   */
+  readonly ifRunning?: "keep" | "restart" | "ask" | undefined
+  /** Texts that replace those of {@link CurrentTexts}. Default: none. */
+  readonly texts?: Partial<Texts> | undefined
+  /** After this time without an answer, the conversation is forgotten without a message. Default: it is kept. */
+  readonly expireAfter?: Duration.Input | undefined
+}
+
+/**
+ * What happens to a conversation of another version.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Policy = "continue" | "restart" | "tell"
+
+/**
+ * The errors of a conversation that its handler can fail with. A body that fails with {@link Unanswered} ends its
+ * conversation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type HandlerError<E> = Exclude<E, Unanswered> | SendError | State.NoStateKey | StoreError
+
+type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint } ? S["Type"] : void
+
+type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswered : never
+
+/**
+ * A conversation with the input `I` and the result `A`. Its body can fail with `E` and requires `R`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<I, A, E, R> {
+  /** The name. */
+  readonly name: string
+  /** Whose conversation it is. */
+  readonly of: O
+  /**
+   * Starts the conversation for the user of an update, who must have a chat. It returns when the first question is asked. The
+   * second argument is the input, if there is one.
+   */
+  readonly start: [I] extends [void]
+    ? (update: Update.Update) => Effect.Effect<void, HandlerError<E>, R | BotApi>
+    : (update: Update.Update, input: I) => Effect.Effect<void, HandlerError<E> | Schema.SchemaError, R | BotApi>
+  /**
+   * Handles the answers: messages and presses of buttons of a user whose conversation runs, and timeouts. It declines messages
+   * that do not answer the question.
+   */
+  readonly handler: Handler.Handler<HandlerError<E>, R | BotApi>
+  /** Ends the conversation of the user of an update, and says so. Declines the update if none runs. */
+  readonly cancel: (
+    update: Update.Update
+  ) => Effect.Effect<void, SendError | State.NoStateKey | StoreError | Handler.NotHandled, BotApi>
+  /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls it. */
+  readonly withOnDone: <E2, R2>(
+    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+  ) => Conversation<I, A, E | E2, R | R2, O>
+  /** The operations of {@link status}, {@link stop} and {@link stream}. */
+  readonly running: Running<O>
+}
+
+/**
+ * Where a conversation is.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Status {
+  /** The name of the question or the sleep that it waits for. `undefined`: it waits for nothing. */
+  readonly waitingFor: string | undefined
+  /** When the timeout or the sleep ends, in Unix milliseconds. `undefined`: never. */
+  readonly until: number | undefined
+  /** When it was started, in Unix milliseconds. */
+  readonly startedAt: number
+  /** The version of the code that ran last. */
+  readonly version: number
+  /** The names of what has a result, in order. */
+  readonly results: ReadonlyArray<string>
+}
+
+/**
+ * The operations on conversations that run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Running<O extends Options["of"]> {
+  /** Returns where a conversation is. */
+  readonly get: (key: Key<O>) => Effect.Effect<Option.Option<Status>, StoreError, Inbox>
+  /** Ends a conversation without a message. Returns whether it was running. */
+  readonly stop: (key: Key<O>) => Effect.Effect<boolean, StoreError, Inbox>
+  /** Emits all conversations. */
+  readonly all: Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox>
+}
+
+const statusOf = ({ entries, startedAt, version, waiting }: Record): Status => ({
+  waitingFor: waiting?.name,
+  until: waiting?.until,
+  startedAt,
+  version,
+  results: entries.map(([name]) => name)
+})
+
+const Due: Schema.Codec<Due, unknown> = Schema.Tuple([Schema.String, Schema.Finite])
+
+const check = (name: string, { of, version = 1 }: Options): void => {
+  const refuse = (problem: string): never => {
+    throw new Error(`The conversation "${name}" ${problem}`)
+  }
+  if (name === "") refuse("needs a name that is not empty.")
+  if (of !== "chat" && of !== "userInChat")
+    refuse(`needs an \`of\` that is "userInChat" or "chat", but it is ${JSON.stringify(of)}.`)
+  if (!Number.isSafeInteger(version) || version < 1) refuse("needs a `version` that is a positive whole number.")
+}
+
+/**
+ * Defines a conversation with a name, options, and a function that asks and says.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <const O extends Options, A, E, R>(
+  name: string,
+  options: O & Exact<O, Options>,
+  body: (talk: Talk<DefaultError<O>>, input: InputOf<O>) => Effect.Effect<A, E, R>
+): Conversation<InputOf<O>, A, E, R, O["of"]> => {
+  check(name, options)
+  const { onVersion = "continue", version = 1 } = options
+  const state = State.make(`conversation/${name}`, Record, {
+    of: options.of,
+    initial: () => undefined,
+    expireAfter: options.expireAfter,
+    onStale: "initial"
+  })
+  const timer = Timer.make(`conversation/${name}`, Due)
+  const json = options.input === undefined ? undefined : Schema.toCodecJson(options.input)
+  const encode = json && Schema.encodeEffect(json)
+  const decode = json && Schema.decodeUnknownEffect(json)
+  const definition = {
+    name,
+    version,
+    state,
+    timer,
+    texts: options.texts ?? {},
+    timeout: options.timeout,
+    back: options.back,
+    ifRunning: options.ifRunning ?? "keep",
+    onVersion: typeof onVersion === "function" ? onVersion : () => onVersion,
+    body: body as never,
+    encodeInput: (input: unknown) =>
+      encode === undefined
+        ? Effect.succeed(undefined)
+        : Effect.mapError(encode(input) as Effect.Effect<Schema.Json, Schema.SchemaError>, PermanentError.mark),
+    decodeInput: (stored: Schema.Json | undefined) =>
+      decode === undefined ? Effect.succeed(undefined) : decode(stored ?? null)
+  }
+  const running: Running<O["of"]> = {
+    get: (key) =>
+      Effect.map(Effect.catchTag(state.at(key).get, "StaleState", Effect.die), (record) =>
+        Option.map(Option.fromUndefinedOr(record), statusOf)
+      ),
+    stop: Effect.fnUntraced(function* (key) {
+      const value = state.at(key)
+      const record = yield* Effect.catchTag(value.get, "StaleState", Effect.die)
+      yield* value.clear
+      const ids: Partial<Key<"userInChat">> = key
+      const owner = options.of === "userInChat" && ids.user_id !== undefined ? { key: String(ids.user_id) } : {}
+      yield* timer
+        .for({ chat_id: ids.chat_id!, ...(ids.user_id === undefined ? {} : { user_id: ids.user_id }) })
+        .cancel(owner)
+      return record !== undefined
+    }),
+    all: State.stream(state).pipe(
+      Stream.flatMap(({ key, value }) =>
+        Result.isSuccess(value) && value.success !== undefined
+          ? Stream.succeed({ key: key as Key<O["of"]>, status: statusOf(value.success) })
+          : Stream.empty
+      )
+    )
+  }
+  const build = (onDone: (result: A, update: Update.Update) => Effect.Effect<unknown, unknown, unknown>) => {
+    const self = { ...definition, onDone: onDone as never }
+    return {
+      name,
+      of: options.of,
+      timeout: options.timeout,
+      back: options.back,
+      body,
+      start: (update: Update.Update, input: unknown) => handling.start(self as never, update, input),
+      cancel: (update: Update.Update) => handling.cancel(self as never, update),
+      handler: handling.handle(self as never),
+      withOnDone: (f: typeof onDone) =>
+        build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
+      running
+    }
+  }
+  return build(() => Effect.void) as never
+}
+
+/**
+ * Passes the result of a conversation to a function when it ends, with the update that ended it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const onDone: {
+  <A, E2, R2>(
+    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+  ): <I, E, R, O extends Options["of"]>(self: Conversation<I, A, E, R, O>) => Conversation<I, A, E | E2, R | R2, O>
+  <I, A, E, R, O extends Options["of"], E2, R2>(
+    self: Conversation<I, A, E, R, O>,
+    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+  ): Conversation<I, A, E | E2, R | R2, O>
+} = dual(
+  2,
+  <I, A, E, R, O extends Options["of"], E2, R2>(
+    self: Conversation<I, A, E, R, O>,
+    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+  ) => self.withOnDone(f)
+)
+
+/** A conversation of which only the runs are of interest. */
+type Any<O extends Options["of"]> = { readonly running: Running<O> }
+
+/**
+ * Returns where a conversation is, or none if it does not run.
+ *
+ * @category operations
+ * @since 0.1.0
+ */
+export const status = <O extends Options["of"]>(
+  self: Any<O>,
+  key: Key<O>
+): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self.running.get(key)
+
+/**
+ * Ends a conversation without a message. Returns whether it was running. Buttons of its question stay, and are answered as
+ * late.
+ *
+ * @category operations
+ * @since 0.1.0
+ */
+export const stop = <O extends Options["of"]>(self: Any<O>, key: Key<O>): Effect.Effect<boolean, StoreError, Inbox> =>
+  self.running.stop(key)
+
+/**
+ * Emits all conversations that run, with their keys, in pages.
+ *
+ * @category operations
+ * @since 0.1.0
+ */
+export const stream = <O extends Options["of"]>(
+  self: Any<O>
+): Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox> => self.running.all
+
+/**
+ * Ends all conversations without a message. Returns how many there were.
+ *
+ * @category operations
+ * @since 0.1.0
+ */
+export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<number, StoreError, Inbox> =>
+  self.running.all.pipe(
+    Stream.mapEffect(({ key }) => self.running.stop(key)),
+    Stream.runFold(
+      () => 0,
+      (count, wasRunning) => (wasRunning ? count + 1 : count)
+    )
+  )
+
+/**
+ * The answer is a text that a schema reads.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const text: {
+  (): Answer<string>
+  <S extends Schema.ConstraintCodec<unknown, string, unknown, unknown>>(
+    schema: S
+  ): Answer<S["Type"], S["DecodingServices"] | S["EncodingServices"]>
+} = answers.text as never
+
+/**
+ * The answer is one of several choices, by buttons.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const choice = <const C extends Choices>(choices: C): Answer<keyof C & string> =>
+  answers.choice(choices) as never
+
+/**
+ * The answer is an attachment of a type.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const attachment = <const K extends AttachmentKind>(
+  kind: K
+): Answer<Extract<Attachment, { readonly type: K }>> => answers.attachment(kind) as never
+
+/**
+ * The answer is a contact. With a text, the question has a button by which the user sends their own.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const contact = (button?: string): Answer<typeof ContactAttachment.Type> => answers.contact(button) as never
+
+/**
+ * The answer is a location. With a text, the question has a button by which the user sends their own.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const location = (button?: string): Answer<typeof LocationAttachment.Type> => answers.location(button) as never
+
+/**
+ * The answer is a command. Its value is the text after the command.
+ *
+ * @category answers
+ * @since 0.1.0
+ */
+export const command = (name: string): Answer<string> => answers.command(name)

@@ -1,0 +1,206 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Hash from "effect/Hash"
+import type * as Schema from "effect/Schema"
+import * as Answers from "../../Answers.ts"
+import * as Handler from "../../Handler.ts"
+import * as Journal from "../../Journal.ts"
+import * as Keyboard from "../../Keyboard.ts"
+import * as Messages from "../../Messages.ts"
+import type { ChatId } from "../../Recipient.ts"
+import { NoStateKey } from "../../StateValue.ts"
+import { CurrentTexts } from "../../Talk.ts"
+import { MalformedTimer } from "../../Timer.ts"
+import * as Update from "../../Update.ts"
+import type { UserId } from "../../User.ts"
+import { isCommand } from "./answers.ts"
+import * as payload from "./payload.ts"
+import type { Record } from "./record.ts"
+import type { Event } from "./run.ts"
+import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+
+/** What a conversation does by itself. */
+export interface Policies {
+  /** What happens to a conversation of another version. */
+  readonly onVersion: (from: number) => "continue" | "restart" | "tell"
+  /** What happens if it is started while it runs. */
+  readonly ifRunning: "keep" | "restart" | "ask"
+}
+
+type Conversation = Definition & Policies
+
+type Press = Update.Of<"message_callback">
+
+const placeOf = Effect.fnUntraced(function* (self: Conversation, update: Update.Update) {
+  const chat_id = Update.chatOf(update)
+  const user_id = Update.userIdOf(update)
+  if (chat_id === undefined || user_id === undefined) {
+    return yield* new NoStateKey({
+      stateName: self.state.name,
+      of: self.state.of,
+      missing: [
+        ...(chat_id === undefined ? (["chat_id"] as const) : []),
+        ...(user_id === undefined ? (["user_id"] as const) : [])
+      ],
+      update_type: update.update_type
+    })
+  }
+  return yield* at(self, update, chat_id, user_id)
+})
+
+const at = (self: Conversation, update: Update.Update, chat_id: ChatId, user_id: UserId) =>
+  Effect.map(CurrentTexts, (texts): At => ({
+    name: self.name,
+    chat_id,
+    owner: self.state.of === "userInChat" ? user_id : undefined,
+    texts: { ...texts, ...self.texts },
+    update
+  }))
+
+const stored = ({ state }: Conversation) => Effect.catchTag(state.get, "StaleState", Effect.die)
+
+const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, input: Schema.Json | undefined) {
+  const record: Record = {
+    // An attempt that repeats the start has the same key, so the buttons that were sent belong to it.
+    run: (Hash.string(yield* Journal.key) >>> 0).toString(36),
+    version: self.version,
+    user,
+    startedAt: yield* Clock.currentTimeMillis,
+    ...(input === undefined ? {} : { input }),
+    entries: []
+  }
+  return record
+})
+
+const restart = Effect.fnUntraced(function* (self: Conversation, at: At, before: Record, record: Record) {
+  yield* removeButtons(before.waiting?.message)
+  yield* removeButtons(before.again?.message)
+  return yield* turn(self, at, before, record, undefined)
+})
+
+const askWhether = Effect.fnUntraced(function* (
+  self: Conversation,
+  at: At,
+  record: Record,
+  input: Schema.Json | undefined
+) {
+  yield* removeButtons(record.again?.message)
+  const button = (label: string, value: string) =>
+    Keyboard.callback(label, payload.encode(self.name, { run: record.run, question: "", value, user: at.owner }))
+  const { no, startOver, yes } = at.texts
+  const sent = yield* Messages.send({
+    chat_id: at.chat_id,
+    text: startOver,
+    attachments: [Keyboard.make([button(yes, payload.restart), button(no, payload.keep)])]
+  })
+  const again = { message: sent.body?.mid ?? "", ...(input === undefined ? {} : { input }) }
+  return yield* save(self, at, record, { ...record, again })
+})
+
+/** Starts a conversation. */
+export const start = Effect.fnUntraced(function* (self: Conversation, update: Update.Update, input: unknown) {
+  const at = yield* placeOf(self, update)
+  const user = Update.userIdOf(update)!
+  const encoded = yield* self.encodeInput(input)
+  const before = yield* stored(self)
+  if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
+  switch (self.ifRunning) {
+    case "keep":
+      return yield* proceed(self, at, before, { _tag: "Repeat" })
+    case "restart":
+      return yield* restart(self, at, before, yield* begin(self, user, encoded))
+    case "ask":
+      return yield* askWhether(self, at, before, encoded)
+  }
+})
+
+/** Cancels the conversation of an update. */
+export const cancel = Effect.fnUntraced(function* (self: Conversation, update: Update.Update) {
+  if (Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined) return yield* Handler.notHandled
+  const record = yield* stored(self)
+  if (record === undefined) return yield* Handler.notHandled
+  const at = yield* placeOf(self, update)
+  yield* end(self, at, record, record.waiting?.message)
+  if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
+})
+
+/** Goes on with a conversation after something happened. */
+const proceed = (self: Conversation, at: At, record: Record, event: Event) =>
+  Effect.gen(function* () {
+    if (record.version === self.version) return yield* turn(self, at, record, record, event)
+    const policy = self.onVersion(record.version)
+    if (policy === "continue") return yield* turn(self, at, record, { ...record, version: self.version }, event)
+    if (event._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
+    if (event._tag === "Press") yield* notify(event.update, at.texts.late)
+    if (policy === "restart") {
+      return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
+    }
+    yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
+    return yield* end(self, at, record, record.waiting?.message)
+  }).pipe(
+    Effect.withSpan("Conversation.answer", {
+      attributes: { conversation: self.name, question: record.waiting?.name, event: event._tag }
+    })
+  )
+
+const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {
+  const record = yield* stored(self)
+  if (record === undefined) return yield* Handler.notHandled
+  return yield* proceed(self, yield* placeOf(self, update), record, { _tag: "Message", update })
+})
+
+const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, press: payload.Press | "malformed") {
+  const texts = { ...(yield* CurrentTexts), ...self.texts }
+  if (press === "malformed" || Update.chatOf(update) === undefined) return yield* notify(update, texts.late)
+  if (press.user !== undefined && press.user !== update.callback.user.user_id)
+    return yield* notify(update, texts.notYours)
+  const record = yield* stored(self)
+  if (record === undefined || record.run !== press.run) return yield* notify(update, texts.late)
+  const at = yield* placeOf(self, update)
+  if (press.question !== "") return yield* proceed(self, at, record, { _tag: "Press", update, press })
+  const { again, ...rest } = record
+  if (again === undefined) return yield* notify(update, texts.late)
+  const answer = press.value === payload.restart ? texts.yes : texts.no
+  const text = `${texts.startOver}\n${texts.chosen}${answer}`
+  yield* Effect.ignore(Answers.answer(update, { message: { text, attachments: [] } }))
+  return press.value === payload.restart
+    ? yield* restart(self, at, rest, yield* begin(self, update.callback.user.user_id, again.input))
+    : yield* turn(self, at, record, rest, { _tag: "Repeat" })
+})
+
+const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, update: Update.TimerUpdate) {
+  if (update.chat_id === undefined || update.user_id === undefined) return
+  const record = yield* stored(self)
+  // The timer was due already when it was cancelled.
+  if (record === undefined || record.run !== run || record.waiting?.until !== until) return
+  return yield* proceed(self, yield* at(self, update, update.chat_id, update.user_id), record, { _tag: "Timeout" })
+})
+
+const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer
+
+const isComment = ({ message }: Update.Of<"message_created">): boolean => message?.recipient.post_id != null
+
+/** Returns the effect for an update, or `undefined` if the update does not concern the conversation. */
+export const handle = (self: Conversation): Handler.Handler<unknown, unknown> => {
+  const onTimer = self.timer.on((value, update) => due(self, value, update))
+  return (update) => {
+    switch (update.update_type) {
+      case "message_created":
+        return Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined || isComment(update)
+          ? undefined
+          : written(self, update)
+      case "message_callback": {
+        const press = payload.decode(self.name, update.callback.payload)
+        return press === undefined ? undefined : pressed(self, update, press)
+      }
+      case "colloquy_timer": {
+        const handled = onTimer(update)
+        return (
+          handled && Effect.catchIf(handled, isMalformedTimer, (error) => Effect.logWarning((error as Error).message))
+        )
+      }
+      default:
+        return undefined
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import * as Result from "effect/Result"
+import type { UserId } from "../../User.ts"
+
+/** The payload of a button of a conversation. */
+export interface Press {
+  readonly run: string
+  /** The name of the question. Empty for the question whether to start over. */
+  readonly question: string
+  /** The value of a choice, after a dot, or what else the button does. */
+  readonly value: string
+  /** The user whose button it is. `undefined`: anybody in the chat may press it. */
+  readonly user: UserId | undefined
+}
+
+/** The values of the buttons that every question can have. */
+export const done = "done"
+export const skip = "skip"
+export const back = "back"
+export const restart = "restart"
+export const keep = "keep"
+
+export const choice = (value: string): string => `.${value}`
+
+export const choiceOf = (value: string): string | undefined => (value.startsWith(".") ? value.slice(1) : undefined)
+
+// The slash distinguishes it from the payloads of `Payload`, whose names have none.
+const prefixOf = (name: string): string => `conversation/${name}:`
+
+export const encode = (name: string, { question, run, user, value }: Press): string =>
+  prefixOf(name) + JSON.stringify(user === undefined ? [run, question, value] : [run, question, value, user])
+
+/** Returns `undefined` for the payload of another conversation, and `"malformed"` for one that cannot be read. */
+export const decode = (name: string, payload: string | null | undefined): Press | "malformed" | undefined => {
+  const prefix = prefixOf(name)
+  if (payload == null || !payload.startsWith(prefix)) return undefined
+  const parsed = Result.try((): unknown => JSON.parse(payload.slice(prefix.length)))
+  if (Result.isFailure(parsed) || !Array.isArray(parsed.success)) return "malformed"
+  const [run, question, value, user] = parsed.success as ReadonlyArray<unknown>
+  return typeof run === "string" && typeof question === "string" && typeof value === "string"
+    ? { run, question, value, user: typeof user === "number" ? (user as UserId) : undefined }
+    : "malformed"
+}

@@ -1,0 +1,283 @@
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Hash from "effect/Hash"
+import type { BotApi } from "../../BotApi.ts"
+import * as Journal from "../../Journal.ts"
+import type { Message } from "../../Message.ts"
+import * as Messages from "../../Messages.ts"
+import type { ChatId } from "../../Recipient.ts"
+import type { Content, SendError, Texts } from "../../Talk.ts"
+import type * as Update from "../../Update.ts"
+import type { UserId } from "../../User.ts"
+import { stringify } from "../client/json.ts"
+import type { Press } from "./payload.ts"
+import type { Entry, Kept, Record, Waiting } from "./record.ts"
+
+/** What happened to a conversation. The operation that waits takes it. */
+export type Event =
+  | { readonly _tag: "Message"; readonly update: Update.Of<"message_created"> }
+  | { readonly _tag: "Press"; readonly update: Update.Of<"message_callback">; readonly press: Press }
+  | { readonly _tag: "Timeout" }
+  /** The question that waits is asked again. */
+  | { readonly _tag: "Repeat" }
+
+/** Why a run of the body ended before its end. */
+export type Pause =
+  | { readonly _tag: "Waiting" }
+  /** The operation that waits does not take the update. */
+  | { readonly _tag: "Declined" }
+  | { readonly _tag: "Back"; readonly to: string | undefined }
+
+/** Where a conversation takes place. */
+export interface Place {
+  /** The name of the conversation. */
+  readonly name: string
+  readonly chat_id: ChatId
+  /** The user of a conversation of a user in a chat. */
+  readonly owner: UserId | undefined
+  readonly texts: Texts
+}
+
+export const toBody = (content: Content): Exclude<Content, string> =>
+  typeof content === "string" ? { text: content } : content
+
+type Send<A> = Effect.Effect<A, SendError, BotApi>
+
+const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
+
+/**
+ * One run of the body of a conversation.
+ *
+ * Until the operation that waits is reached, the run repeats what happened before: operations return their results, and
+ * messages without a name are kept back. If the code has changed and the operation is not reached, the messages that are new
+ * are sent before the next thing happens.
+ */
+export class Run {
+  readonly place: Place
+  readonly id: string
+  readonly entries: Map<string, Entry>
+  readonly #record: Record
+  /** Whether messages that are kept back count as sent. */
+  readonly #isBack: boolean
+  readonly #settled = Deferred.makeUnsafe<Exit.Exit<unknown, unknown> | undefined>()
+  /** How often a name was not answered in time. */
+  readonly #repetitions = new Map<string, number>()
+  readonly #taken = new Set<string>()
+  #keptBack: Array<() => Send<void>> = []
+  #last: string | undefined
+  #isRepeating: boolean
+  #busy = 0
+  #isOver = false
+  #root: Fiber.Fiber<unknown, unknown> | undefined
+  waiting: Waiting | undefined
+  said: number
+  kept: Kept | undefined
+  event: Event | undefined
+  pause: Pause | undefined
+  isChanged = false
+  /** The message whose buttons are to be removed. */
+  buttons: string | undefined
+
+  constructor(place: Place, record: Record, event: Event | undefined, isBack: boolean) {
+    this.place = place
+    this.id = record.run
+    this.entries = new Map(record.entries.map((entry) => [entry[0], entry]))
+    this.#record = record
+    this.#isBack = isBack
+    this.#isRepeating = record.waiting !== undefined || isBack
+    this.waiting = record.waiting
+    this.said = record.said ?? 0
+    this.kept = record.kept
+    this.event = event
+    this.buttons = record.waiting?.message
+  }
+
+  get user(): UserId {
+    return this.#record.user
+  }
+
+  /** What is to be stored. */
+  get next(): Record {
+    const { again, input, run, startedAt, user, version } = this.#record
+    return {
+      run,
+      version,
+      user,
+      startedAt,
+      ...(input === undefined ? {} : { input }),
+      entries: [...this.entries.values()],
+      ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
+      ...(this.said === 0 ? {} : { said: this.said }),
+      ...(this.kept === undefined ? {} : { kept: this.kept }),
+      ...(again === undefined ? {} : { again })
+    }
+  }
+
+  /** Runs the body. Returns `undefined` if it was paused. */
+  execute<A, E, R>(
+    body: Effect.Effect<A, E, R>
+  ): Effect.Effect<Exit.Exit<A, E | SendError> | undefined, never, R | BotApi> {
+    const settled = this.#settled
+    const rooted = Effect.withFiber((fiber) => {
+      this.#root = fiber
+      const complete = Effect.tap(body, () => this.begin)
+      return Effect.onExit(complete, (exit) => Effect.sync(() => Deferred.doneUnsafe(settled, Effect.succeed(exit))))
+    })
+    return Effect.flatMap(Effect.forkChild(rooted, { startImmediately: true }), (fiber) =>
+      Effect.flatMap(Deferred.await(settled), (exit) => {
+        if (exit !== undefined) return Effect.succeed(exit as Exit.Exit<A, E | SendError>)
+        this.#isOver = true
+        return Effect.as(Fiber.interrupt(fiber), undefined)
+      })
+    )
+  }
+
+  /** Runs an operation with a name that no other operation of this run has. */
+  operation<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.suspend(() => {
+      if (this.pause !== undefined) return this.#paused
+      const repetition = this.#repetitions.get(name)
+      const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
+      if (this.#taken.has(slot)) {
+        return Effect.die(
+          new Error(
+            `The conversation "${this.place.name}" uses the name "${name}" twice. Each question, step and sleep needs a name ` +
+              "of its own. In a loop, add the index to the name."
+          )
+        )
+      }
+      this.#taken.add(slot)
+      // An operation that failed can be run again.
+      return Effect.onError(run(slot), () => Effect.sync(() => this.#taken.delete(slot)))
+    })
+  }
+
+  /** The question was not answered in time. If it is asked again under its name, it is another question. */
+  unanswered(name: string): void {
+    this.#repetitions.set(name, (this.#repetitions.get(name) ?? 0) + 1)
+  }
+
+  /** Returns the result of an operation. */
+  known(slot: string): Entry | undefined {
+    const entry = this.entries.get(slot)
+    if (entry !== undefined && this.#isRepeating) {
+      this.#keptBack = []
+      this.#last = slot
+    }
+    return entry
+  }
+
+  record(entry: Entry): void {
+    this.entries.delete(entry[0])
+    this.entries.set(entry[0], entry)
+    if (this.waiting?.name === entry[0]) this.waiting = undefined
+    this.said = 0
+    this.isChanged = true
+  }
+
+  /** A result that cannot be read counts as absent. */
+  forget(slot: string): void {
+    this.entries.delete(slot)
+    this.isChanged = true
+  }
+
+  wait(waiting: Waiting): void {
+    this.waiting = waiting
+    this.isChanged = true
+  }
+
+  /** The operation that waits is reached: nothing is repeated from now on. */
+  reach(): void {
+    this.#isRepeating = false
+    this.#keptBack = []
+  }
+
+  /** Something new happens: messages that were kept back and not sent yet come first. */
+  get begin(): Send<void> {
+    return Effect.suspend(() => {
+      if (!this.#isRepeating) return Effect.void
+      const last = [...this.entries.keys()].at(-1)
+      const sent = this.#isBack ? this.#keptBack.length : this.#last === last ? this.said : 0
+      const missed = this.#keptBack.slice(sent)
+      this.reach()
+      this.said = sent
+      return Effect.forEach(missed, (send) => send(), { discard: true })
+    })
+  }
+
+  /** Does something that is finished before the run is paused. */
+  finishing<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.suspend(() => {
+      this.#busy++
+      return Effect.onExit(effect, (exit) =>
+        Effect.suspend(() => {
+          this.#busy--
+          if (this.pause === undefined || this.#busy > 0) return Effect.void
+          if (Exit.isSuccess(exit)) return Effect.sync(this.#settle)
+          // If nothing recovers from the failure, the body fails first.
+          return Effect.forkDetach(Effect.andThen(yields, Effect.sync(this.#settle)))
+        })
+      )
+    })
+  }
+
+  /** Ends the run of the body. The effects of the program can recover from this as little as from an interruption. */
+  pauseBy(pause: Pause): Effect.Effect<never> {
+    return Effect.suspend(() => {
+      this.pause ??= pause
+      return this.#paused
+    })
+  }
+
+  /** Sends a message. An attempt that repeats the turn does not send it again. */
+  send(content: Content, id: string): Send<Message> {
+    const sent = Messages.send({ ...toBody(content), chat_id: this.place.chat_id })
+    return this.finishing(Journal.named(sent, `conversation ${this.id} ${id}`))
+  }
+
+  /** Says something once. */
+  say(content: Content, name: string | undefined): Send<void> {
+    return Effect.withFiber((fiber) => {
+      if (this.pause !== undefined) return this.#paused
+      if (name !== undefined || fiber !== this.#root) {
+        return this.operation(name ?? this.#nameOf(content), (slot) =>
+          this.known(slot) !== undefined
+            ? Effect.void
+            : Effect.map(this.send(content, slot), () => this.record([slot, "done"]))
+        )
+      }
+      const say = () =>
+        Effect.map(
+          Effect.suspend(() => this.send(content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
+          () => {
+            this.said++
+            this.isChanged = true
+          }
+        )
+      if (!this.#isRepeating) return say()
+      this.#keptBack.push(say)
+      return Effect.void
+    })
+  }
+
+  /** The order of concurrent branches can differ, so their messages are told apart by their content. */
+  #nameOf(content: Content): string {
+    const digest = Hash.string(stringify(content)).toString(36)
+    for (let occurrence = 1; ; occurrence++) {
+      const name = `say ${digest} ${occurrence}`
+      if (!this.#taken.has(name)) return name
+    }
+  }
+
+  get #paused(): Effect.Effect<never> {
+    return Effect.suspend(() => {
+      if (this.#isOver) return Effect.interrupt
+      if (this.#busy === 0) this.#settle()
+      return Effect.interruptible(Effect.never)
+    })
+  }
+
+  readonly #settle = (): void => void Deferred.doneUnsafe(this.#settled, Effect.succeed(undefined))
+}

@@ -1,0 +1,145 @@
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Journal from "../../Journal.ts"
+import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
+import * as answers from "./answers.ts"
+import { ask, timeoutOf } from "./question.ts"
+import type { Run } from "./run.ts"
+
+/** The options of a conversation that its questions inherit. */
+export interface Defaults {
+  readonly timeout?: Duration.Input | undefined
+  readonly back?: boolean | undefined
+}
+
+/** A conversation that can be a part of another one. */
+export interface Part extends Defaults {
+  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+}
+
+interface Options extends QuestionOptions {
+  readonly read?: Parameters<typeof answers.text>[0]
+  readonly choices?: Choices
+  readonly several?: boolean
+  readonly min?: number
+  readonly max?: number
+  readonly columns?: number
+  readonly yes?: string
+  readonly no?: string
+  readonly kind?: Parameters<typeof answers.attachment>[0]
+  readonly button?: string
+  readonly answers?: Parameters<typeof answers.any>[0]
+}
+
+interface ResultCodec {
+  readonly encode: (value: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
+  readonly decode: (stored: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+}
+
+const codecs = new WeakMap<object, ResultCodec>()
+
+const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
+  const known = codecs.get(schema)
+  if (known !== undefined) return known
+  const json = Schema.toCodecJson(schema)
+  const codec: ResultCodec = {
+    encode: Schema.encodeEffect(json) as ResultCodec["encode"],
+    decode: Schema.decodeUnknownEffect(json)
+  }
+  codecs.set(schema, codec)
+  return codec
+}
+
+const defaultColumns = 3
+
+/** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
+export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
+  const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
+    ask(run, {
+      name: prefix + name,
+      answer,
+      options,
+      timeout: timeoutOf(options.timeout, defaults.timeout),
+      back: options.back ?? defaults.back ?? false,
+      columns: options.columns ?? defaultColumns,
+      several:
+        options.several === true
+          ? { min: options.min ?? 0, max: options.max ?? Object.keys(options.choices!).length }
+          : undefined
+    })
+  const { texts } = run.place
+
+  const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
+    run.operation(prefix + name, (slot) => {
+      const entry = run.known(slot)
+      const codec = codecOf(schema)
+      const execute = Effect.flatMap(run.begin, () =>
+        run.finishing(
+          Effect.flatMap(Journal.step(`conversation ${run.id} ${slot}`, schema, effect), (value) =>
+            Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
+              run.record([slot, "result", encoded])
+              return value
+            })
+          )
+        )
+      )
+      if (entry?.[1] !== "result") return execute
+      return Effect.catch(codec.decode(entry[2] ?? null), (error) =>
+        Effect.andThen(
+          Effect.logWarning(
+            `The result of the step "${slot}" of the conversation "${run.place.name}" does not match its schema, so the step runs again: ${error.message}`
+          ),
+          execute
+        )
+      )
+    })
+
+  const sleep = (name: string, duration: Duration.Input) =>
+    run.operation(prefix + name, (slot): Effect.Effect<void, unknown, unknown> => {
+      if (run.known(slot) !== undefined) return Effect.void
+      const isWaiting = run.waiting?.name === slot && run.waiting.signature === "sleep"
+      if (!isWaiting) {
+        return Effect.flatMap(run.begin, () =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            run.wait({ name: slot, signature: "sleep", until: now + Math.round(Duration.toMillis(duration)) })
+            return run.pauseBy({ _tag: "Waiting" })
+          })
+        )
+      }
+      run.reach()
+      switch (run.event?._tag) {
+        case "Timeout":
+          run.event = undefined
+          run.record([slot, "done"])
+          return Effect.void
+        case "Message":
+          return run.pauseBy({ _tag: "Declined" })
+        default:
+          return run.pauseBy({ _tag: "Waiting" })
+      }
+    })
+
+  return {
+    chat_id: run.place.chat_id,
+    user_id: run.user,
+    say: (content: Content, options?: { readonly name?: string }) =>
+      run.say(content, options?.name === undefined ? undefined : prefix + options.name),
+    ask: (name: string, options: Options) => question(name, options, answers.text(options.read)),
+    choose: (name: string, options: Options) =>
+      question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!)),
+    confirm: (name: string, options: Options) =>
+      question(name, options, answers.confirmation(options.yes ?? texts.yes, options.no ?? texts.no)),
+    attachment: (name: string, options: Options) => question(name, options, answers.attachment(options.kind!)),
+    contact: (name: string, options: Options) => question(name, options, answers.contact(options.button)),
+    location: (name: string, options: Options) => question(name, options, answers.location(options.button)),
+    any: (name: string, options: Options) => question(name, options, answers.any(options.answers!)),
+    step,
+    sleep,
+    back: (to?: string) => run.pauseBy({ _tag: "Back", to: to === undefined ? undefined : prefix + to }),
+    run: (name: string, part: Part, input?: unknown) =>
+      run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot) as never, input)),
+    answeredBy: (name: string) => Effect.sync(() => run.entries.get(prefix + name)?.[3] ?? undefined)
+  } as unknown as Talk
+}

@@ -1,0 +1,151 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Schema from "effect/Schema"
+import * as Answers from "../../Answers.ts"
+import * as Handler from "../../Handler.ts"
+import * as Messages from "../../Messages.ts"
+import type { MessageId } from "../../Recipient.ts"
+import type { State } from "../../State.ts"
+import { type Texts, Unanswered } from "../../Talk.ts"
+import type { Timer } from "../../Timer.ts"
+import * as Update from "../../Update.ts"
+import { stringify } from "../client/json.ts"
+import type { Record } from "./record.ts"
+import { type Event, type Place, Run } from "./run.ts"
+import { type Defaults, makeTalk } from "./talk.ts"
+
+/** What a timer of a conversation means: the run that set it, and when it was due. */
+export type Due = readonly [run: string, until: number]
+
+/** A conversation as it was defined. */
+export interface Definition extends Defaults {
+  readonly name: string
+  readonly version: number
+  readonly state: State<Record | undefined, "chat" | "userInChat">
+  readonly timer: Timer<Due>
+  readonly texts: Partial<Texts>
+  readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
+  readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
+  readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
+  readonly onDone: (result: unknown, update: Update.Update) => Effect.Effect<unknown, unknown, unknown>
+}
+
+/** Where a turn takes place, and the update that is being handled. */
+export interface At extends Place {
+  readonly update: Update.Update
+}
+
+/** More of these would never end. */
+const maxRounds = 1000
+
+const timerKey = ({ owner }: Place) => (owner === undefined ? {} : { key: String(owner) })
+
+/** Sets or cancels the timer, so that it is that of the operation that waits. */
+const setTimer = Effect.fnUntraced(
+  function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
+    const until = after?.waiting?.until
+    if (until === before?.waiting?.until && before?.run === after?.run) return
+    if (until === undefined) return yield* timer.cancel(timerKey(at))
+    const now = yield* Clock.currentTimeMillis
+    return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKey(at))
+  },
+  Effect.catchTag(["NoTimerChat", "InvalidTimer"], Effect.die)
+)
+
+/** Answers the press of a button that does nothing any more. */
+export const notify = (update: Update.Of<"message_callback">, text: string) =>
+  Effect.catch(Answers.answer(update, text), (error) =>
+    Effect.logDebug(`A callback of a conversation was not answered: ${error.message}`)
+  )
+
+/** Removes the buttons of a message that waits for nothing any more. */
+export const removeButtons = (message: string | undefined) =>
+  message === undefined
+    ? Effect.void
+    : Effect.catch(Messages.edit({ message_id: message as MessageId, attachments: [] }), (error) =>
+        Effect.logDebug(`The buttons of a conversation were not removed: ${error.message}`)
+      )
+
+/** Ends a conversation. Nothing of it is left in the store. */
+export const end = Effect.fnUntraced(function* (self: Definition, at: At, record: Record, buttons: string | undefined) {
+  yield* removeButtons(buttons)
+  yield* removeButtons(record.again?.message)
+  yield* setTimer(self, at, record, undefined)
+  yield* self.state.clear
+})
+
+export const save = Effect.fnUntraced(function* (self: Definition, at: At, before: Record | undefined, after: Record) {
+  yield* setTimer(self, at, before, after)
+  yield* Effect.catchTag(self.state.set(after), "InvalidState", Effect.die)
+})
+
+/** Forgets an answer and what came after it. */
+const cut = ({ kept: _kept, said: _said, waiting: _waiting, ...record }: Record, to: string | undefined): Record => {
+  const { entries } = record
+  const index =
+    to === undefined
+      ? entries.findLastIndex(([, outcome]) => outcome !== "result" && outcome !== "done")
+      : entries.findIndex(([name]) => name === to)
+  return { ...record, entries: entries.slice(0, Math.max(0, index)) }
+}
+
+const isUnanswered = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  exit._tag === "Failure" &&
+  exit.cause.reasons.length > 0 &&
+  exit.cause.reasons.every((reason) => Cause.isFailReason(reason) && reason.error instanceof Unanswered)
+
+/** Keeps the answer to a question that the code does not reach yet. */
+const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
+  event?._tag === "Message" && before.waiting !== undefined && before.waiting.signature !== "sleep"
+    ? { name: before.waiting.name, update: stringify(Update.encode(event.update)) }
+    : kept
+
+/**
+ * Runs the body of a conversation until it waits or ends, and stores where it is. `before` is what is stored, and `record` where
+ * the run begins.
+ */
+export const turn = Effect.fnUntraced(function* (
+  self: Definition,
+  at: At,
+  before: Record | undefined,
+  record: Record,
+  event: Event | undefined
+) {
+  const input = yield* Effect.result(self.decodeInput(record.input))
+  if (input._tag === "Failure") {
+    yield* Effect.logWarning(`The input of the conversation "${self.name}" cannot be read, so the conversation ends.`)
+    yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
+    return yield* end(self, at, record, record.waiting?.message)
+  }
+  let begin = record
+  let rest = event
+  for (let round = 1; round <= maxRounds; round++) {
+    const run = new Run(at, begin, rest, round > 1)
+    const exit = yield* run.execute(Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)))
+    if (exit === undefined && run.pause?._tag === "Back") {
+      yield* removeButtons(run.buttons)
+      begin = cut(run.next, run.pause.to)
+      rest = run.event
+      continue
+    }
+    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) return yield* exit
+    if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
+    // The code has left the question that had these buttons.
+    const buttons = run.waiting?.message === run.buttons ? undefined : run.buttons
+    if (exit === undefined) {
+      const isDeclined = run.pause?._tag === "Declined"
+      if (!isDeclined) {
+        run.kept = keep(run, record)
+        yield* removeButtons(buttons)
+      }
+      if (run.isChanged || run.kept !== begin.kept || begin !== before) yield* save(self, at, before, run.next)
+      return isDeclined ? yield* Handler.notHandled : undefined
+    }
+    yield* end(self, at, before ?? record, run.buttons)
+    return exit._tag === "Success" ? yield* self.onDone(exit.value, at.update) : undefined
+  }
+  return yield* Effect.die(new Error(`The body of the conversation "${self.name}" leads back to itself for ever.`))
+})

@@ -1,0 +1,240 @@
+import { Command, Conversation, Handler, type Talk } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { during, layer, left, nothing, presses, writes, texts } from "../../support/conversations.ts"
+
+type Body = (talk: Talk.Talk) => Effect.Effect<unknown, unknown, never>
+
+const rest = Handler.on("message_created", () => Effect.void)
+
+const botOf = (body: unknown, options: Partial<Conversation.Options> = {}) => {
+  const conversation = Conversation.make("form", { of: "userInChat", ...options }, body as Body)
+  return Handler.first(Command.make("go").on(conversation.start), conversation.handler, rest)
+}
+
+const before = Effect.fn(function* (talk: Talk.Talk) {
+  yield* talk.say("Hello")
+  const name = yield* talk.ask("name", { say: "Name?" })
+  yield* talk.say(`Dear ${name}`)
+  const age = yield* talk.ask("age", { say: "Age?" })
+  yield* talk.say(`You are ${age}`)
+})
+
+/** Plays the first version up to the second question, and then another version, with two more messages. */
+const deploy = Effect.fnUntraced(function* (
+  after: unknown,
+  options: Partial<Conversation.Options> = {},
+  answers: ReadonlyArray<string> = ["7", "8"]
+) {
+  const ann = yield* Emulator.user("Ann")
+  yield* during(
+    botOf(before),
+    Effect.gen(function* () {
+      yield* writes(ann, "/go")
+      yield* writes(ann, "Ann")
+    })
+  )
+  yield* during(
+    botOf(after, options),
+    Effect.gen(function* () {
+      for (const answer of answers) yield* writes(ann, answer)
+      yield* TestClock.adjust("1 hour")
+    })
+  )
+  const said = yield* texts(ann)
+  assert.deepStrictEqual(said.slice(0, 4), ["Hello", "Name?", "Dear Ann", "Age?"])
+  assert.strictEqual((yield* left("form")).deadLetters, 0)
+  return said.slice(4)
+})
+
+describe("conversations and new versions of the code", () => {
+  it.effect("go on where they are if nothing that they wait for has changed", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* deploy(before), ["You are 7"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("do not send again what was said before, even if its text has changed or there is more of it", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello!")
+        yield* talk.say("Welcome")
+        const name = yield* talk.ask("name", { say: "Your name?" })
+        yield* talk.say(`Dear ${name}!`)
+        yield* talk.say("Fine")
+        const age = yield* talk.ask("age", { say: "Your age?" })
+        yield* talk.say(`You are ${age}!`)
+      })
+      assert.deepStrictEqual(yield* deploy(after), ["You are 7!"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask a new question when it is reached, and keep an answer that was given to a later one", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello")
+        const name = yield* talk.ask("name", { say: "Name?" })
+        const city = yield* talk.ask("city", { say: "City?" })
+        const age = yield* talk.ask("age", { say: "Age?" })
+        const last = yield* talk.ask("last", { say: "Last?" })
+        yield* talk.say([name, city, age, last].join(" "))
+      })
+      assert.deepStrictEqual(yield* deploy(after, {}, ["7", "Rome", "bye"]), ["City?", "Last?", "Ann Rome 7 bye"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("do not use the answer of a question that was removed", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello")
+        const age = yield* talk.ask("age", { say: "Age?" })
+        yield* talk.say(`${age}`)
+      })
+      assert.deepStrictEqual(yield* deploy(after), ["7"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("end with what they say if the question that they wait for was removed", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello")
+        const name = yield* talk.ask("name", { say: "Name?" })
+        yield* talk.say(`Dear ${name}`)
+        yield* talk.say(`Bye, ${name}`)
+      })
+      assert.deepStrictEqual(yield* deploy(after), ["Bye, Ann"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask a question again that was renamed", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.say("Hello")
+        const name = yield* talk.ask("name", { say: "Name?" })
+        yield* talk.say(`Dear ${name}`)
+        const age = yield* talk.ask("years", { say: "Years?" })
+        yield* talk.say(`You are ${age}`)
+      })
+      assert.deepStrictEqual(yield* deploy(after), ["Years?", "You are 8"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("read an answer of another type by a migration, and ask again without one", () =>
+    Effect.gen(function* () {
+      const read = Schema.FiniteFromString
+      const migrated = Effect.fn(function* (talk: Talk.Talk) {
+        const name = yield* talk.ask("name", { say: "Name?", read, migrate: (name) => String(name).length })
+        const age = yield* talk.ask("age", { say: "Age?", read })
+        yield* talk.say(`${name + 1} ${age + 1}`)
+      })
+      assert.deepStrictEqual(yield* deploy(migrated), ["4 8"])
+      const asked = Effect.fn(function* (talk: Talk.Talk) {
+        const name = yield* talk.ask("name", { say: "Number?", read })
+        const age = yield* talk.ask("age", { say: "Age?", read })
+        yield* talk.say(`${name + 1} ${age + 1}`)
+      })
+      assert.deepStrictEqual(yield* deploy(asked), ["Number?", "9 8"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask again if the kind of the question has changed", () =>
+    Effect.gen(function* () {
+      const after = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.ask("name", { say: "Name?" })
+        const age = yield* talk.choose("age", { say: "Young or old?", choices: { y: "Young", o: "Old" } })
+        yield* talk.say(age)
+      })
+      assert.deepStrictEqual(yield* deploy(after, {}, ["7", "old"]), ["Young or old?", "o"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask again with new buttons if the pressed one does not exist any more", () =>
+    Effect.gen(function* () {
+      const make = (choices: Talk.Choices, several: boolean) =>
+        botOf(
+          Effect.fn(function* (talk: Talk.Talk) {
+            const answer = yield* talk.choose("color", { say: "Color?", choices, several })
+            yield* talk.say(`${String(answer)}`)
+          })
+        )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(make({ r: "Red", b: "Blue" }, false), writes(ann, "/go"))
+      yield* during(make({ g: "Green", b: "Blue" }, false), Effect.andThen(presses(ann, "Red"), presses(ann, "Green")))
+      assert.deepStrictEqual(yield* texts(ann), ["Color?", "Color?\n✓ Green", "g"])
+      const bob = yield* Emulator.user("Bob")
+      yield* during(make({ r: "Red", b: "Blue" }, true), Effect.andThen(writes(bob, "/go"), presses(bob, "Red")))
+      yield* during(
+        make({ g: "Green", b: "Blue" }, true),
+        Effect.gen(function* () {
+          yield* presses(bob, "Blue")
+          yield* presses(bob, "Done")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(bob), ["Color?\n✓ Blue", "b"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("can replace a question by a sleep, and a sleep by a question", () =>
+    Effect.gen(function* () {
+      const asleep = Effect.fn(function* (talk: Talk.Talk) {
+        yield* talk.ask("name", { say: "Name?" })
+        yield* talk.sleep("age", "10 minutes")
+        yield* talk.say("Awake")
+      })
+      assert.deepStrictEqual(yield* deploy(asleep), ["Awake"])
+      const ann = yield* Emulator.user("Ann")
+      yield* during(botOf(asleep), Effect.andThen(writes(ann, "/go"), writes(ann, "Ann")))
+      yield* during(botOf(before), Effect.andThen(writes(ann, "hello?"), writes(ann, "7")))
+      assert.deepStrictEqual(yield* texts(ann), ["Name?", "Dear Ann", "Age?", "You are 7"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("follow the policy for another version: continue, restart, or tell", () =>
+    Effect.gen(function* () {
+      const seen: Array<number> = []
+      const policies = {
+        continue: ["You are 7"],
+        restart: ["Hello", "Name?", "Dear 8", "Age?"],
+        tell: ["Something has changed here. Please begin again."]
+      }
+      for (const policy of ["continue", "restart", "tell"] as const) {
+        assert.deepStrictEqual(yield* deploy(before, { version: 2, onVersion: policy }), policies[policy])
+        const onVersion = (from: number) => {
+          seen.push(from)
+          return policy
+        }
+        assert.deepStrictEqual(yield* deploy(before, { version: 2, onVersion }), policies[policy])
+      }
+      assert.deepStrictEqual(seen, [1, 1, 1])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("end with a message if their input cannot be read any more", () =>
+    Effect.gen(function* () {
+      const make = (input: Schema.Codec<unknown, unknown>) =>
+        Conversation.make("form", { of: "userInChat", input }, (talk) => talk.ask("name", { say: "Name?" }))
+      const first = make(Schema.String)
+      const second = make(Schema.Int)
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Command.make("go").on((update) => first.start(update, "input")),
+        writes(ann, "/go")
+      )
+      yield* during(Handler.first(second.handler, rest), Effect.andThen(writes(ann, "Ann"), writes(ann, "Ann")))
+      assert.deepStrictEqual(yield* texts(ann), ["Name?", "Something has changed here. Please begin again."])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,154 @@
+import { Command, Conversation, Handler, Inbox } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { during, layer, left, nothing, writes, texts } from "../../support/conversations.ts"
+
+const play = Effect.fnUntraced(function* <E, R>(
+  conversation: {
+    readonly start: (update: never) => Effect.Effect<void, E, R>
+    readonly handler: Handler.Handler<E, R>
+  },
+  ...answers: ReadonlyArray<string>
+) {
+  const ann = yield* Emulator.user("Ann")
+  yield* during(
+    Handler.first(
+      Command.make("go").on((update) => conversation.start(update as never)),
+      conversation.handler
+    ),
+    Effect.gen(function* () {
+      for (const answer of ["/go", ...answers]) yield* writes(ann, answer)
+      yield* TestClock.adjust("10 minutes")
+    })
+  )
+  return yield* texts(ann)
+})
+
+const deadLetters = Effect.provide(
+  Effect.map(Stream.runCollect(Inbox.deadLetters), (all) => all.map(({ error }) => error)),
+  Inbox.layer()
+)
+
+describe("a conversation that waits", () => {
+  it.effect("cannot be woken by operators on failures, defects and causes", () =>
+    Effect.gen(function* () {
+      const swallowed: Array<string> = []
+      const note = (name: string) => Effect.sync(() => void swallowed.push(name))
+      const Guarded = Conversation.make(
+        "guarded",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const ask = (name: string) => talk.ask(name, { say: `${name}?` })
+          yield* Effect.catch(ask("catch"), () => note("catch"))
+          yield* Effect.ignore(ask("ignore"))
+          yield* Effect.retry(ask("retry"), { times: 3 })
+          yield* Effect.catchDefect(ask("defect"), () => note("defect"))
+          yield* Effect.catchCause(ask("cause"), () => note("cause"))
+          yield* Effect.exit(ask("exit"))
+          yield* Effect.uninterruptible(ask("uninterruptible"))
+          yield* Effect.timeout(ask("timeout"), "1 day")
+          yield* Effect.orElseSucceed(ask("orElse"), () => "nothing")
+          yield* talk.say("Done")
+        })
+      )
+      const names = ["catch", "ignore", "retry", "defect", "cause", "exit", "uninterruptible", "timeout", "orElse"]
+      assert.deepStrictEqual(yield* play(Guarded, ...names), [...names.map((name) => `${name}?`), "Done"])
+      assert.deepStrictEqual(swallowed, [])
+      assert.deepStrictEqual(yield* left("guarded"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("releases its resources at each turn, and says nothing in finalizers of a run that only waits", () =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const Careful = Conversation.make(
+        "careful",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* Effect.acquireRelease(
+            Effect.sync(() => log.push("acquired")),
+            () => Effect.sync(() => log.push("released"))
+          )
+          yield* Effect.ensuring(talk.ask("first", { say: "First?" }), Effect.ignore(talk.say("After the first")))
+          yield* talk.say("End")
+        }, Effect.scoped)
+      )
+      assert.deepStrictEqual(yield* play(Careful, "1"), ["First?", "After the first", "End"])
+      assert.deepStrictEqual(log, ["acquired", "released", "acquired", "released"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("asks one question at a time in concurrent branches, and finishes what they are doing", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const Both = Conversation.make(
+        "both",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const branch = Effect.fnUntraced(function* (name: string) {
+            yield* talk.say(`Now ${name}`)
+            const answer = yield* talk.ask(name, { say: `${name}?` })
+            yield* talk.say("Thank you")
+            return answer
+          })
+          const count = Effect.delay(
+            Effect.sync(() => ++runs),
+            "1 second"
+          )
+          const slow = talk.step("slow", Schema.Int, count)
+          const [run, a, b] = yield* Effect.all([slow, branch("a"), branch("b")], { concurrency: "unbounded" })
+          yield* talk.say(`${a} ${b} ${run}`)
+        })
+      )
+      assert.deepStrictEqual(yield* play(Both, "1", "2"), [
+        "Now a",
+        "a?",
+        "Thank you",
+        "Now b",
+        "b?",
+        "Thank you",
+        "1 2 1"
+      ])
+      assert.strictEqual(runs, 1)
+      assert.deepStrictEqual(yield* left("both"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is a defect if a name is used twice, and says which", () =>
+    Effect.gen(function* () {
+      const Twice = Conversation.make(
+        "twice",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* talk.ask("name", { say: "Name?" })
+          yield* talk.ask("name", { say: "Name?" })
+        })
+      )
+      assert.deepStrictEqual(yield* play(Twice, "Ann"), ["Name?"])
+      const [error] = yield* deadLetters
+      assert.include(error, 'uses the name "name" twice')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("fails its handler with the errors of the body, and stays where it was", () =>
+    Effect.gen(function* () {
+      const Broken = Conversation.make(
+        "broken",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const name = yield* talk.ask("name", { say: "Name?" })
+          if (name === "Bob") return yield* Effect.die(new Error("not Bob"))
+          return yield* talk.say(`Hello, ${name}`)
+        })
+      )
+      assert.deepStrictEqual(yield* play(Broken, "Bob", "Ann"), ["Name?", "Hello, Ann"])
+      const [error] = yield* deadLetters
+      assert.include(error, "not Bob")
+      assert.deepStrictEqual(yield* left("broken"), { ...nothing, deadLetters: 1 })
+    }).pipe(Effect.provide(layer))
+  )
+})

@@ -1,0 +1,144 @@
+import { Command, Conversation, Handler } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts } from "../../support/conversations.ts"
+
+const choices = { a: "A", b: "B" }
+
+describe("the timeouts of conversations", () => {
+  it.effect("fail with Unanswered at their time, and not a moment earlier, although nobody writes anything", () =>
+    Effect.gen(function* () {
+      const Order = Conversation.make(
+        "order",
+        { of: "userInChat" },
+        Effect.fn(
+          function* (talk) {
+            yield* talk.choose("size", { say: "Size?", choices, timeout: "10 minutes" })
+            yield* talk.choose("color", { say: "Color?", choices, timeout: "10 minutes" })
+          },
+          (self, talk) => Effect.catchTag(self, "Unanswered", ({ question }) => talk.say(`No ${question}.`))
+        )
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Handler.first(Command.make("go").on(Order.start), Order.handler),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* TestClock.adjust("9 minutes")
+          yield* presses(ann, "A")
+          yield* TestClock.adjust("9 minutes")
+          yield* TestClock.adjust("58 seconds")
+          assert.deepStrictEqual(yield* texts(ann), ["Size?\n✓ A", "Color?"])
+          yield* TestClock.adjust("2 seconds")
+          assert.deepStrictEqual(yield* texts(ann), ["Size?\n✓ A", "Color?", "No color."])
+        })
+      )
+      assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
+      assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are remembered when the body goes on and runs again", () =>
+    Effect.gen(function* () {
+      const Quiz = Conversation.make(
+        "quiz",
+        { of: "userInChat", timeout: "1 minute" },
+        Effect.fn(function* (talk) {
+          const answer = yield* talk
+            .ask("quick", { say: "Quick?" })
+            .pipe(Effect.catchTag("Unanswered", () => Effect.as(talk.say("Too late"), "nothing")))
+          const why = yield* talk.ask("why", { say: "Why?" })
+          yield* talk.say(`${answer} because of ${why}`)
+        })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Handler.first(Command.make("go").on(Quiz.start), Quiz.handler),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* TestClock.adjust("61 seconds")
+          yield* writes(ann, "sleep")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(ann), ["Quick?", "Too late", "Why?", "nothing because of sleep"])
+      assert.deepStrictEqual(yield* left("quiz"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("ask again under Effect.retry, and end the conversation if nothing recovers from them", () =>
+    Effect.gen(function* () {
+      const Nag = Conversation.make("nag", { of: "userInChat", timeout: "1 minute" }, (talk) =>
+        Effect.retry(talk.ask("there", { say: "Are you there?" }), { times: 2 })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Handler.first(Command.make("go").on(Nag.start), Nag.handler),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* TestClock.adjust("10 minutes")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(ann), ["Are you there?", "Are you there?", "Are you there?"])
+      assert.deepStrictEqual(yield* left("nag"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("are due after a restart, also if their time passed while no process ran", () =>
+    Effect.gen(function* () {
+      const Order = Conversation.make(
+        "order",
+        { of: "userInChat", timeout: "10 minutes" },
+        Effect.fn(
+          function* (talk) {
+            yield* talk.ask("size", { say: "Size?" })
+          },
+          (self, talk) => Effect.catchTag(self, "Unanswered", () => talk.say("Too late"))
+        )
+      )
+      const bot = Handler.first(Command.make("go").on(Order.start), Order.handler)
+      const ann = yield* Emulator.user("Ann")
+      const bob = yield* Emulator.user("Bob")
+      yield* during(bot, writes(ann, "/go"))
+      yield* during(bot, TestClock.adjust("595 seconds"))
+      assert.deepStrictEqual(yield* texts(ann), ["Size?"])
+      yield* during(bot, TestClock.adjust("5 seconds"))
+      assert.deepStrictEqual(yield* texts(ann), ["Size?", "Too late"])
+      yield* during(bot, writes(bob, "/go"))
+      yield* TestClock.adjust("1 hour")
+      yield* during(bot, TestClock.adjust("1 second"))
+      assert.deepStrictEqual(yield* texts(bob), ["Size?", "Too late"])
+      assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("leave sleeping conversations alone, which pass messages to the next handler", () =>
+    Effect.gen(function* () {
+      const heard: Array<string> = []
+      const Oven = Conversation.make(
+        "oven",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* talk.say("In the oven")
+          yield* talk.sleep("oven", "20 minutes")
+          yield* talk.say("Ready")
+        })
+      )
+      const bot = Handler.first(
+        Command.make("go").on(Oven.start),
+        Oven.handler,
+        Handler.on("message_created", (update) => Effect.sync(() => void heard.push(update.message?.body?.text ?? "")))
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, writes(ann, "/go"))
+      yield* during(bot, writes(ann, "Is it ready?"))
+      yield* TestClock.adjust("19 minutes")
+      assert.deepStrictEqual(yield* texts(ann), ["In the oven"])
+      yield* during(bot, TestClock.adjust("1 minute"))
+      assert.deepStrictEqual(yield* texts(ann), ["In the oven", "Ready"])
+      assert.deepStrictEqual(heard, ["Is it ready?"])
+      assert.deepStrictEqual(yield* left("oven"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+})
