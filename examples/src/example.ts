@@ -11,6 +11,7 @@ import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
 import * as helpdesk from "./scenarios/helpdesk.ts"
+import * as moderation from "./scenarios/moderation.ts"
 import * as pizza from "./scenarios/pizza.ts"
 import * as reminder from "./scenarios/reminder.ts"
 import * as replicas from "./scenarios/replicas.ts"
@@ -18,7 +19,20 @@ import * as send from "./scenarios/send.ts"
 import * as upload from "./scenarios/upload.ts"
 import * as webhook from "./scenarios/webhook.ts"
 
-const scenarios = { analytics, broadcast, comments, echo, helpdesk, pizza, reminder, replicas, send, upload, webhook }
+const scenarios = {
+  analytics,
+  broadcast,
+  comments,
+  echo,
+  helpdesk,
+  moderation,
+  pizza,
+  reminder,
+  replicas,
+  send,
+  upload,
+  webhook
+}
 
 const platform = EmulatorServer.layer().pipe(
   Layer.provideMerge(

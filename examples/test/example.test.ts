@@ -175,6 +175,24 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     assert.match(conversation.at(-2)!, /^bot {2}Thank you! Your order has the number \d{4}\.$/)
   })
 
+  it("runs moderation, which is restarted while it waits for a newcomer", async () => {
+    const { conversation } = await runSuccessfully("moderation")
+    assert.deepStrictEqual(conversation, [
+      "Ann  (joins the chat)",
+      "bot  Welcome, Ann! Please press the button within 6s.  [1: I am a person]",
+      "Ann  (presses I am a person)",
+      "bot edits  Welcome! Please be kind.",
+      "Ben  (joins the chat)",
+      "bot  Welcome, Ben! Please press the button within 6s.  [1: I am a person]",
+      "you  (stop the program)",
+      "bot edits  Ben did not press the button in time.",
+      "Ann  Buy my tea",
+      "Olga  /warn",
+      "bot  Ann, this is warning 1 of 3.",
+      "you  (stop the program)"
+    ])
+  })
+
   it("runs analytics, which is killed while it stores batches, and stores each message once", async ({ skip }) => {
     const ran = await runExample("analytics")
     if (ran.code === 3 && process.env["CI"] !== "true") {

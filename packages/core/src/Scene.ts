@@ -72,7 +72,8 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   readonly stream: Stream.Stream<SceneEntry<S, O>, StoreError, Inbox>
   /**
    * Handles the updates of chats or users in this scene, by the handlers of their states, and the time-outs. Updates that no state
-   * takes go to the next handler.
+   * takes go to the next handler. A filter such as `Handler.inChatType` around it would keep the time-outs from it, because they do not
+   * say the type of their chat: use it in the handlers of the states.
    */
   readonly handler: Handler.Handler<E | SceneError | Timer.MalformedTimer, R>
 }
