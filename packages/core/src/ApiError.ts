@@ -298,11 +298,14 @@ export class RateLimited extends Data.TaggedError("RateLimited")<
     readonly retryAfter?: Duration.Duration
     /** `false` where the rate limiter did not let the call go: then nothing was sent, and `status` is 0. */
     readonly isSent?: false
+    /** `true` where a newer call of the same slot took the place of the call: see `RateLimiter.withSlot`. */
+    readonly isReplaced?: true
   }
 > {
   static readonly matcher: Matcher = { codes: [Platform.codeTooManyRequests], status: 429 }
 
   override get message() {
+    if (this.isReplaced === true) return `${this.endpoint}: nothing was sent, ${this.detail}.`
     const delay = this.retryAfter === undefined ? "a while" : `${Duration.toSeconds(this.retryAfter)} seconds`
     if (this.isSent === false) return `${this.endpoint}: nothing was sent, ${this.detail}. Wait ${delay}.`
     return describe(

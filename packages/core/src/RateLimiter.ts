@@ -255,13 +255,14 @@ export interface Status {
 export class RateLimiterError extends Data.TaggedError("RateLimiterError")<{
   /**
    * `QueueFull`: as many calls of the same priority wait as `maxQueued` allows. `MaxWaitExceeded`: the call did not get a
-   * permit within its maximum wait.
+   * permit within its maximum wait. `Replaced`: a newer call of the same slot took its place ({@link withSlot}).
    */
-  readonly reason: "QueueFull" | "MaxWaitExceeded"
+  readonly reason: "QueueFull" | "MaxWaitExceeded" | "Replaced"
   /** The minimum time that a call would have to wait now. */
   readonly retryAfter: Duration.Duration
 }> {
   override get message() {
+    if (this.reason === "Replaced") return "The rate limiter did not send the request: a newer call took its place."
     const problem =
       this.reason === "QueueFull" ? "too many calls are waiting" : "no permit was available within the maximum wait"
     return `The rate limiter did not send the request: ${problem}. Retry after ${Duration.format(this.retryAfter)}.`
@@ -395,6 +396,16 @@ export const MaxWait = Context.Reference<Duration.Input | undefined>("@colloquy/
   defaultValue: () => undefined
 })
 
+/**
+ * The slot of calls. {@link withSlot} sets it. Default: none.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const CurrentSlot = Context.Reference<string | undefined>("@colloquy/core/RateLimiter/CurrentSlot", {
+  defaultValue: () => undefined
+})
+
 /** The limits in milliseconds, with the margin. */
 type LimitsInMillis = { readonly [S in Scope]: LimitInMillis }
 
@@ -431,6 +442,8 @@ const unknownChat = "unknown"
 
 const bucketKey = (scope: string, key: string | number): string => `${scope}:${key}`
 
+const replaced = new RateLimiterError({ reason: "Replaced", retryAfter: Duration.zero })
+
 const priorityOf = (current: Priority, declared: Priority | undefined): number =>
   priorities.indexOf(declared !== undefined && (current === "normal" || current === "reply") ? declared : current)
 
@@ -455,6 +468,8 @@ const fromBackend = (
         const key = target && keyOf(target, fiber.getRef(CurrentChat))
         const priority = priorityOf(fiber.getRef(CurrentPriority), target?.priority)
         const call = { scope, bucket: key === undefined ? undefined : bucketKey(scope, key), priority }
+        const slot = fiber.getRef(CurrentSlot)
+        const isInSlot = queue.hasSlot(slot)
         const startedAt = now()
 
         const reject = (reason: RateLimiterError["reason"]) => {
@@ -463,31 +478,34 @@ const fromBackend = (
           return Effect.fail(new RateLimiterError({ reason, retryAfter }))
         }
 
-        const granted = backend.grantNow(call, startedAt)
+        // A call that is sent again is older than the one that waits in its slot.
+        if (isInSlot && previous !== undefined) return Effect.fail(replaced)
+        const granted = isInSlot ? undefined : backend.grantNow(call, startedAt)
         if (granted !== undefined) {
           observer?.onPermit(priorities[priority], 0)
           const sequence = previous?.sequence ?? queue.takeSequence()
           return Effect.succeed({ ...granted, sequence, sentAt: startedAt, bucket: call.bucket })
         }
-        if (previous === undefined && queue.waiting[priority] >= maxQueued) return reject("QueueFull")
+        if (previous === undefined && !isInSlot && queue.waiting[priority] >= maxQueued) return reject("QueueFull")
 
         const maxWait = fiber.getRef(MaxWait)
         return Effect.callback((resume) => {
           const sequence = previous?.sequence ?? queue.takeSequence()
           const leave = () => {
             queue.remove(waiter)
-            observer?.onWaiting(priorities[priority], -1)
+            observer?.onWaiting(priorities[waiter.priority], -1)
             if (queue.isEmpty()) backend.onEmpty()
           }
           const waiter: Waiter = {
             priority,
             sequence,
+            slot,
             expiresAt: startedAt + (maxWait === undefined ? defaultMaxWait : Duration.toMillis(maxWait)),
             isRetry: previous !== undefined,
             onGranted: ({ at, countedAt, id, isBucketFull, leavesAt, localAt, usableUntil, used }) => {
               const sentAt = now()
-              observer?.onWaiting(priorities[priority], -1)
-              observer?.onPermit(priorities[priority], sentAt - startedAt)
+              observer?.onWaiting(priorities[waiter.priority], -1)
+              observer?.onPermit(priorities[waiter.priority], sentAt - startedAt)
               const bucket = waiter.bucket!.key
               const permit = Effect.succeed({
                 id,
@@ -495,7 +513,7 @@ const fromBackend = (
                 countedAt,
                 used,
                 isBucketFull,
-                sequence,
+                sequence: waiter.sequence,
                 localAt,
                 usableUntil,
                 sentAt,
@@ -506,10 +524,14 @@ const fromBackend = (
             onExpired: () => {
               leave()
               resume(reject("MaxWaitExceeded"))
+            },
+            onReplaced: () => {
+              observer?.onWaiting(priorities[waiter.priority], -1)
+              resume(Effect.fail(replaced))
             }
           }
-          observer?.onWaiting(priorities[priority], 1)
           queue.add(scope, call.bucket, waiter)
+          observer?.onWaiting(priorities[waiter.priority], 1)
           backend.onAdded()
           return Effect.sync(leave)
         })
@@ -727,3 +749,34 @@ export const withMaxWait: {
 } = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, maxWait: Duration.Input) =>
   Effect.provideService(self, MaxWait, maxWait)
 )
+
+/**
+ * Gives the calls of an effect one place in the queue of the rate limiter: a newer call with the same slot replaces the one
+ * that waits, and takes its place with the more urgent priority of the two. The replaced call fails with `RateLimited`, which
+ * has `isReplaced: true`, and its request is not sent. A request that has left is not affected.
+ *
+ * Use it for calls of which only the latest matters, such as edits of one message.
+ *
+ * **Example** (Show only the latest count)
+ *
+ * ```ts
+ * import { type Message, Messages, RateLimiter } from "@colloquy/core"
+ * import { Effect } from "effect"
+ *
+ * const show = (message_id: Message.MessageId, count: number) =>
+ *   Messages.edit({ message_id, text: `${count} votes` }).pipe(
+ *     RateLimiter.withSlot(`votes ${message_id}`),
+ *     Effect.catchIf(
+ *       (error) => error._tag === "RateLimited" && error.isReplaced === true,
+ *       () => Effect.void
+ *     )
+ *   )
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withSlot: {
+  (slot: string): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, slot: string): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, slot: string) => Effect.provideService(self, CurrentSlot, slot))

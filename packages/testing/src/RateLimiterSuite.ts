@@ -212,6 +212,31 @@ export const cases: ReadonlyArray<Case> = [
     })
   },
   {
+    name: "replaces the waiting call of a slot by a newer one, which takes its place and the more urgent priority",
+    effect: Effect.gen(function* () {
+      yield* acquireAll(numbers(2), () => acquire(toChat(1)))
+      const limiter = yield* RateLimiter.RateLimiter
+      const order: Array<string> = []
+      const start = (name: string, call: ReturnType<typeof acquire>) =>
+        Effect.forkChild(Effect.exit(Effect.map(call, () => void order.push(name))), { startImmediately: true })
+      const inSlot = (priority: RateLimiter.Priority) =>
+        acquire(toChat(1)).pipe(RateLimiter.withSlot("message"), RateLimiter.withPriority(priority))
+      const first = yield* start("first", inSlot("broadcast"))
+      const other = yield* start("other", acquire(toChat(1)))
+      const second = yield* start("second", inSlot("reply"))
+      const third = yield* start("third", inSlot("normal"))
+      const { waiting } = yield* limiter.status
+      yield* expect(waiting.reply === 1 && waiting.broadcast === 0, `waiting are ${JSON.stringify(waiting)}`)
+      const replaced = yield* Fiber.joinAll([first, second])
+      for (const exit of replaced) {
+        const isReplaced = exit._tag === "Failure" && JSON.stringify(exit.cause).includes("Replaced")
+        yield* expect(isReplaced, "a call that was replaced did not fail with the reason Replaced")
+      }
+      yield* Fiber.joinAll([other, third])
+      yield* expect(order.join() === "third,other", `the order was ${order.join(", ")}`)
+    })
+  },
+  {
     name: "pauses all calls for the longest of several pauses",
     effect: Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter

@@ -20,6 +20,7 @@ import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import { CurrentName, type Response } from "../journal/current.ts"
 import * as codec from "./codec.ts"
+import { CurrentLatest } from "./latest.ts"
 import * as malformed from "./malformed.ts"
 import { makePlatformTime } from "./platformTime.ts"
 import { makeRedact } from "./redact.ts"
@@ -56,14 +57,21 @@ const permitExpired = (cause: unknown): RateLimiter.PermitExpired | undefined =>
     : undefined
 }
 
+const details: Record<RateLimiter.RateLimiterError["reason"], string> = {
+  QueueFull: "too many calls are waiting",
+  MaxWaitExceeded: "no permit was available within the maximum wait",
+  Replaced: "a newer call took its place"
+}
+
 const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: RateLimiter.RateLimiterError) =>
   new ApiError.RateLimited({
     endpoint,
     status: 0,
-    detail: reason === "QueueFull" ? "too many calls are waiting" : "no permit was available within the maximum wait",
+    detail: details[reason],
     body: "",
     isSent: false,
-    retryAfter
+    retryAfter,
+    ...(reason === "Replaced" ? { isReplaced: true } : {})
   })
 
 export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout }: Options) => {
@@ -127,6 +135,8 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const waits = longPoll(request)
       const attemptTimeout = waits === undefined ? timeout : timeout + Duration.toMillis(waits)
       const target = limit(request)
+      const latest = fiber.getRef(CurrentLatest)
+      let body = encoded.success
       let permit: RateLimiter.Permit | undefined
       const confirm = (stage: RateLimiter.Stage) => {
         const confirmed = limiter.confirmUnsafe(permit!, stage)
@@ -142,7 +152,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       // The HTTP request is created after the permit, because many calls can wait for one.
       const exchange = (span: Tracer.Span | undefined) => {
         const startedAt = now()
-        return Effect.matchEffect(send(toHttpRequest(method, encoded.success), attemptTimeout, confirmPermit), {
+        return Effect.matchEffect(send(toHttpRequest(method, body), attemptTimeout, confirmPermit), {
           onFailure: (cause): Attempt => {
             const expired = permitExpired(cause)
             if (expired === undefined) return failTransport(endpoint, cause, startedAt)
@@ -161,6 +171,13 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       }
       const permitted: Attempt = Effect.suspend(() => {
         if (!confirm("ready")) return attempt
+        if (latest !== undefined) {
+          const encoded = encode(latest() as typeof request)
+          if (Result.isFailure(encoded)) {
+            return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
+          }
+          body = encoded.success
+        }
         // Nobody sees the spans of the native tracer (`npm run bench`, `call-cpu-over-undici`).
         if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return exchange(undefined)
         return Effect.catchTag(Effect.useSpan(endpoint.endpoint, spanOptions, exchange), "PermitExpired", () => attempt)

@@ -24,15 +24,19 @@ export interface SentPermit extends Omit<LocalPermit, "leavesAt"> {
 
 /** A call that waits for a permit. */
 export interface Waiter {
-  /** 0 is the most urgent priority. */
-  readonly priority: number
-  /** Position in the order of arrival. */
-  readonly sequence: number
+  /** 0 is the most urgent priority. A waiter that replaces another one has the more urgent priority of the two. */
+  priority: number
+  /** Position in the order of arrival. A waiter that replaces another one takes over its position. */
+  sequence: number
+  /** At most one call of a slot waits: a newer one replaces it. */
+  readonly slot: string | undefined
   readonly expiresAt: number
   /** Whether the call is sent again after a 429. It keeps its position in the order of arrival. */
-  readonly isRetry: boolean
+  isRetry: boolean
   readonly onGranted: (permit: LocalPermit) => void
   readonly onExpired: () => void
+  /** A newer call of the slot has taken the place of this one. */
+  readonly onReplaced: () => void
   bucket?: Bucket
 }
 
@@ -49,6 +53,12 @@ export interface Bucket {
 }
 
 const zeros = (): Array<number> => Array.from({ length: priorityCount }, () => 0)
+
+const replaceIn = <A>(set: Set<A>, item: A, by: A): void => {
+  const items = [...set]
+  set.clear()
+  for (const other of items) set.add(other === item ? by : other)
+}
 
 /** Whether permits of a priority are spread over the window of the host beyond a burst. */
 export const isPaced = (priority: number): boolean => priority > 1
@@ -78,6 +88,7 @@ export const make = () => {
   const skipped = zeros()
   const waiting = zeros()
   const delayed = new Set<Bucket>()
+  const slots = new Map<string, Waiter>()
   let delayedUntil = Infinity
   let nextExpiry = Infinity
   let sequence = 0
@@ -106,6 +117,25 @@ export const make = () => {
     waiting[priority] += by
   }
 
+  const leaveSlot = (waiter: Waiter) => {
+    if (waiter.slot !== undefined && slots.get(waiter.slot) === waiter) slots.delete(waiter.slot)
+  }
+
+  const replace = (replaced: Waiter, waiter: Waiter): void => {
+    const bucket = replaced.bucket!
+    count(bucket, replaced, -1)
+    waiter.bucket = bucket
+    waiter.priority = Math.min(replaced.priority, waiter.priority)
+    waiter.sequence = replaced.sequence
+    waiter.isRetry = replaced.isRetry
+    replaceIn(bucket.waiters, replaced, waiter)
+    count(bucket, waiter, 1)
+    slots.set(waiter.slot!, waiter)
+    nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
+    if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
+    replaced.onReplaced()
+  }
+
   /** Returns the next bucket: of the most urgent priority, unless another one was skipped too often. */
   const next = (includePaced: boolean): Bucket | undefined => {
     let next = -1
@@ -121,6 +151,7 @@ export const make = () => {
     next,
     priorityOf,
     has: (key: string | undefined): boolean => buckets.has(key),
+    hasSlot: (slot: string | undefined): boolean => slot !== undefined && slots.has(slot),
     hasReady: () => ready.some(({ size }) => size > 0),
     isEmpty: () => waiting.every((count) => count === 0),
     /** Returns the position of a call that arrives now. */
@@ -135,6 +166,11 @@ export const make = () => {
     nextAt: () => Math.min(delayedUntil, nextExpiry),
 
     add: (scope: string, key: string | undefined, waiter: Waiter): void => {
+      if (waiter.slot !== undefined) {
+        const replaced = slots.get(waiter.slot)
+        if (replaced !== undefined) return replace(replaced, waiter)
+        slots.set(waiter.slot, waiter)
+      }
       let bucket = buckets.get(key)
       if (bucket === undefined) {
         bucket = { scope, key, waiters: new Set(), counts: zeros(), place: undefined, readyAt: 0 }
@@ -154,6 +190,7 @@ export const make = () => {
     remove: (waiter: Waiter): void => {
       const bucket = waiter.bucket!
       if (!bucket.waiters.delete(waiter)) return
+      leaveSlot(waiter)
       count(bucket, waiter, -1)
       if (bucket.waiters.size === 0) removeBucket(bucket)
       else if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
@@ -168,6 +205,7 @@ export const make = () => {
       }
       skipped[priority] = 0
       bucket.waiters.delete(waiter)
+      leaveSlot(waiter)
       count(bucket, waiter, -1)
       if (bucket.waiters.size === 0) removeBucket(bucket)
       else place(bucket)
