@@ -24,6 +24,7 @@
 import { hasProperty } from "effect/Predicate"
 import * as Html from "./internal/text/html.ts"
 import * as Markdown from "./internal/text/markdown.ts"
+import { parse } from "./internal/text/parse.ts"
 import * as ReceivedMarkup from "./internal/text/markup.ts"
 import * as Spans from "./internal/text/spans.ts"
 import * as Split from "./internal/text/split.ts"
@@ -441,6 +442,44 @@ export interface Body {
  * @since 0.1.0
  */
 export const fromBody = (body: Body): Text => make(ReceivedMarkup.fromMarkup(body.text ?? "", body.markup ?? []))
+
+/**
+ * Options of {@link fromMarkdown}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface FromMarkdownOptions {
+  /**
+   * Whether the source is the beginning of a longer text. Formatting that is open at the end is then closed, and a delimiter at
+   * the end, whose meaning is not known yet, is left out. Default: `false`.
+   */
+  readonly isPartial?: boolean | undefined
+}
+
+/**
+ * Reads markdown, such as the answer of a language model. It never fails: what is no markup is text.
+ *
+ * Read are the markup of the platform (`**bold**`, `_italic_`, `~~strikethrough~~`, `++underline++`, `^^highlight^^`, `` `code` ``,
+ * `[link](url)`, `> quote`, `# heading`), and what models write besides: blocks of code between lines of three backticks, images
+ * as links, and `<https://example.com>`. Lists, tables and rules are kept as text.
+ *
+ * **Example** (Markdown that is not complete)
+ *
+ * ```ts
+ * import { Text } from "@colloquy/core"
+ *
+ * Text.toHtml(Text.fromMarkdown("The **answer is 4", { isPartial: true }))
+ * // => "The <b>answer is 4</b>"
+ * ```
+ *
+ * API: POST /messages.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromMarkdown = (markdown: string, options?: FromMarkdownOptions): Text =>
+  make(parse(markdown.replace(/\r\n?/g, "\n"), options?.isPartial ?? false))
 
 /**
  * Returns the visible text, without formatting.
