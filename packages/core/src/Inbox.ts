@@ -146,6 +146,8 @@ export class Inbox extends Context.Service<
     readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
     /** Opens the latches of all consumers. */
     readonly wakeAll: () => void
+    /** Returns a latch that is opened when this process stores updates of a partition, until the scope closes. */
+    readonly watch: (partitionKey: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
     /** Returns the partition key of an update: its chat, or what the option of the inbox returns. */
     readonly partitionKeyOf: (update: Update) => string
     /** Tells the consumers that this process has set or cancelled timers of the store. */
@@ -194,6 +196,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const wakeUps = new Set<Latch.Latch>()
   const wakeAll = (): void => {
     for (const wakeUp of wakeUps) wakeUp.openUnsafe()
+  }
+  const watchers = new Map<string, Set<Latch.Latch>>()
+  const wakeWatchers = ({ updates }: InboxStore.Batch): void => {
+    if (watchers.size === 0) return
+    for (const { partitionKey } of updates) for (const watcher of watchers.get(partitionKey) ?? []) watcher.openUnsafe()
   }
   let isOpen = true
   let timerChanges = 0
@@ -248,9 +255,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     // A page that is larger than the capacity is accepted by an empty inbox. Otherwise it could never be stored.
     if (queued > 0 && updates.length > 0 && queued + updates.length > capacity) return new InboxFull({ capacity })
     const now = clock.currentTimeMillisUnsafe()
-    return Effect.flatMap(store.enqueue(toBatch(updates, marker, now)), (added) => {
+    const batch = toBatch(updates, marker, now)
+    return Effect.flatMap(store.enqueue(batch), (added) => {
       queued += added
       wakeAll()
+      wakeWatchers(batch)
       metrics.received(updates, added)
       return elapsed(now, cleanedUpAt) < cleanupInterval ? Effect.void : forkCleanup
     })
@@ -307,6 +316,21 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       (wakeUp) => Effect.sync(() => wakeUps.delete(wakeUp))
     ),
     wakeAll,
+    watch: (partitionKey) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const watcher = Latch.makeUnsafe(false)
+          const others = watchers.get(partitionKey)
+          if (others === undefined) watchers.set(partitionKey, new Set([watcher]))
+          else others.add(watcher)
+          return watcher
+        }),
+        (watcher) =>
+          Effect.sync(() => {
+            const all = watchers.get(partitionKey)
+            if (all?.delete(watcher) === true && all.size === 0) watchers.delete(partitionKey)
+          })
+      ),
     partitionKeyOf: (update) =>
       partitionKey === undefined ? QueuedUpdate.defaultPartitionKey(update) : String(partitionKey(update)),
     onTimers: () => {

@@ -219,6 +219,20 @@ export class InboxStore extends Context.Service<
      * restored. Consumers poll the store as well, because calls can be missed. Without this operation, they poll more often.
      */
     readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
+    /**
+     * Returns the queued updates of a partition that follow an update, in order, whether or not the partition is claimed.
+     * Without this operation, a `LiveMessage` cannot be stopped by updates that wait behind the one it answers.
+     */
+    readonly queuedAfter?:
+      | ((page: {
+          /** The partition key. */
+          readonly partitionKey: string
+          /** Id of the update before the first one. */
+          readonly after: string
+          /** Maximum number of updates. */
+          readonly limit: number
+        }) => Effect.Effect<ReadonlyArray<QueuedUpdate.Entry>, StoreError>)
+      | undefined
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<Stats, StoreError>
     /** Returns the position up to which a source has been read, or `undefined` for a new source. */
@@ -353,6 +367,8 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
         : Effect.sync(() => commits.map((change) => commit(change, 0))),
     renew: (owner, leaseDuration) => atTime((now) => partitions.renew(owner, leaseDuration, now)),
     release: (owner) => Effect.sync(() => partitions.release(owner)),
+    queuedAfter: ({ after, limit, partitionKey }) =>
+      Effect.sync(() => partitions.queuedAfter(partitionKey, Number(after), limit)),
     stats: Effect.sync(() => ({
       queued: partitions.size(),
       oldestReceivedAt: partitions.oldestReceivedAt(),

@@ -77,7 +77,12 @@ const makeJournal = Effect.fnUntraced(function* (
   const attempt = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.andThen(
       Effect.sync(() => of.begin()),
-      Effect.provideService(effect, CurrentUpdate, { journal: of, changes: undefined, answers: undefined })
+      Effect.provideService(effect, CurrentUpdate, {
+        journal: of,
+        changes: undefined,
+        answers: undefined,
+        entry: undefined
+      })
     )
   return { attempt, entries, of, records }
 })

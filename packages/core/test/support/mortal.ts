@@ -234,7 +234,12 @@ export const handle = Effect.fnUntraced(function* (
       ofUpdate.begin()
       const fiber = yield* Effect.forkChild(
         Effect.forEach(program, (action) => perform(scene, life, action, attempt), { discard: true }).pipe(
-          Effect.provideService(CurrentUpdate, { journal: ofUpdate, changes: undefined, answers: undefined }),
+          Effect.provideService(CurrentUpdate, {
+            journal: ofUpdate,
+            changes: undefined,
+            answers: undefined,
+            entry: undefined
+          }),
           Effect.provideService(Journal.CurrentPolicy, scene.policy)
         )
       )

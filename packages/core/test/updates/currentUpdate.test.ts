@@ -22,7 +22,8 @@ const makeUpdate = () => {
     get answers() {
       reads.push("answers")
       return undefined
-    }
+    },
+    entry: undefined
   }
   return { reads, update }
 }

@@ -1,4 +1,5 @@
 import type { Inbox } from "../../Inbox.ts"
+import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../Update.ts"
 import type { UpdateJournal } from "../journal/current.ts"
 import { Changes, type Written } from "./changes.ts"
@@ -10,6 +11,7 @@ interface Received {
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal
   readonly answers: AnswerLog
+  readonly entry: Entry
 }
 
 /**
@@ -31,6 +33,10 @@ export class Attempt implements HandledUpdate {
 
   get answers(): AnswerLog {
     return this.#received.answers
+  }
+
+  get entry(): Entry {
+    return this.#received.entry
   }
 
   get changes(): Changes {

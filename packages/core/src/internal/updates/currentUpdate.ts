@@ -1,4 +1,5 @@
 import * as Context from "effect/Context"
+import type { Entry } from "../../QueuedUpdate.ts"
 import type { UpdateJournal } from "../journal/current.ts"
 import type { Changes } from "./changes.ts"
 
@@ -18,6 +19,8 @@ export interface HandledUpdate {
   readonly journal: UpdateJournal | undefined
   readonly changes: Changes | undefined
   readonly answers: AnswerLog | undefined
+  /** The update as the inbox stores it. */
+  readonly entry: Entry | undefined
 }
 
 /** The update that is being handled. Default: none, outside of handling. */
@@ -37,5 +40,6 @@ export const withoutJournal = (update: HandledUpdate | undefined): HandledUpdate
         },
         get answers() {
           return update.answers
-        }
+        },
+        entry: update.entry
       }

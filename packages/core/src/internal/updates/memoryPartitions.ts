@@ -157,6 +157,14 @@ export const makePartitions = (nextSequence: () => number) => {
       return partition?.owner === owner ? partition : undefined
     },
     isQueued,
+    /** Returns the queued updates of a partition with a greater sequence number. */
+    queuedAfter: (key: string, after: number, limit: number): ReadonlyArray<Entry> => {
+      const partition = partitions.get(key)
+      if (partition === undefined) return []
+      const { entries, first } = partition
+      const next = entries.findIndex(({ sequence }, index) => index >= first && sequence > after)
+      return next < 0 ? [] : firstQueued({ ...partition, first: next }, limit)
+    },
     /** Removes an update. Returns `undefined` if it is not queued. */
     complete,
     fail: (partition: MemoryPartition, id: string): void => countAttempt(partition, id, 0),
