@@ -13,6 +13,7 @@ const domains = [
   "handlers",
   "http",
   "journal",
+  "liveMessage",
   "mcp",
   "menu",
   "openapi",

@@ -22,6 +22,7 @@ import * as Journal from "./Journal.ts"
 import * as MenuPage from "./MenuPage.ts"
 import * as MiniApp from "./MiniApp.ts"
 import * as Json from "./Json.ts"
+import * as LiveMessage from "./LiveMessage.ts"
 import * as Messages from "./Messages.ts"
 import * as Payload from "./Payload.ts"
 import * as RateLimiter from "./RateLimiter.ts"
@@ -179,7 +180,8 @@ export const OperationRejected = make(Errors.OperationRejected, "OperationReject
 export const RateLimited = make(Errors.RateLimited, "RateLimited", {
   ...response,
   retryAfter: optional(Schema.Duration),
-  isSent: optional(Schema.Literal(false))
+  isSent: optional(Schema.Literal(false)),
+  isReplaced: optional(Schema.Literal(true))
 })
 
 /**
@@ -345,6 +347,14 @@ export const InboxFull = make(Inbox.InboxFull, "InboxFull", { capacity: Schema.N
  * @since 0.1.0
  */
 export const InboxStopping = make(Inbox.InboxStopping, "InboxStopping", {})
+
+/**
+ * Codec of `LiveMessage.ProgressStopped`.
+ *
+ * @category updates
+ * @since 0.1.0
+ */
+export const ProgressStopped = make(LiveMessage.ProgressStopped, "ProgressStopped", {})
 
 /**
  * Codec of `Updates.UpdateStreamFailed`.

@@ -12,6 +12,7 @@ import {
   DeepLink,
   ErrorSchema,
   Inbox,
+  LiveMessage,
   Journal,
   Menu,
   MiniApp,
@@ -109,7 +110,8 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
     [
       new ApiError.RateLimited(response),
       new ApiError.RateLimited({ ...fullResponse, retryAfter: Duration.seconds(2) }),
-      new ApiError.RateLimited({ ...response, status: 0, isSent: false, retryAfter: Duration.infinity })
+      new ApiError.RateLimited({ ...response, status: 0, isSent: false, retryAfter: Duration.infinity }),
+      new ApiError.RateLimited({ ...response, status: 0, isSent: false, isReplaced: true, retryAfter: Duration.zero })
     ]
   ],
   [ErrorSchema.InvalidRequest, [new ApiError.InvalidRequest({ issues })]],
@@ -140,6 +142,7 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   [ErrorSchema.InvalidInitData, [new MiniApp.InvalidInitData({ reason: "Forged", problem: "the hash is wrong" })]],
   [ErrorSchema.PermitExpired, [new RateLimiter.PermitExpired()]],
   [ErrorSchema.InboxStopping, [new Inbox.InboxStopping()]],
+  [ErrorSchema.ProgressStopped, [new LiveMessage.ProgressStopped()]],
   [ErrorSchema.UpdateStreamFailed, [new Updates.UpdateStreamFailed({ cause: new Error("the file is gone") })]],
   [
     ErrorSchema.StoreError,

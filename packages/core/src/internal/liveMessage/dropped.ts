@@ -1,0 +1,34 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as State from "../../State.ts"
+import type { StoreError } from "../../StoreError.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
+
+/** The updates of a chat that arrived while a message was live, and are not to be answered. */
+const Dropped = State.make("colloquy_live_message", Schema.Array(Schema.String), {
+  of: "chat",
+  initial: () => [],
+  expireAfter: "7 days",
+  onStale: "initial"
+})
+
+const onlyStoreErrors = <A, R>(
+  effect: Effect.Effect<A, StoreError | State.NoStateKey | State.StaleState | State.InvalidState, R>
+): Effect.Effect<A, StoreError, R> =>
+  Effect.catch(effect, (error) => (error._tag === "StoreError" ? Effect.fail(error) : Effect.die(error)))
+
+/** Stores updates with the acknowledgement of the one that is being handled. */
+export const add = (fingerprints: ReadonlyArray<string>): Effect.Effect<void, StoreError> =>
+  fingerprints.length === 0
+    ? Effect.void
+    : onlyStoreErrors(Effect.asVoid(Dropped.update((dropped) => [...new Set([...dropped, ...fingerprints])])))
+
+/** Returns whether the update that is being handled was dropped, and forgets it. */
+export const take: Effect.Effect<boolean, StoreError> = Effect.gen(function* () {
+  const handled = yield* CurrentUpdate
+  const fingerprint = handled?.entry?.update.fingerprint
+  if (fingerprint === undefined) return false
+  return yield* onlyStoreErrors(
+    Dropped.modify((dropped) => [dropped.includes(fingerprint), dropped.filter((other) => other !== fingerprint)])
+  )
+})

@@ -1,0 +1,198 @@
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as ApiError from "../../ApiError.ts"
+import * as Answers from "../../Answers.ts"
+import { BotApi } from "../../BotApi.ts"
+import * as Chats from "../../Chats.ts"
+import * as Handler from "../../Handler.ts"
+import * as Journal from "../../Journal.ts"
+import * as RateLimiter from "../../RateLimiter.ts"
+import type { ChatId } from "../../Recipient.ts"
+import type { Update } from "../../Update.ts"
+import type { FormattedText } from "../text/spans.ts"
+import * as dropped from "./dropped.ts"
+import { messageIdOf, notificationOf, runningOf } from "./presses.ts"
+import type { View } from "./view.ts"
+import { type Arrival, isNextMessage, isRemoval, watch } from "./watch.ts"
+import * as Writer from "./writer.ts"
+
+/** What the journal keeps of a source that has ended. */
+const Said = Schema.Struct({
+  outcome: Schema.Literals(["completed", "stopped", "replaced", "removed"]),
+  text: Schema.String,
+  dropped: Schema.Array(Schema.String)
+})
+
+type Said = typeof Said.Type
+
+type Outcome = Said["outcome"]
+
+export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "keyboard" | "name" | "send"> {
+  /** The update that is answered. */
+  readonly update: Update | undefined
+  readonly chat_id: ChatId | undefined
+  readonly isTyping: boolean
+  readonly onNextMessage: "queue" | "replace" | "drop"
+  readonly isStop: (update: Update) => boolean
+  /** Whether the source ends when a user removes the message. */
+  readonly stopsWhenRemoved: boolean
+  /** Whether the journal keeps the text, so that a source that has ended is not asked again. */
+  readonly isRecorded: boolean
+  readonly view: View
+  /** Changes the view, and calls its argument after each change. */
+  readonly source: (notify: () => void) => Effect.Effect<void, E, R>
+  /** The text of the view, which the journal keeps. */
+  readonly text: () => string
+  readonly restore: (text: string) => void
+  /** What is added to the text if the source fails. The error is missing if it died. */
+  readonly onFailure: (error: Option.Option<E>) => FormattedText | undefined
+  readonly atEnd: (said: { readonly outcome: Outcome; readonly text: string }) => Omit<Writer.Ending, "isComplete">
+}
+
+const typingInterval = "5 seconds"
+
+/** Shows that the bot is typing. It is left out if the limits leave no room for it. */
+const showTyping = (chat_id: ChatId) =>
+  Effect.forever(
+    Effect.andThen(
+      Effect.ignore(
+        Chats.sendAction({ chat_id, action: "typing_on" }).pipe(
+          RateLimiter.withPriority("normal"),
+          RateLimiter.withMaxWait("1 second")
+        )
+      ),
+      Effect.sleep(typingInterval)
+    )
+  )
+
+const finishTimeout = "10 seconds"
+
+const unfinished: Writer.Ending = { attachments: [], keyboard: undefined, notice: undefined, isComplete: false }
+
+const isNotFound = (error: unknown): error is ApiError.NotFound => error instanceof ApiError.NotFound
+
+const isForbidden = (error: unknown): error is ApiError.Forbidden => error instanceof ApiError.Forbidden
+
+const isInvalidStepResult = (error: unknown): error is Journal.InvalidStepResult =>
+  error instanceof Journal.InvalidStepResult
+
+/** Runs a live message: shows what its source says until it ends, fails, or is stopped. */
+export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) {
+  const { chat_id, isStop, name, onNextMessage, stopsWhenRemoved, update } = spec
+  if (onNextMessage === "drop" && update !== undefined && (yield* dropped.take)) {
+    return { outcome: "dropped" as const, text: "", messages: [] }
+  }
+  const running = runningOf(yield* BotApi)
+  const stop = yield* Deferred.make<Outcome>()
+  const end = (outcome: Outcome): void => void Deferred.doneUnsafe(stop, Exit.succeed(outcome))
+  const stopNow = () => end("stopped")
+  const writer = yield* Writer.make({
+    ...spec,
+    isRetried: (yield* Handler.CurrentAttempt) > 1,
+    onSent: (id) => void running.stops.set(id, stopNow)
+  })
+  const droppedUpdates: Array<string> = []
+  const answers: Array<Fiber.Fiber<void>> = []
+  let isSaid = false
+  let failure: Cause.Cause<E> | undefined
+
+  const onArrival = Effect.fnUntraced(function* ({ fingerprint, update: arrived }: Arrival) {
+    if (arrived.update_type === "message_callback") {
+      const mid = messageIdOf(arrived)
+      const notification = notificationOf(arrived)
+      if (notification !== undefined && mid !== undefined && writer.ids.includes(mid)) {
+        stopNow()
+        running.setAnswered(arrived.callback.callback_id)
+        answers.push(yield* Effect.forkChild(Effect.ignore(Answers.answer(arrived, notification))))
+      }
+    }
+    if (isStop(arrived)) stopNow()
+    if (update === undefined) return
+    if (stopsWhenRemoved && isRemoval(arrived, update, writer.ids)) end("removed")
+    if (onNextMessage === "queue" || !isNextMessage(arrived, update)) return
+    if (onNextMessage === "replace") end("replaced")
+    else droppedUpdates.push(fingerprint)
+  })
+
+  const watching = yield* Effect.forkChild(watch(onArrival))
+  const displaying = yield* Effect.forkChild(
+    Effect.catchIf(writer.display, isNotFound, (error) =>
+      writer.isShown() ? Effect.sync(() => void (stopsWhenRemoved && end("removed"))) : Effect.fail(error)
+    )
+  )
+  const displayFailed = Effect.flatMap(Fiber.await(displaying), (exit) =>
+    Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.never
+  )
+
+  const say = Effect.gen(function* () {
+    isSaid = true
+    const typing = yield* Effect.forkChild(
+      chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenShown) : Effect.void
+    )
+    const outcome = yield* Effect.tapCause(spec.source(writer.notify), (cause) =>
+      Effect.sync(() => (failure = cause))
+    ).pipe(
+      Effect.as("completed" as Outcome),
+      Effect.raceFirst(Deferred.await(stop)),
+      Effect.raceFirst(displayFailed),
+      Effect.ensuring(Fiber.interrupt(typing))
+    )
+    return { outcome, text: spec.text(), dropped: droppedUpdates } satisfies Said as Said
+  })
+
+  const finish = Effect.fnUntraced(function* (ending: Writer.Ending) {
+    const isWaiting = writer.end()
+    if (!isWaiting) yield* Fiber.await(displaying)
+    yield* writer.finish(ending)
+  })
+
+  const tellFailure = (cause: Cause.Cause<unknown>) => {
+    if (failure === undefined || Cause.hasInterruptsOnly(cause)) return Effect.void
+    const notice = spec.onFailure(Cause.findErrorOption(failure))
+    return Effect.catch(finish({ ...unfinished, notice }), (error) =>
+      Effect.logWarning("The messenger does not show that a live message failed.", error)
+    )
+  }
+
+  const live = Effect.gen(function* () {
+    const said = yield* (spec.isRecorded ? Journal.step(name, Said, say) : say).pipe(
+      Effect.catchIf(isInvalidStepResult, Effect.die),
+      Effect.tapCause(tellFailure),
+      Effect.onInterrupt(() =>
+        Effect.andThen(
+          Fiber.interrupt(displaying),
+          writer.isShown()
+            ? Effect.forkDetach(Effect.ignore(Effect.timeoutOption(finish(unfinished), finishTimeout)))
+            : Effect.void
+        )
+      )
+    )
+    if (!isSaid) {
+      spec.restore(said.text)
+      writer.setRetried()
+    }
+    const { outcome, text } = said
+    const finished = finish({ ...spec.atEnd({ outcome, text }), isComplete: outcome === "completed" })
+    const isGone = yield* Effect.catchIf(
+      Effect.as(finished, false),
+      (error) => writer.isShown() && (isNotFound(error) || (outcome === "removed" && isForbidden(error))),
+      () => Effect.succeed(true)
+    )
+    yield* Fiber.joinAll(answers)
+    yield* dropped.add(said.dropped)
+    return { outcome: isGone ? ("removed" as const) : outcome, text, messages: writer.ids.slice() }
+  })
+
+  return yield* Effect.ensuring(
+    live,
+    Effect.suspend(() => {
+      for (const id of writer.ids) running.stops.delete(id)
+      return Fiber.interrupt(watching)
+    })
+  )
+})

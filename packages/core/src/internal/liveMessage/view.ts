@@ -1,0 +1,66 @@
+import type { FormattedText } from "../text/spans.ts"
+import { type Format, type Part, takePart, truncate } from "./parts.ts"
+
+/** A part, and the length of the source when it was read. */
+export interface Read extends Part {
+  readonly length: number
+}
+
+/** What a message shows: text that grows, or content that is replaced. */
+export interface View {
+  /** Reads the text of the message that is shown now. */
+  readonly read: (isComplete: boolean) => Read
+  /** Goes on with what follows a part that was read, and with what was added since. */
+  readonly advance: (part: Read) => void
+  /** Whether there is enough text for a first message. */
+  readonly isBegun: () => boolean
+}
+
+export interface GrowingView extends View {
+  readonly append: (text: string) => void
+  /** Replaces all text, also that of messages which are complete. */
+  readonly reset: (text: string) => void
+  /** All text, as it was appended. */
+  readonly text: () => string
+}
+
+/** A word that is complete, or as many characters, for languages without spaces. */
+const firstWords = /\S\s|\S.{11}/su
+
+export const growing = (format: Format): GrowingView => {
+  let all = ""
+  let open = ""
+  return {
+    read: (isComplete) => ({ ...takePart(open, format, isComplete), length: open.length }),
+    advance: ({ length, rest = "" }) => void (open = rest + open.slice(length)),
+    isBegun: () => firstWords.test(takePart(open, format, false).text.text),
+    append: (text) => {
+      const added = text.replace(/\r\n?/g, "\n")
+      all += added
+      open += added
+    },
+    reset: (text) => {
+      all = text
+      open = text
+    },
+    text: () => all
+  }
+}
+
+/** Content that is replaced as a whole. What exceeds a message is left out. */
+export const replaced = (initial: FormattedText | undefined) => {
+  let content = initial
+  const view: View = {
+    read: () => ({
+      text: content === undefined ? { text: "", spans: [] } : truncate(content),
+      rest: undefined,
+      length: 0
+    }),
+    advance: () => {},
+    isBegun: () => content !== undefined && content.text.trim() !== ""
+  }
+  return {
+    ...view,
+    set: (text: FormattedText): void => void (content = text)
+  }
+}

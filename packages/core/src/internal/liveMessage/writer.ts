@@ -1,0 +1,246 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as ApiError from "../../ApiError.ts"
+import type { AttachmentRequest } from "../../AttachmentRequest.ts"
+import type { BotApi } from "../../BotApi.ts"
+import type * as Endpoint from "../../Endpoint.ts"
+import * as Journal from "../../Journal.ts"
+import type { Keyboard } from "../../Keyboard.ts"
+import type { Message } from "../../Message.ts"
+import * as Messages from "../../Messages.ts"
+import * as RateLimiter from "../../RateLimiter.ts"
+import type { MessageId } from "../../Recipient.ts"
+import { CurrentLatest } from "../client/latest.ts"
+import * as Html from "../text/html.ts"
+import { concat, type FormattedText } from "../text/spans.ts"
+import { fits } from "./parts.ts"
+import type { Read, View } from "./view.ts"
+
+type EditError = Endpoint.Errors<typeof Messages.edit>
+
+export interface Body {
+  readonly text: string
+  readonly format: "html"
+  readonly attachments?: ReadonlyArray<AttachmentRequest>
+}
+
+export interface Options<E> {
+  readonly view: View
+  /** Sends a message, whose fields beside the body are those of the first one if `isFirst`. */
+  readonly send: (body: Body, isFirst: boolean) => Effect.Effect<Message, E, BotApi>
+  /** The name under which the journal records the messages. */
+  readonly name: string
+  readonly keyboard: Keyboard | undefined
+  /** Minimum time between two edits, in milliseconds. */
+  readonly interval: number
+  /** Whether an earlier attempt may have changed the messages. */
+  readonly isRetried: boolean
+  readonly onSent: (id: MessageId) => void
+}
+
+/** How a message ends. */
+export interface Ending {
+  readonly isComplete: boolean
+  /** What is added to the text. */
+  readonly notice: FormattedText | undefined
+  readonly attachments: ReadonlyArray<AttachmentRequest>
+  readonly keyboard: Keyboard | undefined
+}
+
+interface Shown {
+  readonly id: MessageId
+  /** The text that the message shows, or `undefined` if that is not known. */
+  text: string | undefined
+}
+
+const paragraph: FormattedText = { text: "\n\n", spans: [] }
+
+const withoutId = new ApiError.RequestFailed({
+  endpoint: "Messages.send",
+  reason: new ApiError.InvalidResponse({ status: 200, problem: "the message has no id", body: "" })
+})
+
+/** A failure after which a later edit may succeed. */
+const isTemporary = (error: EditError): boolean =>
+  error._tag === "RateLimited" || (error._tag === "RequestFailed" && error.isRetryable)
+
+/**
+ * Shows a view in messages. One call at a time waits for each message, and it shows what is newest when it gets its permit, so
+ * that no edit waits behind another one.
+ */
+export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
+  const { interval, keyboard, name, view } = options
+  const clock = yield* Clock.Clock
+  const changed = Latch.makeUnsafe(false)
+  const ended = Latch.makeUnsafe(false)
+  const sent = Latch.makeUnsafe(false)
+  const ids: Array<MessageId> = []
+  let shown: Shown | undefined
+  let isRetried = options.isRetried
+  let isEnded = false
+  let isWaiting = false
+  let editedAt = -Infinity
+
+  const now = () => clock.currentTimeMillisUnsafe()
+
+  const toBody = (text: FormattedText, attachments?: ReadonlyArray<AttachmentRequest>): Body => ({
+    text: Html.render(text),
+    format: "html",
+    ...(attachments === undefined ? {} : { attachments })
+  })
+
+  const running = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [keyboard])
+
+  const closed = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [])
+
+  const send = Effect.fnUntraced(function* (body: Body) {
+    const message = yield* Journal.named(options.send(body, ids.length === 0), `${name} ${ids.length + 1}`)
+    const id = message.body?.mid
+    if (id === undefined) return yield* Effect.fail(withoutId)
+    editedAt = now()
+    ids.push(id)
+    options.onSent(id)
+    sent.openUnsafe()
+    shown = { id, text: isRetried ? undefined : body.text }
+    return shown
+  })
+
+  /** Sends a message whose content does not change any more. An earlier attempt may have sent it with another content. */
+  const sendAgain = Effect.fnUntraced(function* (body: Body) {
+    const message = yield* send(body)
+    if (isRetried) yield* edit(message, () => ({ ...body, attachments: body.attachments ?? [] }), "reply")
+  })
+
+  const edit = (
+    message: Shown,
+    body: () => Body,
+    priority: RateLimiter.Priority
+  ): Effect.Effect<void, EditError, BotApi> =>
+    Effect.suspend(() => {
+      let latest = body()
+      isWaiting = true
+      return Messages.edit({ message_id: message.id, ...latest }).pipe(
+        Effect.provideService(CurrentLatest, () => {
+          isWaiting = false
+          editedAt = now()
+          latest = body()
+          return { message_id: message.id, ...latest }
+        }),
+        RateLimiter.withSlot(`LiveMessage ${message.id}`),
+        RateLimiter.withPriority(priority),
+        Effect.map(() => void (message.text = latest.text)),
+        Effect.onExit(() => Effect.sync(() => void (isWaiting = false)))
+      )
+    })
+
+  /** Shows the first part of a text that is too long. */
+  const closePart = Effect.fnUntraced(function* (text: FormattedText, priority: RateLimiter.Priority) {
+    const body = closed(text)
+    if (shown !== undefined) {
+      if (shown.text !== body.text || keyboard !== undefined) yield* edit(shown, () => body, priority)
+    } else if (text.text.trim() !== "") yield* sendAgain(body)
+  })
+
+  /** Goes on in another message. */
+  const advance = (part: Read): void => {
+    shown = undefined
+    view.advance(part)
+  }
+
+  const step = Effect.gen(function* () {
+    const part = view.read(false)
+    const { text } = part
+    if (part.rest !== undefined) {
+      changed.openUnsafe()
+      yield* closePart(text, "normal")
+      // After the end, `finish` goes on.
+      if (!isEnded) advance(part)
+      return
+    }
+    if (shown === undefined) {
+      if (view.isBegun() && text.text.trim() !== "") yield* send(running(text))
+      return
+    }
+    const wait = editedAt + interval - now()
+    if (wait > 0) yield* Effect.raceFirst(Effect.sleep(wait), ended.await)
+    const latest = () => toBody(view.read(false).text)
+    if (!isEnded && latest().text !== shown.text) yield* edit(shown, latest, "normal")
+  })
+
+  /** Shows the view while it changes. Fails if its messages cannot be changed any more. */
+  const display = Effect.gen(function* () {
+    for (;;) {
+      yield* changed.await
+      if (isEnded) return
+      changed.closeUnsafe()
+      yield* Effect.catchIf(
+        step,
+        (error): error is Extract<EditError, { readonly _tag: "RateLimited" | "RequestFailed" }> =>
+          shown !== undefined && isTemporary(error as EditError),
+        (error) => (error._tag === "RateLimited" ? Effect.void : Effect.logWarning("An edit failed.", error))
+      )
+    }
+  })
+
+  /** Shows the end of the view in the last message. */
+  const showLast = Effect.fnUntraced(function* (text: FormattedText, { attachments, keyboard: last, notice }: Ending) {
+    const joined = notice === undefined ? text : text.text.trim() === "" ? notice : concat([text, paragraph, notice])
+    if (!fits(joined)) {
+      yield* closePart(text, "reply")
+      return yield* sendLast(toBody(notice!), attachments, last)
+    }
+    if (shown === undefined) return yield* sendLast(toBody(joined), attachments, last)
+    const isMarked = keyboard !== undefined || last !== undefined
+    const body = toBody(joined, isMarked ? (last === undefined ? [] : [last]) : undefined)
+    const message = shown
+    if (message.text !== body.text || isMarked) yield* edit(message, () => body, "reply")
+    // The platform may still process the files, and the text does not wait for them.
+    if (attachments.length > 0) yield* edit(message, () => toBody(joined, withKeyboard(attachments, last)), "reply")
+  })
+
+  const withKeyboard = (attachments: ReadonlyArray<AttachmentRequest>, last: Keyboard | undefined) =>
+    last === undefined ? attachments : [...attachments, last]
+
+  const sendLast = Effect.fnUntraced(function* (
+    body: Body,
+    attachments: ReadonlyArray<AttachmentRequest>,
+    last: Keyboard | undefined
+  ) {
+    const all = withKeyboard(attachments, last)
+    if (body.text.trim() === "" && attachments.length === 0) return
+    yield* sendAgain(all.length === 0 ? body : { ...body, attachments: all })
+  })
+
+  return {
+    ids: ids as ReadonlyArray<MessageId>,
+    display,
+    isShown: () => ids.length > 0,
+    whenShown: sent.await,
+    /** The view has changed. */
+    notify: (): void => void changed.openUnsafe(),
+    /** The messages may show something else than this writer has written. */
+    setRetried: (): void => {
+      isRetried = true
+      if (shown !== undefined) shown.text = undefined
+    },
+    /** Ends `display`. Returns whether an edit waits, which the edits of `finish` replace. */
+    end: (): boolean => {
+      isEnded = true
+      changed.openUnsafe()
+      ended.openUnsafe()
+      return isWaiting
+    },
+    /** Shows all of the view. */
+    finish: Effect.fnUntraced(function* (ending: Ending) {
+      for (;;) {
+        const part = view.read(ending.isComplete)
+        if (part.rest === undefined) return yield* showLast(part.text, ending)
+        yield* closePart(part.text, "reply")
+        advance(part)
+      }
+    })
+  }
+})
+
+export type Writer = Effect.Success<ReturnType<typeof make>>
