@@ -220,19 +220,17 @@ export class InboxStore extends Context.Service<
      */
     readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
     /**
-     * Returns the queued updates of a partition that follow an update, in order, whether or not the partition is claimed.
-     * Without this operation, a `LiveMessage` cannot be stopped by updates that wait behind the one it answers.
+     * Returns the queued updates of a partition whose ids are greater than `after`, in order, whether or not the partition is
+     * claimed.
      */
-    readonly queuedAfter?:
-      | ((page: {
-          /** The partition key. */
-          readonly partitionKey: string
-          /** Id of the update before the first one. */
-          readonly after: string
-          /** Maximum number of updates. */
-          readonly limit: number
-        }) => Effect.Effect<ReadonlyArray<QueuedUpdate.Entry>, StoreError>)
-      | undefined
+    readonly queuedAfter: (page: {
+      /** The partition key. */
+      readonly partitionKey: string
+      /** Id of the update before the first one. */
+      readonly after: string
+      /** Maximum number of updates. */
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<QueuedUpdate.Entry>, StoreError>
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<Stats, StoreError>
     /** Returns the position up to which a source has been read, or `undefined` for a new source. */

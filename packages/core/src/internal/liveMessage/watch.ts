@@ -26,9 +26,8 @@ export const watch = <R>(
     Effect.gen(function* () {
       const handled = yield* CurrentUpdate
       const inbox = handled?.changes?.inbox
-      const queuedAfter = inbox?.store.queuedAfter
-      if (inbox === undefined || queuedAfter === undefined || handled?.entry === undefined) return
-      const { isShared } = inbox.store
+      if (inbox === undefined || handled?.entry === undefined) return
+      const { isShared, queuedAfter } = inbox.store
       const { partitionKey } = handled.entry.update
       const stored = yield* inbox.watch(partitionKey)
       let after = handled.entry.id

@@ -15,7 +15,7 @@ import { commitArguments, enqueueArguments, isHandled } from "./redisArguments.t
 import * as commitScripts from "./redisCommits.ts"
 import * as deadLetterScripts from "./redisDeadLetters.ts"
 import type { Run } from "./redisLua.ts"
-import { toDeadLetter, toPartition } from "./redisReplies.ts"
+import { toDeadLetter, toPartition, toQueued } from "./redisReplies.ts"
 import { unpack, unpackFailure } from "./redisRows.ts"
 import * as scripts from "./redisScripts.ts"
 
@@ -62,6 +62,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   const commitHandled = run("commit", commitScripts.commitHandled)
   const renew = run("renew", scripts.renew)
   const release = run("release", scripts.release)
+  const queuedAfter = run("queuedAfter", scripts.queuedAfter)
   const stats = run("stats", scripts.stats)
   const deadLetters = run("deadLetters", deadLetterScripts.deadLetters)
   const replay = run("replay", deadLetterScripts.replay)
@@ -129,6 +130,8 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
         isForeign: ({ message }) => message !== sender,
         wake
       }),
+    queuedAfter: ({ after, limit, partitionKey }) =>
+      Effect.map(queuedAfter([encodeIndexed(partitionKey), isId(after) ? after : "0", String(limit)]), toQueued),
     stats: Effect.map(stats([String(comparedPartitions)]), ([queued, deadLetters, oldest]) => ({
       queued,
       deadLetters,

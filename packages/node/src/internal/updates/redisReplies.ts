@@ -27,6 +27,9 @@ const toClaimedUpdate = (id: string, marked: string, packed: string): ClaimedUpd
 
 const noJournals: ReadonlyMap<string, ReadonlyArray<JournalEntry>> = new Map()
 
+export const toQueued = (values: ReadonlyArray<string>): ReadonlyArray<QueuedUpdate.Entry> =>
+  values.flatMap((id, at) => (at % 3 === 0 ? [toEntry(id, values[at + 2]!)] : []))
+
 export const toPartition = ([key, values, packed]: Claimed): Partition => {
   const updates: Array<ClaimedUpdate> = []
   const journals = packed === undefined ? noJournals : new Map(packed.map(([id, journal]) => [id, toEntries(journal)]))

@@ -191,6 +191,27 @@ return #keys == tonumber(ARGV[3]) and 1 or 0
 ).withReturnType<number>()
 
 /**
+ * Arguments: partition, id of the update before the first one, maximum number of updates. Returns id, mark and text of each
+ * queued update.
+ */
+export const queuedAfter = script(`
+local list, after, limit = queues .. ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local queued, from, page = {}, 0, {}
+repeat
+  page = redis.call('LRANGE', list, from, from + 299)
+  for at = 1, #page, 3 do
+    local id = tonumber(page[at])
+    if id and id > after then
+      for offset = 0, 2 do queued[#queued + 1] = page[at + offset] end
+      if #queued == limit * 3 then return queued end
+    end
+  end
+  from = from + 300
+until #page == 0
+return queued
+`).withReturnType<ReadonlyArray<string>>()
+
+/**
  * Arguments: how many held partitions are compared. Returns the number of queued updates, the number of dead letters, and
  * the text of the oldest queued update.
  */

@@ -10,7 +10,7 @@ import { beginNotDurable } from "../sqlite/database.ts"
 import * as sqlStates from "../state/sqlStates.ts"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
-import { decodeBigInt, decodeText, encodeIndexed } from "../stores/values.ts"
+import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import * as pgInbox from "./pgInbox.ts"
 import * as pgWakeUps from "./pgWakeUps.ts"
@@ -19,7 +19,8 @@ import * as sqliteInbox from "./sqliteInbox.ts"
 import * as sqliteWakeUps from "./sqliteWakeUps.ts"
 import * as sqlDeadLetters from "./sqlDeadLetters.ts"
 import { migrations } from "./sqlSchema.ts"
-import { countSlots, tableNames } from "./sqlTables.ts"
+import { toEntry } from "./sqlRows.ts"
+import { countSlots, tableNames, type UpdateRow } from "./sqlTables.ts"
 
 const cleanupChunk = 1000
 
@@ -180,6 +181,10 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       )
     })
 
+  const queuedAfter = (partitionKey: string, after: string, limit: number) => sql<UpdateRow>`
+    SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
+    WHERE partition_key = ${encodeIndexed(partitionKey)} AND failed_at IS NULL AND id > ${after} ORDER BY id LIMIT ${limit}`
+
   const stats = sql<{ queued: number | bigint; oldest: number | bigint | null; dead_letters: number | bigint }>`
     SELECT
       (SELECT sum(queued) FROM ${counts}) AS queued,
@@ -250,6 +255,10 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
         )
       ),
     ...(wakeUps.listen === undefined ? {} : { listen: wakeUps.listen }),
+    queuedAfter: ({ after, limit, partitionKey }) =>
+      Effect.map(operation("queuedAfter")(queuedAfter(partitionKey, isId(after) ? after : "0", limit)), (rows) =>
+        rows.map(toEntry)
+      ),
     stats: Effect.map(operation("stats")(stats), ([{ queued, oldest, dead_letters }]) => ({
       queued: Number(queued),
       oldestReceivedAt: oldest === null ? undefined : Number(oldest),

@@ -10,7 +10,7 @@ export interface DeadLetterRow extends UpdateRow {
   readonly failed_at: number | bigint
 }
 
-const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
+export const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
   id: String(id),
   update: QueuedUpdate.fromStored({
     fingerprint: decodeText(fingerprint),

@@ -1,3 +1,4 @@
+import { InboxStore } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, strictEqual } from "node:assert"
 import {
@@ -238,5 +239,32 @@ export const claimCases: ReadonlyArray<Case> = [
     yield* Effect.all([produce, consume("one"), consume("two")], { concurrency: "unbounded", discard: true })
     strictEqual(new Set(handled).size, total)
     deepStrictEqual(yield* stats, { queued: 0, oldestReceivedAt: undefined, deadLetters: 0 })
+  }),
+
+  test("lists what is queued behind an update of a claimed partition, without the updates that are completed", function* () {
+    const after = (id: string, limit = 100) =>
+      InboxStore.use((store) => store.queuedAfter({ partitionKey: "a", after: id, limit }))
+    yield* enqueue([...updatesOf("a", 4), ...updatesOf("b", 2)])
+    const partitions = yield* claim("one", { maxUpdates: 4 })
+    const held = partitions.find(({ key }) => key === "a")!
+    const [first, second, third] = held.updates.map(({ id }) => id)
+    yield* enqueue([update("a:4", { key: "a" })])
+    const entries = yield* after(first!)
+    deepStrictEqual(
+      entries.map(({ update }) => update.fingerprint),
+      ["a:1", "a:2", "a:3", "a:4"]
+    )
+    deepStrictEqual(entries[0]?.update.partitionKey, "a")
+    yield* commit(change("one", "a", { completed: [{ id: third! }] }))
+    const fingerprintsAfter = (id: string, limit?: number) =>
+      Effect.map(after(id, limit), (entries) => entries.map(({ update }) => update.fingerprint))
+    deepStrictEqual(yield* fingerprintsAfter(first!, 2), ["a:1", "a:3"])
+    deepStrictEqual(yield* fingerprintsAfter(second!), ["a:3", "a:4"])
+    yield* acknowledgeAll("one", partitions)
+    deepStrictEqual(yield* fingerprintsAfter(first!), ["a:4"])
+    deepStrictEqual(
+      yield* InboxStore.use((store) => store.queuedAfter({ partitionKey: "none", after: "0", limit: 1 })),
+      []
+    )
   })
 ]
