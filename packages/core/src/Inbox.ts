@@ -20,6 +20,7 @@ import * as Fingerprint from "./Fingerprint.ts"
 import * as InboxStore from "./InboxStore.ts"
 import * as json from "./internal/client/json.ts"
 import { makeInboxMetrics } from "./internal/updates/metrics.ts"
+import { makeRecentUpdates } from "./internal/updates/recentUpdates.ts"
 import * as QueuedUpdate from "./QueuedUpdate.ts"
 import * as Settings from "./Settings.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -154,6 +155,8 @@ export class Inbox extends Context.Service<
     readonly onTimers: () => void
     /** How often `onTimers` was called. */
     readonly timerChanges: () => number
+    /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
+    readonly claim: InboxStore.InboxStore["Service"]["claim"]
     /** The duration of leases on partitions. */
     readonly leaseDuration: Duration.Duration
     /** The store of the inbox. */
@@ -185,6 +188,8 @@ const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : json.s
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const store = yield* InboxStore.InboxStore
+  // A store in memory keeps the decoded updates by itself.
+  const recent = store.isShared ? makeRecentUpdates() : undefined
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const metrics = makeInboxMetrics(yield* Effect.context<never>())
@@ -258,6 +263,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     const batch = toBatch(updates, marker, now)
     return Effect.flatMap(store.enqueue(batch), (added) => {
       queued += added
+      recent?.remember(batch.updates)
       wakeAll()
       wakeWatchers(batch)
       metrics.received(updates, added)
@@ -338,6 +344,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       wakeAll()
     },
     timerChanges: () => timerChanges,
+    claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
     leaseDuration,
     store
   })

@@ -439,6 +439,24 @@ export const layerMemory = (): Layer.Layer<InboxStore> => Layer.effect(InboxStor
 export interface BatchStore extends Omit<InboxStore["Service"], "enqueue"> {
   /** Stores all batches or none. Returns how many updates each of them added. */
   readonly enqueueAll: (batches: ReadonlyArray<Batch>) => Effect.Effect<ReadonlyArray<number>, StoreError>
+  /**
+   * Stores batches and applies commits in one transaction, for a store whose transactions wait for each other. Default:
+   * batches and commits have transactions of their own.
+   */
+  readonly writeAll?:
+    | ((
+        batches: ReadonlyArray<Batch>,
+        commits: ReadonlyArray<Commit>
+      ) => Effect.Effect<
+        {
+          /** How many updates each batch added. */
+          readonly added: ReadonlyArray<number>
+          /** The result of each commit. */
+          readonly results: ReadonlyArray<CommitResult>
+        },
+        StoreError
+      >)
+    | undefined
 }
 
 /** Maximum weight of a transaction: every update weighs 1, and 1 more for each thousand characters. */
@@ -462,6 +480,51 @@ const inOne =
       return all.map((items) => results.slice(from, (from += items.length)))
     })
 
+/** A batch to store, or commits to apply. */
+interface Write {
+  readonly batch: Batch | undefined
+  readonly commits: ReadonlyArray<Commit>
+}
+
+/** Batches and commits that arrive while a transaction is running share the next one. */
+const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
+  Effect.map(
+    WriteBatching.make({
+      write: (writes: ReadonlyArray<Write>) =>
+        Effect.map(
+          writeAll(
+            writes.flatMap(({ batch }) => (batch === undefined ? [] : [batch])),
+            writes.flatMap(({ commits }) => commits)
+          ),
+          ({ added, results }) => {
+            let stored = 0
+            let applied = 0
+            return writes.map(({ batch, commits }) => ({
+              added: batch === undefined ? 0 : added[stored++]!,
+              results: results.slice(applied, (applied += commits.length))
+            }))
+          }
+        ),
+      weigh: ({ batch, commits }) => (batch === undefined ? 0 : weighBatch(batch)) + commits.length,
+      maxWeight
+    }),
+    (write) => ({
+      enqueue: (batch: Batch) => Effect.map(write({ batch, commits: [] }), ({ added }) => added),
+      commit: (commits: ReadonlyArray<Commit>) =>
+        Effect.map(write({ batch: undefined, commits }), ({ results }) => results)
+    })
+  )
+
+const makeApart = ({ commit, enqueueAll }: Pick<BatchStore, "commit" | "enqueueAll">) =>
+  Effect.all({
+    enqueue: WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight }),
+    commit: WriteBatching.make({
+      write: inOne<Commit, CommitResult, StoreError>(commit),
+      weigh: (commits) => commits.length,
+      maxWeight
+    })
+  })
+
 /**
  * Adds write batching to a store whose transactions cost more than the rows that they write: batches and commits that
  * arrive while a transaction is running share the next one. Each of them still succeeds or fails by itself.
@@ -471,19 +534,17 @@ const inOne =
  */
 export const withWriteBatching = ({
   enqueueAll,
+  writeAll,
   ...store
 }: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const enqueue = yield* WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight })
-    const commit = yield* WriteBatching.make({
-      write: inOne<Commit, CommitResult, StoreError>(store.commit),
-      weigh: (commits) => commits.length,
-      maxWeight
-    })
+    const writes = yield* writeAll === undefined
+      ? makeApart({ commit: store.commit, enqueueAll })
+      : makeTogether(writeAll)
     const record = yield* WriteBatching.make({
       write: inOne<JournalRecord, RecordResult, StoreError>(store.journal.record),
       weigh: (records) => records.reduce((weight, { entries }) => weight + weighEntries(entries), 0),
       maxWeight
     })
-    return InboxStore.of({ ...store, enqueue, commit, journal: { ...store.journal, record } })
+    return InboxStore.of({ ...store, ...writes, journal: { ...store.journal, record } })
   })

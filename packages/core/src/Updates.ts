@@ -390,7 +390,7 @@ export interface DeliveriesOptions<R = never> {
    * order. Default: 1.
    */
   readonly perChat?: number | "unbounded" | undefined
-  /** Maximum number of updates in memory. Default: 1000. */
+  /** Maximum number of updates in memory. Default: 1000, or 4000 if `perChat` is not 1, so that several batches are collected. */
   readonly maxInMemory?: number | undefined
   /** Maximum number of deliveries that are emitted and not settled. Default: `maxInMemory`. */
   readonly maxUnsettled?: number | undefined
@@ -423,7 +423,13 @@ export interface DeliveriesOptions<R = never> {
 export interface RunOptions<R = never>
   extends Deliveries.RunForEachOptions, Pick<DeliveriesOptions<R>, "maxCrashes" | "maxInMemory" | "onDeadLetter"> {}
 
-const defaults = { concurrency: 64, maxInMemory: 1000, maxCrashes: 3, timeout: "1 minute" } as const
+const defaults = {
+  concurrency: 64,
+  maxInMemory: 1000,
+  maxInMemoryOfBatches: 4000,
+  maxCrashes: 3,
+  timeout: "1 minute"
+} as const
 
 const checkCrashes = (name: string, maxCrashes: number): Effect.Effect<void> =>
   Number.isInteger(maxCrashes) && maxCrashes >= 2
@@ -442,7 +448,8 @@ const deliveriesWith = <E, R>(
   options: DeliveriesOptions<R>,
   onDeadLetterTimeout: Duration.Input
 ): Stream.Stream<Delivery, E, R> => {
-  const { maxCrashes = defaults.maxCrashes, maxInMemory = defaults.maxInMemory, onDeadLetter, perChat = 1 } = options
+  const { maxCrashes = defaults.maxCrashes, onDeadLetter, perChat = 1 } = options
+  const { maxInMemory = perChat === 1 ? defaults.maxInMemory : defaults.maxInMemoryOfBatches } = options
   const { maxUnsettled = maxInMemory, unsettledAfter = defaults.timeout } = options
   const ofChat = perChat === "unbounded" ? Infinity : perChat
   const check = Effect.gen(function* () {

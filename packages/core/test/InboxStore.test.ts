@@ -43,7 +43,7 @@ const watched = Effect.fnUntraced(function* (refuses: (fingerprint: string) => b
   return { store, runs, commits, latch }
 })
 
-const each = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) =>
+const each = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>): Effect.Effect<ReadonlyArray<Exit.Exit<A, E>>> =>
   Effect.forEach(effects, Effect.exit, { concurrency: "unbounded" })
 
 describe("InboxStore.withWriteBatching", () => {
@@ -76,7 +76,7 @@ describe("InboxStore.withWriteBatching", () => {
         begin: 0
       })
       const change = { partitionKey: "chat", completed: [], failed: [], begun: [], release: true }
-      const results = yield* each([
+      const results = yield* each<unknown, StoreError.StoreError>([
         store.commit([{ ...change, owner: "two" }]),
         store.commit([
           { ...change, owner: "one", release: false },
@@ -90,6 +90,50 @@ describe("InboxStore.withWriteBatching", () => {
       )
       assert.deepStrictEqual(commits, [4])
       assert.strictEqual((yield* store.stats).queued, 0)
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("writes batches and commits in one transaction, and separately after a failure", () =>
+    Effect.gen(function* () {
+      const memory = yield* InboxStore.InboxStore
+      const writes: Array<readonly [batches: number, commits: number]> = []
+      const store = yield* InboxStore.withWriteBatching({
+        ...memory,
+        enqueueAll: () => Effect.die("not used"),
+        writeAll: (batches, commits) =>
+          Effect.gen(function* () {
+            writes.push([batches.length, commits.length])
+            if (batches.some(({ updates }) => updates.some(({ fingerprint }) => fingerprint === "bad"))) {
+              return yield* unavailable("enqueue")
+            }
+            return { added: yield* Effect.forEach(batches, memory.enqueue), results: yield* memory.commit(commits) }
+          })
+      })
+      const change = { owner: "one", partitionKey: "chat", completed: [], failed: [], begun: [], release: false }
+      const first = yield* each<unknown, StoreError.StoreError>([
+        store.enqueue(batch("a", "b")),
+        store.commit([change, change]),
+        store.enqueue(batch("c"))
+      ])
+      assert.deepStrictEqual(first, [Exit.succeed(2), Exit.succeed(["leaseLost", "leaseLost"]), Exit.succeed(1)])
+      assert.deepStrictEqual(writes.splice(0), [[2, 2]])
+      yield* memory.claim({ owner: "one", leaseDuration: 1000, maxPartitions: 1, maxUpdates: 1, begin: 0 })
+      const second = yield* each<unknown, StoreError.StoreError>([
+        store.commit([change]),
+        store.enqueue(batch("bad")),
+        store.commit([change, change])
+      ])
+      assert.deepStrictEqual(second, [
+        Exit.succeed(["applied"]),
+        Exit.fail(unavailable("enqueue")),
+        Exit.succeed(["applied", "applied"])
+      ])
+      assert.deepStrictEqual(writes, [
+        [1, 3],
+        [0, 1],
+        [1, 0],
+        [0, 2]
+      ])
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 

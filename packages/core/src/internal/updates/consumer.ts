@@ -85,7 +85,8 @@ const open = Effect.fnUntraced(function* <E, R>(
   const least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
   const unsettledAfter = Duration.toMillis(options.unsettledAfter)
   const most = Math.max(least, Math.min(maxUpdatesOfChat, Math.floor(maxInMemory / 4)))
-  let maxUpdates = least
+  // A batch that contains a part of a chat may wait for the rest, which is not claimed before.
+  let maxUpdates = perChat > 1 ? most : least
   let carefulUntil = -Infinity
   let maxPartitions = 0
   let begin = 0

@@ -276,8 +276,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     request: { readonly maxPartitions: number; readonly maxUpdates: number; readonly begin: number }
   ) => {
     const options = { owner: name, leaseDuration: leaseMillis, ...request }
-    if (!takesTimers && (nextTimer === Infinity || monoNow() < nextTimer)) return store.claim(options)
-    return Effect.tap(store.claim({ ...options, maxTimers }), (partitions) =>
+    if (!takesTimers && (nextTimer === Infinity || monoNow() < nextTimer)) return inbox.claim(options)
+    return Effect.tap(inbox.claim({ ...options, maxTimers }), (partitions) =>
       Effect.sync(() => {
         // After timers were taken, there is another next one.
         if (partitions.length > 0 || monoNow() >= nextTimer) timersRead = -1

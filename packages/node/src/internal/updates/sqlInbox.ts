@@ -229,8 +229,23 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       return result
     })
 
+  /** SQLite writes one transaction at a time, so batches and commits share one, and wait for the disk once. */
+  const writeAll: NonNullable<BatchStore["writeAll"]> = (batches, commits) => {
+    const write = Effect.gen(function* () {
+      const stored = batches.length === 0 ? undefined : yield* engine.enqueue(batches)
+      const applied = commits.length === 0 ? undefined : yield* atTime((now) => engine.commit(commits, ownerOf, now))
+      return {
+        added: stored?.added ?? [],
+        results: applied?.results ?? [],
+        isFree: stored?.isFree === true || applied?.isFree === true
+      }
+    })
+    return waking(transaction(batches.length === 0 ? "commit" : "enqueue")(write))
+  }
+
   const store: BatchStore = {
     isShared: true,
+    ...(isPg ? {} : { writeAll }),
     enqueueAll: (batches) =>
       Effect.map(waking(statement("enqueue")(Effect.suspend(() => engine.enqueue(batches)))), ({ added }) => added),
     claim,
