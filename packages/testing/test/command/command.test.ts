@@ -55,6 +55,47 @@ describe("colloquy-emulator", () => {
   )
 
   liveTest(
+    "runs the program after -- with the settings of a bot, and exits with its code",
+    Effect.gen(function* () {
+      const program = `
+        const { BOT_BASE_URL, BOT_INBOX, BOT_TOKEN, BOT_WEBHOOK_INSECURE, BOT_WEBHOOK_URL } = process.env
+        const me = await fetch(BOT_BASE_URL + "/me", { headers: { authorization: BOT_TOKEN } })
+        const body = JSON.stringify({ url: BOT_WEBHOOK_URL })
+        const headers = { authorization: BOT_TOKEN, "content-type": "application/json" }
+        const subscribed = await fetch(BOT_BASE_URL + "/subscriptions", { method: "POST", headers, body })
+        require("node:fs").writeFileSync(BOT_INBOX, "")
+        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE, process.argv.slice(1).join(), BOT_INBOX)
+        process.exit(7)`
+      const script = `(async () => {${program}})()`
+      const { code, stdout } = yield* run("--lenient", "--", process.execPath, "-e", script, "--", "one", "--two")
+      const [me, subscribed, isInsecure, args, inbox] = stdout.trim().split(" ")
+      assert.deepStrictEqual([code, me, subscribed, isInsecure, args], [7, "200", "200", "true", "one,--two"])
+      assert.isFalse(existsSync(inbox!))
+    })
+  )
+
+  liveTest(
+    "stops the program after -- on SIGTERM, and reports one that cannot be run",
+    Effect.gen(function* () {
+      const waiting = yield* start(
+        "--",
+        process.execPath,
+        "-e",
+        "console.log(process.pid); setInterval(() => {}, 1000)"
+      )
+      const pid = Number(yield* waiting.firstLine)
+      yield* waiting.kill("SIGTERM")
+      assert.strictEqual((yield* waiting.exited).code, 0)
+      assert.throws(() => process.kill(pid, 0), "ESRCH")
+      const missing = yield* run("--", "no-such-program")
+      assert.strictEqual(missing.code, 2)
+      assert.match(missing.stderr, /^colloquy-emulator: cannot run no-such-program: .+$/m)
+      const both = yield* run("--mcp", "--", "node")
+      assert.include(both.stderr, "--mcp and a program after --: use one of them")
+    })
+  )
+
+  liveTest(
     "prints a URL that can be called if it listens on all interfaces",
     Effect.gen(function* () {
       const { asBot, uploads, url } = yield* startJson("--host", "0.0.0.0")

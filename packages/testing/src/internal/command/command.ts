@@ -7,13 +7,23 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { commandError, type CommandError, oneLine, reasonOf } from "./files.ts"
 import { flags, parse, type Settings } from "./options.ts"
+import type { ProgramEnded } from "./program.ts"
 import { run } from "./run.ts"
 
 const name = "colloquy-emulator"
 
-const makeCommand = <R>(start: (settings: Settings) => Effect.Effect<void, CommandError, R>) =>
-  Command.make(name, flags, (values) => Effect.flatMap(parse(values), start)).pipe(
-    Command.withDescription("An emulator of the messaging platform, for bots in any language.")
+const description =
+  "An emulator of the messaging platform, for bots in any language. A program after -- is run with the settings of a bot, and the emulator ends with it."
+
+type Start<R> = (settings: Settings) => Effect.Effect<void, CommandError | ProgramEnded, R>
+
+const makeCommand = <R>(program: ReadonlyArray<string>, start: Start<R>) =>
+  Command.make(name, flags, (values) => Effect.flatMap(parse(values, program), start)).pipe(
+    Command.withDescription(description),
+    Command.withExamples([
+      { command: `${name} --port 8080`, description: "Runs the emulator until Ctrl-C" },
+      { command: `${name} --lenient -- node bot.js`, description: "Runs a bot on the emulator" }
+    ])
   )
 
 // Errors are printed in one line; help is printed on request.
@@ -28,16 +38,17 @@ const toCommandError = ({ errors }: CliError.ShowHelp): CommandError =>
 export const main = (args: ReadonlyArray<string>) => mainWith(args, run)
 
 /** Parses the arguments and passes the settings to `start`. */
-export const mainWith = <R>(
-  args: ReadonlyArray<string>,
-  start: (settings: Settings) => Effect.Effect<void, CommandError, R>
-) =>
-  Command.runWith(makeCommand(start), { version: "0.1.0" })(args).pipe(
+export const mainWith = <R>(args: ReadonlyArray<string>, start: Start<R>) => {
+  const end = args.includes("--") ? args.indexOf("--") : args.length
+  return Command.runWith(makeCommand(args.slice(end + 1), start), { version: "0.1.0" })(args.slice(0, end)).pipe(
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
     Effect.catchDefect((defect) => Effect.fail(commandError(`internal error: ${reasonOf(defect)}`))),
     Effect.catchTag("ShowHelp", (error) =>
       error.errors.length === 0 ? Effect.void : Effect.fail(toCommandError(error))
     ),
-    Effect.tapError((error) => Console.error(`${name}: ${oneLine(error.message)}`))
+    Effect.tapError((error) =>
+      error._tag === "ProgramEnded" ? Effect.void : Console.error(`${name}: ${oneLine(error.message)}`)
+    )
   )
+}

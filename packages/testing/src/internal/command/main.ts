@@ -5,12 +5,20 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import { main } from "./command.ts"
+import { ProgramEnded } from "./program.ts"
 
 const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
+const codeOf = <A, E>(exit: Exit.Exit<A, E>): number => {
+  // An interruption is not a failure.
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
+  const error = Option.getOrUndefined(Exit.findErrorOption(exit))
+  return error instanceof ProgramEnded ? error.code : 2
+}
+
 NodeRuntime.runMain(main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, log))), {
   disableErrorReporting: true,
-  // An interruption is not a failure.
-  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 2)
+  teardown: (exit, onExit) => onExit(codeOf(exit))
 })

@@ -110,9 +110,11 @@ export interface Settings {
   readonly allowedHosts: ReadonlyArray<string>
   readonly isJson: boolean
   readonly isMcp: boolean
+  /** The program to run with its arguments, or none. */
+  readonly program: ReadonlyArray<string>
 }
 
-type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo"> & {
+type FlagValues = Omit<Settings, "uploadPorts" | "limits" | "webhookTo" | "program"> & {
   readonly uploadPorts: string | undefined
   readonly limits: string | undefined
   readonly webhookTo: string | undefined
@@ -161,10 +163,10 @@ const isSecretCharacters = Schema.is(SecretCharacters)
 
 const isToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** Validates the flags, each of them and their combination. */
-export const parse = (values: FlagValues): Effect.Effect<Settings, CommandError> =>
+/** Validates the flags, each of them and their combination with each other and with the program after `--`. */
+export const parse = (values: FlagValues, program: ReadonlyArray<string>): Effect.Effect<Settings, CommandError> =>
   Effect.gen(function* () {
-    const { isLenient, isStrict, port, secretCharacters, secretHeader, tokens } = values
+    const { isLenient, isMcp, isStrict, port, secretCharacters, secretHeader, tokens } = values
     if (!isPort(port)) return yield* commandError(`--port ${port}: must be from 0 to 65535`)
     const token = tokens.find((token) => !isToken(token))
     if (token !== undefined) return yield* commandError("--token: must consist of visible ASCII characters")
@@ -178,8 +180,10 @@ export const parse = (values: FlagValues): Effect.Effect<Settings, CommandError>
       )
     }
     if (isLenient && isStrict) return yield* commandError("--strict and --lenient: use one of them")
+    if (isMcp && program.length > 0) return yield* commandError("--mcp and a program after --: use one of them")
     return {
       ...values,
+      program,
       uploadPorts: yield* parseUploadPorts(values.uploadPorts, port),
       limits: yield* parseLimits(values.limits),
       webhookTo: yield* parseDestination(values.webhookTo)

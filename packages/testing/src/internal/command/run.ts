@@ -19,6 +19,7 @@ import { headerLine, type Journal, readJournal } from "./journal.ts"
 import { type Settings, toEmulatorOptions } from "./options.ts"
 import { replay } from "./playback.ts"
 import { commandError, type CommandError, openLines, readCertificate, readFile, reasonOf } from "./files.ts"
+import { runProgram } from "./program.ts"
 import { makeRecorder } from "./recording.ts"
 import { loadSeed } from "./seed.ts"
 
@@ -106,9 +107,9 @@ const listen = ({ allowedHosts, host, port, uploadPorts }: Settings, emulator: E
     Effect.map(Context.get(EmulatorServer.EmulatorServer))
   )
 
-/** Runs the emulator until it is interrupted or, with `--mcp`, until standard input ends. */
+/** Runs the emulator until it is interrupted, until its program ends or, with `--mcp`, until standard input ends. */
 export const run = Effect.fnUntraced(function* (settings: Settings) {
-  const { isJson, isMcp, record } = settings
+  const { isJson, isMcp, program, record } = settings
   const journal = yield* loadJournal(settings.replay)
   const configured = settings.tokens.length > 0 ? settings.tokens : (journal?.header.tokens ?? [])
   const tokens = configured.length > 0 ? configured : [defaultToken]
@@ -134,12 +135,13 @@ export const run = Effect.fnUntraced(function* (settings: Settings) {
   current = handle
 
   const [token] = tokens
-  // Standard output is for the protocol.
-  yield* (isMcp ? Console.error : Console.log)(
+  // Standard output is for the protocol, or for the program.
+  yield* (isMcp || program.length > 0 ? Console.error : Console.log)(
     isJson
       ? JSON.stringify({ url, uploads, token, page: `${url}/_emulator/ui` })
       : `The platform is at ${url} for the token ${token}\nThe page is at ${url}/_emulator/ui`
   )
   const failed = Deferred.await(stopped)
+  if (program.length > 0) return yield* Effect.raceFirst(runProgram(program, url, token!), failed)
   return yield* isMcp ? Effect.raceFirst(serveTools({ handle, uploads, url }, token!), failed) : failed
 }, Effect.scoped)
