@@ -42,8 +42,15 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   },
   "a reply to any update": {
     code: `Handler.first((update) => Messages.reply(update, "Hello"))`,
-    error: `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | KnownUpdate'.`,
-    detail: `Type 'UnknownUpdate' is not assignable`
+    error:
+      `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | ` +
+      `{ readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type"; }`
+  },
+  "a reply to any update of a stream": {
+    code: `Updates.stream.pipe(Stream.runForEach((update) => Messages.reply(update, "Hello")))`,
+    error:
+      `Argument of type 'Update' is not assignable to parameter of type 'TimerUpdate | ` +
+      `{ readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type"; }`
   },
   "a field that another update has": {
     code: `Handler.on("message_created", (update) => Effect.log(update.chat_id))`,
@@ -90,8 +97,8 @@ const settings = {
 
 const imports = [
   `import { Chat, Handler, Keyboard, Messages, Updates } from "@colloquy/core"`,
-  `import { Effect } from "effect"`,
-  `void [Chat, Effect, Handler, Keyboard, Messages, Updates]`
+  `import { Effect, Stream } from "effect"`,
+  `void [Chat, Effect, Handler, Keyboard, Messages, Stream, Updates]`
 ].join("\n")
 
 /** The errors of each file, with the lines that belong to them. */

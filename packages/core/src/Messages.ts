@@ -349,7 +349,7 @@ type MayLackChat = CommentUpdate | Update.Of<"message_created" | "message_edited
  * @category models
  * @since 0.1.0
  */
-export type ReplyContent<U extends Update.Update> =
+export type ReplyContent<U extends { readonly update_type: string }> =
   | string
   | ([U] extends [CommentUpdate]
       ? Omit<Comments.SendRequest, "message_id">
@@ -361,7 +361,7 @@ export type ReplyContent<U extends Update.Update> =
  * @category models
  * @since 0.1.0
  */
-export type Reply<U extends Update.Update> = Effect.Effect<
+export type Reply<U extends { readonly update_type: string }> = Effect.Effect<
   Message,
   (U extends MayLackChat ? NoChat : never) | Endpoint.Errors<typeof send>,
   BotApi
@@ -378,10 +378,20 @@ const recipientOf = (update: Update.Update): To | undefined => {
   return user_id === undefined ? undefined : { user_id }
 }
 
+const sendReply = (update: Update.Update, content: ReplyContent<Update.Update>) => {
+  const body = typeof content === "string" ? { text: content } : content
+  const post = postOf(update)
+  if (post !== undefined) return Comments.send({ ...(body as Comments.SendRequest), message_id: post })
+  const to = update.update_type.startsWith("comment_") ? undefined : recipientOf(update)
+  return to === undefined ? Effect.fail(new NoChat({ update })) : send({ ...body, ...to })
+}
+
 /**
  * Sends a message to the chat of an update. For a comment it sends a comment to the same post, and for a timer of a user
- * without a chat, a message to the user. An update of an unknown type does not compile. {@link replyTo} quotes the message
- * as well.
+ * without a chat, a message to the user. {@link replyTo} quotes the message as well.
+ *
+ * An update whose type may be unknown does not compile. Narrow it first: with `Updates.on` in a handler, with `Deliveries.on` in
+ * a stream of deliveries, or by its `update_type`.
  *
  * Fails as {@link send} does, and with {@link NoChat} if the platform left out the chat.
  *
@@ -402,16 +412,16 @@ const recipientOf = (update: Update.Update): To | undefined => {
  * @category replies
  * @since 0.1.0
  */
-export const reply = <U extends Update.KnownUpdate | Update.TimerUpdate>(
+export const reply = <
+  // No update has the last type. It is part of the type error of an update whose type may be unknown, and says what to do.
+  U extends
+    | Update.KnownUpdate
+    | Update.TimerUpdate
+    | { readonly update_type: "narrow the update first: Updates.on, Deliveries.on, or a check of its update_type" }
+>(
   update: U,
   content: ReplyContent<U>
-): Reply<U> => {
-  const body = typeof content === "string" ? { text: content } : content
-  const post = postOf(update)
-  if (post !== undefined) return Comments.send({ ...(body as Comments.SendRequest), message_id: post })
-  const to = update.update_type.startsWith("comment_") ? undefined : recipientOf(update)
-  return (to === undefined ? Effect.fail(new NoChat({ update })) : send({ ...body, ...to })) as Reply<U>
-}
+): Reply<U> => sendReply(update as Update.Update, content) as Reply<U>
 
 /**
  * Sends a message to the chat of an update, as a reply to the message or the comment of the update. If the platform
