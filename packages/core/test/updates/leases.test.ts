@@ -1,11 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
+import * as leases from "../../src/internal/updates/leases.ts"
 import { chatOf, inTime, source, started, storeOver, timeOf } from "../support/deliveries.ts"
+
+const unavailable = (operation: string) =>
+  Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true }))
 
 describe("leases", () => {
   it.effect("While the store is unavailable, operations are retried, and no handler runs twice because of it.", () =>
@@ -114,9 +120,6 @@ describe("leases", () => {
       assert.deepStrictEqual(times, [1, 2])
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
-
-  const unavailable = (operation: string) =>
-    Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true }))
 
   /** A shared store in memory that can be made unavailable, and that counts its operations. */
   const makeOutage = Effect.gen(function* () {
@@ -269,6 +272,141 @@ describe("leases", () => {
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(handled, ["second 1", "second 2", "second 3", "first 1"])
       assert.strictEqual((yield* store.stats).queued, 0)
+    })
+  )
+})
+
+describe("leases.confirm", () => {
+  type Store = InboxStore.InboxStore["Service"]
+
+  /** The clocks of a process, which diverge from each other and from those of its store. */
+  const makeClocks = Effect.map(Clock.Clock, (clock) => {
+    let wall = 0
+    let mono = 0
+    const millis = () => clock.currentTimeMillisUnsafe() + wall
+    const nanos = () => clock.monotonicTimeNanosUnsafe() + BigInt(mono) * 1_000_000n
+    const process: Clock.Clock = {
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
+      currentTimeNanos: Effect.sync(() => BigInt(millis()) * 1_000_000n),
+      monotonicTimeNanosUnsafe: nanos,
+      monotonicTimeNanos: Effect.sync(nanos),
+      sleep: (duration) => clock.sleep(duration)
+    }
+    return {
+      clock: process,
+      store: clock,
+      /** Sets the wall clock forward or back, by milliseconds. */
+      setWall: (by: number) => void (wall += by),
+      /** Lets the monotonic clock go faster or slower than the wall clock, by milliseconds. */
+      setMono: (by: number) => void (mono += by)
+    }
+  })
+
+  const hour = 3_600_000
+
+  /** A process that holds the partition of one update, and counts how often it asks the store for its leases. */
+  const makeProcess = Effect.gen(function* () {
+    const clocks = yield* makeClocks
+    const store = yield* InboxStore.makeMemory
+    let renewals = 0
+    let isDown = false
+    const shared: Store = {
+      ...store,
+      isShared: true,
+      claim: (options) => Effect.provideService(store.claim(options), Clock.Clock, clocks.store),
+      renew: (owner, leaseDuration) =>
+        Effect.suspend(() => {
+          if (isDown) return unavailable("renew")
+          renewals++
+          return Effect.provideService(store.renew(owner, leaseDuration), Clock.Clock, clocks.store)
+        })
+    }
+    const held = yield* Effect.gen(function* () {
+      const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
+      yield* inbox.receive([started(1, 1)])
+      const held = yield* leases.make(inbox)
+      const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
+      return { ...held, partition: claimed!.held }
+    }).pipe(Effect.provideService(InboxStore.InboxStore, shared), Effect.provideService(Clock.Clock, clocks.clock))
+    return {
+      ...clocks,
+      isValid: () => held.isValid(held.partition),
+      confirm: held.confirm(held.partition),
+      /** How often the leases were renewed. */
+      renewals: () => renewals,
+      /** Makes renewals fail. */
+      setDown: (down: boolean) => {
+        isDown = down
+      },
+      /** Another process claims what is expired by the clock of the store. */
+      claimByOther: Effect.map(
+        store.claim({ owner: "other", leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 1, begin: 1 }),
+        ({ length }) => length
+      )
+    }
+  })
+
+  it.effect("asks the store once if the wall clock is set forward while the monotonic clock goes on", () =>
+    Effect.gen(function* () {
+      const process = yield* makeProcess
+      assert.isTrue(process.isValid())
+      process.setWall(hour)
+      assert.isFalse(process.isValid())
+      assert.isTrue(Exit.isSuccess(yield* inTime(Effect.exit(process.confirm))))
+      assert.isTrue(process.isValid())
+      assert.strictEqual(process.renewals(), 1)
+      assert.strictEqual(yield* process.claimByOther, 0)
+    })
+  )
+
+  it.effect("does not take a lease for valid longer because the wall clock is set back", () =>
+    Effect.gen(function* () {
+      const process = yield* makeProcess
+      process.setDown(true)
+      process.setWall(-hour)
+      assert.isTrue(process.isValid())
+      yield* TestClock.adjust("8999 millis")
+      assert.isTrue(process.isValid())
+      yield* TestClock.adjust("2 millis")
+      assert.isFalse(process.isValid())
+      assert.strictEqual(yield* process.claimByOther, 0)
+    })
+  )
+
+  it.effect("does not trust a monotonic clock that stood still while the computer was suspended", () =>
+    Effect.gen(function* () {
+      const process = yield* makeProcess
+      yield* TestClock.adjust("1 second")
+      // The process does not run, but the clock of the store does.
+      process.setDown(true)
+      yield* TestClock.adjust("12 seconds")
+      process.setMono(-12_000)
+      assert.isFalse(process.isValid())
+      assert.strictEqual(yield* process.claimByOther, 1)
+    })
+  )
+
+  it.effect("interrupts if another process has claimed the partition meanwhile, whatever the clocks say", () =>
+    Effect.gen(function* () {
+      for (const { mono, wall } of [
+        { wall: 0, mono: 0 },
+        { wall: hour, mono: 0 },
+        { wall: -hour, mono: 0 },
+        { wall: 0, mono: -20_000 }
+      ]) {
+        const process = yield* makeProcess
+        process.setDown(true)
+        yield* TestClock.adjust("12 seconds")
+        assert.strictEqual(yield* process.claimByOther, 1)
+        process.setDown(false)
+        process.setWall(wall)
+        process.setMono(mono)
+        const exit = yield* inTime(Effect.exit(process.confirm))
+        assert.isTrue(Exit.hasInterrupts(exit), `${wall} ${mono}`)
+        assert.isFalse(process.isValid())
+      }
     })
   )
 })
