@@ -427,11 +427,11 @@ export const once = <E, R>(button: Button<E, R>): Button<E | OnceError, R> =>
  * @since 0.1.0
  */
 export interface MarkOptions {
-  /** What precedes the text of a button that is on, and of one that is off. Default: `["✅ ", ""]`. */
+  /** What precedes the text of a button that is on, and of one that is off. Default: `["✓ ", ""]`. */
   readonly marks?: readonly [on: string, off: string] | undefined
 }
 
-const defaultMarks = ["✅ ", ""] as const
+const defaultMarks = ["✓ ", ""] as const
 
 /** Sets a value. A second tap of the same button sets the same value. */
 const setter = <E, R>(

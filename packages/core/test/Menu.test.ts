@@ -95,7 +95,7 @@ describe("Menu", () => {
   it.effect("keeps the attachments of a page beside its keyboard, and has no keyboard without buttons", () =>
     Effect.gen(function* () {
       const image = { type: "image", payload: { token: "t" } } as const
-      const menu = Menu.make("shop", () => ({ text: "Shop", format: "html" as const, attachments: [image], rows: [] }))
+      const menu = Menu.make("shop", () => ({ text: "Shop", format: "html", attachments: [image], rows: [] }))
       assert.deepStrictEqual(yield* menu.message(), { text: "Shop", format: "html", attachments: [image] })
       const withButton = Menu.make("shop", () => ({ attachments: [image], rows: [[Menu.refresh("Again")], []] }))
       assert.deepStrictEqual(

@@ -114,13 +114,13 @@ describe("a menu on the emulator", () => {
           yield* ann.send("/settings")
           yield* settled
           const shown = yield* last(dialog)
-          assert.deepStrictEqual(view(shown), ["Settings", "✅ Sound", "✅ English | Русский", "Close"])
-          yield* ann.press(shown, "✅ Sound")
+          assert.deepStrictEqual(view(shown), ["Settings", "✓ Sound", "✓ English | Русский", "Close"])
+          yield* ann.press(shown, "✓ Sound")
           yield* settled
-          assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "✅ English | Русский", "Close"])
+          assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "✓ English | Русский", "Close"])
           yield* ann.press(shown, "Русский")
           yield* settled
-          assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "English | ✅ Русский", "Close"])
+          assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "English | ✓ Русский", "Close"])
           yield* ann.press(shown, "Close")
         })
       )
@@ -161,10 +161,10 @@ describe("a menu on the emulator", () => {
       const dialog = yield* ann.start()
       yield* during(settingsBot, ann.send("/settings"))
       const shown = yield* last(dialog)
-      yield* ann.press(shown, "✅ Sound")
-      yield* ann.press(shown, "✅ Sound")
+      yield* ann.press(shown, "✓ Sound")
+      yield* ann.press(shown, "✓ Sound")
       yield* during(settingsBot, Effect.void)
-      assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "✅ English | Русский", "Close"])
+      assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "✓ English | Русский", "Close"])
       assert.deepStrictEqual(yield* notifications, [outdated])
     }).pipe(Effect.provide(platform))
   )
@@ -251,10 +251,10 @@ describe("a menu on the emulator", () => {
       )
       yield* during(bot, ann.send(group, "/mine"))
       const shown = yield* last(group)
-      yield* during(bot, ben.press(shown, "✅ Sound"))
-      assert.deepStrictEqual(yield* lastView(group), ["Mine", "✅ Sound"])
+      yield* during(bot, ben.press(shown, "✓ Sound"))
+      assert.deepStrictEqual(yield* lastView(group), ["Mine", "✓ Sound"])
       assert.deepStrictEqual(yield* notifications, ["These buttons are for somebody else."])
-      yield* during(bot, ann.press(shown, "✅ Sound"))
+      yield* during(bot, ann.press(shown, "✓ Sound"))
       assert.deepStrictEqual(yield* lastView(group), ["Mine", "Sound"])
     }).pipe(Effect.provide(platform))
   )
@@ -379,7 +379,7 @@ describe("a menu on the emulator", () => {
           settingsBot,
           Effect.flatMap(last(dialog), (message) => ann.press(message, button))
         )
-        assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "✅ Sound", "✅ English | Русский", "Close"])
+        assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "✓ Sound", "✓ English | Русский", "Close"])
       }
       assert.deepStrictEqual(yield* notifications, [outdated, outdated])
     }).pipe(Effect.provide(platform))
@@ -401,11 +401,11 @@ describe("a menu on the emulator", () => {
           )
         )
         // The message is removed after the press, and before it is handled.
-        yield* during(bot, ann.press(shown, "✅ Sound"))
+        yield* during(bot, ann.press(shown, "✓ Sound"))
         assert.strictEqual(yield* deadLetters, 0)
         yield* during(bot, ann.send("/check"))
         assert.strictEqual((yield* last(dialog)).body?.text, "false")
-        yield* during(settingsBot, ann.press(shown, "✅ Sound"))
+        yield* during(settingsBot, ann.press(shown, "✓ Sound"))
         assert.deepStrictEqual(yield* notifications, [outdated])
         yield* during(bot, ann.send("/check"))
         assert.strictEqual((yield* last(dialog)).body?.text, "false")
@@ -505,6 +505,52 @@ describe("a menu on the emulator", () => {
       assert.deepStrictEqual(yield* lastView(dialog), ["Orders: 1", "Add"])
       assert.strictEqual(yield* deadLetters, 0)
     }).pipe(Effect.provide(platform))
+  )
+
+  it.effect(
+    "shows the state in the end if a press is handled again because the state was changed in another chat",
+    () =>
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        const dialog = yield* ann.start()
+        const group = yield* Emulator.chat({ members: [ann], bot: { admin: true } })
+        const Total = State.make("total", Schema.Int, { of: "user", initial: () => 0 })
+        let runs = 0
+        const counter = Menu.make("counter", () =>
+          Effect.map(Total.get, (count) => ({
+            text: `Total: ${count}`,
+            rows: [
+              [
+                Menu.button("add", "Add", () =>
+                  Effect.gen(function* () {
+                    runs++
+                    yield* Total.update((count) => count + 1)
+                  })
+                )
+              ]
+            ]
+          }))
+        )
+        const bot = Handler.first(
+          Command.make("count").on((update) => counter.reply(update)),
+          // Both presses read the state before one of them is acknowledged.
+          Handler.transform(counter.handler, (effect) => Effect.tap(effect, () => Effect.sleep("1 second")))
+        )
+        yield* during(bot, Effect.andThen(ann.send("/count"), ann.send(group, "/count")))
+        yield* during(
+          bot,
+          Effect.gen(function* () {
+            yield* ann.press(yield* last(dialog), "Add")
+            yield* ann.press(yield* last(group), "Add")
+          })
+        )
+        assert.strictEqual(runs, 3)
+        const views = [yield* lastView(dialog), yield* lastView(group)]
+        assert.deepStrictEqual(views.sort(), [
+          ["Total: 1", "Add"],
+          ["Total: 2", "Add"]
+        ])
+      }).pipe(Effect.provide(platform))
   )
 
   it.effect("shows lists that are loaded in parts, rows of several buttons, and an empty list", () =>

@@ -3,6 +3,7 @@ import * as Answers from "../../Answers.ts"
 import { isOutcome, makeOutcome, type Outcome, type Return } from "../../MenuPage.ts"
 import * as Messages from "../../Messages.ts"
 import { type Of, type Update, userIdOf } from "../../Update.ts"
+import { mayBeAnswered } from "../updates/answers.ts"
 import { type Definition, find, layOut, type Shown, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
 import { isFirst, nonceOf } from "./once.ts"
@@ -34,16 +35,23 @@ const edit = (update: Callback, { disable_link_preview: _, ...message }: Shown) 
 }
 
 /** Answers a callback with the new content of its message, or with a notification only. */
-const answer = (update: Callback, shown: Shown | undefined, notification: string | undefined) => {
+const answer = Effect.fnUntraced(function* (
+  update: Callback,
+  shown: Shown | undefined,
+  notification: string | undefined
+) {
   if (shown === undefined) {
-    if (notification === undefined) return Effect.void
-    return Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
+    if (notification === undefined) return
+    return yield* Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
   }
+  const isAnswered = yield* mayBeAnswered(update.callback.callback_id)
   const { disable_link_preview, ...message } = shown
-  return Answers.answer(update, { message, notification, disable_link_preview }).pipe(
+  yield* Answers.answer(update, { message, notification, disable_link_preview }).pipe(
     Effect.catchTag("MethodNotAllowed", () => edit(update, shown))
   )
-}
+  // The earlier attempt may have shown another content.
+  if (isAnswered) yield* edit(update, shown)
+})
 
 /** The content of a message whose keyboard is removed, and whose page is not known. A message needs a content. */
 const withoutKeyboard = ({ message }: Callback): Shown | undefined =>

@@ -4,6 +4,13 @@ import { CurrentUpdate } from "./currentUpdate.ts"
 
 const mayBeExecuted = (error: unknown): boolean => error instanceof ApiError.RequestFailed && error.maybeExecuted
 
+/** Whether an earlier attempt of the same update may have answered a callback. */
+export const mayBeAnswered = (callback_id: string): Effect.Effect<boolean> =>
+  Effect.withFiber((fiber) => {
+    const log = fiber.getRef(CurrentUpdate)?.answers
+    return Effect.succeed(log !== undefined && (log.isRedelivered || log.attempts?.has(callback_id) === true))
+  })
+
 /**
  * Accepts the refusal of an answer (405) if an earlier attempt of the same update may have given it. Otherwise an update
  * whose handler failed after its answer could never be handled successfully.
