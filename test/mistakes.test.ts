@@ -82,6 +82,18 @@ const mistakes: Readonly<Record<string, Mistake>> = {
     code: `Handler.on("comment_created", (update) => Messages.reply(update, { text: "Hello", attachments: [] }))`,
     error: `Object literal may only specify known properties, and 'attachments' does not exist in type`
   },
+  "a button of a menu whose function returns no effect": {
+    code: `Menu.make("m", () => ({ text: "Menu", rows: [[Menu.button("a", "A", () => "done")]] }))`,
+    error: `Type 'string' is not assignable to type 'Return'.`
+  },
+  "a page that a menu does not have": {
+    code: `Menu.make("m", { pages: { main: Schema.Void } }, { main: ({ open }) => ({ rows: [[open("Next", "next")]] }) })`,
+    error: `Argument of type '"next"' is not assignable to parameter of type '"main"'.`
+  },
+  "a state that a scene does not have": {
+    code: `Scene.make("s", { of: "chat", states: { one: Schema.Void } }, { one: { enter: ({ go }) => go("two") } })`,
+    error: `Argument of type '"two"' is not assignable to parameter of type '"one"'.`
+  },
   "a misspelled option": {
     code: `Updates.run(${reply}, { concurency: 1 })`,
     error: `Object literal may only specify known properties, but 'concurency' does not exist in type 'RunOptions<`,
@@ -96,9 +108,9 @@ const settings = {
 }
 
 const imports = [
-  `import { Chat, Handler, Keyboard, Messages, Updates } from "@colloquy/core"`,
-  `import { Effect, Stream } from "effect"`,
-  `void [Chat, Effect, Handler, Keyboard, Messages, Stream, Updates]`
+  `import { Chat, Handler, Keyboard, Menu, Messages, Scene, Updates } from "@colloquy/core"`,
+  `import { Effect, Schema, Stream } from "effect"`,
+  `void [Chat, Effect, Handler, Keyboard, Menu, Messages, Scene, Schema, Stream, Updates]`
 ].join("\n")
 
 /** The errors of each file, with the lines that belong to them. */

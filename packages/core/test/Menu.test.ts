@@ -38,7 +38,7 @@ describe("Menu", () => {
   it.effect("fails if two buttons of a page have the same name", () =>
     Effect.gen(function* () {
       assert.strictEqual(
-        yield* problemOf([[button("tea", "Green"), button("tea", "Black")]]),
+        yield* problemOf([[button("tea", "Green"), Menu.once(button("tea", "Black"))]]),
         'Cannot show the page "main" of the menu "shop": the buttons "Green" and "Black" have the same name, "tea". ' +
           "Give each button a name of its own."
       )

@@ -121,7 +121,7 @@ const encodeKeyboard = Schema.encodeEffect(Keyboard.Keyboard, { errors: "all" })
 const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | undefined, nonce: string) {
   const { menu, places, rows } = layout
   const at = places.map(({ frame }) => frame)
-  const payloads = new Map<string, string>()
+  const textsOfActs = new Map<string, string>()
   const keyboardRows: Array<ReadonlyArray<Keyboard.Button>> = []
   for (const row of rows) {
     const buttons: Array<Keyboard.Button> = []
@@ -131,6 +131,14 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
         continue
       }
       const act = yield* actOf(layout, button)
+      const other = textsOfActs.get(JSON.stringify(act))
+      if (act[0] === "press" && other !== undefined) {
+        return yield* invalid(
+          layout,
+          `the buttons "${other}" and "${button.text}" have the same name, ${JSON.stringify(act[1])}. Give each button a name of its own`
+        )
+      }
+      textsOfActs.set(JSON.stringify(act), button.text)
       const isOnce = button.action._tag === "Press" && button.action.isOnce
       const pressed: Pressed = {
         at,
@@ -138,16 +146,7 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
         ...(owner === undefined ? {} : { by: owner }),
         ...(isOnce ? { n: nonce } : {})
       }
-      const payload = yield* menu.payload.encode(pressed)
-      const other = payloads.get(payload)
-      if (act[0] === "press" && other !== undefined) {
-        return yield* invalid(
-          layout,
-          `the buttons "${other}" and "${button.text}" have the same name, ${JSON.stringify(act[1])}. Give each button a name of its own`
-        )
-      }
-      payloads.set(payload, button.text)
-      buttons.push(Keyboard.callback(button.text, payload))
+      buttons.push(Keyboard.callback(button.text, yield* menu.payload.encode(pressed)))
     }
     keyboardRows.push(buttons)
   }
