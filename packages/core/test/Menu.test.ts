@@ -7,9 +7,9 @@ const press = () => Effect.void
 
 const button = (name: string, text = name) => Menu.button(name, text, press)
 
-const ofRows = (rows: MenuPage.Content["rows"]) => Menu.make("shop", () => ({ text: "Shop", rows }))
+const ofRows = (rows: MenuPage.Content<unknown>["rows"]) => Menu.make("shop", () => ({ text: "Shop", rows }))
 
-const problemOf = (rows: MenuPage.Content["rows"]) =>
+const problemOf = (rows: MenuPage.Content<unknown>["rows"]) =>
   Effect.map(Effect.flip(ofRows(rows).message()), (error) => {
     assert.instanceOf(error, Menu.InvalidMenu)
     return error.message
