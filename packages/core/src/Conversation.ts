@@ -1,12 +1,20 @@
 /**
  * Conversations: several questions and answers, written as one function, that survive restarts, deploys and silence.
  *
+ * The answers are stored by name, in the transaction that acknowledges the update. The function runs again for each update: a
+ * question that was answered returns its answer, and the first one that was not ends the run until the answer arrives. Between
+ * updates, nothing is held in memory.
+ *
+ * Code of the function that is not in a `step` therefore runs in each turn. The operators of Effect work as usual, except that
+ * a question cannot be timed out or raced from outside, because the run ends while it waits: use `timeout` of its options.
+ *
  * @since 0.1.0
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Option from "effect/Option"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -103,7 +111,7 @@ type DefaultError<O> = O extends { readonly timeout: Duration.Input } ? Unanswer
  * @category models
  * @since 0.1.0
  */
-export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<I, A, E, R> {
+export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<I, A, E, R>, Pipeable {
   /** The name. */
   readonly name: string
   /** Whose conversation it is. */
@@ -187,7 +195,62 @@ const check = (name: string, { of, version = 1 }: Options): void => {
 }
 
 /**
- * Defines a conversation with a name, options, and a function that asks and says.
+ * Defines a conversation with a name, options, and a function that asks and says. Conversations of one bot have different
+ * names.
+ *
+ * A bot needs `handler` among its handlers, and calls `start` and `cancel` where it wants to. If the function fails, the
+ * handler fails with its error, and the conversation stays where it was. If it fails with {@link Unanswered}, the conversation
+ * ends. When it ends, nothing of it is left in the store.
+ *
+ * Throws if the name is empty or an option is invalid.
+ *
+ * **Example** (An order)
+ *
+ * ```ts
+ * import { Command, Conversation, Handler } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * declare const pay: (size: string, address: string) => Effect.Effect<string>
+ *
+ * const Order = Conversation.make(
+ *   "order",
+ *   { of: "userInChat" },
+ *   Effect.fn(function* (talk) {
+ *     const size = yield* talk.choose("size", { say: "Which size?", choices: { s: "Small", m: "Medium", l: "Large" } })
+ *     const address = yield* talk.ask("address", { say: "Where to?", read: Schema.NonEmptyString })
+ *     const receipt = yield* talk.step("pay", Schema.String, pay(size, address))
+ *     yield* talk.sleep("oven", "20 minutes")
+ *     return yield* talk.say(`On its way: ${receipt}`)
+ *   })
+ * )
+ *
+ * const bot = Handler.first(
+ *   Command.make("cancel").on(Order.cancel),
+ *   Command.make("order").on(Order.start),
+ *   Order.handler
+ * )
+ * ```
+ *
+ * **Example** (An input, and silence)
+ *
+ * ```ts
+ * import { Command, Conversation } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Survey = Conversation.make(
+ *   "survey",
+ *   { of: "userInChat", input: Schema.Struct({ topic: Schema.String }), timeout: "1 day" },
+ *   Effect.fn(
+ *     function* (talk, { topic }) {
+ *       const answer = yield* talk.ask("opinion", { say: `What do you think of ${topic}?` })
+ *       yield* talk.say(`Thank you for "${answer}".`)
+ *     },
+ *     (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("Another time, then."))
+ *   )
+ * )
+ *
+ * const survey = Command.make("survey", { arguments: { topic: Schema.String } }).on(Survey.start)
+ * ```
  *
  * @category constructors
  * @since 0.1.0
@@ -264,14 +327,32 @@ export const make = <const O extends Options, A, E, R>(
       handler: handling.handle(self as never),
       withOnDone: (f: typeof onDone) =>
         build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
-      running
+      running,
+      pipe() {
+        // oxlint-disable-next-line prefer-rest-params
+        return pipeArguments(this, arguments)
+      }
     }
   }
   return build(() => Effect.void) as never
 }
 
 /**
- * Passes the result of a conversation to a function when it ends, with the update that ended it.
+ * Passes the result of a conversation to a function when it ends, with the update that ended it. A conversation that is
+ * cancelled, or ends because of {@link Unanswered}, has no result.
+ *
+ * **Example** (A result that is stored)
+ *
+ * ```ts
+ * import { Conversation, State } from "@colloquy/core"
+ * import { Schema } from "effect"
+ *
+ * const Name = State.make("name", Schema.String, { of: "user", initial: () => "" })
+ *
+ * const Introduction = Conversation.make("introduction", { of: "userInChat" }, (talk) =>
+ *   talk.ask("name", { say: "What is your name?" })
+ * ).pipe(Conversation.onDone((name) => Name.set(name)))
+ * ```
  *
  * @category combinators
  * @since 0.1.0
@@ -298,6 +379,21 @@ type Any<O extends Options["of"]> = { readonly running: Running<O> }
 /**
  * Returns where a conversation is, or none if it does not run.
  *
+ * **Example** (The question that a user has not answered yet)
+ *
+ * ```ts
+ * import { type Chat, Conversation, type User } from "@colloquy/core"
+ * import { Effect, Option } from "effect"
+ *
+ * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
+ *
+ * const open = (chat_id: Chat.ChatId, user_id: User.UserId) =>
+ *   Effect.map(
+ *     Conversation.status(Feedback, { chat_id, user_id }),
+ *     Option.map(({ waitingFor }) => waitingFor)
+ *   )
+ * ```
+ *
  * @category operations
  * @since 0.1.0
  */
@@ -307,8 +403,18 @@ export const status = <O extends Options["of"]>(
 ): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self.running.get(key)
 
 /**
- * Ends a conversation without a message. Returns whether it was running. Buttons of its question stay, and are answered as
- * late.
+ * Ends a conversation without a message. Returns whether it was running. The buttons of its question stay, and a press is
+ * answered as late.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { type Chat, Conversation, type User } from "@colloquy/core"
+ *
+ * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
+ *
+ * const end = (chat_id: Chat.ChatId, user_id: User.UserId) => Conversation.stop(Feedback, { chat_id, user_id })
+ * ```
  *
  * @category operations
  * @since 0.1.0
@@ -317,7 +423,24 @@ export const stop = <O extends Options["of"]>(self: Any<O>, key: Key<O>): Effect
   self.running.stop(key)
 
 /**
- * Emits all conversations that run, with their keys, in pages.
+ * Emits all conversations that run, with their keys, in pages. Conversations that start or go on meanwhile may be missing.
+ *
+ * **Example** (How many wait for each question)
+ *
+ * ```ts
+ * import { Conversation } from "@colloquy/core"
+ * import { Stream } from "effect"
+ *
+ * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
+ *
+ * const waiting = Conversation.stream(Feedback).pipe(
+ *   Stream.map(({ status }) => status.waitingFor ?? "nothing"),
+ *   Stream.runFold(
+ *     () => new Map<string, number>(),
+ *     (counts, question) => counts.set(question, (counts.get(question) ?? 0) + 1)
+ *   )
+ * )
+ * ```
  *
  * @category operations
  * @since 0.1.0
@@ -327,7 +450,17 @@ export const stream = <O extends Options["of"]>(
 ): Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox> => self.running.all
 
 /**
- * Ends all conversations without a message. Returns how many there were.
+ * Ends all conversations of this name without a message, as {@link stop} does. Returns how many there were.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Conversation } from "@colloquy/core"
+ *
+ * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
+ *
+ * const endAll = Conversation.cancelAll(Feedback)
+ * ```
  *
  * @category operations
  * @since 0.1.0
@@ -342,7 +475,38 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
   )
 
 /**
- * The answer is a text that a schema reads.
+ * The answer is a text that a schema reads, without the spaces around it. Default: any text that is not empty. Commands are
+ * not taken.
+ *
+ * **Example** (A number, a button, or a command)
+ *
+ * ```ts
+ * import { Conversation } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * const Guess = Conversation.make(
+ *   "guess",
+ *   { of: "userInChat" },
+ *   Effect.fn(function* (talk) {
+ *     const answer = yield* talk.any("guess", {
+ *       say: "Guess a number, or ask for a /hint.",
+ *       answers: {
+ *         number: Conversation.text(Schema.FiniteFromString),
+ *         button: Conversation.choice({ stop: "I give up" }),
+ *         hint: Conversation.command("hint")
+ *       }
+ *     })
+ *     switch (answer._tag) {
+ *       case "number":
+ *         return yield* talk.say(answer.value === 7 ? "Yes!" : "No.")
+ *       case "button":
+ *         return yield* talk.say("It was 7.")
+ *       case "hint":
+ *         return yield* talk.say("It is odd.")
+ *     }
+ *   })
+ * )
+ * ```
  *
  * @category answers
  * @since 0.1.0
@@ -355,7 +519,8 @@ export const text: {
 } = answers.text as never
 
 /**
- * The answer is one of several choices, by buttons.
+ * The answer is one of several choices: the press of a button, or a text that equals that of the button. The keys are the
+ * values, and are stored.
  *
  * @category answers
  * @since 0.1.0
@@ -364,7 +529,7 @@ export const choice = <const C extends Choices>(choices: C): Answer<keyof C & st
   answers.choice(choices) as never
 
 /**
- * The answer is an attachment of a type.
+ * The answer is an attachment of a type. The first one of the message is taken.
  *
  * @category answers
  * @since 0.1.0
@@ -390,7 +555,7 @@ export const contact = (button?: string): Answer<typeof ContactAttachment.Type> 
 export const location = (button?: string): Answer<typeof LocationAttachment.Type> => answers.location(button) as never
 
 /**
- * The answer is a command. Its value is the text after the command.
+ * The answer is a command of this name, without regard to case and to a leading slash. Its value is the text after the command.
  *
  * @category answers
  * @since 0.1.0

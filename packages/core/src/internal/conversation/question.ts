@@ -304,8 +304,14 @@ class Asking {
   #accept(value: unknown, update: Update.Update | undefined): Asked {
     const run = this.#run
     const user = run.place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
-    return Effect.flatMap(Effect.orDie(this.#question.answer.encode(value)), (encoded) => {
-      run.record(user === undefined ? [this.#slot, "answer", encoded] : [this.#slot, "answer", encoded, user])
+    const unstorable = (problem: string) =>
+      new Error(
+        `The answer to the question "${this.#slot}" of the conversation "${run.place.name}" cannot be stored: ${problem}. Its ` +
+          "schema must encode what it decodes."
+      )
+    const encoded = Effect.mapError(this.#question.answer.encode(value), unstorable)
+    return Effect.flatMap(Effect.orDie(encoded), (stored) => {
+      run.record(user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user])
       return Effect.succeed(value)
     })
   }
