@@ -11,13 +11,15 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Answers from "./Answers.ts"
 import type { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
+import { makeCodec, type ValueSchema } from "./internal/handlers/namedValue.ts"
 import * as blocks from "./internal/menu/blocks.ts"
 import { type Definition, layOut, type Render, toMessage } from "./internal/menu/layout.ts"
-import { pageCodec, type PageSchema, placeOf, Pressed } from "./internal/menu/location.ts"
+import { placeOf, Pressed } from "./internal/menu/location.ts"
 import { nonceOf } from "./internal/menu/once.ts"
 import { type Policy, press, pressUnknown } from "./internal/menu/press.ts"
 import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
@@ -167,7 +169,7 @@ type Made<P extends Pages, T, O extends Return> = Menu<
 /** The pages of a menu of one page. */
 type Single = { readonly main: void }
 
-type PagesOf<S extends { readonly [page: string]: PageSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
+type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
 
 const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date and has been updated.")
 
@@ -177,14 +179,14 @@ const prefix = "menu_"
 
 const define = (
   name: string,
-  schemas: ReadonlyMap<string, PageSchema | undefined>,
+  schemas: ReadonlyMap<string, ValueSchema>,
   renders: ReadonlyMap<string, Render>,
   options: Options
 ): Menu<Pages, unknown, unknown, unknown> => {
   if (!/^\w+$/.test(name)) {
     throw new Error(`The menu "${name}" needs a name of letters, digits and _.`)
   }
-  const codecs = new Map([...schemas].map(([page, schema]) => [page, pageCodec(schema)]))
+  const codecs = new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)]))
   const menu: Definition = {
     name,
     codecs,
@@ -338,7 +340,7 @@ export const make: {
     render: (page: Page<Single, void>) => T
   ): Made<Single, T, O>
   <
-    const S extends { readonly [page: string]: PageSchema },
+    const S extends { readonly [page: string]: ValueSchema },
     const F extends { readonly [K in keyof S]: AnyRender<PagesOf<S>, K> },
     O extends Return = undefined
   >(
@@ -351,10 +353,10 @@ export const make: {
   ): Made<PagesOf<S>, ReturnType<F[keyof S]>, O>
 } = ((name: string, ...rest: ReadonlyArray<unknown>) => {
   const [options, render] = (rest.length === 1 ? [{}, rest[0]] : rest) as [
-    Options & { readonly pages?: Record<string, PageSchema> },
+    Options & { readonly pages?: Record<string, ValueSchema> },
     Render | Record<string, Render>
   ]
-  const schemas = Object.entries(options.pages ?? { main: undefined })
+  const schemas = Object.entries(options.pages ?? { main: Schema.Void })
   const renders = Object.entries(typeof render === "function" ? { main: render } : render)
   return define(name, new Map(schemas), new Map(renders), options)
 }) as never

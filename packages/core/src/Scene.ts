@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Handler from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
+import type { ValueSchema } from "./internal/handlers/namedValue.ts"
 import * as machines from "./internal/scene/machine.ts"
 import * as stored from "./internal/scene/stored.ts"
 import { type Current, type Definition, StaleScene, type States, type To } from "./SceneState.ts"
@@ -104,7 +105,7 @@ export interface SceneEntry<S extends States, O extends Of> {
  */
 export type OnStale<S extends States> = "end" | "fail" | ((stale: StaleScene) => To<S> | undefined)
 
-type StatesOf<S extends { readonly [state: string]: stored.StateSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
+type StatesOf<S extends { readonly [state: string]: ValueSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
 
 type FunctionsOf<D> =
   | (D extends { readonly enter: (scene: never) => infer T } ? T : never)
@@ -164,7 +165,7 @@ const checkTimeout = (name: string, state: string, timeout: Duration.Input): voi
  * @since 0.1.0
  */
 export const make = <
-  const S extends { readonly [state: string]: stored.StateSchema },
+  const S extends { readonly [state: string]: ValueSchema },
   const O extends Of,
   const D extends { readonly [K in keyof S]: Definition<StatesOf<S>, S[K]["Type"]> }
 >(

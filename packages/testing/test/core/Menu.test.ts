@@ -1,6 +1,18 @@
-import { Answers, type Chat, Command, Handler, Keyboard, Menu, type Message, Messages, State } from "@colloquy/core"
+import {
+  Answers,
+  type BotApi,
+  type Chat,
+  Command,
+  Handler,
+  Keyboard,
+  Menu,
+  type Message,
+  Messages,
+  State,
+  type Inbox
+} from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, EmulatorHttp, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -89,6 +101,18 @@ const last = (chat: Chat.Chat) =>
   Effect.map(Emulator.messages(chat), (messages) => messages.at(-1) ?? assert.fail("no message"))
 
 const lastView = (chat: Chat.Chat) => Effect.map(last(chat), view)
+
+/** Presses a button of the last message of a chat while a program runs. */
+const pressLast = <E>(
+  bot: Handler.Handler<E, BotApi.BotApi | Inbox.Inbox>,
+  person: Person.Person,
+  chat: Chat.Chat,
+  button: string
+) =>
+  during(
+    bot,
+    Effect.flatMap(last(chat), (message) => person.press(message, button))
+  )
 
 const notifications = Effect.map(
   Emulator.Emulator.use(({ seen }) => seen),
@@ -272,15 +296,9 @@ describe("a menu on the emulator", () => {
         const dialog = yield* ann.start()
         yield* during(before as never, ann.send(command))
         for (const button of buttons.slice(0, -1)) {
-          yield* during(
-            before as never,
-            Effect.flatMap(last(dialog), (message) => ann.press(message, button))
-          )
+          yield* pressLast(before as never, ann, dialog, button)
         }
-        yield* during(
-          after as never,
-          Effect.flatMap(last(dialog), (message) => ann.press(message, buttons.at(-1)!))
-        )
+        yield* pressLast(after as never, ann, dialog, buttons.at(-1)!)
         assert.strictEqual(yield* deadLetters, 0)
         return { view: yield* lastView(dialog), notifications: yield* notifications }
       }).pipe(Effect.provide(platform))
@@ -339,6 +357,36 @@ describe("a menu on the emulator", () => {
       })
     )
 
+    it.effect("a button of a page that is gone is not the button of this name of the page before", () =>
+      Effect.gen(function* () {
+        const wipe = (title: string) => [Menu.button("wipe", "Wipe", () => Menu.notify(`Wiped ${title}`))]
+        const before = Menu.make(
+          "desk",
+          { pages: { main: Schema.Void, drawer: Schema.Void } },
+          {
+            main: ({ open }) => ({ text: "Desk", rows: [[open("Drawer", "drawer")], wipe("the desk")] }),
+            drawer: () => ({ text: "Drawer", rows: [wipe("the drawer"), [Menu.back("Back")]] })
+          }
+        )
+        const after = Menu.make("desk", () => ({ text: "Desk", rows: [wipe("the desk")] }))
+        const bot = Handler.first(
+          Command.make("desk").on((update) => before.reply(update)),
+          before.handler
+        )
+        for (const button of ["Wipe", "Back"]) {
+          const { notifications, view } = yield* pressedAfter(
+            bot as never,
+            after.handler as never,
+            "/desk",
+            "Drawer",
+            button
+          )
+          assert.deepStrictEqual(view, ["Desk", "Wipe"])
+          assert.deepStrictEqual(notifications, [outdated])
+        }
+      })
+    )
+
     it.effect("a menu whose pages are all gone loses its keyboard", () =>
       Effect.gen(function* () {
         const renamed = Menu.make(
@@ -375,10 +423,7 @@ describe("a menu on the emulator", () => {
       )
       for (const button of ["One", "Two"]) {
         yield* during(show, ann.send("/old"))
-        yield* during(
-          settingsBot,
-          Effect.flatMap(last(dialog), (message) => ann.press(message, button))
-        )
+        yield* pressLast(settingsBot, ann, dialog, button)
         assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "✓ Sound", "✓ English | Русский", "Close"])
       }
       assert.deepStrictEqual(yield* notifications, [outdated, outdated])
@@ -443,10 +488,7 @@ describe("a menu on the emulator", () => {
       )
       const press = (button: string) =>
         Effect.gen(function* () {
-          yield* during(
-            bot,
-            Effect.flatMap(last(dialog), (message) => ann.press(message, button))
-          )
+          yield* pressLast(bot, ann, dialog, button)
           return (yield* lastView(dialog))[0]
         })
       yield* during(bot, ann.send("/form"))
@@ -497,10 +539,7 @@ describe("a menu on the emulator", () => {
         counter.handler
       )
       yield* during(bot, ann.send("/count"))
-      yield* during(
-        bot,
-        Effect.flatMap(last(dialog), (message) => ann.press(message, "Add"))
-      )
+      yield* pressLast(bot, ann, dialog, "Add")
       assert.strictEqual(failures, -1)
       assert.deepStrictEqual(yield* lastView(dialog), ["Orders: 1", "Add"])
       assert.strictEqual(yield* deadLetters, 0)
@@ -553,6 +592,22 @@ describe("a menu on the emulator", () => {
       }).pipe(Effect.provide(platform))
   )
 
+  it.effect("edits its message if the callback cannot be answered any more", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      yield* during(settingsBot, ann.send("/settings"))
+      yield* Emulator.intercept((request, next) =>
+        request.path === "/answers"
+          ? Effect.succeed(EmulatorHttp.respond(405, { code: "method.not.allowed", message: "too late" }))
+          : next
+      )
+      yield* pressLast(settingsBot, ann, dialog, "✓ Sound")
+      assert.deepStrictEqual(yield* lastView(dialog), ["Settings", "Sound", "✓ English | Русский", "Close"])
+      assert.strictEqual(yield* deadLetters, 0)
+    }).pipe(Effect.scoped, Effect.provide(platform))
+  )
+
   it.effect("shows lists that are loaded in parts, rows of several buttons, and an empty list", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
@@ -593,11 +648,7 @@ describe("a menu on the emulator", () => {
         Command.make("cart").on((update) => cart.reply(update)),
         cart.handler
       )
-      const press = (button: string) =>
-        during(
-          bot,
-          Effect.flatMap(last(dialog), (message) => ann.press(message, button))
-        )
+      const press = (button: string) => pressLast(bot, ann, dialog, button)
       yield* during(bot, ann.send("/cart"))
       yield* press("More")
       assert.deepStrictEqual(yield* lastView(dialog), ["Cart", "2: 0 | Read", "3: 0 | Read", "‹ | 2 | More"])
@@ -639,10 +690,7 @@ describe("a menu on the emulator", () => {
       )
       yield* during(bot, ann.send("/toppings"))
       for (const button of ["-Cheese", "-Ham", "-Olives", "+Ham"]) {
-        yield* during(
-          bot,
-          Effect.flatMap(last(dialog), (message) => ann.press(message, button))
-        )
+        yield* pressLast(bot, ann, dialog, button)
       }
       assert.deepStrictEqual(yield* lastView(dialog), ["olives cheese", "-Ham | +Olives", "+Cheese", "Help"])
     }).pipe(Effect.provide(platform))

@@ -56,6 +56,9 @@ const textsOfBot = (chat: Chat.Chat) =>
     messages.filter(({ sender }) => sender?.is_bot === true).map(({ body }) => body?.text)
   )
 
+/** The time until the next timer is due. `undefined`: no timer is set. */
+const untilTimer = Effect.flatMap(InboxStore.InboxStore, ({ timers }) => timers.untilNext)
+
 const stats = Effect.flatMap(InboxStore.InboxStore, ({ stats }) => stats)
 
 /** Operations of a program that handles nothing. */
@@ -79,6 +82,19 @@ describe("a scene on the emulator", () => {
         "Rest: there"
       ])
       assert.deepStrictEqual(yield* elsewhere(Stream.runCollect(Ride.stream)), [])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("has a timer only in a state with a time-out", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      for (const texts of [["in"], ["never mind"], ["/cancel"]]) {
+        yield* during(bot, ann.send("/taxi Dock"))
+        assert.isDefined(yield* untilTimer)
+        for (const text of texts) yield* during(bot, ann.send(text))
+        assert.isUndefined(yield* untilTimer)
+      }
     }).pipe(Effect.provide(platform))
   )
 
@@ -293,6 +309,7 @@ describe("a scene on the emulator", () => {
         for (const texts of [["/taxi Dock"], ["/taxi Dock", "in"]]) {
           const { ann, since } = yield* begin(...texts)
           yield* during(after(), ann.send("where"))
+          assert.isUndefined(yield* untilTimer)
           yield* during(after(), TestClock.adjust("1 hour"))
           assert.deepStrictEqual(yield* since, ["Rest: where"])
           assert.strictEqual((yield* stats).deadLetters, 0)

@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { InvalidMenu } from "../../MenuPage.ts"
+import type { ValueCodec } from "../handlers/namedValue.ts"
 
 const Frame = Schema.Struct({
   /** The page. */
@@ -16,14 +17,12 @@ const Frame = Schema.Struct({
 /** An open page. */
 export type Frame = typeof Frame.Type
 
-const act = <const Elements extends ReadonlyArray<Schema.Constraint>>(...elements: Elements) => Schema.Tuple(elements)
-
 const Act = Schema.Union([
-  act(Schema.Literal("press"), Schema.String),
-  act(Schema.Literal("press"), Schema.String, Schema.String),
-  act(Schema.Literal("open"), Frame),
-  act(Schema.Literal("turn"), Schema.String, Schema.Int),
-  act(Schema.Literals(["back", "close", "refresh"]))
+  Schema.Tuple([Schema.Literal("press"), Schema.String]),
+  Schema.Tuple([Schema.Literal("press"), Schema.String, Schema.String]),
+  Schema.Tuple([Schema.Literal("open"), Frame]),
+  Schema.Tuple([Schema.Literal("turn"), Schema.String, Schema.Int]),
+  Schema.Tuple([Schema.Literals(["back", "close", "refresh"])])
 ])
 
 /** What a button does, as its payload says. */
@@ -45,33 +44,8 @@ export const Pressed = Schema.Struct({
 
 export type Pressed = typeof Pressed.Type
 
-/** The pages of a menu. */
-export interface PageCodec {
-  readonly hasParams: boolean
-  readonly encode: (params: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
-  readonly decode: (data: unknown) => Effect.Effect<unknown, Schema.SchemaError>
-}
-
-export type PageCodecs = ReadonlyMap<string, PageCodec>
-
-export type PageSchema = Schema.ConstraintCodec<unknown, unknown>
-
-const withoutParams: PageCodec = {
-  hasParams: false,
-  encode: () => Effect.succeed(null),
-  decode: () => Effect.undefined
-}
-
-export const pageCodec = (schema: PageSchema | undefined): PageCodec => {
-  if (schema === undefined || schema.ast._tag === "Void" || schema.ast._tag === "Undefined") return withoutParams
-  const json = Schema.toCodecJson(schema)
-  const decode = Schema.decodeUnknownEffect(json, { errors: "all" })
-  return {
-    hasParams: true,
-    encode: Schema.encodeEffect(json, { errors: "all" }) as PageCodec["encode"],
-    decode: decode as PageCodec["decode"]
-  }
-}
+/** The parameters of the pages of a menu, by name. */
+export type PageCodecs = ReadonlyMap<string, ValueCodec>
 
 /** An open page whose parameters were decoded. */
 export interface Place {
@@ -91,7 +65,7 @@ export const placeOf = (
     const pages = [...codecs.keys()].join(", ")
     return Effect.fail(new InvalidMenu({ menuName, page, problem: `there is no such page. Its pages are ${pages}` }))
   }
-  if (!codec.hasParams) return Effect.succeed({ frame: { p: page }, params: undefined })
+  if (!codec.hasValue) return Effect.succeed({ frame: { p: page }, params: undefined })
   return Effect.mapBoth(codec.encode(params), {
     onSuccess: (d) => ({ frame: { p: page, d }, params }),
     onFailure: ({ issue }) =>
@@ -108,7 +82,7 @@ export const readPlaces = Effect.fnUntraced(function* (codecs: PageCodecs, frame
   const places: Array<Place> = []
   for (const frame of frames) {
     const codec = codecs.get(frame.p)
-    if (codec === undefined || codec.hasParams !== (frame.d !== undefined)) return places
+    if (codec === undefined || codec.hasValue !== (frame.d !== undefined)) return places
     const params = yield* Effect.option(codec.decode(frame.d))
     if (Option.isNone(params)) return places
     places.push({ frame, params: params.value })

@@ -100,7 +100,7 @@ const conclude = Effect.fnUntraced(function* (
 
 /** The page `main`, if it has no parameters. */
 const startOf = ({ codecs }: Definition): ReadonlyArray<Place> =>
-  codecs.get(start)?.hasParams === false ? [{ frame: { p: start }, params: undefined }] : []
+  codecs.get(start)?.hasValue === false ? [{ frame: { p: start }, params: undefined }] : []
 
 const back = (menu: Definition, places: ReadonlyArray<Place>): ReadonlyArray<Place> => {
   if (places.length > 1) return places.slice(0, -1)

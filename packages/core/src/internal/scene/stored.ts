@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import * as FieldIssue from "../../FieldIssue.ts"
 import { StaleScene } from "../../SceneState.ts"
 import { InvalidState } from "../../StateValue.ts"
+import { makeCodec, type ValueSchema } from "../handlers/namedValue.ts"
 
 /** What is stored of a scene. */
 export const Stored = Schema.NullOr(
@@ -16,23 +17,6 @@ export const Stored = Schema.NullOr(
 )
 
 export type Stored = NonNullable<typeof Stored.Type>
-
-export type StateSchema = Schema.ConstraintCodec<unknown, unknown>
-
-interface DataCodec {
-  readonly hasData: boolean
-  readonly encode: (data: unknown) => Effect.Effect<Schema.Json, Schema.SchemaError>
-  readonly decode: (data: unknown) => Effect.Effect<unknown, Schema.SchemaError>
-}
-
-const codecOf = (schema: StateSchema): DataCodec => {
-  const json = Schema.toCodecJson(schema)
-  return {
-    hasData: schema.ast._tag !== "Void" && schema.ast._tag !== "Undefined",
-    encode: Schema.encodeEffect(json, { errors: "all" }) as DataCodec["encode"],
-    decode: Schema.decodeUnknownEffect(json, { errors: "all" }) as DataCodec["decode"]
-  }
-}
 
 /** A state with its data. */
 export interface Entered {
@@ -49,10 +33,10 @@ export interface SceneCodec {
 
 export const make = (
   sceneName: string,
-  schemas: { readonly [state: string]: StateSchema },
+  schemas: { readonly [state: string]: ValueSchema },
   stateName: string
 ): SceneCodec => {
-  const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, codecOf(schema)]))
+  const codecs = new Map(Object.entries(schemas).map(([state, schema]) => [state, makeCodec(schema)]))
   const names = [...codecs.keys()].join(", ")
   return {
     encode: ({ data, since, state }) => {
@@ -60,7 +44,7 @@ export const make = (
       const invalid = (problem: string) => new InvalidState({ stateName, problem, value: data })
       if (codec === undefined)
         return Effect.fail(invalid(`The scene has no state "${state}". Its states are ${names}.`))
-      if (!codec.hasData) return Effect.succeed({ state, since })
+      if (!codec.hasValue) return Effect.succeed({ state, since })
       return Effect.mapBoth(codec.encode(data), {
         onSuccess: (data) => ({ state, since, data }),
         onFailure: ({ issue }) => invalid(`${FieldIssue.formatSchemaIssue(issue)} (state "${state}")`)
@@ -70,7 +54,7 @@ export const make = (
       const codec = codecs.get(state)
       const stale = (problem: string) => new StaleScene({ sceneName, state, problem, raw: data })
       if (codec === undefined) return Effect.fail(stale("the program has no such state"))
-      if (!codec.hasData) return Effect.succeed({ state, since, data: undefined })
+      if (!codec.hasValue) return Effect.succeed({ state, since, data: undefined })
       if (data === undefined) return Effect.fail(stale("it was stored without data"))
       return Effect.mapBoth(codec.decode(data), {
         onSuccess: (data) => ({ state, since, data }),
