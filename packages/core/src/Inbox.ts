@@ -115,7 +115,7 @@ export type ReceiveError = InboxFull | InboxStopping | StoreError
  *
  * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates; `colloquy_inbox_queued`,
  * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read, which `Updates.run`
- * does every 15 seconds.
+ * does every 15 seconds while it handles updates, and once after the last.
  *
  * @category services
  * @since 0.1.0

@@ -17,7 +17,8 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import { type ChatRow, chatColumns, fromRecord, toKnownChats } from "./internal/chats/row.ts"
+import { type ChatRow, chatColumns, fromRecord, type RecordRow, toKnownChats } from "./internal/chats/row.ts"
+import { maxValues, padded } from "./internal/chats/sqliteValues.ts"
 import { combine, migrations, recordColumns } from "./internal/chats/sqlSchema.ts"
 import { makeStore } from "./internal/stores/sql.ts"
 import { encodeText } from "./internal/stores/values.ts"
@@ -60,12 +61,17 @@ export const make: (
     const columns = sql.literal(Object.keys(recordColumns).join(", "))
     const assignments = sql.literal(combine(dialect))
 
-    const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) => {
-      const rows = dialect.rows(recordColumns, ChatRecord.combineAll(records).map(fromRecord))
-      // Without a WHERE, SQLite would read ON CONFLICT as the condition of a join.
-      return sql`INSERT INTO ${chats} AS known (${columns}) SELECT ${columns} FROM ${rows} WHERE true
-        ON CONFLICT (chat_id) DO UPDATE SET ${assignments}`.pipe(Effect.asVoid, Effect.mapError(toStoreError("upsert")))
+    const rowsOf = (rows: ReadonlyArray<RecordRow>): Fragment => {
+      const values = dialect.name === "sqlite" && rows.length <= maxValues ? padded(rows) : []
+      return Arr.isReadonlyArrayNonEmpty(values)
+        ? sql`${sql.insert(values)}`
+        : // Without a WHERE, SQLite would read ON CONFLICT as the condition of a join.
+          sql`(${columns}) SELECT ${columns} FROM ${dialect.rows(recordColumns, rows)} WHERE true`
     }
+
+    const write = (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
+      sql`INSERT INTO ${chats} AS known ${rowsOf(ChatRecord.combineAll(records).map(fromRecord))}
+        ON CONFLICT (chat_id) DO UPDATE SET ${assignments}`.pipe(Effect.asVoid, Effect.mapError(toStoreError("upsert")))
     const writeBatched = yield* WriteBatching.make({
       write: (groups: ReadonlyArray<ReadonlyArray<ChatRecord.ChatRecord>>) =>
         Effect.as(

@@ -298,6 +298,31 @@ describe("consumer", () => {
     })
   )
 
+  it.effect("reads the statistics while updates are handled and once afterwards, and not while it is idle", () => {
+    let reads = 0
+    const counted = inboxOver(({ stats }) => ({
+      stats: Effect.suspend(() => {
+        reads++
+        return stats
+      })
+    }))
+    return Effect.gen(function* () {
+      yield* Updates.run(() => Effect.sleep("50 seconds"), { timeout: "1 hour" }).pipe(Effect.forkScoped)
+      yield* TestClock.adjust("46 seconds")
+      const inbox = yield* Inbox.Inbox
+      // One read is that of the capacity.
+      assert.strictEqual(reads, 4)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(reads, 5)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(reads, 5)
+      yield* inbox.receive([started(2, 2)])
+      yield* TestClock.adjust("16 seconds")
+      assert.strictEqual(reads, 7)
+      yield* TestClock.adjust("1 minute")
+    }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), counted)))
+  })
+
   it.effect("releases a partition whose updates were deleted from the database", () => {
     let isFirst = true
     const emptied = inboxOver((store) => ({

@@ -40,10 +40,6 @@ export interface Options<R> {
   readonly services: Context.Context<never> | undefined
 }
 
-/** Reading the statistics updates the gauges of the inbox. */
-const refreshMetrics = (inbox: Inbox["Service"]) =>
-  Effect.forever(Effect.delay(Effect.ignore(inbox.stats), "15 seconds"))
-
 /** Runs a source, and emits the updates of an inbox as deliveries. */
 export const deliveries = <E, R>(
   inbox: Inbox["Service"],
@@ -79,8 +75,6 @@ const open = Effect.fnUntraced(function* <E, R>(
     onEnd
   })
   yield* Effect.addFinalizer(() => Effect.andThen(inbox.close, emitter.finish))
-  yield* Effect.forkScoped(refreshMetrics(inbox))
-
   const atOnce = Math.min(maxUnsettled, usualConcurrency)
   const least = Math.max(1, Math.min(maxUpdatesPerClaim, Math.floor(maxInMemory / (2 * atOnce))))
   const unsettledAfter = Duration.toMillis(options.unsettledAfter)
@@ -92,6 +86,8 @@ const open = Effect.fnUntraced(function* <E, R>(
   let begin = 0
   /** Whether the store had fewer partitions than the last claim asked for. */
   let wasShort = false
+  /** Whether partitions were claimed since the statistics were read. */
+  let hasClaimed = false
 
   const nextClaim = () => {
     const free = maxInMemory - emitter.size()
@@ -129,9 +125,24 @@ const open = Effect.fnUntraced(function* <E, R>(
     }
     emitter.dispatch()
     wasShort = claimed.length < maxPartitions
-    if (claimed.length > 0) maxUpdates = nextMaxUpdates(claimed)
+    if (claimed.length > 0) {
+      hasClaimed = true
+      maxUpdates = nextMaxUpdates(claimed)
+    }
     return claimed.length
   })
+
+  /** Reading the statistics updates the gauges of the inbox. An idle consumer reads nothing. */
+  const refreshMetrics = Effect.gen(function* () {
+    for (let wasActive = true; ;) {
+      yield* Effect.sleep("15 seconds")
+      const isActive = hasClaimed || emitter.size() > 0
+      hasClaimed = false
+      if (isActive || wasActive) yield* Effect.ignore(inbox.stats)
+      wasActive = isActive
+    }
+  })
+  yield* Effect.forkScoped(refreshMetrics)
 
   const tell = Effect.gen(function* () {
     for (;;) {

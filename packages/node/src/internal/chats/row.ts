@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { encodeText, StoredInteger, StoredText } from "../stores/values.ts"
 
 /** A record as flat columns. Facts that are unknown are null and have the time -1. User and rights are JSON. */
-export interface RecordRow {
+export type RecordRow = {
   readonly chat_id: number
   readonly type: string | null
   readonly first_seen: number

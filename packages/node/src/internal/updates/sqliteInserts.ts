@@ -1,7 +1,7 @@
 import * as Arr from "effect/Array"
 
 /** The number of rows of a statement is one of these, so that few statements have to be prepared. */
-const insertSizes = [64, 8, 1]
+const insertSizes = [256, 128, 64, 32, 16, 8, 4, 2, 1]
 
 /** Divides rows between `INSERT` statements. */
 export const toInserts = <A>(values: ReadonlyArray<A>): ReadonlyArray<Arr.NonEmptyReadonlyArray<A>> => {
