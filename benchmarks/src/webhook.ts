@@ -1,6 +1,6 @@
 /**
- * A server that receives deliveries in a separate process: `bare` uses node:http and JSON.parse, `memory` and
- * `sqlite` use the webhook with that inbox and no handler. It sends its URL to its parent and, on request, the CPU
+ * A server that receives deliveries in a separate process: `bare` uses node:http and JSON.parse, `bare-sqlite` also
+ * node:sqlite, `memory` and `sqlite` use the webhook with that inbox and no handler. It sends its URL to its parent and, on request, the CPU
  * time that it used. Each request empties the inbox in memory.
  */
 import { Inbox, Webhook } from "@colloquy/core"
@@ -14,17 +14,49 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { secret } from "./deliveries.ts"
+import { open as openBare, type Row } from "./inbox/bareSqlite.ts"
 
-const bare = Effect.callback<{ readonly port: number }>((resume) => {
-  const server = createServer((request, response) => {
-    const chunks: Array<Buffer> = []
-    request.on("data", (chunk: Buffer) => chunks.push(chunk))
-    request.on("end", () => {
-      JSON.parse(Buffer.concat(chunks).toString())
-      response.writeHead(200, { "content-length": 0 }).end()
+/** A plain server that calls `accept` with the body of each delivery, and responds when that calls back. */
+const plain = (accept: (body: string, respond: () => void) => void) =>
+  Effect.callback<{ readonly port: number }>((resume) => {
+    const server = createServer((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () =>
+        accept(Buffer.concat(chunks).toString(), () => response.writeHead(200, { "content-length": 0 }).end())
+      )
     })
+    server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: (server.address() as AddressInfo).port })))
   })
-  server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ port: (server.address() as AddressInfo).port })))
+
+const bare = plain((body, respond) => {
+  JSON.parse(body)
+  respond()
+})
+
+/** Deliveries that arrive in one turn of the event loop are stored in one transaction, before they are acknowledged. */
+const bareSqlite = Effect.suspend(() => {
+  const database = openBare()
+  let waiting: Array<{ readonly row: Row; readonly respond: () => void }> = []
+  const store = () => {
+    const stored = waiting
+    waiting = []
+    database.insert(stored.map(({ row }) => row))
+    for (const { respond } of stored) respond()
+  }
+  process.on("disconnect", database.close)
+  return plain((body, respond) => {
+    const { message } = JSON.parse(body) as {
+      readonly message: { readonly body: { readonly mid: string }; readonly recipient: { readonly chat_id: number } }
+    }
+    if (waiting.length === 0) setImmediate(store)
+    const row = {
+      fingerprint: `message_created:${message.body.mid}`,
+      key: String(message.recipient.chat_id),
+      text: body
+    }
+    waiting.push({ row, respond })
+  })
 })
 
 const silent = Logger.layer([])
@@ -84,6 +116,7 @@ const serve = (port: number, drain: Effect.Effect<void>) =>
 
 const programs: Readonly<Record<string, Effect.Effect<void, unknown>>> = {
   bare: Effect.flatMap(bare, ({ port }) => serve(port, Effect.void)),
+  "bare-sqlite": Effect.flatMap(bareSqlite, ({ port }) => serve(port, Effect.void)),
   memory: Effect.gen(function* () {
     const { port } = yield* NodeWebhook.NodeWebhook
     const inbox = yield* Inbox.Inbox

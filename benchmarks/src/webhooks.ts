@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { costsOf } from "./child.ts"
 import { delivery, secret } from "./deliveries.ts"
-import { compare, type Measured, median } from "./figure.ts"
+import { compare, type Measured } from "./figure.ts"
 
 const path = fileURLToPath(new URL("webhook.ts", import.meta.url))
 
@@ -92,16 +92,19 @@ export const webhookCost = async (): Promise<Measured> => {
   return compare({ name: "webhook", costs: costs.webhook }, { name: "bare node:http", costs: costs.bare }, "us CPU")
 }
 
-/** Updates per second that are stored in a SQLite file before they are acknowledged, as the median of several rounds. */
-export const sqliteRate = async (): Promise<Measured> => {
-  const server = await start("sqlite")
-  const rates: Array<number> = []
+/** Deliveries per second that are stored in a SQLite file before they are acknowledged, over the same with node:sqlite. */
+export const sqliteOverBare = async (): Promise<Measured> => {
+  const servers = { webhook: await start("sqlite"), bare: await start("bare-sqlite") }
+  const costs = { webhook: new Array<number>(), bare: new Array<number>() }
   for (let round = -1; round < 5; round++) {
-    const millis = await deliver(server.url, 200, 20_000)
-    if (round >= 0) rates.push((20_000 * 1000) / millis)
+    for (const name of ["webhook", "bare"] as const) {
+      const millis = await deliver(servers[name].url, 200, 20_000)
+      if (round >= 0) costs[name].push((millis * 1000) / 20_000)
+    }
   }
-  await stop(server)
-  return { value: median(rates), detail: rates.map((rate) => rate.toFixed(0)).join(", ") }
+  await Promise.all(Object.values(servers).map(stop))
+  // The figure is a ratio of rates, so the costs are passed in reverse order.
+  return compare({ name: "node:sqlite", costs: costs.bare }, { name: "webhook", costs: costs.webhook }, "us")
 }
 
 /** Memory growth of the webhook and `Updates.run` over a million updates. */

@@ -12,7 +12,7 @@ import * as places from "./places.ts"
 import { type Program, start } from "./processes.ts"
 import { fill, pageOf } from "./traffic.ts"
 
-const chats = 500
+const usualChats = 500
 
 /** Concurrent handlers of a process. */
 export const concurrency = 64
@@ -31,15 +31,17 @@ interface Contender {
   readonly name: string
   readonly store: places.Store
   readonly total: number
+  readonly chats: number
   readonly file: string
   readonly args: (place: places.Place) => ReadonlyArray<string>
   readonly fill: (place: places.Place, total: number) => Promise<unknown>
 }
 
-const inbox = (store: places.Store, total: number): Contender => ({
+const inbox = (store: places.Store, total: number, chats = usualChats): Contender => ({
   name: "Updates.run",
   store,
   total,
+  chats,
   file: "raceInbox.ts",
   args: places.toArguments,
   fill: (place) =>
@@ -57,7 +59,7 @@ const inbox = (store: places.Store, total: number): Contender => ({
 
 /** The updates as the inbox stores them. */
 const queued = (total: number): ReadonlyArray<QueuedUpdate.QueuedUpdate> =>
-  pageOf(0, total, chats).flatMap(({ decoded }) =>
+  pageOf(0, total, usualChats).flatMap(({ decoded }) =>
     isSuccess(decoded) ? [QueuedUpdate.fromDecoded(decoded, { receivedAt: 0 })] : []
   )
 
@@ -65,6 +67,7 @@ const graphile = (total: number): Contender => ({
   name: "graphile-worker",
   store: "postgres",
   total,
+  chats: usualChats,
   file: "raceGraphile.ts",
   args: ({ name }) => [name],
   fill: async ({ name }) => {
@@ -91,6 +94,7 @@ const groupmq = (total: number): Contender => ({
   name: "groupmq",
   store: "redis",
   total,
+  chats: usualChats,
   file: "raceGroupmq.ts",
   args: ({ name }) => [name],
   fill: async ({ name }) => {
@@ -111,7 +115,7 @@ const groupmq = (total: number): Contender => ({
   }
 })
 
-const checkHandled = ({ name, total }: Contender, handled: ReadonlyArray<ReadonlyArray<number>>): void => {
+const checkHandled = ({ chats, name, total }: Contender, handled: ReadonlyArray<ReadonlyArray<number>>): void => {
   const once = new Set(handled.flat())
   const count = handled.flat().length
   if (once.size !== total || count !== total) {
@@ -195,3 +199,19 @@ export const overGraphile = (): Promise<Measured> => race(inbox("postgres", 20_0
 
 /** Updates per second on Redis, over groupmq with a group for each chat. */
 export const overGroupmq = (): Promise<Measured> => race(inbox("redis", 40_000), groupmq(40_000))
+
+/** Updates per second on PostgreSQL of four processes, over those of one. */
+const fourOverOne = async (chats: number): Promise<Measured> => {
+  const contender = inbox("postgres", 20_000, chats)
+  const rates: Array<readonly [four: number, one: number]> = []
+  for (let round = 0; round < rounds; round++) rates.push([await rateOf(contender, 4), await rateOf(contender, 1)])
+  const [four, one] = [median(rates.map(([four]) => four)), median(rates.map(([, one]) => one))]
+  return {
+    value: median(rates.map(([four, one]) => four / one)),
+    detail: `4 processes ${four.toFixed(0)}/s, 1 process ${one.toFixed(0)}/s`
+  }
+}
+
+export const fourOverOneMany = (): Promise<Measured> => fourOverOne(1000)
+
+export const fourOverOneFew = (): Promise<Measured> => fourOverOne(10)

@@ -21,10 +21,8 @@ export const pageOf = (first: number, count: number, chats: number): ReadonlyArr
 /** The number of an update that {@link received} made. */
 export const indexOf = (update: Update.Update): number => (update as Update.Of<"bot_started">).timestamp
 
-const page = 500
-
 /** Receives the updates from `first`, in pages. */
-export const fill = (first: number, count: number, chats: number) =>
+export const fill = (first: number, count: number, chats: number, page = 500) =>
   Inbox.Inbox.use((inbox) =>
     Effect.forEach(
       Array.from({ length: Math.ceil(count / page) }, (_, at) => at * page),
