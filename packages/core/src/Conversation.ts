@@ -37,6 +37,7 @@ import {
   type Choices,
   CurrentTexts,
   type Exact,
+  NoParticipant,
   type SendError,
   type Talk,
   type Texts,
@@ -45,7 +46,7 @@ import {
 import * as Timer from "./Timer.ts"
 import type * as Update from "./Update.ts"
 
-export { CurrentTexts, Unanswered }
+export { CurrentTexts, NoParticipant, Unanswered }
 
 /**
  * The options of {@link make}.
@@ -99,7 +100,7 @@ export type Policy = "continue" | "restart" | "tell"
  * @category models
  * @since 0.1.0
  */
-export type HandlerError<E> = Exclude<E, Unanswered> | SendError | State.NoStateKey | StoreError
+export type HandlerError<E> = Exclude<E, Unanswered> | SendError | NoParticipant | StoreError
 
 type InputOf<O> = O extends { readonly input: infer S extends Schema.Constraint } ? S["Type"] : void
 
@@ -131,7 +132,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   /** Ends the conversation of the user of an update, and says so. Declines the update if none runs. */
   readonly cancel: (
     update: Update.Update
-  ) => Effect.Effect<void, SendError | State.NoStateKey | StoreError | Handler.NotHandled, BotApi>
+  ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
   /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls it. */
   readonly withOnDone: <E2, R2>(
     f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
@@ -525,7 +526,7 @@ export const text: {
  * @category answers
  * @since 0.1.0
  */
-export const choice = <const C extends Choices>(choices: C): Answer<keyof C & string> =>
+export const choice = <const C extends Choices>(choices: C): Answer<`${Extract<keyof C, string | number>}`> =>
   answers.choice(choices) as never
 
 /**

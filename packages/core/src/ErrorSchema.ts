@@ -546,6 +546,17 @@ export const Unanswered = make(Talk.Unanswered, "Unanswered", {
 })
 
 /**
+ * Codec of `Conversation.NoParticipant`.
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const NoParticipant = make(Talk.NoParticipant, "NoParticipant", {
+  conversation: Schema.String,
+  update_type: optional(Schema.String)
+})
+
+/**
  * Codec of `DeepLink.MalformedLink`.
  *
  * @category handlers

@@ -14,6 +14,7 @@ import type { Errors } from "./Endpoint.ts"
 import type * as Journal from "./Journal.ts"
 import type * as Keyboard from "./Keyboard.ts"
 import type * as Messages from "./Messages.ts"
+import type { PermanentError } from "./PermanentError.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { Migration } from "./StateValue.ts"
 import type * as Update from "./Update.ts"
@@ -33,6 +34,34 @@ export class Unanswered extends Data.TaggedError("Unanswered")<{
 }> {
   override get message() {
     return `The question "${this.question}" of the conversation "${this.conversation}" was not answered in time.`
+  }
+}
+
+/**
+ * A conversation cannot start, because there is no user in a chat: the update has no chat or no user, or several updates or
+ * none are being handled.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoParticipant
+  extends Data.TaggedError("NoParticipant")<{
+    /** The name of the conversation. */
+    readonly conversation: string
+    /** The type of the update. `undefined`: no single update is being handled. */
+    readonly update_type?: string | undefined
+  }>
+  implements PermanentError
+{
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  readonly "~@colloquy/core/PermanentError" = true
+
+  override get message() {
+    const reason =
+      this.update_type === undefined
+        ? "no single update is being handled"
+        : `the update "${this.update_type}" does not say who did it in which chat`
+    return `The conversation "${this.conversation}" needs a user in a chat, but ${reason}. Start it for updates of users only.`
   }
 }
 
@@ -185,7 +214,10 @@ export interface AskOptions extends QuestionOptions {
  * @since 0.1.0
  */
 export interface ChooseOptions extends QuestionOptions {
-  /** The text of each button, by the value of the choice. */
+  /**
+   * The text of each button, by the value of the choice: at most 210 in 30 rows. A value and the names of the conversation and
+   * the question have about 900 characters together, because the payload of the button contains them.
+   */
   readonly choices: Choices
   /** Whether several can be chosen. The keyboard shows them, and has a button that ends the choice. Default: `false`. */
   readonly several?: boolean | undefined
@@ -298,7 +330,7 @@ type Read<O> = O extends { readonly read: infer S extends Schema.Constraint }
   ? { readonly value: S["Type"]; readonly services: S["DecodingServices"] | S["EncodingServices"] }
   : { readonly value: string; readonly services: never }
 
-type Choice<O extends ChooseOptions> = keyof O["choices"] & string
+type Choice<O extends ChooseOptions> = `${Extract<keyof O["choices"], string | number>}`
 
 type Otherwise<O> = O extends { readonly otherwise: (update: never) => Effect.Effect<unknown, infer E, infer R> }
   ? { readonly error: E; readonly services: R }

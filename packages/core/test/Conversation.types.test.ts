@@ -3,21 +3,12 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
-import {
-  type BotApi,
-  Command,
-  Conversation,
-  Handler,
-  type State,
-  type StoreError,
-  type Talk,
-  type Update
-} from "../src/index.ts"
+import { type BotApi, Command, Conversation, Handler, type StoreError, type Talk, type Update } from "../src/index.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
 class Kitchen extends Context.Service<Kitchen, { readonly isOpen: boolean }>()("test/Kitchen") {}
 
-type Failure<E = never> = Talk.SendError | State.NoStateKey | StoreError.StoreError | E
+type Failure<E = never> = Talk.SendError | Conversation.NoParticipant | StoreError.StoreError | E
 
 const of = "userInChat"
 
@@ -72,9 +63,17 @@ describe("the types of Conversation", () => {
         >()
         const picky = talk.ask("picky", { say: "Picky?", otherwise: () => Effect.andThen(Kitchen, new Broken()) })
         expectTypeOf(picky).toEqualTypeOf<Effect.Effect<string, Talk.SendError | Broken, BotApi.BotApi | Kitchen>>()
+        const numbers = talk.choose("numbers", { say: "Number?", choices: { 1: "One", 2: "Two" } })
+        expectTypeOf<Effect.Success<typeof numbers>>().toEqualTypeOf<"1" | "2">()
         return yield* talk.say("Done")
       })
     )
+    const askAddress = <D>(talk: Talk.Talk<D>) => talk.ask("address", { say: "Where to?" })
+    Conversation.make("part", { of, timeout: "1 hour" }, (talk) => {
+      const address = askAddress(talk)
+      expectTypeOf<Effect.Error<typeof address>>().toEqualTypeOf<Talk.SendError | Conversation.Unanswered>()
+      return address
+    })
     Conversation.make("timed", { of, timeout: "1 hour" }, (talk) => {
       const name = talk.ask("name", { say: "Name?" })
       expectTypeOf<Effect.Error<typeof name>>().toEqualTypeOf<Talk.SendError | Conversation.Unanswered>()

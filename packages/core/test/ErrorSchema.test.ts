@@ -125,6 +125,13 @@ const samples: ReadonlyArray<readonly [codec: ErrorSchema.ErrorCodec<never>, err
   ],
   [ErrorSchema.Uncertain, [new ApiError.Uncertain({ call: "Messages.send", startedAt: 1_763_713_800_000 })]],
   [ErrorSchema.InvalidStepResult, [new Journal.InvalidStepResult({ step: "charge", problem: "must be a string" })]],
+  [
+    ErrorSchema.NoParticipant,
+    [
+      new Conversation.NoParticipant({ conversation: "order", update_type: "message_created" }),
+      new Conversation.NoParticipant({ conversation: "order" })
+    ]
+  ],
   [ErrorSchema.Unanswered, [new Conversation.Unanswered({ conversation: "order", question: "size" })]],
   [ErrorSchema.InvalidResponse, [new ApiError.InvalidResponse({ status: 200, problem: "is not JSON", body: "<" })]],
   [

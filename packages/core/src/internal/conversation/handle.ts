@@ -8,8 +8,7 @@ import * as Journal from "../../Journal.ts"
 import * as Keyboard from "../../Keyboard.ts"
 import * as Messages from "../../Messages.ts"
 import type { ChatId } from "../../Recipient.ts"
-import { NoStateKey } from "../../StateValue.ts"
-import { CurrentTexts } from "../../Talk.ts"
+import { CurrentTexts, NoParticipant } from "../../Talk.ts"
 import { MalformedTimer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
@@ -31,22 +30,13 @@ type Conversation = Definition & Policies
 
 type Press = Update.Of<"message_callback">
 
-const placeOf = Effect.fnUntraced(function* (self: Conversation, update: Update.Update) {
+const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
   const user_id = Update.userIdOf(update)
-  if (chat_id === undefined || user_id === undefined) {
-    return yield* new NoStateKey({
-      stateName: self.state.name,
-      of: self.state.of,
-      missing: [
-        ...(chat_id === undefined ? (["chat_id"] as const) : []),
-        ...(user_id === undefined ? (["user_id"] as const) : [])
-      ],
-      update_type: update.update_type
-    })
-  }
-  return yield* at(self, update, chat_id, user_id)
-})
+  return chat_id === undefined || user_id === undefined
+    ? Effect.fail(new NoParticipant({ conversation: self.name, update_type: update.update_type }))
+    : at(self, update, chat_id, user_id)
+}
 
 const at = (self: Conversation, update: Update.Update, chat_id: ChatId, user_id: UserId) =>
   Effect.map(CurrentTexts, (texts): At => ({
@@ -57,7 +47,11 @@ const at = (self: Conversation, update: Update.Update, chat_id: ChatId, user_id:
     update
   }))
 
-const stored = ({ state }: Conversation) => Effect.catchTag(state.get, "StaleState", Effect.die)
+const stored = ({ name, state }: Conversation) =>
+  Effect.catchTags(state.get, {
+    StaleState: Effect.die,
+    NoStateKey: () => new NoParticipant({ conversation: name })
+  })
 
 const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, input: Schema.Json | undefined) {
   const record: Record = {

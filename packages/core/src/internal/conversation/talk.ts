@@ -121,6 +121,17 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       }
     })
 
+  const back = (to: string | undefined) =>
+    Effect.suspend(() =>
+      to === undefined || run.entries.has(to)
+        ? run.pauseBy({ _tag: "Back", to })
+        : Effect.die(
+            new Error(
+              `The conversation "${run.place.name}" cannot go back to "${to}", because nothing of this name has a result.`
+            )
+          )
+    )
+
   return {
     chat_id: run.place.chat_id,
     user_id: run.user,
@@ -137,7 +148,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     any: (name: string, options: Options) => question(name, options, answers.any(options.answers!)),
     step,
     sleep,
-    back: (to?: string) => run.pauseBy({ _tag: "Back", to: to === undefined ? undefined : prefix + to }),
+    back: (to?: string) => back(to === undefined ? undefined : prefix + to),
     run: (name: string, part: Part, input?: unknown) =>
       run.operation(`${prefix}${name}/`, (slot) => part.body(makeTalk(run, part, slot) as never, input)),
     answeredBy: (name: string) => Effect.sync(() => run.entries.get(prefix + name)?.[3] ?? undefined)

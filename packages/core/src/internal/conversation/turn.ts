@@ -70,17 +70,23 @@ export const removeButtons = (message: string | undefined) =>
       )
 
 /** Ends a conversation. Nothing of it is left in the store. */
-export const end = Effect.fnUntraced(function* (self: Definition, at: At, record: Record, buttons: string | undefined) {
-  yield* removeButtons(buttons)
-  yield* removeButtons(record.again?.message)
-  yield* setTimer(self, at, record, undefined)
-  yield* self.state.clear
-})
+export const end = Effect.fnUntraced(
+  function* (self: Definition, at: At, record: Record, buttons: string | undefined) {
+    yield* removeButtons(buttons)
+    yield* removeButtons(record.again?.message)
+    yield* setTimer(self, at, record, undefined)
+    yield* self.state.clear
+  },
+  Effect.catchTag("NoStateKey", Effect.die)
+)
 
-export const save = Effect.fnUntraced(function* (self: Definition, at: At, before: Record | undefined, after: Record) {
-  yield* setTimer(self, at, before, after)
-  yield* Effect.catchTag(self.state.set(after), "InvalidState", Effect.die)
-})
+export const save = Effect.fnUntraced(
+  function* (self: Definition, at: At, before: Record | undefined, after: Record) {
+    yield* setTimer(self, at, before, after)
+    yield* self.state.set(after)
+  },
+  Effect.catchTag(["NoStateKey", "InvalidState"], Effect.die)
+)
 
 /** Forgets an answer and what came after it. */
 const cut = ({ kept: _kept, said: _said, waiting: _waiting, ...record }: Record, to: string | undefined): Record => {

@@ -4,7 +4,18 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, presses, writes, texts } from "../../support/conversations.ts"
+import {
+  buttonsOf,
+  during,
+  layer,
+  left,
+  nothing,
+  presses,
+  sent,
+  textOf,
+  texts,
+  writes
+} from "../../support/conversations.ts"
 
 type Body = (talk: Talk.Talk) => Effect.Effect<unknown, unknown, never>
 
@@ -235,6 +246,55 @@ describe("conversations and new versions of the code", () => {
       yield* during(Handler.first(second.handler, rest), Effect.andThen(writes(ann, "Ann"), writes(ann, "Ann")))
       assert.deepStrictEqual(yield* texts(ann), ["Name?", "Something has changed here. Please begin again."])
       assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("run a step again whose stored result the schema does not accept", () =>
+    Effect.gen(function* () {
+      const make = <A>(schema: Schema.Codec<A, unknown>, value: A) =>
+        botOf(
+          Effect.fn(function* (talk: Talk.Talk) {
+            const result = yield* talk.step("step", schema, Effect.succeed(value))
+            yield* talk.ask("name", { say: "Name?" })
+            yield* talk.say(`${String(result)}`)
+          })
+        )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(make(Schema.String, "text"), writes(ann, "/go"))
+      yield* during(make(Schema.Int, 7), writes(ann, "Ann"))
+      assert.deepStrictEqual(yield* texts(ann), ["Name?", "7"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("answer the buttons of another kind of question, and ask again", () =>
+    Effect.gen(function* () {
+      const choices = { r: "Red", b: "Blue" }
+      const bots = {
+        one: botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, optional: true })),
+        several: botOf((talk: Talk.Talk) => talk.choose("color", { say: "Color?", choices, several: true })),
+        text: botOf((talk: Talk.Talk) => talk.ask("color", { say: "Color?" }))
+      }
+      const play = Effect.fnUntraced(function* (
+        name: string,
+        from: keyof typeof bots,
+        to: keyof typeof bots,
+        button: string
+      ) {
+        const person = yield* Emulator.user(name)
+        yield* during(bots[from], writes(person, "/go"))
+        yield* during(bots[to], presses(person, button))
+        return (yield* sent(person)).map((message) => [textOf(message), ...buttonsOf(message)])
+      })
+      assert.deepStrictEqual(yield* play("Ann", "one", "text", "Red"), [["Color?"], ["Color?"]])
+      assert.deepStrictEqual(yield* play("Bob", "one", "several", "Red"), [["Color?", "✓ Red", "Blue", "Done"]])
+      assert.deepStrictEqual(yield* play("Cid", "one", "several", "Skip"), [["Color?", "Red", "Blue", "Done"]])
+      assert.deepStrictEqual(yield* play("Dee", "several", "one", "Done"), [
+        ["Color?"],
+        ["Color?", "Red", "Blue", "Skip"]
+      ])
+      assert.deepStrictEqual(yield* play("Eve", "several", "one", "Red"), [["Color?\n✓ Red"]])
+      assert.strictEqual((yield* left("form")).deadLetters, 0)
     }).pipe(Effect.provide(layer))
   )
 })

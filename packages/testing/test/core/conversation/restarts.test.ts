@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, presses, writes, texts } from "../../support/conversations.ts"
+import { during, layer, left, nothing, presses, texts, writes } from "../../support/conversations.ts"
 
 describe("conversations and restarts", () => {
   it.effect("go on after a restart behind every line, with each message sent once and each step run once", () =>
@@ -105,6 +105,32 @@ describe("conversations and restarts", () => {
       assert.deepStrictEqual(yield* texts(ann), ["How much?\n✓ 2", "Paying two, attempt 0", "Paid after 3"])
       assert.deepStrictEqual([attempts, keys.size], [3, 1])
       assert.deepStrictEqual(yield* left("pay"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("keep the buttons of a start that failed after it had asked, and was retried", () =>
+    Effect.gen(function* () {
+      const Color = Conversation.make(
+        "color",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* talk.say(yield* talk.choose("color", { say: "Color?", choices: { r: "Red", b: "Blue" } }))
+        })
+      )
+      const bot = Handler.first(
+        Command.make("go").on((update) =>
+          Effect.gen(function* () {
+            yield* Color.start(update)
+            if ((yield* Handler.CurrentAttempt) < 3) return yield* Effect.fail("not yet")
+          })
+        ),
+        Color.handler
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, Effect.andThen(writes(ann, "/go"), TestClock.adjust("10 minutes")))
+      yield* during(bot, presses(ann, "Blue"))
+      assert.deepStrictEqual(yield* texts(ann), ["Color?\n✓ Blue", "b"])
+      assert.deepStrictEqual(yield* left("color"), nothing)
     }).pipe(Effect.provide(layer))
   )
 })

@@ -1,0 +1,114 @@
+import { Emulator } from "@colloquy/testing"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { Command, Conversation, Handler, Inbox, LongPolling, type StoreError, Updates } from "../../src/index.ts"
+import * as InboxStore from "../../src/InboxStore.ts"
+import { Life, live, platform } from "../support/mortal.ts"
+
+type Store = InboxStore.InboxStore["Service"]
+
+/** The store of a process that can be killed before and after each operation. */
+const storeOf = (store: Store, { point }: Life): Store => {
+  const mortal =
+    <A extends ReadonlyArray<unknown>, B>(operation: (...args: A) => Effect.Effect<B, StoreError.StoreError>) =>
+    (...args: A): Effect.Effect<B, StoreError.StoreError> =>
+      point.pipe(Effect.andThen(Effect.suspend(() => operation(...args))), Effect.tap(point))
+  return {
+    ...store,
+    isShared: true,
+    enqueue: mortal(store.enqueue),
+    claim: mortal(store.claim),
+    commit: mortal(store.commit),
+    renew: mortal(store.renew),
+    release: mortal(store.release),
+    journal: { record: mortal(store.journal.record) },
+    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) }
+  }
+}
+
+const makeBot = (step: Effect.Effect<number>) => {
+  const Form = Conversation.make(
+    "form",
+    { of: "userInChat", timeout: "1 day" },
+    Effect.fn(function* (talk) {
+      yield* talk.say("Hello")
+      const name = yield* talk.ask("name", { say: "Name?" })
+      yield* talk.step("step", Schema.Int, step)
+      yield* talk.say(`Dear ${name}`)
+      const color = yield* talk.choose("color", { say: "Color?", choices: { r: "Red", b: "Blue" } })
+      yield* talk.say(color)
+    })
+  )
+  return Handler.first(Command.make("go").on(Form.start), Form.handler)
+}
+
+/** Plays a conversation whose process is killed at a point. Returns what the bot said, and whether it was killed. */
+const play = Effect.fnUntraced(function* (killAt: number) {
+  let steps = 0
+  const bot = makeBot(Effect.sync(() => ++steps))
+  const store = yield* InboxStore.makeMemory
+  const ann = yield* Emulator.user("Ann")
+  // An administrator can look up what the bot has sent.
+  const group = yield* Emulator.chat({ members: [ann], bot: { admin: true } })
+  const start = (life: Life) => {
+    live(life)
+    const inbox = Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, storeOf(store, life)))
+    const program = Effect.provide(
+      Updates.run(bot, { maxCrashes: 1000 }),
+      Layer.fresh(Layer.provideMerge(LongPolling.layer(), inbox))
+    )
+    return Effect.map(Effect.forkDetach(program), (fiber) => ({ fiber, life }))
+  }
+  const said = Effect.map(Emulator.messages(group), (all) => all.filter(({ sender }) => sender?.is_bot === true))
+  let process = yield* start(new Life(killAt))
+  let isKilled = false
+  const until = Effect.fnUntraced(function* (count: number) {
+    for (let seconds = 0; ; seconds++) {
+      assert.isBelow(seconds, 300, `after the kill at ${killAt}, nothing happens`)
+      yield* TestClock.adjust("1 second")
+      if (process.life.isDead) {
+        isKilled = true
+        yield* Effect.forkDetach(Fiber.interrupt(process.fiber))
+        process = yield* start(new Life(Infinity))
+      }
+      if ((yield* said).length >= count && (yield* store.stats).queued === 0) return
+    }
+  })
+  yield* until(0)
+  yield* ann.send(group, "/go")
+  yield* until(2)
+  yield* ann.send(group, "Ann")
+  yield* until(4)
+  yield* ann.press((yield* said).at(-1)!, "Blue")
+  yield* until(5)
+  process.life.kill()
+  yield* Effect.forkDetach(Fiber.interrupt(process.fiber))
+  yield* TestClock.adjust("1 minute")
+  const rows = yield* store.state.page({ name: "conversation/form", limit: 10 })
+  const timer = yield* store.timers.untilNext
+  return { texts: (yield* said).map(({ body }) => body?.text), left: [rows.length, timer], steps, isKilled }
+})
+
+describe("conversations whose process is killed", () => {
+  it.effect(
+    "lose no answer and double no message, at whatever point it is killed, where the bot may read",
+    () =>
+      Effect.gen(function* () {
+        let killAt = 0
+        for (; ; killAt++) {
+          const { isKilled, left, steps, texts } = yield* play(killAt)
+          assert.deepStrictEqual(texts, ["Hello", "Name?", "Dear Ann", "Color?\n✓ Blue", "b"], `point ${killAt}`)
+          assert.deepStrictEqual(left, [0, undefined], `point ${killAt}`)
+          assert.isBelow(steps, 3, `point ${killAt}`)
+          if (!isKilled) break
+        }
+        assert.isAbove(killAt, 40)
+      }).pipe(Effect.provide(platform), Effect.provide(Logger.layer([]))),
+    120_000
+  )
+})
