@@ -2,6 +2,7 @@ import { assert, describe, it } from "vitest"
 import { files } from "../scripts/internal/workspace.ts"
 
 const domains = [
+  "assistant",
   "broadcast",
   "chats",
   "client",

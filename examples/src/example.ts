@@ -7,6 +7,7 @@ import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
 import { Console, Data, Effect, Layer, References, Runtime } from "effect"
 import * as Runner from "./runner/scenario.ts"
 import * as analytics from "./scenarios/analytics.ts"
+import * as assistant from "./scenarios/assistant.ts"
 import * as broadcast from "./scenarios/broadcast.ts"
 import * as comments from "./scenarios/comments.ts"
 import * as echo from "./scenarios/echo.ts"
@@ -21,6 +22,7 @@ import * as webhook from "./scenarios/webhook.ts"
 
 const scenarios = {
   analytics,
+  assistant,
   broadcast,
   comments,
   echo,

@@ -133,6 +133,17 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     ])
   })
 
+  it("runs assistant, whose answers grow, which calls a function, and remembers the chat", async () => {
+    const { conversation } = await runSuccessfully("assistant")
+    const shown = conversation.filter((line) => line.startsWith("bot"))
+    assert.match(shown[0]!, /^bot {2}Tea begins.*\[1: Stop\]$/)
+    assert.isAbove(shown.filter((line) => line.startsWith("bot edits  Tea begins")).length, 2)
+    const text = conversation.join("\n")
+    assert.include(text, "for (;;) drink(tea)")
+    assert.include(text, "The order is on its way.")
+    assert.match(text, /Before, you asked: How do you make tea\? Where is my order 42\?\nyou {2}\(stop the program\)$/)
+  })
+
   it("runs reminder, which sends a reminder after a restart", async () => {
     const { conversation } = await runSuccessfully("reminder")
     assert.deepStrictEqual(conversation, [

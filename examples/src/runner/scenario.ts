@@ -72,10 +72,21 @@ export const user = Effect.fnUntraced(function* (name: string, bot?: Person.User
     return event
   }).pipe(withTimeout(`an event of the bot that ${name} sees`))
 
+  /** Waits until the bot shows a message that ends with a text, and has no buttons. What it shows before is printed too. */
+  const seesEnd = (text: string): Effect.Effect<void, ScenarioTimeout> =>
+    Effect.flatMap(sees, (event) => {
+      const isEnd =
+        (event._tag === "Message" || event._tag === "Edited") &&
+        transcript.buttonsOf(event.message).length === 0 &&
+        event.message.body?.text?.trimEnd().endsWith(text) === true
+      return isEnd ? Effect.void : seesEnd(text)
+    })
+
   return {
     ...person,
     /** Waits for the next event of the bot, and prints it. */
     sees,
+    seesEnd,
     /** Prints what the user does, and does it. */
     does,
     opens: does("(opens the bot)", person.start()),

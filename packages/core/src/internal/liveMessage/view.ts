@@ -24,8 +24,8 @@ export interface GrowingView extends View {
   readonly text: () => string
 }
 
-/** A word that is complete, or as many characters, for languages without spaces. */
-const firstWords = /\S\s|\S.{11}/su
+/** Two words that are complete, or as many characters, for languages without spaces. The notification shows them. */
+const firstWords = /\S\s+\S+\s|\S.{19}/su
 
 export const growing = (format: Format): GrowingView => {
   let all = ""

@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const send = Effect.fnUntraced(function* (body: Body) {
     const message = yield* Journal.named(options.send(body, ids.length === 0), `${name} ${ids.length + 1}`)
     const id = message.body?.mid
-    if (id === undefined) return yield* Effect.fail(withoutId)
+    if (id === undefined) return yield* withoutId
     editedAt = now()
     ids.push(id)
     options.onSent(id)

@@ -1,0 +1,57 @@
+/**
+ * Answers with a language model: the answer grows while the model writes it, a button stops it, the history of the chat is kept,
+ * and the model can call a function of the bot. The model is any with an API that is compatible with OpenAI (`MODEL_URL`,
+ * `MODEL_NAME`, `MODEL_KEY`). Without these settings, a script answers.
+ */
+import { Command, Handler, Keyboard, LiveMessage, LongPolling, Messages, Updates } from "@colloquy/core"
+import * as Assistant from "@colloquy/core/Assistant"
+import { NodeBot, NodeMain } from "@colloquy/node"
+import { Config, Effect, Layer, Option, Schema } from "effect"
+import { Tool, Toolkit } from "effect/ai"
+import { FetchHttpClient } from "effect/http"
+import * as OpenAi from "./models/openAi.ts"
+import * as Scripted from "./models/scripted.ts"
+
+const OrderStatus = Tool.make("OrderStatus", {
+  description: "Returns the status of an order",
+  parameters: Schema.Struct({ id: Schema.String }),
+  success: Schema.String
+})
+
+const Shop = Toolkit.make(OrderStatus)
+
+const functions = Shop.toLayer({
+  OrderStatus: ({ id }) => Effect.succeed(Number(id) % 2 === 0 ? "on its way" : "delivered")
+})
+
+const Helper = Assistant.make("helper", { system: "You help customers of a tea shop. Be brief.", toolkit: Shop })
+
+const forget = Command.make("forget").on((update) =>
+  Effect.andThen(Helper.history.clear, Messages.reply(update, "I have forgotten what we said."))
+)
+
+const chat = Handler.on("message_created", (update) =>
+  Helper.reply(update, {
+    keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]),
+    atEnd: ({ outcome }) => (outcome === "stopped" ? { notice: "(stopped)" } : {}),
+    onFailure: ({ message }) => `The model does not answer: ${message}`
+  })
+)
+
+const model = Layer.unwrap(
+  Effect.gen(function* () {
+    const baseUrl = yield* Config.option(Config.String("MODEL_URL"))
+    if (Option.isNone(baseUrl)) return Scripted.layer
+    const name = yield* Config.String("MODEL_NAME")
+    const apiKey = Option.getOrUndefined(yield* Config.option(Config.Redacted("MODEL_KEY")))
+    return Layer.provide(OpenAi.layer({ baseUrl: baseUrl.value, model: name, apiKey }), FetchHttpClient.layer)
+  })
+)
+
+export const bot = Updates.run(Handler.first(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
+  Effect.provide(Layer.merge(functions, model))
+)
+
+if (import.meta.main) {
+  NodeMain.runMain(Effect.provide(bot, LongPolling.layer().pipe(Layer.provideMerge(NodeBot.layerConfig()))))
+}

@@ -1,0 +1,223 @@
+/**
+ * Bots that answer with a language model of `effect/ai`: the answer grows in a live message, the history of the chat is state
+ * with a budget of tokens, and the functions of the bot are a `Toolkit`.
+ *
+ * Import it by its path, `@colloquy/core/Assistant`, so that a program without it does not contain `effect/ai`.
+ *
+ * @since 0.1.0
+ */
+import type * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import * as Prompt from "effect/ai/Prompt"
+import * as Tokenizer from "effect/ai/Tokenizer"
+import type * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { BotApi } from "./BotApi.ts"
+import * as budgets from "./internal/assistant/budget.ts"
+import { type Added, converse, textOf } from "./internal/assistant/turns.ts"
+import * as Journal from "./Journal.ts"
+import * as LiveMessage from "./LiveMessage.ts"
+import type * as Messages from "./Messages.ts"
+import * as State from "./State.ts"
+import type { StoreError } from "./StoreError.ts"
+import * as Update from "./Update.ts"
+
+/**
+ * Options of {@link make}.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
+  /** The instructions for the model. Default: none. */
+  readonly system?: string | undefined
+  /** The functions that the model may call: a `Toolkit`, whose handlers its layer provides. Default: none. */
+  readonly toolkit?: Effect.Effect<Toolkit.WithHandler<Tools>, E, R> | undefined
+  /** To what a history belongs: a user in a chat, a chat, or a user in all chats. Default: `"userInChat"`. */
+  readonly of?: "userInChat" | "chat" | "user" | undefined
+  /**
+   * Maximum number of tokens of the history that is kept and sent with a question. The oldest exchanges are forgotten first. They
+   * are counted by the `Tokenizer` of the program, and otherwise estimated as a quarter of the UTF-8 bytes. Default: 4000.
+   */
+  readonly budget?: number | undefined
+  /** For how long a history is kept after the last answer. Default: 30 days. */
+  readonly expireAfter?: Duration.Input | undefined
+  /** How often the model is asked for one answer, because it called functions. Default: 8. */
+  readonly maxTurns?: number | undefined
+}
+
+/**
+ * Options of `reply`.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface ReplyOptions<in E> extends Omit<LiveMessage.Options<E>, "name"> {
+  /** What the user says, for example with an image. Default: the text of the update. */
+  readonly prompt?: Prompt.RawInput | undefined
+}
+
+/**
+ * The errors of an answer, besides those of the functions.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type Error =
+  | AiError.AiError
+  | LiveMessage.Error
+  | Messages.NoChat
+  | State.NoStateKey
+  | State.StaleState
+  | State.InvalidState
+  | Journal.InvalidStepResult
+  | StoreError
+
+/**
+ * An assistant. `E` are the errors of its functions, and `R` their requirements.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Assistant<out E = never, out R = never> {
+  /** The name. */
+  readonly name: string
+  /** The messages of the user, of the model and of the functions, within the budget. `clear` forgets them. */
+  readonly history: State.State<Prompt.Prompt, "userInChat" | "chat" | "user">
+  /**
+   * Answers an update with a live message. When the update is acknowledged, the question and the answer are added to the
+   * history, also an answer that was stopped. An update without text ends as `completed`, and nothing is sent.
+   */
+  readonly reply: (
+    update: LiveMessage.ReplyUpdate,
+    options?: ReplyOptions<AiError.AiError | E>
+  ) => Effect.Effect<LiveMessage.Result, Error | E, R | BotApi | LanguageModel.LanguageModel>
+}
+
+const defaults = { of: "userInChat", budget: 4000, maxTurns: 8, expireAfter: "30 days" } as const
+
+const countTokens = (messages: ReadonlyArray<Prompt.Message>): Effect.Effect<number, AiError.AiError> =>
+  Effect.flatMap(
+    Effect.serviceOption(Tokenizer.Tokenizer),
+    Option.match({
+      onNone: () => Effect.succeed(budgets.estimate(messages)),
+      onSome: ({ tokenize }) => Effect.map(tokenize(Prompt.fromMessages(messages)), ({ length }) => length)
+    })
+  )
+
+/**
+ * Returns the text of a response of `LanguageModel.streamText` as a stream of strings, for `LiveMessage.reply`. A part that
+ * reports an error fails the stream. {@link make} does this, keeps the history, and runs functions.
+ *
+ * **Example** (An answer without a history)
+ *
+ * ```ts
+ * import { LiveMessage, Updates } from "@colloquy/core"
+ * import * as Assistant from "@colloquy/core/Assistant"
+ * import { LanguageModel } from "effect/ai"
+ *
+ * const chat = Updates.on("message_created", (update) =>
+ *   LiveMessage.reply(
+ *     update,
+ *     Assistant.text(LanguageModel.streamText({ prompt: update.message?.body?.text ?? "" }))
+ *   )
+ * )
+ * ```
+ *
+ * @category streams
+ * @since 0.1.0
+ */
+export const text: <P extends { readonly type: string }, E, R>(
+  parts: Stream.Stream<P, E, R>
+) => Stream.Stream<string, E | AiError.AiError, R> = textOf
+
+/**
+ * Creates an assistant. The name must be unique among the states of a bot.
+ *
+ * The functions run in the handler: they can use `State`, `Messages.reply` and all other services. If the handler is tried again
+ * while the model answers, they run again: use `Journal.step` in those that must run once. When the model has answered, neither
+ * it nor the functions are asked again.
+ *
+ * `reply` fails with `AiError` if the model fails, with the errors of the functions, with those of `LiveMessage.reply`, and with
+ * `NoStateKey` if the update has no such chat or user.
+ *
+ * **Example** (An assistant that can look up orders)
+ *
+ * ```ts
+ * import { Handler, Keyboard, LiveMessage, Updates } from "@colloquy/core"
+ * import * as Assistant from "@colloquy/core/Assistant"
+ * import { Effect, Schema } from "effect"
+ * import { Tool, Toolkit } from "effect/ai"
+ *
+ * const OrderStatus = Tool.make("OrderStatus", {
+ *   description: "Returns the status of an order",
+ *   parameters: Schema.Struct({ id: Schema.String }),
+ *   success: Schema.String
+ * })
+ *
+ * const Shop = Toolkit.make(OrderStatus)
+ *
+ * const functions = Shop.toLayer({ OrderStatus: ({ id }) => Effect.succeed(`Order ${id} was sent`) })
+ *
+ * const Helper = Assistant.make("helper", { system: "You help customers of a shop.", toolkit: Shop })
+ *
+ * const chat = Handler.on("message_created", (update) =>
+ *   Helper.reply(update, { keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]) })
+ * )
+ *
+ * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "5 minutes" }).pipe(
+ *   Effect.provide(functions)
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R = never>(
+  name: string,
+  options: Options<Tools, E, R> = {}
+): Assistant<
+  E | Tool.HandlerError<Tools[keyof Tools]>,
+  R | LanguageModel.ExtractServices<{ readonly toolkit: Toolkit.WithHandler<Tools> }>
+> => {
+  const { budget = defaults.budget, maxTurns = defaults.maxTurns, system } = options
+  const toolkit = (options.toolkit ?? Toolkit.empty) as Effect.Effect<Toolkit.WithHandler<Tools>, E, R>
+  const history = State.make(name, Prompt.Prompt, {
+    of: options.of ?? defaults.of,
+    initial: () => Prompt.empty,
+    expireAfter: options.expireAfter ?? defaults.expireAfter
+  })
+  const instructions = system === undefined ? Prompt.empty : Prompt.make([{ role: "system", content: system }])
+
+  const reply = Effect.fnUntraced(function* (
+    update: LiveMessage.ReplyUpdate,
+    replyOptions: ReplyOptions<AiError.AiError | E | Tool.HandlerError<Tools[keyof Tools]>> = {}
+  ) {
+    const { prompt = Update.textOf(update) ?? "", ...live } = replyOptions
+    if (prompt === "") return { outcome: "completed", text: "", messages: [] } satisfies LiveMessage.Result
+    const question = Prompt.make(prompt)
+    const before = yield* history.get
+    const known = yield* budgets.latest(before.content, budget, countTokens)
+    const asked = Prompt.concat(Prompt.concat(instructions, Prompt.fromMessages(known)), question)
+    const added: Added = { messages: [] }
+    const answer = Stream.unwrap(Effect.map(toolkit, (handled) => converse(asked, handled, maxTurns, added)))
+    const result = yield* LiveMessage.reply(update, answer, { ...live, name })
+    if (result.text === "") return result
+    const said = result.outcome === "completed" && added.messages.length > 0
+    const answered = yield* Journal.step(
+      `${name} answered`,
+      Prompt.Prompt,
+      Effect.sync(() =>
+        said ? Prompt.fromMessages(added.messages) : Prompt.make([{ role: "assistant", content: result.text }])
+      )
+    )
+    const all = [...known, ...question.content, ...answered.content]
+    yield* history.set(Prompt.fromMessages(yield* budgets.latest(all, budget, countTokens)))
+    return result
+  })
+  return { name, history, reply }
+}
