@@ -12,13 +12,14 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
+import { isTupleOf } from "effect/Predicate"
 import type * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { isArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import type { Delivery } from "./Delivery.ts"
 import * as Handler from "./Handler.ts"
 import * as rules from "./internal/client/rules.ts"
@@ -32,8 +33,7 @@ import type { Of, Update } from "./Update.ts"
 
 type Deliveries<A, S, E, R> = Stream.Stream<Delivery<A, S>, E, R>
 
-const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> =>
-  new Derived(delivery, value) as Delivery<B, never> as Delivery<B, S>
+const derive = <B, S>(delivery: Delivery<unknown, S>, value: B): Delivery<B, S> => new Derived(delivery, value)
 
 /** Transforms arrays of deliveries, also to empty ones. */
 const transformArrays = <A, B, E, R>(
@@ -285,8 +285,8 @@ const takeGroup = <A, S>(size: number): Sink.Sink<Array<Delivery<A, S>>, Deliver
     }
   )
 
-const toGroup = <A, S>(parts: ReadonlyArray<Delivery<A, S>>): Delivery<NonEmptyReadonlyArray<A>, S> =>
-  new Group(parts) as Delivery<ReadonlyArray<A>> as Delivery<NonEmptyReadonlyArray<A>, S>
+const toGroup = <A, S>(parts: NonEmptyReadonlyArray<Delivery<A, S>>): Delivery<NonEmptyReadonlyArray<A>, S> =>
+  new Group(parts)
 
 /**
  * Makes one delivery of several: of at most `size`, or of those that arrived within `duration` after the first. It is settled in
@@ -334,7 +334,7 @@ export const groupedWithin: {
   ): Deliveries<NonEmptyReadonlyArray<A>, S, E, R> => {
     const groups = Stream.aggregateWithin(self, takeGroup<A, S>(size), Schedule.spaced(duration))
     const checked = rules.checkPositiveInteger("Deliveries.groupedWithin", "size", size)
-    return Stream.unwrap(Effect.as(checked, Stream.map(groups, toGroup<A, S>)))
+    return Stream.unwrap(Effect.as(checked, Stream.map(Stream.filter(groups, isArrayNonEmpty), toGroup<A, S>)))
   }
 )
 
@@ -381,15 +381,17 @@ export const broadcast: {
     self: Deliveries<A, S, E, R>,
     { capacity = defaults.capacity, n }: BroadcastOptions<N>
   ): Effect.Effect<Types.TupleOf<N, Deliveries<A, S, E, never>>, never, R | Scope.Scope> =>
-    Effect.map(
+    Effect.flatMap(
       Stream.broadcastN(
         Stream.map(self, (delivery) => branches(delivery, n)),
         { n, capacity }
       ),
-      (streams) =>
-        (streams as ReadonlyArray<Stream.Stream<ReadonlyArray<Delivery<A, S>>, E>>).map((stream, index) =>
-          Stream.map(stream, (branch) => branch[index]!)
-        ) as unknown as Types.TupleOf<N, Deliveries<A, S, E, never>>
+      (copies: ReadonlyArray<Stream.Stream<ReadonlyArray<Delivery<A, S>>, E>>) => {
+        const streams = copies.map((copy, index) => Stream.map(copy, (branch) => branch[index]!))
+        return isTupleOf(streams, n)
+          ? Effect.succeed(streams)
+          : Effect.die(new RangeError(`Deliveries.broadcast: the option \`n\` must be a whole number, but is ${n}`))
+      }
     )
 )
 
@@ -497,7 +499,7 @@ export const provide: {
   <A, E, R, S>(effect: Effect.Effect<A, E, R>, delivery: Delivery<unknown, S>): Effect.Effect<A, E, Exclude<R, S>> => {
     const { attempt, roots } = settleable(delivery)
     const provided = Effect.updateContext(effect, (context: Context.Context<Exclude<R, S>>) =>
-      contextOf(context as unknown as Context.Context<R>, roots, attempt)
+      contextOf<R, S>(context, roots, attempt)
     )
     return handleEach.whileHeld(provided, roots)
   }

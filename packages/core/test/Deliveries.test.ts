@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -296,6 +297,23 @@ describe("Deliveries.provide", () => {
         Effect.provide(layer())
       )
       assert.deepStrictEqual(Option.getOrThrow(seen), [1, "reply", 1] as never)
+    })
+  )
+})
+
+describe("The operators of Deliveries", () => {
+  it.effect("die for a copy of a delivery, and say what to use instead", () =>
+    Effect.gen(function* () {
+      const { layer, store } = yield* collecting
+      const copied = Updates.deliveries().pipe(Stream.map((delivery) => ({ ...delivery, value: "changed" })))
+      for (const use of [Deliveries.runForEach(copied, () => Effect.void), Deliveries.runDrain(copied)]) {
+        const exit = yield* Effect.exit(use.pipe(Effect.provide(layer()), inTime))
+        assert.include(
+          Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "",
+          "A copy of a delivery is none: use Deliveries.map to change the value of a delivery."
+        )
+      }
+      assert.isAbove((yield* store.stats).queued, 0)
     })
   )
 })

@@ -55,21 +55,33 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     )
   }
 
+  const announce = (queued: Queued, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+    const failure = failureOf(queued, cause)
+    const { decoded } = queued.entry.update
+    if (Result.isFailure(decoded)) return run(queued, failure)
+    metrics.deadLettered(decoded.success)
+    const why = problemOf(queued, maxCrashes)?.error ?? `The handler failed ${failure.attempts} times.`
+    return Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`).pipe(
+      Effect.annotateLogs(annotationsOf(decoded.success)),
+      Effect.andThen(run(queued, failure))
+    )
+  }
+
   return {
     failureOf,
     /** Whether the update becomes a dead letter without being handled. */
     isUnusable: (queued: Queued): boolean => problemOf(queued, maxCrashes) !== undefined,
-    /** Logs and runs `onDeadLetter`. Only an interruption prevents the update from becoming a dead letter. */
-    announce: (queued: Queued, cause: Cause.Cause<unknown>): Effect.Effect<void> => {
-      const failure = failureOf(queued, cause)
-      const { decoded } = queued.entry.update
-      if (Result.isFailure(decoded)) return run(queued, failure)
-      metrics.deadLettered(decoded.success)
-      const why = problemOf(queued, maxCrashes)?.error ?? `The handler failed ${failure.attempts} times.`
-      return Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`).pipe(
-        Effect.annotateLogs(annotationsOf(decoded.success)),
-        Effect.andThen(run(queued, failure))
+    /** Logs and runs `onDeadLetter` for those that are rejected. Only an interruption prevents them from becoming dead letters. */
+    announce: (settled: ReadonlyArray<Queued>): Effect.Effect<void> =>
+      Effect.forEach(
+        settled,
+        (queued) => {
+          const { isLost, outcome } = queued
+          return outcome?._tag === "reject" && !isLost ? announce(queued, outcome.cause) : Effect.void
+        },
+        { discard: true, concurrency: "unbounded" }
       )
-    }
   }
 }
+
+export type DeadLetters = ReturnType<typeof make>

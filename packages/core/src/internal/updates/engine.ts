@@ -1,4 +1,3 @@
-import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -6,21 +5,20 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import type * as Pull from "effect/Pull"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { type Update, withMalformedWarning } from "../../Update.ts"
 import * as journals from "../journal/journal.ts"
 import { annotationsOf } from "./annotations.ts"
-import type { Written } from "./changes.ts"
 import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
-import { ClaimedPartition, type OpenChange, type Queued, type Source } from "./partitions.ts"
+import { makeOutlet } from "./outlet.ts"
+import { ClaimedPartition, makePartitionSet, type OpenChange, type Queued, type Source } from "./partitions.ts"
 import { type Claimed, type Leases, persist } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
 import type { Root } from "./settlement.ts"
-import { append, type Conflicts, makeChange, openChange, withoutConflicts, type Write } from "./write.ts"
+import { type Conflicts, makePrepare, mark, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
   readonly perChat: number
@@ -54,28 +52,20 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const metrics = makeHandlerMetrics(context)
   const { onDeadLetter, onDeadLetterTimeout: timeout } = options
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
+  const prepare = makePrepare(clock, dead)
   const openJournal = yield* journals.make()
   const selection = makeSelection()
-  const partitions: Array<ClaimedPartition> = []
+  const partitions = makePartitionSet()
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
   const bufferSize = perChat === 1 ? Math.min(maxBuffered, maxUnsettled) : maxUnsettled
-  let buffer: Array<Queued> = []
-  let resume: (() => void) | undefined
-  let end: Exit.Exit<void, E> | undefined
-  let inMemory = 0
+  const outlet = makeOutlet<E>(clock, () => dispatch())
   /** Number of updates that are emitted and not settled, those that are being settled included. */
   let unsettled = 0
   /** How many of them were reported. Updates that have to be alone do not wait for these. */
   let reported = 0
   let isStopping = false
   let hasRoom = false
-
-  const wake = (): void => {
-    const waiter = resume
-    resume = undefined
-    waiter?.()
-  }
 
   const inBackground = (effect: Effect.Effect<unknown, unknown>, then: () => void): void => {
     const fiber = fork(effect)
@@ -86,22 +76,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     })
   }
 
-  const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - buffer.length)
-
-  const addPartition = (partition: ClaimedPartition): void => {
-    partition.index = partitions.push(partition) - 1
-  }
+  const room = (): number => Math.min(maxUnsettled - unsettled, bufferSize - outlet.size())
 
   const endPartition = (partition: ClaimedPartition): void => {
-    if (partition.index === -1) return
-    const last = partitions.pop()!
-    if (last !== partition) {
-      partitions[partition.index] = last
-      last.index = partition.index
-    }
-    partition.index = -1
-    inMemory -= partition.updates.length
-    hasRoom = true
+    if (partitions.remove(partition)) hasRoom = true
   }
 
   /** Lets others be claimed, once for all partitions that ended together. */
@@ -116,17 +94,6 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     unsettled--
     if (queued.isReported) reported--
     queued.isReported = false
-  }
-
-  const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
-    for (const queued of started) {
-      const { entry, isMarked, partition } = queued
-      if (!isMarked) {
-        if (partition.change === undefined) changes.push(openChange(partition))
-        partition.change!.begun = append(partition.change!.begun, entry.id)
-      }
-      queued.change = partition.change
-    }
   }
 
   const warn = ({ value }: Queued): void => {
@@ -146,13 +113,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       inBackground(persist(queued.reject(cause)), () => undefined)
     } else {
       if (queued.attempt === 1) warn(queued)
-      buffer.push(queued)
+      outlet.add(queued)
     }
   }
 
   const emitAll = (started: ReadonlyArray<Queued>): void => {
     for (const queued of started) emit(queued)
-    if (buffer.length > 0) wake()
+    if (outlet.size() > 0) outlet.wake()
   }
 
   const takeBack = (started: ReadonlyArray<Queued>): void => {
@@ -256,32 +223,6 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fork(Effect.ignore(commit({ changes: [change], settled: none, started: none, wasStopping: isStopping })))
   }
 
-  const writtenBy = (queued: Queued): Written | undefined => {
-    if (queued.outcome === undefined || queued.outcome._tag === "retry") return undefined
-    return queued.outcome._tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
-  }
-
-  /** Adds the outcome of an update to the changes. One of several that writes state has a change of its own, which may not apply. */
-  const prepare = (changes: Array<OpenChange>, queued: Queued, isOnly: boolean): void => {
-    const { entry, outcome, partition } = queued
-    if (outcome === undefined) return
-    const written = writtenBy(queued)
-    let { change } = partition
-    if (change === undefined || written !== undefined) {
-      change = makeChange(partition, written)
-      changes.push(change)
-      if (written === undefined || isOnly) partition.change = change
-    }
-    queued.change = change
-    if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
-    else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
-    else {
-      const failure = dead.failureOf(queued, outcome.cause)
-      change.completed = append(change.completed, { id: entry.id, failure })
-    }
-    if (outcome._tag !== "retry" || isStopping) partition.open--
-  }
-
   const emitAgain = (queued: Queued): void => {
     const { partition } = queued
     if (partition.held.isLost) return
@@ -336,7 +277,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
     const isOnly = settled.length === 1
-    for (const queued of settled) if (!queued.isLost) prepare(changes, queued, isOnly)
+    for (const queued of settled) {
+      if (queued.isLost) continue
+      prepare(changes, queued, isOnly)
+      if (queued.outcome?._tag !== "retry" || isStopping) queued.partition.open--
+    }
     if (changes.length === 0) return Effect.void
     const ending = isOnly ? changes : withoutConflicts(changes)
     for (const change of ending) {
@@ -346,7 +291,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     let started: ReadonlyArray<Queued> = none
     if (leases.isShared && !isStopping) {
       for (const { partition } of ending) selection.add(partition)
-      const count = Math.min(settled.length, bufferSize - buffer.length)
+      const count = Math.min(settled.length, bufferSize - outlet.size())
       started = selection.take(count, unsettled - settled.length - reported)
       unsettled += started.length
       mark(changes, started)
@@ -358,17 +303,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     // Every root of this origin was emitted by it.
     const settled = roots as ReadonlyArray<Queued>
     if (settled.every(({ outcome }) => outcome?._tag !== "reject")) return write(settled)
-    const announced = Effect.forEach(
-      settled,
-      (queued) =>
-        queued.outcome?._tag === "reject" && !queued.isLost ? dead.announce(queued, queued.outcome.cause) : Effect.void,
-      { discard: true, concurrency: "unbounded" }
-    )
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
     })
     return Effect.andThen(
-      Effect.onInterrupt(announced, () => onInterrupt),
+      Effect.onInterrupt(dead.announce(settled), () => onInterrupt),
       Effect.suspend(() => write(settled))
     )
   }
@@ -379,7 +318,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       if (queued.isReported) reported--
       queued.onLost?.()
     }
-    buffer = buffer.filter((queued) => queued.partition !== partition)
+    outlet.remove(partition)
     endPartition(partition)
     useRoom()
     dispatch()
@@ -389,13 +328,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (isStopping) return Effect.void
     isStopping = true
     selection.clear()
-    for (const queued of buffer) {
+    for (const queued of outlet.clear()) {
       close(queued)
       queued.partition.open--
     }
-    buffer = []
     for (const fiber of background) fiber.interruptUnsafe()
-    for (const partition of partitions.slice()) {
+    for (const partition of partitions.all().slice()) {
       partition.dropRetried()
       endIfFinished(partition)
     }
@@ -421,32 +359,12 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       openJournal(update, journal, (entries) => leases.record(held, id, entries))
   }
 
-  const waitForMore = Effect.callback<void>((done) => {
-    resume = () => done(Effect.void)
-    return Effect.sync(() => {
-      resume = undefined
-    })
-  })
-
-  const pull: Pull.Pull<NonEmptyReadonlyArray<Queued>, E> = Effect.suspend(() => {
-    if (buffer.length > 0) {
-      const now = clock.currentTimeMillisUnsafe()
-      const emitted = buffer
-      for (const queued of emitted) queued.emittedAt = now
-      buffer = []
-      dispatch()
-      return Effect.succeed(emitted as unknown as NonEmptyReadonlyArray<Queued>)
-    }
-    if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
-    return Effect.andThen(waitForMore, pull)
-  })
-
   return {
-    pull,
+    pull: outlet.pull,
     stop,
     metrics,
     /** Number of updates in memory. */
-    size: (): number => inMemory,
+    size: partitions.updates,
     isStopping: (): boolean => isStopping,
     /** Number of partitions whose next update would be emitted at once. */
     room: (): number => room() - selection.size(),
@@ -455,8 +373,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     add: (claimed: Claimed, begun: number): void => {
       const partition = new ClaimedPartition(source, claimed, perChat, begun)
       claimed.held.holder = partition
-      addPartition(partition)
-      inMemory += partition.updates.length
+      partitions.add(partition)
       // The updates may have been deleted from the database by hand.
       if (partition.updates.length === 0 || isStopping) endIfFinished(partition)
       else selection.add(partition)
@@ -464,20 +381,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     /** Releases a claimed partition. */
     giveBack: ({ held }: Claimed): void => {
       const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
-      addPartition(partition)
+      partitions.add(partition)
       endIfFinished(partition)
     },
     dispatch,
     /** Ends the stream of deliveries. */
-    end: (exit: Exit.Exit<void, E>): void => {
-      end = exit
-      wake()
-    },
+    end: outlet.end,
     /** Returns the updates that are emitted and not settled, and were not reported. */
     report: (before: number): ReadonlyArray<Queued> => {
-      const late = partitions.flatMap(({ emitted }) =>
-        emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
-      )
+      const late = partitions
+        .all()
+        .flatMap(({ emitted }) =>
+          emitted.filter(({ emittedAt, isReported }) => emittedAt >= 0 && emittedAt <= before && !isReported)
+        )
       for (const queued of late) queued.isReported = true
       reported += late.length
       return late
@@ -486,7 +402,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     finish: Effect.suspend(() => {
       isStopping = true
       for (const fiber of background) fiber.interruptUnsafe()
-      const held = partitions.filter(({ commits }) => commits === 0)
+      const held = partitions.all().filter(({ commits }) => commits === 0)
       return leases.finish(
         held.map(({ emitted, held }) => {
           const failed = emitted.filter(({ emittedAt }) => emittedAt >= 0).map(({ entry }) => entry.id)

@@ -18,14 +18,14 @@ export interface Handling {
   /** What the updates of an inbox have in common. */
   readonly common: Common
   /** The last context that was extended, and the result: the next update mostly has the same. */
-  base: Context.Context<never> | undefined
-  context: Context.Context<never> | undefined
+  base: Services | undefined
+  context: Services | undefined
 }
 
 /** A context and its extension by what all updates of an inbox have in common. */
 export interface Common {
-  base: Context.Context<never> | undefined
-  context: Context.Context<never> | undefined
+  base: Services | undefined
+  context: Services | undefined
 }
 
 /** A part of a delivery that is handled. */
@@ -40,7 +40,7 @@ const priority: Services = Context.make(RateLimiter.CurrentPriority, "reply")
 const addCommon = (services: Services | undefined): Services =>
   services === undefined ? priority : Context.merge(services, priority)
 
-const extend = (base: Context.Context<never>, handling: Handling): Context.Context<never> => {
+const extend = (base: Services, handling: Handling): Services => {
   const { common } = handling
   if (common.base !== base) {
     common.base = base
@@ -52,33 +52,37 @@ const extend = (base: Context.Context<never>, handling: Handling): Context.Conte
   return context
 }
 
-const withAttempt = <R>(context: Context.Context<R>, attempt: number): Context.Context<R> =>
+const withAttempt = (context: Services, attempt: number): Services =>
   attempt === 1 ? context : Context.add(context, CurrentAttempt, attempt)
 
-/**
- * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
- * calls, its lease, its journal, its changes and its answers. Everything that an update's handling provides to its effects is added here.
- */
-export const contextOf = <R>(
-  base: Context.Context<R>,
-  roots: ReadonlyArray<Handled>,
-  attempt: number
-): Context.Context<R> => {
-  if (roots.length === 1) {
-    const root = roots[0]!
-    const { handling } = root
-    if (handling.base !== base) {
-      handling.base = base as Context.Context<never>
-      handling.context = extend(base as Context.Context<never>, handling)
-    }
-    const context = handling.context as unknown as Context.Context<R>
-    return withAttempt(Context.add(context, CurrentUpdate, root.current), attempt)
+const contextOfOne = (base: Services, { current, handling }: Handled): Services => {
+  if (handling.base !== base) {
+    handling.base = base
+    handling.context = extend(base, handling)
   }
-  // Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have.
+  return Context.add(handling.context!, CurrentUpdate, current)
+}
+
+/** Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have. */
+const contextOfMany = (base: Services, roots: ReadonlyArray<Handled>): Services => {
   const services = roots[0]?.handling.services
   const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
   const leases = new Set(roots.flatMap(({ handling }) => handling.lease ?? []))
   const context = Context.merge(base, addCommon(common))
   const lease = leases.size === 0 ? undefined : Effect.forEach(leases, (lease) => lease, { discard: true })
-  return withAttempt(lease === undefined ? context : Context.add(context, CurrentLease, lease), attempt)
+  return lease === undefined ? context : Context.add(context, CurrentLease, lease)
+}
+
+/**
+ * Returns the context in which a delivery is handled: the services of its bot, its chat, its attempt, the priority of its
+ * calls, its lease, its journal, its changes and its answers. Everything that an update's handling provides to its effects is added here.
+ */
+export const contextOf = <R, S = never>(
+  base: Context.Context<Exclude<R, S>>,
+  roots: ReadonlyArray<Handled>,
+  attempt: number
+): Context.Context<R> => {
+  // A delivery has the services `S` of its bot, which the operators of `Deliveries` know by its type.
+  const context: Services = roots.length === 1 ? contextOfOne(base, roots[0]!) : contextOfMany(base, roots)
+  return withAttempt(context, attempt) as Context.Context<R>
 }

@@ -285,3 +285,30 @@ export class ClaimedPartition implements Holder {
     return (this.#handling = this.source.makeHandling(this.held, chat_id))
   }
 }
+
+/** The claimed partitions of a consumer. */
+export const makePartitionSet = () => {
+  const partitions: Array<ClaimedPartition> = []
+  let updates = 0
+  return {
+    all: (): ReadonlyArray<ClaimedPartition> => partitions,
+    /** Number of their updates. */
+    updates: (): number => updates,
+    add: (partition: ClaimedPartition): void => {
+      partition.index = partitions.push(partition) - 1
+      updates += partition.updates.length
+    },
+    /** Returns `false` if the partition was removed before. */
+    remove: (partition: ClaimedPartition): boolean => {
+      if (partition.index === -1) return false
+      const last = partitions.pop()!
+      if (last !== partition) {
+        partitions[partition.index] = last
+        last.index = partition.index
+      }
+      partition.index = -1
+      updates -= partition.updates.length
+      return true
+    }
+  }
+}

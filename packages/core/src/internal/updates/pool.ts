@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const timedOut = (): Cause.Cause<unknown> =>
     Cause.fail(new Cause.TimeoutError(`The handler took longer than ${Duration.format(options.timeout)}.`))
 
-  const queue: Array<Delivery<A>> = []
+  const queue: Array<Settleable<A>> = []
   /** Workers whose handler is suspended, the oldest first. They can time out and be interrupted. */
   const running = new Set<Worker<A>>()
   /** Fibers that settle a delivery after a failure. */
@@ -221,7 +221,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     isDispatching = true
     now = clock.currentTimeMillisUnsafe()
     do {
-      while (queue.length > 0 && active < concurrency && !isStopping) start(settleable(queue.shift()!))
+      while (queue.length > 0 && active < concurrency && !isStopping) start(queue.shift()!)
       flush()
     } while (queue.length > 0 && active < concurrency && !isStopping)
     isDispatching = false
@@ -265,7 +265,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   return {
     /** Handles deliveries. Those beyond the concurrency wait. */
     add: (deliveries: ReadonlyArray<Delivery<A>>): void => {
-      for (const delivery of deliveries) queue.push(delivery)
+      for (const delivery of deliveries) queue.push(settleable(delivery))
       dispatch()
     },
     /** Waits until another delivery could be handled at once. */

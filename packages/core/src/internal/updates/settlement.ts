@@ -1,3 +1,4 @@
+import * as Arr from "effect/Array"
 import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -45,11 +46,11 @@ export interface Root extends Settleable<Update> {
 
 const none: ReadonlyArray<Root> = []
 
-const variance: Variance<never> = { _Services: () => undefined as never }
+const variance: Variance<unknown> = { _Services: (_) => undefined as never }
 
-/** A delivery as the operators see it. */
-export abstract class Settleable<out A> implements Delivery<A> {
-  readonly [TypeId] = variance
+/** A delivery as the operators see it. Which services it has is known by the types of the operators alone. */
+export abstract class Settleable<out A> implements Delivery<A, unknown> {
+  readonly [TypeId]: Variance<unknown> = variance
   abstract readonly value: A
   abstract readonly attempt: number
   /** The updates that it consists of. */
@@ -73,7 +74,16 @@ export abstract class Settleable<out A> implements Delivery<A> {
   }
 }
 
-export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => delivery as unknown as Settleable<A>
+const isSettleable = <A>(delivery: Delivery<A>): delivery is Settleable<A> => "take" in delivery
+
+/** Dies for an object that only has the properties of a delivery, such as a copy. */
+export const settleable = <A>(delivery: Delivery<A>): Settleable<A> => {
+  if (isSettleable(delivery)) return delivery
+  throw new TypeError(
+    "The value is no delivery of a stream of Updates.deliveries. A copy of a delivery is none: use Deliveries.map to change " +
+      "the value of a delivery."
+  )
+}
 
 /** Writes the outcomes of updates: one write for each origin. */
 const write = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
@@ -124,15 +134,15 @@ export class Derived<out A> extends Settleable<A> {
 }
 
 /** One delivery of several. */
-export class Group<out A> extends Settleable<ReadonlyArray<A>> {
+export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
 
-  readonly value: ReadonlyArray<A>
+  readonly value: Arr.NonEmptyReadonlyArray<A>
 
-  constructor(parts: ReadonlyArray<Delivery<A>>) {
+  constructor(parts: Arr.NonEmptyReadonlyArray<Delivery<A>>) {
     super()
     this.#parts = parts.map(settleable)
-    this.value = parts.map(({ value }) => value)
+    this.value = Arr.map(parts, ({ value }) => value)
   }
 
   get attempt(): number {
@@ -186,7 +196,7 @@ class Branch<out A> extends Settleable<A> {
 }
 
 /** Divides a delivery between branches. It is settled when all of them are, by the worst of their outcomes. */
-export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray<Delivery<A>> => {
+export const branches = <A>(delivery: Delivery<A>, count: number): ReadonlyArray<Settleable<A>> => {
   const of = settleable(delivery)
   let left = count
   let worst: Outcome = acknowledged

@@ -1,4 +1,6 @@
+import type * as Clock from "effect/Clock"
 import type { Written } from "./changes.ts"
+import type { DeadLetters } from "./deadLetters.ts"
 import type { ClaimedPartition, OpenChange, Queued } from "./partitions.ts"
 
 const none: ReadonlyArray<never> = []
@@ -17,7 +19,7 @@ export interface Write {
   readonly wasStopping: boolean
 }
 
-export const makeChange = (partition: ClaimedPartition, written: Written | undefined): OpenChange => ({
+const makeChange = (partition: ClaimedPartition, written: Written | undefined): OpenChange => ({
   partition,
   held: partition.held,
   owner: partition.held.owner,
@@ -39,4 +41,46 @@ export const withoutConflicts = (changes: ReadonlyArray<OpenChange>): ReadonlyAr
   return uncertain.size === 0 ? changes : changes.filter(({ partition }) => !uncertain.has(partition))
 }
 
-export const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
+const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
+
+/** Marks updates as begun in the changes of their partitions. */
+export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
+  for (const queued of started) {
+    const { entry, isMarked, partition } = queued
+    if (!isMarked) {
+      const isFirst = partition.change === undefined
+      const change = openChange(partition)
+      if (isFirst) changes.push(change)
+      change.begun = append(change.begun, entry.id)
+    }
+    queued.change = partition.change
+  }
+}
+
+/** Returns a function that adds the outcome of an update to the changes of its partition. */
+export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
+  const writtenBy = (queued: Queued): Written | undefined => {
+    if (queued.outcome === undefined || queued.outcome._tag === "retry") return undefined
+    return queued.outcome._tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
+  }
+
+  /** One of several updates that writes state has a change of its own, which may not apply. */
+  return (changes: Array<OpenChange>, queued: Queued, isOnly: boolean): void => {
+    const { entry, outcome, partition } = queued
+    if (outcome === undefined) return
+    const written = writtenBy(queued)
+    let { change } = partition
+    if (change === undefined || written !== undefined) {
+      change = makeChange(partition, written)
+      changes.push(change)
+      if (written === undefined || isOnly) partition.change = change
+    }
+    queued.change = change
+    if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
+    else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
+    else {
+      const failure = dead.failureOf(queued, outcome.cause)
+      change.completed = append(change.completed, { id: entry.id, failure })
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Pull from "effect/Pull"
+import type { ClaimedPartition, Queued } from "./partitions.ts"
+
+/** The deliveries that wait until they are pulled. `onPulled` is called when there is room for others. */
+export const makeOutlet = <E>(clock: Clock.Clock, onPulled: () => void) => {
+  let waiting: Array<Queued> = []
+  let resume: (() => void) | undefined
+  let ended: Exit.Exit<void, E> | undefined
+
+  const wake = (): void => {
+    const waiter = resume
+    resume = undefined
+    waiter?.()
+  }
+
+  const untilWoken = Effect.callback<void>((done) => {
+    resume = () => done(Effect.void)
+    return Effect.sync(() => {
+      resume = undefined
+    })
+  })
+
+  const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Queued>, E> = Effect.suspend(() => {
+    const emitted = waiting
+    if (Arr.isArrayNonEmpty(emitted)) {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const queued of emitted) queued.emittedAt = now
+      waiting = []
+      onPulled()
+      return Effect.succeed(emitted)
+    }
+    if (ended !== undefined) return Exit.isFailure(ended) ? Effect.failCause(ended.cause) : Cause.done()
+    return Effect.andThen(untilWoken, pull)
+  })
+
+  return {
+    pull,
+    size: (): number => waiting.length,
+    /** Adds a delivery. It is emitted after `wake`. */
+    add: (queued: Queued): void => void waiting.push(queued),
+    wake,
+    /** Removes the deliveries of a partition. */
+    remove: (partition: ClaimedPartition): void => {
+      waiting = waiting.filter((queued) => queued.partition !== partition)
+    },
+    /** Removes and returns all deliveries. */
+    clear: (): ReadonlyArray<Queued> => {
+      const removed = waiting
+      waiting = []
+      return removed
+    },
+    /** Ends the stream of deliveries. */
+    end: (exit: Exit.Exit<void, E>): void => {
+      ended = exit
+      wake()
+    }
+  }
+}
