@@ -39,8 +39,8 @@ const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, run: Run<A>): Run
 /**
  * Creates a decoder of JSON values. The schema is compiled when the decoder is first used.
  *
- * It accepts what `JSON.parse` and `Json.parse` return. An object of which the schema knows all keys and changes no value is
- * not copied, so the output can share objects with the input. The keys of the output have the order of the input.
+ * It accepts what `JSON.parse` and `Json.parse` return. The output can share objects with the input, and the keys of its
+ * objects have the order of the input.
  *
  * **Example**
  *

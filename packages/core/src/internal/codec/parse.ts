@@ -8,10 +8,7 @@ export type Parse = (input: unknown) => unknown
 
 /** What a schema is compiled for. */
 export interface Mode {
-  /**
-   * Whether inputs are the values of JSON. Then an object whose keys are all known and whose values do not change is its
-   * own output.
-   */
+  /** Whether inputs are the values of JSON. Then an object can be its own output. */
   readonly isJson: boolean
   /** Whether a key that the schema does not know is a mismatch. Otherwise it is left out. */
   readonly refusesUnknownKeys: boolean
