@@ -4,7 +4,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { connect } from "node:net"
@@ -159,6 +162,16 @@ const server = EmulatorServer.layer().pipe(
   Layer.merge(NodeHttpClient.layerUndici)
 )
 
+/** Sends a message to a person as the bot, over a socket. */
+const sendAsBot = (url: string, user_id: number, text: string) =>
+  Emulator.Emulator.use(({ token }) =>
+    HttpClient.execute(
+      HttpClientRequest.post(`${url}/messages?user_id=${user_id}`, {
+        headers: { authorization: Redacted.value(token) }
+      }).pipe(HttpClientRequest.bodyText(JSON.stringify({ text }), "application/json"))
+    )
+  )
+
 const onServer = <A, E>(name: string, test: (url: string) => Effect.Effect<A, E, Layer.Success<typeof server>>): void =>
   it.live(
     name,
@@ -210,6 +223,28 @@ describe("GET /_emulator/events", () => {
       ])
       const { user_id } = (yield* Emulator.bots)[0]
       assert.isTrue(isType("update")(yield* first(`types=update&bot_id=${user_id}`)))
+    })
+  )
+
+  onServer("writes a message together with its request, before it pauses", (url) =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      const { stream } = yield* HttpClient.get(`${url}/_emulator/events`)
+      const writes = yield* Effect.forkChild(Stream.runCollect(Stream.take(Stream.decodeText(stream), 3)))
+      const send = (text: string) => sendAsBot(url, ann.user_id, text)
+      yield* send("one")
+      yield* Effect.sleep("200 millis")
+      yield* send("two")
+      const [opening, ...pairs] = yield* Fiber.join(writes)
+      assert.strictEqual(opening, ": events\n\n")
+      assert.deepStrictEqual(
+        pairs.map((text) => [...text.matchAll(/"type":"(\w+)"/g)].map(([, type]) => type)),
+        [
+          ["message", "request"],
+          ["message", "request"]
+        ]
+      )
     })
   )
 

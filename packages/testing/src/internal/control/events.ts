@@ -142,20 +142,23 @@ const pause = Effect.callback<void>((resume) => {
   return Effect.sync(() => clearTimeout(timer))
 })
 
-/** The events as text of server-sent events. The pauses join the events of a busy emulator into fewer writes. */
+/**
+ * The events as text of server-sent events. What happens in one turn of the event loop, such as a message and its request,
+ * is one write, and the pauses after the writes join the events of a busy emulator.
+ */
 export const sseOf = (state: PlatformState, filter: Filter, from: number, maxLag: number): Stream.Stream<string> => {
   const reader: Reader = { state, filter, maxLag }
   const write = (event: EmulatorEvent): string =>
     Sse.encoder.write({ _tag: "Event", event: "message", id: sseId(state, event.id), data: toJson(event) })
-  const batches = Stream.paginate(from, (position) =>
-    Effect.map(
-      nextBatch(reader, position),
-      ({ events, next }) => [[events.map(write).join("")], Option.some(next)] as const
+  const arrival = (position: number) =>
+    Effect.suspend(() => (position < state.events.end ? Effect.void : state.events.arrival))
+  const nextWrite = (position: number) =>
+    pause.pipe(
+      Effect.andThen(arrival(position)),
+      Effect.andThen(Effect.yieldNow),
+      Effect.andThen(nextBatch(reader, position)),
+      Effect.map(({ events, next }) => [[events.map(write).join("")], Option.some(next)] as const)
     )
-  )
   // A comment tells the client at once that the stream is open.
-  return Stream.concat(
-    Stream.succeed(": events\n\n"),
-    Stream.tap(batches, () => pause)
-  )
+  return Stream.concat(Stream.succeed(": events\n\n"), Stream.paginate(from, nextWrite))
 }
