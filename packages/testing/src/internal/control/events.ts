@@ -151,7 +151,7 @@ export const sseOf = (state: PlatformState, filter: Filter, from: number, maxLag
   const write = (event: EmulatorEvent): string =>
     Sse.encoder.write({ _tag: "Event", event: "message", id: sseId(state, event.id), data: toJson(event) })
   const arrival = (position: number) =>
-    Effect.suspend(() => (position < state.events.end ? Effect.void : state.events.arrival))
+    Effect.suspend(() => (position === state.events.end ? state.events.arrival : Effect.void))
   const nextWrite = (position: number) =>
     pause.pipe(
       Effect.andThen(arrival(position)),
