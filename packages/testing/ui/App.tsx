@@ -185,7 +185,7 @@ const Tools = () => {
           </button>
         ))}
       </div>
-      <div class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
+      <div key={name} class="tool" id="tool" role="tabpanel" aria-label={label} tabIndex={0}>
         <View />
       </div>
     </aside>

@@ -2,6 +2,7 @@ import * as Json from "@colloquy/core/Json"
 import { batch } from "@preact/signals"
 import { call, eventsUrl } from "./api.ts"
 import { maxMessages } from "./chatLog.ts"
+import { summaryOf } from "./parts/summary.ts"
 import * as store from "./store.ts"
 import { remember } from "./trail.ts"
 import type { EmulatorEvent, State } from "./types.ts"
@@ -59,22 +60,19 @@ const refreshFaults = afterBurst(async () => {
   store.faults.value = (await call("listFaults", undefined)).faults
 }, 150)
 
-/** Reads the use of the limits, until nothing is used. */
-export const refreshLimits = afterBurst(async () => {
+/** Reads the use of the limits, and again until nothing is used. */
+export const readLimits = async (): Promise<void> => {
   const limits = await call("getLimits", undefined)
   store.limits.value = limits
   if (limits.used.length > 0 && store.tool.value === "limits") refreshLimits()
-}, 250)
+}
+
+const refreshLimits = afterBurst(readLimits, 250)
 
 const isSeen = (chat_id: number): boolean => store.panes.value.some((pane) => pane.chat.value === chat_id)
 
-const preview = (event: Extract<EmulatorEvent, { type: "message" }>): string => {
-  const { body } = event.message
-  return body?.text || body?.attachments?.map(({ type }) => type.replaceAll("_", " ")).join(", ") || "forwarded message"
-}
-
 const announce = (event: Extract<EmulatorEvent, { type: "message" }>): void => {
-  if (isSeen(event.chat_id)) store.announcement.value = `${store.nameOf(event.user_id)}: ${preview(event)}`
+  if (isSeen(event.chat_id)) store.announcement.value = `${store.nameOf(event.user_id)}: ${summaryOf(event.message)}`
   else
     store.unread.value = new Map(store.unread.value).set(
       event.chat_id,

@@ -92,6 +92,35 @@ describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
     assert.deepStrictEqual(problems, [])
   })
 
+  it.each([360, 1280])("opens the menu of every message inside of the list at %d px", async (width) => {
+    await seed(6)
+    const { page } = await openPage(emulator.url, { viewport: { width, height: 700 } })
+    await page.getByRole("button", { name: /Last message/ }).click()
+    await bubble(page, "Last message").waitFor()
+    for (const message of await page.locator("article.message").all()) {
+      await message.focus()
+      await page.keyboard.press("Enter")
+      const menu = page.getByRole("menu", { name: "Message" })
+      await menu.waitFor()
+      const [inner, outer] = [(await menu.boundingBox())!, (await page.locator(".messages").boundingBox())!]
+      assert.isAtLeast(inner.x, outer.x)
+      assert.isAtLeast(inner.y, outer.y)
+      assert.isAtMost(inner.x + inner.width, outer.x + outer.width)
+      assert.isAtMost(inner.y + inner.height, outer.y + outer.height)
+      await page.keyboard.press("Escape")
+    }
+  })
+
+  it("shows a tool from its beginning, whatever the one before was scrolled to", async () => {
+    await seed(30)
+    const { page } = await openPage(emulator.url, { viewport: { width: 1000, height: 400 } })
+    await page.getByRole("tab", { name: "Faults" }).click()
+    await page.locator(".tool").evaluate((tool) => tool.scrollTo(0, 1e6))
+    assert.isAbove(await page.locator(".tool").evaluate(({ scrollTop }) => scrollTop), 0)
+    await page.getByRole("tab", { name: "People" }).click()
+    assert.strictEqual(await page.locator(".tool").evaluate(({ scrollTop }) => scrollTop), 0)
+  })
+
   it("is used by the keyboard alone", async () => {
     await seed()
     const { page } = await openPage(emulator.url)

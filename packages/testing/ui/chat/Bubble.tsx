@@ -6,28 +6,23 @@ import { preciseTime, timeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
 import { Marked } from "../parts/Markup.tsx"
 import { Menu } from "../parts/Menu.tsx"
+import { summaryOf } from "../parts/summary.ts"
 import { chats, nameOf, type Pane, users } from "../store.ts"
 import type { Message, Shown } from "../types.ts"
 import { Attachments } from "./Attachments.tsx"
 import { messageItems } from "./commands.ts"
 import { Keyboard } from "./Keyboard.tsx"
 
-const summaryOf = (message: Message | undefined | null): string =>
-  message?.body?.text ||
-  message?.body?.attachments?.map(({ type }) => type.replaceAll("_", " ")).join(", ") ||
-  "Message"
-
 const Linked = ({ message, onJump }: { readonly message: Message; readonly onJump: (mid: string) => void }) => {
   const { link } = message
   if (link == null) return null
   const author = link.sender == null ? "Channel" : nameOf(link.sender.user_id)
-  const linked = { body: link.message } as Message
   if (link.type === "reply") {
     const mid = link.message?.mid
     return (
       <button type="button" class="reply-to" onClick={() => mid !== undefined && onJump(mid)}>
         <b>{author}</b>
-        <bdi>{summaryOf(linked)}</bdi>
+        <bdi>{summaryOf({ body: link.message })}</bdi>
       </button>
     )
   }

@@ -1,6 +1,7 @@
 import { Avatar } from "../parts/Avatar.tsx"
 import { shortDate } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
+import { summaryOf } from "../parts/summary.ts"
 import {
   act,
   chats,
@@ -20,8 +21,8 @@ const kinds: Readonly<Record<string, string>> = { chat: "Group", channel: "Chann
 const lastText = ({ chat }: ChatView): string => {
   const last = lastMessages.value.get(chat.chat_id)
   if (last === undefined) return kinds[chat.type] ?? chat.type
-  const { body, sender } = last
-  const text = body?.text || body?.attachments?.map(({ type }) => type.replaceAll("_", " ")).join(", ") || "message"
+  const { sender } = last
+  const text = summaryOf(last)
   return chat.type === "dialog" || sender == null ? text : `${nameOf(sender.user_id)}: ${text}`
 }
 

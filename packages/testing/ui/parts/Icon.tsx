@@ -20,7 +20,7 @@ const paths = {
 } as const
 
 export const Icon = ({ name }: { readonly name: keyof typeof paths }) => (
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+  <svg class={name === "more" ? "icon dots" : "icon"} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path d={paths[name]} />
   </svg>
 )

@@ -1,9 +1,26 @@
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 
 export interface MenuItem {
   readonly label: string
   readonly run: () => void
   readonly isDangerous?: boolean
+}
+
+/** The free space that a menu keeps around it, in pixels. */
+const margin = 8
+
+/** Places the menu of a message inside of the list: above or below its button, where there is more room. */
+const fit = (menu: HTMLElement): void => {
+  const frame = menu.closest(".messages")?.getBoundingClientRect()
+  if (frame === undefined) return
+  const anchor = menu.parentElement!.getBoundingClientRect()
+  const { height, left, right } = menu.getBoundingClientRect()
+  const [above, below] = [anchor.top - frame.top - margin, frame.bottom - anchor.bottom - margin]
+  const isBelow = above < height && below > above
+  menu.classList.toggle("below", isBelow)
+  menu.style.maxHeight = `${Math.max(0, isBelow ? below : above)}px`
+  const shift = Math.max(frame.left + margin - left, 0) || Math.min(frame.right - margin - right, 0)
+  menu.style.translate = `${shift}px`
 }
 
 /** A list of commands. The arrow keys move, Escape closes. */
@@ -21,6 +38,7 @@ export const Menu = ({
   const restore = () => {
     if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus()
   }
+  useLayoutEffect(() => fit(menu.current!), [])
   useEffect(() => {
     menu.current?.querySelector("button")?.focus()
     menu.current?.scrollIntoView({ block: "nearest" })

@@ -37,10 +37,12 @@ const nestFrom = <A>(
   if (stop <= start) return nestFrom(text, from, end, rest, leaf, wrap)
   const within = rest.filter((span) => span.from < stop && span.end > start)
   const after = rest.filter((span) => span.end > stop)
+  // A quote is a block, which ends its line.
+  const next = first.element.type === "quote" && text[stop] === "\n" ? stop + 1 : stop
   return [
     ...(start > from ? [leaf(text.slice(from, start))] : []),
     wrap(first.element, `${start}-${stop}-${spans.length}`, nestFrom(text, start, stop, within, leaf, wrap)),
-    ...nestFrom(text, stop, end, after, leaf, wrap)
+    ...nestFrom(text, next, end, after, leaf, wrap)
   ]
 }
 

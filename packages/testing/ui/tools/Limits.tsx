@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks"
-import { refreshLimits } from "../events.ts"
+import { readLimits } from "../events.ts"
 import { durationOf, preciseTime } from "../parts/format.ts"
 import { chats, limits, nameOf, requests, titleOf } from "../store.ts"
 
@@ -39,7 +39,7 @@ const Gauge = ({
 
 /** How much of each limit is used, and what was refused. */
 export const LimitGauges = () => {
-  useEffect(() => refreshLimits(), [])
+  useEffect(() => void readLimits().catch(() => undefined), [])
   const view = limits.value
   if (view === undefined) return <p class="empty">Reading…</p>
   const refused = requests.value.filter(({ status }) => status === 429)

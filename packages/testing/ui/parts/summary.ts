@@ -1,0 +1,13 @@
+import type { Message } from "../types.ts"
+
+/** What a message contains in a few words: its text, or the types of its attachments. */
+export const summaryOf = ({
+  body,
+  link
+}: {
+  readonly body?: Message["body"] | undefined
+  readonly link?: Message["link"] | undefined
+}): string =>
+  body?.text ||
+  body?.attachments?.map(({ type }) => type.replaceAll("_", " ")).join(", ") ||
+  (link?.type === "forward" ? `forwarded: ${link.message?.text || "message"}` : "message")
