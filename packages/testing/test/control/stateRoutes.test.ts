@@ -4,8 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as Layer from "effect/Layer"
-import { getOk, type Json, postOk } from "../support/control.ts"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import { getOk, type Json, post, postOk } from "../support/control.ts"
 import { png } from "../support/media.ts"
 
 const inEmulator = <A, E>(test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof Emulator.layerBot>>>) =>
@@ -35,7 +36,10 @@ const restored = Effect.gen(function* () {
           description: chat.description,
           pinned: indexOf(pinned),
           members: members.map(({ is_owner, permissions, user_id }: Json) => ({ user_id, is_owner, permissions })),
-          messages: messages.map(({ body, link, sender }: Json) => ({
+          messages: messages.map(({ body, link, sender, timestamp }: Json) => ({
+            mid: body.mid,
+            seq: body.seq,
+            timestamp,
             author: sender?.user_id,
             text: body.text,
             markup: body.markup,
@@ -50,7 +54,17 @@ const restored = Effect.gen(function* () {
             })),
             link: link && { type: link.type, index: indexOf(link.message.mid), text: link.message.text }
           })),
-          comments: Object.entries(comment_counts).map(([mid, count]) => [indexOf(mid), count])
+          comments: yield* Effect.forEach(Object.keys(comment_counts), (mid) =>
+            Effect.map(getOk(`/messages/${mid}/comments`), ({ comments }: Json) =>
+              comments.map(({ body, link, recipient, sender, timestamp }: Json) => ({
+                body,
+                timestamp,
+                recipient,
+                link: link && { type: link.type, message: link.message },
+                author: sender?.user_id
+              }))
+            )
+          )
         }
       })
   )
@@ -95,16 +109,25 @@ describe("the state", () => {
         yield* ben.send(group, "", { attachments: [{ type: "file", filename: "a.pdf", size: 7 }] })
         yield* ben.leave(group)
         const post = yield* Messages.send({ chat_id: channel.chat_id, text: "Post" })
-        yield* ben.comment(post, "First")
+        const first = yield* ben.comment(post, "First")
+        yield* TestClock.adjust("1 minute")
         yield* ann.comment(post, "Thanks", { onBehalf: true })
-        yield* Comments.send({ message_id: post.body!.mid, text: "bot" })
+        yield* Comments.send({
+          message_id: post.body!.mid,
+          text: "**bot**",
+          format: "markdown",
+          link: { type: "reply", mid: first.body.mid }
+        })
+        yield* TestClock.adjust("1 hour")
         const expected = yield* restored
         const seed = yield* getOk("/seed")
         yield* postOk("/reset")
         yield* postOk("/seed", seed)
         const actual = yield* restored
-        // Comments of bots are not part of a seed.
-        expected.chats[1].comments = [[0, 2]]
+        assert.deepStrictEqual(
+          expected.chats[1].comments[0].map(({ body }: Json) => body.text),
+          ["First", "Thanks", "bot"]
+        )
         assert.deepStrictEqual(actual, expected)
         const image = yield* read(`/media/${token}`)
         assert.deepStrictEqual(
@@ -112,6 +135,59 @@ describe("the state", () => {
           [200, "image/png", "nosniff"]
         )
         assert.deepStrictEqual((yield* getOk("/updates")).updates, [])
+        const next = yield* Messages.send({ chat_id: group.chat_id, text: "next" })
+        assert.isAbove(Number(next.body!.seq - photo.body!.seq), 0)
+      })
+    )
+  )
+
+  it.effect("restores messages of the future, after which new ones have later positions", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        yield* ann.start()
+        yield* TestClock.adjust("1 day")
+        const late = yield* Messages.send({ user_id: ann.user_id, text: "tomorrow" })
+        const seed = yield* getOk("/seed")
+        yield* Effect.provide(
+          Effect.gen(function* () {
+            yield* postOk("/seed", seed)
+            const bot_id = (yield* Emulator.bots)[0].user_id
+            const next = yield* Messages.send({ user_id: ann.user_id, text: "today" })
+            const again = yield* Messages.send({ user_id: ann.user_id, text: "today" })
+            assert.strictEqual(next.body!.seq, late.body!.seq + 1n)
+            assert.strictEqual(again.body!.seq, late.body!.seq + 2n)
+            assert.strictEqual(next.sender?.user_id, bot_id)
+          }),
+          Layer.fresh(Emulator.layerBot().pipe(Layer.provideMerge(TestClock.layer())))
+        )
+      })
+    )
+  )
+
+  it.effect("refuses an id that a message of the chat cannot have", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const ann = yield* Emulator.user("Ann")
+        const { chat_id } = yield* ann.start()
+        const said = yield* ann.send("hi")
+        const { mid } = said.body!
+        const ofOther = mid.replace(/^mid\.[0-9a-f]{16}/, "mid.0000000000000001")
+        const load = (message: object, options: object = { unchecked: true }) =>
+          Effect.gen(function* () {
+            yield* postOk("/reset")
+            const seed = {
+              users: [{ user_id: 1, first_name: "Ann" }],
+              chats: [{ type: "dialog", chat_id, members: [1], messages: [{ user_id: 1, text: "hi", mid }, message] }],
+              ...options
+            }
+            return (yield* post("/seed", seed)).body.message
+          })
+        assert.include(yield* load({ text: "twice", mid }), "chats[0].messages[1].mid: no new message")
+        assert.include(yield* load({ text: "other", mid: ofOther }), "chats[0].messages[1].mid: no new message")
+        assert.include(yield* load({ text: "short", mid: "mid.12" }), "chats[0].messages[1].mid: no new message")
+        assert.strictEqual(yield* load({ text: "no id", timestamp: 1 }), "chats[0].messages[1].timestamp: requires mid")
+        assert.strictEqual(yield* load({}, {}), "chats[0].messages[0].mid: requires unchecked: true")
       })
     )
   )

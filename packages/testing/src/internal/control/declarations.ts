@@ -94,18 +94,33 @@ const chat = {
 
 export const createChat = declare("POST", "/chats", Chat, { body: chat })
 
-/** A message of the person `user_id`. Without `user_id`, a message of the bot. */
+/** The id and the time of a message or comment that a saved state has. */
+const seedPosition = { mid: optional(MessageId), timestamp: optional(Natural) }
+
+/** A comment of a person or a bot. `reply_to` is the place of another comment of the post. */
+const seedComment = Schema.Struct({
+  user_id: UserId,
+  text: Schema.String,
+  format: optional(TextFormat),
+  on_behalf: optional(Schema.Boolean),
+  reply_to: optional(Natural),
+  ...seedPosition
+})
+
+export type SeedComment = typeof seedComment.Type
+
+/** A message of the person `user_id`. Without `user_id`, a message of the bot `bot_id`, or of the bot of the chat. */
 const seedMessage = Schema.Struct({
   user_id: optional(UserId),
+  bot_id: optional(UserId),
   text: optional(Schema.String),
   attachments: optional(Schema.Array(Schema.Unknown)),
   format: optional(TextFormat),
   link: optional(
     Schema.Struct({ type: Schema.Literals(["reply", "forward"]), chat_id: optional(ChatId), index: Natural })
   ),
-  comments: optional(
-    Schema.Array(Schema.Struct({ user_id: UserId, text: Schema.String, on_behalf: optional(Schema.Boolean) }))
-  )
+  comments: optional(Schema.Array(seedComment)),
+  ...seedPosition
 })
 
 export type SeedMessage = typeof seedMessage.Type

@@ -1,12 +1,21 @@
 import type { Attachment } from "@colloquy/core/Attachment"
 import type { LinkedMessage } from "@colloquy/core/Message"
 import * as Text from "@colloquy/core/Text"
-import type { ChatState, CommentState, MediaState, MessageState, PlatformState, UserState } from "../platform/state.ts"
-import { botOf, idOf } from "../platform/users.ts"
-import type { Seed, SeedChat, SeedMessage } from "./declarations.ts"
+import type {
+  ChatState,
+  CommentState,
+  MediaState,
+  MemberState,
+  MessageState,
+  PlatformState
+} from "../platform/state.ts"
+import { idOf } from "../platform/users.ts"
+import type { Seed, SeedChat, SeedComment, SeedMessage } from "./declarations.ts"
 
 /** The text with its markup as HTML, if it has markup. */
-const textOf = ({ body }: MessageState["value"] | CommentState["value"]): Pick<SeedMessage, "text" | "format"> => {
+const textOf = ({
+  body
+}: MessageState["value"] | CommentState["value"]): { readonly text?: string; readonly format?: "html" } => {
   if (body?.text == null) return {}
   return (body.markup ?? []).length === 0
     ? { text: body.text }
@@ -48,12 +57,25 @@ const linkOf = (
   return undefined
 }
 
-const toSeedMessage = (
-  state: PlatformState,
-  chats: ReadonlyArray<ChatState>,
-  message: MessageState,
-  index: number
-): SeedMessage => {
+const toSeedComment = (all: ReadonlyArray<CommentState>, { author, mid, value }: CommentState): SeedComment => {
+  const replied = value.link?.message?.mid
+  const reply_to = replied === undefined ? -1 : all.findIndex((each) => each.mid === replied)
+  return {
+    user_id: idOf(author),
+    mid,
+    timestamp: value.timestamp,
+    text: "",
+    ...textOf(value),
+    ...(value.sender == null ? { on_behalf: true } : {}),
+    ...(reply_to < 0 ? {} : { reply_to })
+  }
+}
+
+const isBotMember = ({ user }: MemberState): boolean => user.profile.is_bot
+
+const botIn = ({ members }: ChatState): MemberState | undefined => [...members.values()].find(isBotMember)
+
+const toSeedMessage = (chats: ReadonlyArray<ChatState>, message: MessageState, index: number): SeedMessage => {
   const { author, comments, value } = message
   const isBot = author.profile.is_bot
   const attachments = (value.body?.attachments ?? []).map((each) => toSeedAttachment(each, isBot))
@@ -62,30 +84,22 @@ const toSeedMessage = (
   // Only the message that it forwarded is missing: its text remains.
   const rest =
     text.text === undefined && attachments.length === 0 && link === undefined ? value.link?.message : undefined
-  const people = comments.filter(({ author }) => botOf(state, idOf(author)) === undefined)
+  const chatBot = botIn(message.chat)
   return {
-    ...(isBot ? {} : { user_id: idOf(author) }),
+    ...(isBot ? (author === chatBot?.user ? {} : { bot_id: idOf(author) }) : { user_id: idOf(author) }),
+    mid: message.mid,
+    timestamp: value.timestamp,
     ...text,
     ...(rest === undefined || rest === null ? {} : { text: rest.text ?? "(forwarded message)" }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(link === undefined ? {} : { link }),
-    ...(people.length === 0
-      ? {}
-      : {
-          comments: people.map(({ author, value }) => ({
-            user_id: idOf(author),
-            text: value.body.text ?? "",
-            ...(value.sender == null ? { on_behalf: true } : {})
-          }))
-        })
+    ...(comments.length === 0 ? {} : { comments: comments.map((comment) => toSeedComment(comments, comment)) })
   }
 }
 
-const toSeedChat = (state: PlatformState, chats: ReadonlyArray<ChatState>, chat: ChatState): SeedChat => {
-  const members = [...chat.members.values()]
-  const isBot = ({ user }: { readonly user: UserState }) => user.profile.is_bot
-  const bot = members.find(isBot)
-  const people = members.filter((member) => !isBot(member))
+const toSeedChat = (chats: ReadonlyArray<ChatState>, chat: ChatState): SeedChat => {
+  const bot = botIn(chat)
+  const people = [...chat.members.values()].filter((member) => !isBotMember(member))
   const admins = people.filter(({ rights, user }) => rights !== undefined && chat.owner !== idOf(user))
   const pinned = chat.pinned === undefined ? -1 : chat.messages.indexOf(chat.pinned)
   const group = {
@@ -108,7 +122,7 @@ const toSeedChat = (state: PlatformState, chats: ReadonlyArray<ChatState>, chat:
     members: people.map(({ user }) => idOf(user)),
     ...(chat.type === "dialog" ? {} : group),
     ...(chat.description === null ? {} : { description: chat.description }),
-    messages: chat.messages.map((message, index) => toSeedMessage(state, chats, message, index)),
+    messages: chat.messages.map((message, index) => toSeedMessage(chats, message, index)),
     ...(pinned < 0 ? {} : { pinned }),
     ...(chat.isSuspended ? { is_stopped: true } : {}),
     ...(chat.isClosed ? { is_closed: true } : {})
@@ -128,8 +142,8 @@ const toSeedMedia = ({ images }: PlatformState, { filename, photo_id, size, sour
 }
 
 /**
- * The state as a seed. It does not contain updates, requests, faults, the times and ids of messages, and the comments of
- * bots.
+ * The state as a seed, with the ids and the times of messages and comments. It does not contain updates, requests,
+ * deliveries, faults, webhooks, the history of edits, removed messages, and views.
  */
 export const toSeed = (state: PlatformState): Seed => {
   const chats = [...state.chats.values()]
@@ -148,7 +162,7 @@ export const toSeed = (state: PlatformState): Seed => {
       }
     }),
     media: media.map((each) => toSeedMedia(state, each)),
-    chats: chats.map((chat) => toSeedChat(state, chats, chat)),
+    chats: chats.map((chat) => toSeedChat(chats, chat)),
     silent: true,
     unchecked: true
   }

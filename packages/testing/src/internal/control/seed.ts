@@ -15,9 +15,11 @@ import { closeChat } from "../platform/chats.ts"
 import { createComment } from "../platform/comments.ts"
 import { allRights, setAdminRights } from "../platform/members.ts"
 import { createMessage } from "../platform/messages.ts"
-import type { BotState, ChatState } from "../platform/state.ts"
+import { restorePosition, type Position } from "../platform/ids.ts"
+import { type BotState, type ChatState, type MessageState, now } from "../platform/state.ts"
 import { defined, problemOfRights } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
+import { parseText } from "../text/parse.ts"
 
 type SeedEffect<A = void> = Effect.Effect<A, refusal.Refusal | PersonError>
 
@@ -33,6 +35,20 @@ const withPath =
 
 const decodeRequests = Schema.decodeUnknownEffect(AttachmentRequests, { errors: "all" })
 
+/** The position of a message or comment that a saved state has, or `undefined` for a new one. */
+const positionOf = (
+  { state }: ControlCall,
+  { chat_id }: ChatState,
+  { mid, timestamp }: Pick<declarations.SeedMessage, "mid" | "timestamp">
+): Effect.Effect<Position | undefined, refusal.Refusal> =>
+  Effect.suspend((): Effect.Effect<Position | undefined, refusal.Refusal> => {
+    if (mid == null) return timestamp == null ? Effect.undefined : refusal.invalidPayload("timestamp: requires mid")
+    const position = restorePosition(state, chat_id, { mid, timestamp: timestamp ?? now(state) })
+    return position === undefined
+      ? refusal.invalidPayload(`mid: no new message of chat ${chat_id} can have the id ${mid}`)
+      : Effect.succeed(position)
+  })
+
 const sendAsBot = (call: ControlCall, bot: BotState, chat: ChatState, message: declarations.SeedMessage): SeedEffect =>
   Effect.gen(function* () {
     const attachments = yield* Effect.mapError(decodeRequests(message.attachments ?? []), (error) =>
@@ -46,7 +62,7 @@ const sendAsBot = (call: ControlCall, bot: BotState, chat: ChatState, message: d
       format: format ?? null,
       ...defined({ link })
     })
-    createMessage(call.state, chat, bot.user, content)
+    createMessage(call.state, chat, bot.user, content, true, yield* positionOf(call, chat, message))
   })
 
 /** The message that a message links to, by its place in the seed. */
@@ -79,14 +95,44 @@ const sendAsPerson = (
   Effect.gen(function* () {
     const attachments = yield* readAttachments(message.attachments ?? [])
     const options = { attachments, ...defined({ format: message.format, link: yield* linkOf(call, chat, message) }) }
-    if (isChecked) return yield* Effect.asVoid(person.send(chat.chat_id, message.text ?? "", options))
+    if (isChecked) {
+      if (message.mid != null) return yield* refusal.invalidPayload("mid: requires unchecked: true")
+      return yield* Effect.asVoid(person.send(chat.chat_id, message.text ?? "", options))
+    }
     const user = yield* userOf(call, "user_id", person.user_id)
     yield* restoreMessage(
       { state: call.state, bot: yield* botOf(call, {}), self: user },
       chat,
       message.text ?? "",
-      options
+      options,
+      yield* positionOf(call, chat, message)
     )
+  })
+
+/** Comments on a post. What a bot comments is not checked. */
+const sendComment = (
+  call: ControlCall,
+  bot: BotState,
+  post: MessageState,
+  { format, mid, on_behalf, reply_to, text, timestamp, user_id }: declarations.SeedComment,
+  { isChecked }: Checks
+): SeedEffect =>
+  Effect.gen(function* () {
+    const author = yield* userOf(call, "user_id", user_id)
+    const replyTo = reply_to == null ? undefined : post.comments[reply_to]
+    if (reply_to != null && replyTo === undefined) {
+      return yield* refusal.invalidPayload(`reply_to: there is no comment ${reply_to} before this one`)
+    }
+    if (isChecked && !author.profile.is_bot) {
+      if (mid != null) return yield* refusal.invalidPayload("mid: requires unchecked: true")
+      const person = yield* personOf(call, { user_id, bot_id: bot.user.profile.user_id })
+      return yield* Effect.asVoid(
+        person.comment(post.mid, text, { onBehalf: on_behalf ?? false, ...defined({ replyTo: replyTo?.value }) })
+      )
+    }
+    const content = { ...parseText(text, format), replyTo }
+    const position = yield* positionOf(call, post.chat, { mid, timestamp })
+    createComment(call.state, post, author, content, on_behalf ?? false, position)
   })
 
 const send = (
@@ -97,17 +143,17 @@ const send = (
   checks: Checks
 ): SeedEffect =>
   Effect.gen(function* () {
-    const { comments, user_id } = message
-    const bot_id = bot.user.profile.user_id
-    if (user_id == null) yield* sendAsBot(call, bot, chat, message)
-    else yield* sendAsPerson(call, chat, yield* personOf(call, { user_id, bot_id }), message, checks)
-    const sent = chat.messages.at(-1)!
-    for (const { on_behalf, text, user_id } of comments ?? []) {
-      const author = yield* userOf(call, "user_id", user_id)
-      const person = yield* personOf(call, { user_id, bot_id })
-      if (checks.isChecked) yield* person.comment(sent.mid, text, { onBehalf: on_behalf ?? false })
-      else createComment(call.state, sent, author, { text, markup: [], replyTo: undefined }, on_behalf ?? false)
+    const { bot_id, comments, user_id } = message
+    const author = bot_id == null ? bot : yield* botOf(call, { bot_id })
+    if (user_id == null) yield* sendAsBot(call, author, chat, message)
+    else {
+      const person = yield* personOf(call, { user_id, bot_id: bot.user.profile.user_id })
+      yield* sendAsPerson(call, chat, person, message, checks)
     }
+    const post = chat.messages.at(-1)!
+    yield* Effect.forEach(comments ?? [], (comment, index) =>
+      withPath(`comments[${index}]`)(sendComment(call, bot, post, comment, checks))
+    )
   })
 
 const createSeedChat = (

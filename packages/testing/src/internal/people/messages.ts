@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { ChatRef, MessageRef, Person, PersonAttachment, PersonMedia, SendOptions } from "../../Person.ts"
 import { parseText } from "../text/parse.ts"
 import { dialogPartner, findDialog } from "../platform/chats.ts"
+import type { Position } from "../platform/ids.ts"
 import { createMedia, toAttachment } from "../platform/media.ts"
 import { hasRight, recordActivity } from "../platform/members.ts"
 import {
@@ -98,9 +99,15 @@ const anyMessage: FindMessage = (actor, ref) => {
 }
 
 /** Sends a message of a saved state, in which the author may be no member any more. */
-export const restoreMessage = (actor: Actor, chat: ChatState, text: string, options: SendOptions): Action =>
+export const restoreMessage = (
+  actor: Actor,
+  chat: ChatState,
+  text: string,
+  options: SendOptions,
+  position: Position | undefined
+): Action =>
   Effect.map(readContent(actor, chat, text, options, anyMessage), (content) => {
-    createMessage(actor.state, chat, actor.self, content)
+    createMessage(actor.state, chat, actor.self, content, true, position)
   })
 
 const sendInDialog = (actor: Actor, text: string, options?: SendOptions): Action<Message> =>

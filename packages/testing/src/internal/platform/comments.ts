@@ -1,7 +1,7 @@
 import type { Comment } from "@colloquy/core/Comment"
 import type { Message } from "@colloquy/core/Message"
 import type { Update } from "@colloquy/core/Update"
-import { nextPosition } from "./ids.ts"
+import { nextPosition, type Position } from "./ids.ts"
 import { byUser, emit } from "./events.ts"
 import { recordActivity } from "./members.ts"
 import type { Content } from "./messages.ts"
@@ -44,21 +44,22 @@ const recordIfBot = (state: PlatformState, { value: comment, message }: CommentS
   if (by.profile.is_bot) recordSeen(state, message.chat, { _tag: "Comment", chat_id: message.chat.chat_id, comment })
 }
 
-/** Comments on a post. A comment `onBehalf` of the channel has no sender. */
+/** Comments on a post, now, or at the position that the comment had. A comment `onBehalf` of the channel has no sender. */
 export const createComment = (
   state: PlatformState,
   message: MessageState,
   author: UserState,
   content: CommentContent,
-  onBehalf = false
+  onBehalf = false,
+  position: Position = nextPosition(state, message.chat.chat_id)
 ): CommentState => {
   const { chat_id } = message.chat
   recordActivity(state, message.chat, author)
-  const { mid, seq } = nextPosition(state, chat_id)
+  const { mid, seq, timestamp } = position
   const comment: Comment = {
     sender: onBehalf ? null : author.profile,
     recipient: { chat_id, chat_type: "channel", post_id: message.mid },
-    timestamp: now(state),
+    timestamp,
     ...linkOf(content),
     body: bodyOf(content, { mid, seq })
   }

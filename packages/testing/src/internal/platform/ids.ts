@@ -28,14 +28,35 @@ export const nextName = (state: PlatformState, prefix: string): string =>
 
 const hex16 = (value: bigint): string => BigInt.asUintN(64, value).toString(16).padStart(16, "0")
 
-/** Returns the next position of a message, unique over all chats, and the id that contains it. */
-export const nextPosition = (
+/** When a message was sent, its position, and its id, which contains the chat and the position. */
+export interface Position {
+  readonly seq: bigint
+  readonly mid: MessageId
+  readonly timestamp: number
+}
+
+const idAt = (chat_id: ChatId, seq: bigint): MessageId => MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`)
+
+/** Returns the next position of a message. It is unique over all chats, and after all positions that were restored. */
+export const nextPosition = (state: PlatformState, chat_id: ChatId): Position => {
+  const timestamp = now(state)
+  const count = timestamp === state.lastPosition.at ? state.lastPosition.count + 1 : 0
+  state.lastPosition = { at: timestamp, count }
+  const next = (state.positionEpoch + BigInt(timestamp)) * 65536n + BigInt(count)
+  const seq = next > state.restoredTo ? next : ++state.restoredTo
+  return { seq, mid: idAt(chat_id, seq), timestamp }
+}
+
+/** Returns the position of a message that has an id, or `undefined` if no new message of the chat can have it. */
+export const restorePosition = (
   state: PlatformState,
-  chat_id: ChatId
-): { readonly seq: bigint; readonly mid: MessageId } => {
-  const at = now(state)
-  const count = at === state.lastPosition.at ? state.lastPosition.count + 1 : 0
-  state.lastPosition = { at, count }
-  const seq = (state.positionEpoch + BigInt(at)) * 65536n + BigInt(count)
-  return { seq, mid: MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`) }
+  chat_id: ChatId,
+  { mid, timestamp }: { readonly mid: MessageId; readonly timestamp: number }
+): Position | undefined => {
+  const digits = /^mid\.[0-9a-f]{16}([0-9a-f]{16})$/.exec(mid)?.[1]
+  const seq = BigInt.asIntN(64, BigInt(`0x${digits ?? 0}`))
+  const isUsed = [state.messages, state.removedMessages, state.comments].some((known) => known.has(mid))
+  if (isUsed || seq <= 0n || idAt(chat_id, seq) !== mid) return undefined
+  if (seq > state.restoredTo) state.restoredTo = seq
+  return { seq, mid, timestamp }
 }

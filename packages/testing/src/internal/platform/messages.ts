@@ -5,7 +5,7 @@ import type { Mutable } from "effect/Types"
 import type { PersonEvent } from "../../Person.ts"
 import { dialogPartner } from "./chats.ts"
 import { byUser, emit } from "./events.ts"
-import { nextPosition } from "./ids.ts"
+import { nextPosition, type Position } from "./ids.ts"
 import { recordActivity } from "./members.ts"
 import { type ChatState, type MessageState, now, type PlatformState, type UserState } from "./state.ts"
 import { notifyBots, recordSeen } from "./updates.ts"
@@ -55,16 +55,16 @@ const bodyOf = (
   return body
 }
 
-/** Sends a message to a chat. */
+/** Sends a message to a chat, now, or at the position that it had. */
 export const createMessage = (
   state: PlatformState,
   chat: ChatState,
   author: UserState,
   content: Content,
-  notify = true
+  notify = true,
+  position: Position = nextPosition(state, chat.chat_id)
 ): MessageState => {
-  const { seq, mid } = nextPosition(state, chat.chat_id)
-  const timestamp = now(state)
+  const { mid, seq, timestamp } = position
   const isChannel = chat.type === "channel"
   recordActivity(state, chat, author)
   const value: Mutable<Message> = {

@@ -233,6 +233,8 @@ export interface PlatformState {
   readonly positionEpoch: bigint
   /** The time of the last message, and the number of messages at that time. */
   lastPosition: { readonly at: number; readonly count: number }
+  /** The last position of a message that was restored from a seed. */
+  restoredTo: bigint
 }
 
 export const now = ({ clock }: PlatformState): number => Math.floor(clock.currentTimeMillisUnsafe())
@@ -276,7 +278,8 @@ export const make = (options: {
     resets: 0,
     created: 0,
     positionEpoch: startsInPast ? testPositionEpoch : 0n,
-    lastPosition: { at: -1, count: 0 }
+    lastPosition: { at: -1, count: 0 },
+    restoredTo: 0n
   }
 }
 
@@ -291,6 +294,7 @@ export const reset = (state: PlatformState): void => {
   state.waiting.clear()
   state.faults = []
   state.created = bots.length
+  state.restoredTo = 0n
   for (const bot of bots) {
     users.set(bot.user.profile.user_id, bot.user)
     bot.user.profile = { ...bot.user.profile, last_activity_time: now(state) }
