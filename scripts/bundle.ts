@@ -1,5 +1,8 @@
-/** Bundles the command `colloquy-emulator` into one file, which starts three times as fast, and builds its page. */
-import { writeFileSync } from "node:fs"
+/**
+ * Bundles the command `colloquy-emulator`, which starts three times as fast, with a chunk for its MCP server, and builds its
+ * page.
+ */
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { licensesOf } from "./internal/licenses.ts"
@@ -7,6 +10,8 @@ import { buildPage } from "./internal/page.ts"
 import { root } from "./internal/workspace.ts"
 
 const folder = join(root, "packages/testing")
+
+const target = join(folder, "dist/internal/command")
 
 const bundle = await rolldown({
   input: join(folder, "src/internal/command/main.ts"),
@@ -16,16 +21,18 @@ const bundle = await rolldown({
   resolve: { conditionNames: ["source", "import", "node", "default"] },
   logLevel: "silent"
 })
+rmSync(join(target, "chunks"), { recursive: true, force: true })
 const { output } = await bundle.write({
-  file: join(folder, "dist/internal/command/main.js"),
+  dir: target,
+  entryFileNames: "main.js",
+  chunkFileNames: "chunks/[name].js",
   format: "esm",
-  minify: true,
-  codeSplitting: false
+  minify: true
 })
 await bundle.close()
 
 writeFileSync(
-  join(folder, "dist/internal/command/main.licenses.txt"),
+  join(target, "main.licenses.txt"),
   licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : [])))
 )
 
