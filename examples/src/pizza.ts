@@ -50,7 +50,9 @@ export const Pizza = Conversation.make(
 
 const start = Command.make("order", { description: "Orders a pizza" }).on(Pizza.start)
 const cancel = Command.make("cancel", { description: "Cancels the order" }).on(Pizza.cancel)
-const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /order to order a pizza."))
+const rest = Handler.on(["bot_started", "message_created"], (update) =>
+  Messages.reply(update, "Send /order to order a pizza.")
+)
 
 export const bot = Updates.run(Handler.first(start, cancel, Pizza.handler, rest))
 

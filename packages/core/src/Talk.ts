@@ -124,6 +124,8 @@ export interface Texts {
   readonly outdated: string
   /** The question whether to start over. Default: "You have not finished yet. Start over?" */
   readonly startOver: string
+  /** The message if a conversation is started while it sleeps. Default: "Please wait, this is not finished yet." */
+  readonly wait: string
 }
 
 /**
@@ -161,7 +163,8 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
     notYours: "This question is for somebody else.",
     cancelled: "Cancelled.",
     outdated: "Something has changed here. Please begin again.",
-    startOver: "You have not finished yet. Start over?"
+    startOver: "You have not finished yet. Start over?",
+    wait: "Please wait, this is not finished yet."
   })
 })
 

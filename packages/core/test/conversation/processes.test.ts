@@ -108,7 +108,7 @@ describe("conversations whose process is killed", () => {
           if (!isKilled) break
         }
         assert.isAbove(killAt, 40)
-      }).pipe(Effect.provide(platform), Effect.provide(Logger.layer([]))),
+      }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([])))),
     120_000
   )
 })

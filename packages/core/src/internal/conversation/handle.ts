@@ -98,14 +98,12 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   const encoded = yield* self.encodeInput(input)
   const before = yield* stored(self)
   if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
-  switch (self.ifRunning) {
-    case "keep":
-      return yield* proceed(self, at, before, { _tag: "Repeat" })
-    case "restart":
-      return yield* restart(self, at, before, yield* begin(self, user, encoded))
-    case "ask":
-      return yield* askWhether(self, at, before, encoded)
-  }
+  const isOutdated = before.version !== self.version && self.onVersion(before.version) !== "continue"
+  if (isOutdated || self.ifRunning === "restart")
+    return yield* restart(self, at, before, yield* begin(self, user, encoded))
+  return self.ifRunning === "ask"
+    ? yield* askWhether(self, at, before, encoded)
+    : yield* proceed(self, at, before, { _tag: "Repeat" })
 })
 
 /** Cancels the conversation of an update. */

@@ -116,6 +116,9 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           return Effect.void
         case "Message":
           return run.pauseBy({ _tag: "Declined" })
+        case "Repeat":
+          run.event = undefined
+          return Effect.andThen(run.send(texts.wait, `wait ${slot}`), run.pauseBy({ _tag: "Waiting" }))
         default:
           return run.pauseBy({ _tag: "Waiting" })
       }

@@ -232,6 +232,13 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("begin again if they are started while an outdated one runs", () =>
+    Effect.gen(function* () {
+      const options = { version: 2, onVersion: "tell" } as const
+      assert.deepStrictEqual(yield* deploy(before, options, ["/go"]), ["Hello", "Name?"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("end with a message if their input cannot be read any more", () =>
     Effect.gen(function* () {
       const make = (input: Schema.Codec<unknown, unknown>) =>

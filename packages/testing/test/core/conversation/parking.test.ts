@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import * as TestClock from "effect/testing/TestClock"
 import { during, layer, left, nothing, writes, texts } from "../../support/conversations.ts"
 
@@ -149,6 +150,101 @@ describe("a conversation that waits", () => {
       const [error] = yield* deadLetters
       assert.include(error, "not Bob")
       assert.deepStrictEqual(yield* left("broken"), { ...nothing, deadLetters: 1 })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("fails its handler if a concurrent branch fails while another one waits, and is retried", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      const Both = Conversation.make(
+        "branches",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const flaky = Effect.suspend(() => (++attempts < 3 ? Effect.fail("not yet") : Effect.succeed(attempts)))
+          const step = talk.step("step", Schema.Int, Effect.delay(flaky, "1 second"))
+          const [count, name] = yield* Effect.all([step, talk.ask("name", { say: "Name?" })], { concurrency: 2 })
+          yield* talk.say(`${count} ${name}`)
+        })
+      )
+      assert.deepStrictEqual(yield* play(Both), ["Name?"])
+      assert.strictEqual(attempts, 3)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("waits although a concurrent branch has recovered from a failure of its own", () =>
+    Effect.gen(function* () {
+      const Both = Conversation.make(
+        "recovered",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const flaky = Effect.delay(Effect.fail("never"), "1 second")
+          const step = Effect.ignore(talk.step("step", Schema.Void, flaky))
+          const [, name] = yield* Effect.all([step, talk.ask("name", { say: "Name?" })], { concurrency: 2 })
+          yield* talk.say(`Hello, ${name}`)
+        })
+      )
+      assert.deepStrictEqual(yield* play(Both, "Ann"), ["Name?", "Hello, Ann"])
+      assert.deepStrictEqual(yield* left("recovered"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("goes back to a question by its name, also from a part, and fails if the name has no result", () =>
+    Effect.gen(function* () {
+      const Part = Conversation.make(
+        "part",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const street = yield* talk.ask("street", { say: "Street?" })
+          const number = yield* talk.ask("number", { say: "Number?" })
+          if (number === "again") return yield* talk.back("street")
+          if (number === "before") return yield* talk.back()
+          if (number === "unknown") return yield* talk.back("unknown")
+          return `${street} ${number}`
+        })
+      )
+      const Whole = Conversation.make(
+        "whole",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const name = yield* talk.ask("name", { say: "Name?" })
+          yield* talk.say("Now the address")
+          const address = yield* talk.run("address", Part)
+          yield* talk.say(`${name}, ${address}`)
+        })
+      )
+      assert.deepStrictEqual(
+        yield* play(Whole, "Ann", "Long Lane", "again", "Hill Road", "before", "7", "unknown", "7"),
+        ["Name?", "Now the address", "Street?", "Number?", "Street?", "Number?", "Number?", "Ann, Hill Road 7"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("has a span for each answer", () =>
+    Effect.gen(function* () {
+      const spans: Array<unknown> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          if (options.name === "Conversation.answer") spans.push(span.attributes)
+          return span
+        }
+      })
+      const Traced = Conversation.make(
+        "traced",
+        { of: "userInChat", timeout: "1 minute" },
+        Effect.fn(function* (talk) {
+          yield* talk.ask("name", { say: "Name?" })
+          yield* talk.ask("age", { say: "Age?" })
+        })
+      )
+      yield* Effect.withTracer(play(Traced, "Ann"), tracer)
+      assert.deepStrictEqual(
+        spans.map((attributes) => Object.fromEntries(attributes as Map<string, unknown>)),
+        [
+          { conversation: "traced", question: "name", event: "Message" },
+          { conversation: "traced", question: "age", event: "Timeout" }
+        ]
+      )
     }).pipe(Effect.provide(layer))
   )
 })
