@@ -161,6 +161,8 @@ describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
     const { conversation } = await runSuccessfully("pizza")
     const toppings = "Which toppings? At most three.  [1: Extra cheese]  [2: Ham]  [3: Mushrooms]"
     assert.deepStrictEqual(conversation.slice(0, -2), [
+      "Ann  (opens the bot)",
+      "bot  Send /order to order a pizza.",
       "Ann  /order",
       "bot  Which size?  [1: Small]  [2: Medium]  [3: Large]",
       "Ann  (presses Large)",

@@ -21,6 +21,8 @@ const edited = (person: Person.Person) => Effect.map(person.next("Edited"), ({ m
 
 const start = Effect.fnUntraced(function* (name: string) {
   const person = yield* Emulator.user(name)
+  yield* person.start()
+  assert.strictEqual(textOf(yield* person.reply), "Send /order to order a pizza.")
   yield* person.send("/order")
   return { person, size: yield* person.reply }
 })

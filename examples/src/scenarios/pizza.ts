@@ -9,6 +9,8 @@ export const scenario: Runner.Scenario = Effect.gen(function* () {
   })
   const settings = yield* Runner.botSettings
   const program = yield* Runner.start("pizza", settings)
+  yield* ann.opens
+  yield* ann.sees
   yield* ann.says("/order")
   yield* presses("Large")
   yield* ann.sees
