@@ -48,7 +48,7 @@ export const figures: ReadonlyArray<Figure> = [
     figure: "call-cpu-over-undici",
     measures: "CPU time of `Messages.send`, 16 concurrent, over bare `undici.request` and `JSON.parse`",
     unit: "ratio",
-    goal: 2,
+    goal: 1.4,
     measure: ratio(calls, "Messages.send", "undici.request", "us CPU")
   },
   {
@@ -62,14 +62,14 @@ export const figures: ReadonlyArray<Figure> = [
     figure: "decode-over-json-parse",
     measures: "decoding an update from its bytes with exact integers, over `JSON.parse` alone",
     unit: "ratio",
-    goal: 3,
+    goal: 2,
     measure: ratio(decodes, "Update.parse", "JSON.parse", "us")
   },
   {
     figure: "decode-jit-over-json-parse",
     measures: "the same with Effect's schema compiler",
     unit: "ratio",
-    goal: 2,
+    goal: 1.6,
     measure: ratio(jitDecodes, "Update.parse", "JSON.parse", "us")
   },
   {
@@ -83,14 +83,14 @@ export const figures: ReadonlyArray<Figure> = [
     figure: "size-over-base",
     measures: "size of a program that sends a message, bundled and gzipped, over the same program by hand on Effect",
     unit: "ratio",
-    goal: 1.2,
+    goal: 1.15,
     measure: bundles
   },
   {
     figure: "start-over-base",
     measures: "start time of these programs",
     unit: "ratio",
-    goal: 1.2,
+    goal: 1.08,
     measure: startTimes
   },
   {
@@ -482,7 +482,7 @@ export const figures: ReadonlyArray<Figure> = [
     figure: "webhook-cpu-over-bare",
     measures: "CPU time of a delivery, over a plain `node:http` server with `JSON.parse`",
     unit: "ratio",
-    goal: 2,
+    goal: 1.4,
     measure: webhookCost
   },
   {
