@@ -37,6 +37,14 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
     )
     const { changeTimers, claim, commit, moveTimers, writeState } = functionNames(table)
     const settings = functionSettings(sql)
+    /**
+     * The queued updates of a partition, in order. With an equality, PostgreSQL would read all updates in the order of their ids if
+     * its statistics are from a time when most updates belonged to one partition.
+     */
+    const queuedIn = (key: string) =>
+      sql.literal(
+        `u.partition_key >= ${key} AND u.partition_key <= ${key} AND u.failed_at IS NULL ORDER BY u.partition_key, u.id`
+      )
     yield* createWrite(sql, table, writeState, settings)
     yield* createChange(sql, table, changeTimers, settings)
     yield* createMove(sql, table, moveTimers, settings)
@@ -79,7 +87,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
               SELECT f.* FROM unnest(keys) AS k CROSS JOIN LATERAL (
                 SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes,
                   u.journaled
-                FROM ${updates} AS u WHERE u.partition_key = k AND u.failed_at IS NULL ORDER BY u.id LIMIT max_updates
+                FROM ${updates} AS u WHERE ${queuedIn("k")} LIMIT max_updates
               ) AS f
             ), begun AS MATERIALIZED (
               SELECT r.partition_key, min(r.id) AS head_id,
@@ -198,7 +206,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         WHERE r.x = 0 AND p.partition_key = r.k;
         WITH rest AS MATERIALIZED (
           SELECT r.k, (
-            SELECT u.id FROM ${updates} AS u WHERE u.partition_key = r.k AND u.failed_at IS NULL ORDER BY u.id LIMIT 1
+            SELECT u.id FROM ${updates} AS u WHERE ${queuedIn("r.k")} LIMIT 1
           ) AS head_id FROM json_to_recordset(changes) AS r(k text, x int) WHERE r.x = 1
         ), emptied AS (
           DELETE FROM ${partitions} AS p USING rest WHERE p.partition_key = rest.k AND rest.head_id IS NULL

@@ -24,6 +24,9 @@ import { countSlots, tableNames, type UpdateRow } from "./sqlTables.ts"
 
 const cleanupChunk = 1000
 
+/** The age of the oldest update compares the first updates of at most this many claimed partitions. */
+const comparedPartitions = 4000
+
 interface Options {
   readonly prefix: string | undefined
   readonly operationTimeout: Duration.Duration
@@ -195,8 +198,12 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
           UNION ALL
           SELECT min((
             SELECT u.id FROM ${updates} AS u
-            WHERE u.partition_key = p.partition_key AND u.failed_at IS NULL ORDER BY u.id LIMIT 1
-          )) AS id FROM ${partitions} AS p WHERE p.owner IS NOT NULL
+            WHERE u.partition_key >= h.partition_key AND u.partition_key <= h.partition_key AND u.failed_at IS NULL
+            ORDER BY u.partition_key, u.id LIMIT 1
+          )) AS id FROM (
+            SELECT p.partition_key FROM ${partitions} AS p
+            WHERE p.owner IS NOT NULL ORDER BY p.lease_until LIMIT ${sql.literal(String(comparedPartitions))}
+          ) AS h
         ) AS a
       )) AS oldest`
 
