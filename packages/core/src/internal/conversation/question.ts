@@ -3,56 +3,36 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Answers from "../../Answers.ts"
 import type { BotApi } from "../../BotApi.ts"
-import * as Keyboard from "../../Keyboard.ts"
-import * as Messages from "../../Messages.ts"
-import type { MessageId } from "../../Recipient.ts"
 import type { Migration } from "../../StateValue.ts"
-import { type Answer, type AnswerInput, type Content, type QuestionOptions, Unanswered } from "../../Talk.ts"
+import { type AnswerInput, Unanswered } from "../../Talk.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
+import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
 import { type Event, type Run, toBody } from "./run.ts"
 
-/** What a question asks for. */
-export interface Question {
-  /** The name, with those of the conversations that it is a part of. */
-  readonly name: string
-  readonly answer: Answer<unknown, unknown>
-  readonly options: QuestionOptions
-  /** In milliseconds. */
-  readonly timeout: number | undefined
-  readonly back: boolean
-  readonly columns: number
-  /** How many can be chosen, in a choice of several. */
-  readonly several: { readonly min: number; readonly max: number } | undefined
-}
-
 type Asked = Effect.Effect<unknown, unknown, unknown>
-
-const isAnswer = ([, outcome]: Entry): boolean =>
-  outcome === "answer" || outcome === "skipped" || outcome === "unanswered"
 
 const migrate = (migration: Migration<unknown>, stored: Schema.Json): Asked =>
   Schema.isSchema(migration)
     ? Schema.decodeUnknownEffect(Schema.toCodecJson(migration))(stored)
     : Effect.try({ try: () => migration(stored), catch: String })
 
-const textOf = (content: Content): string => toBody(content).text ?? ""
-
 /** One question in one run of its conversation. */
 class Asking {
   readonly #run: Run
   readonly #slot: string
   readonly #question: Question
+  readonly #message: QuestionMessage
 
   constructor(run: Run, slot: string, question: Question) {
     this.#run = run
     this.#slot = slot
     this.#question = question
+    this.#message = new QuestionMessage(run, slot, question)
   }
 
   get answer(): Asked {
@@ -126,7 +106,7 @@ class Asking {
     const run = this.#run
     const { options, timeout } = this.#question
     return Effect.gen({ self: this }, function* () {
-      const keyboard = this.#keyboard([])
+      const keyboard = this.#message.keyboard([])
       const body = toBody(options.say)
       const content =
         keyboard === undefined ? options.say : { ...body, attachments: [...(body.attachments ?? []), keyboard] }
@@ -160,7 +140,7 @@ class Asking {
           return this.#wait
         }
         run.record([this.#slot, "unanswered"])
-        return Effect.andThen(this.#removeButtons(waiting), this.#unanswered)
+        return Effect.andThen(this.#message.removeButtons(waiting), this.#unanswered)
       }
       case "Press":
         return this.#pressed(waiting, event)
@@ -184,7 +164,7 @@ class Asking {
     const { answer, options } = this.#question
     const declined = run.pauseBy({ _tag: "Declined" })
     if (!this.#isAsked(Update.userIdOf(update))) return declined
-    const pressed = this.#valueOf(Update.textOf(update)?.trim())
+    const pressed = this.#message.valueOf(Update.textOf(update)?.trim())
     if (pressed !== undefined) {
       run.event = undefined
       return this.#do(waiting, pressed, update, undefined)
@@ -194,13 +174,13 @@ class Asking {
     if (read !== undefined) {
       run.event = undefined
       return Effect.matchEffect(read, {
-        onSuccess: (value) => Effect.andThen(this.#removeButtons(waiting), this.#accept(value, update)),
+        onSuccess: (value) => Effect.andThen(this.#message.removeButtons(waiting), this.#accept(value, update)),
         onFailure: (problem) => Effect.andThen(this.#sayAgain(problem), this.#wait)
       })
     }
     if (waiting.signature !== answer.signature) {
       run.event = undefined
-      return Effect.andThen(this.#removeButtons(waiting), this.#present(waiting))
+      return Effect.andThen(this.#message.removeButtons(waiting), this.#present(waiting))
     }
     if (options.otherwise === undefined || isCommand(input)) return declined
     run.event = undefined
@@ -208,17 +188,8 @@ class Asking {
   }
 
   #inputOf(update: Update.Of<"message_created">): AnswerInput {
-    const value = payload.choiceOf(this.#valueOf(Update.textOf(update)?.trim()) ?? "")
+    const value = payload.choiceOf(this.#message.valueOf(Update.textOf(update)?.trim()) ?? "")
     return value === undefined ? { _tag: "Message", update } : { _tag: "Choice", value }
-  }
-
-  /** The value of the button with a text. */
-  #valueOf(text: string | undefined): string | undefined {
-    if (text === undefined || this.#question.several !== undefined) return undefined
-    const isText = (label: string) => label.toLowerCase() === text.toLowerCase()
-    for (const [value, label] of Object.entries(this.#question.answer.choices ?? {}))
-      if (isText(label)) return payload.choice(value)
-    return this.#controls.find(({ label }) => isText(label))?.value
   }
 
   #sayAgain(problem: string): Effect.Effect<unknown, unknown, BotApi> {
@@ -232,7 +203,7 @@ class Asking {
     if (press.question !== this.#slot) return this.#wait
     run.event = undefined
     if (!this.#isAsked(update.callback.user.user_id))
-      return Effect.andThen(this.#notify(update, run.place.texts.notYours), this.#wait)
+      return Effect.andThen(this.#message.notify(update, run.place.texts.notYours), this.#wait)
     return this.#do(waiting, press.value, update, update)
   }
 
@@ -246,14 +217,14 @@ class Asking {
     const run = this.#run
     const { answer, options, several } = this.#question
     if (value === payload.skip && options.optional === true) {
-      return Effect.flatMap(this.#close(waiting, press, run.place.texts.skip), () => {
+      return Effect.flatMap(this.#message.close(waiting, press, run.place.texts.skip), () => {
         run.record([this.#slot, "skipped"])
         return Effect.void
       })
     }
-    if (value === payload.back && this.#hasBefore) {
+    if (value === payload.back && this.#message.hasBefore) {
       return Effect.andThen(
-        this.#close(waiting, press, run.place.texts.back),
+        this.#message.close(waiting, press, run.place.texts.back),
         run.pauseBy({ _tag: "Back", to: undefined })
       )
     }
@@ -262,12 +233,12 @@ class Asking {
     const read = choice === undefined ? undefined : answer.read({ _tag: "Choice", value: choice })
     // The code does not have this button any more.
     if (read === undefined) {
-      const notified = press === undefined ? Effect.void : this.#notify(press, run.place.texts.late)
-      return Effect.andThen(Effect.andThen(notified, this.#removeButtons(waiting)), this.#present(waiting))
+      const notified = press === undefined ? Effect.void : this.#message.notify(press, run.place.texts.late)
+      return Effect.andThen(Effect.andThen(notified, this.#message.removeButtons(waiting)), this.#present(waiting))
     }
     const label = answer.choices?.[choice!] ?? ""
     return Effect.matchEffect(read, {
-      onSuccess: (value) => Effect.andThen(this.#close(waiting, press, label), this.#accept(value, update)),
+      onSuccess: (value) => Effect.andThen(this.#message.close(waiting, press, label), this.#accept(value, update)),
       onFailure: (problem) => Effect.andThen(this.#sayAgain(problem), this.#wait)
     })
   }
@@ -285,20 +256,21 @@ class Asking {
     const choices = answer.choices ?? {}
     const before = (waiting.chosen ?? []).filter((value) => Object.hasOwn(choices, value))
     if (value === payload.done) {
-      if (before.length < min) return Effect.andThen(this.#notify(press, texts.tooFew(min)), this.#wait)
+      if (before.length < min) return Effect.andThen(this.#message.notify(press, texts.tooFew(min)), this.#wait)
       const all = Object.keys(choices).filter((value) => before.includes(value))
       const labels = all.map((value) => choices[value]).join(", ")
-      return Effect.andThen(this.#close(waiting, press, labels || texts.done), this.#accept(all, press))
+      return Effect.andThen(this.#message.close(waiting, press, labels || texts.done), this.#accept(all, press))
     }
     if (choice === undefined || !Object.hasOwn(choices, choice)) {
       const chosen = Effect.sync(() => run.wait({ ...waiting, chosen: before }))
-      return Effect.andThen(Effect.andThen(chosen, this.#show(press, before, texts.late)), this.#wait)
+      return Effect.andThen(Effect.andThen(chosen, this.#message.show(press, before, texts.late)), this.#wait)
     }
     const isChosen = before.includes(choice)
-    if (!isChosen && before.length >= max) return Effect.andThen(this.#notify(press, texts.tooMany(max)), this.#wait)
+    if (!isChosen && before.length >= max)
+      return Effect.andThen(this.#message.notify(press, texts.tooMany(max)), this.#wait)
     const chosen = isChosen ? before.filter((value) => value !== choice) : [...before, choice]
     run.wait({ ...waiting, chosen })
-    return Effect.andThen(this.#show(press, chosen, undefined), this.#wait)
+    return Effect.andThen(this.#message.show(press, chosen, undefined), this.#wait)
   }
 
   #accept(value: unknown, update: Update.Update | undefined): Asked {
@@ -314,93 +286,6 @@ class Asking {
       run.record(user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user])
       return Effect.succeed(value)
     })
-  }
-
-  /** Whether there is a question before this one. */
-  get #hasBefore(): boolean {
-    return [...this.#run.entries.values()].some(isAnswer)
-  }
-
-  get #controls(): ReadonlyArray<{ readonly value: string; readonly label: string }> {
-    const { back, options } = this.#question
-    const { texts } = this.#run.place
-    return [
-      ...(options.optional === true ? [{ value: payload.skip, label: texts.skip }] : []),
-      ...(back && this.#hasBefore ? [{ value: payload.back, label: texts.back }] : [])
-    ]
-  }
-
-  #button(label: string, value: string): Keyboard.Button {
-    const { id, place } = this.#run
-    return Keyboard.callback(
-      label,
-      payload.encode(place.name, { run: id, question: this.#slot, value, user: place.owner })
-    )
-  }
-
-  /** The buttons of the question, or `undefined` if it has none. */
-  #keyboard(chosen: ReadonlyArray<string>): Keyboard.Keyboard | undefined {
-    const { answer, columns, several } = this.#question
-    const { texts } = this.#run.place
-    const choices = Object.entries(answer.choices ?? {}).map(([value, label]) =>
-      this.#button(chosen.includes(value) ? texts.chosen + label : label, payload.choice(value))
-    )
-    const controls = this.#controls.map(({ label, value }) => this.#button(label, value))
-    const rows = [
-      ...Keyboard.grid(columns, choices).payload.buttons,
-      ...(answer.buttons ?? []).map((button) => [button]),
-      ...(several === undefined ? [] : [[this.#button(texts.done, payload.done)]]),
-      ...(controls.length === 0 ? [] : [controls])
-    ]
-    return rows.length === 0 ? undefined : Keyboard.make(...rows)
-  }
-
-  /** What is shown of a question does not decide about its answer, so a refusal is only logged. */
-  #shown<E, R>(effect: Effect.Effect<unknown, E, R>): Effect.Effect<void, never, R> {
-    return this.#run.finishing(
-      Effect.catch(Effect.asVoid(effect), (error) =>
-        Effect.logDebug(`A question of the conversation "${this.#run.place.name}" was not edited: ${String(error)}`)
-      )
-    )
-  }
-
-  #notify(press: Update.Of<"message_callback">, notification: string) {
-    return this.#shown(Answers.answer(press, notification))
-  }
-
-  #show(press: Update.Of<"message_callback">, chosen: ReadonlyArray<string>, notification: string | undefined) {
-    const keyboard = this.#keyboard(chosen)
-    const { disable_link_preview, ...body } = toBody(this.#question.options.say)
-    return this.#shown(
-      Answers.answer(press, {
-        message: { ...body, attachments: [...(body.attachments ?? []), ...(keyboard === undefined ? [] : [keyboard])] },
-        ...(notification === undefined ? {} : { notification }),
-        ...(disable_link_preview === undefined ? {} : { disable_link_preview })
-      })
-    )
-  }
-
-  /** Removes the buttons, and shows what was chosen. */
-  #close(waiting: Waiting, press: Update.Of<"message_callback"> | undefined, label: string) {
-    if (press === undefined) return this.#removeButtons(waiting)
-    this.#run.buttons = undefined
-    const { say } = this.#question.options
-    const { disable_link_preview, ...body } = toBody(say)
-    // Text in markup could change the meaning of the label.
-    const text = typeof say === "string" ? `${textOf(say)}\n${this.#run.place.texts.chosen}${label}` : body.text
-    return this.#shown(
-      Answers.answer(press, {
-        message: { ...body, text: text ?? null, attachments: body.attachments ?? [] },
-        ...(disable_link_preview === undefined ? {} : { disable_link_preview })
-      })
-    )
-  }
-
-  #removeButtons({ message }: Waiting): Effect.Effect<void, never, BotApi> {
-    if (message === undefined) return Effect.void
-    this.#run.buttons = undefined
-    const { attachments } = toBody(this.#question.options.say)
-    return this.#shown(Messages.edit({ message_id: message as MessageId, attachments: attachments ?? [] }))
   }
 }
 

@@ -223,7 +223,7 @@ export class Run {
     })
   }
 
-  /** Ends the run of the body. The effects of the program can recover from this as little as from an interruption. */
+  /** Ends the run of the body. The body is interrupted, so no operator on failures or causes recovers from it. */
   pauseBy(pause: Pause): Effect.Effect<never> {
     return Effect.suspend(() => {
       this.pause ??= pause
