@@ -16,6 +16,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as FieldIssue from "./FieldIssue.ts"
 import { memberOf } from "./internal/client/wire.ts"
+import type { PermanentError } from "./PermanentError.ts"
 import * as Platform from "./Platform.ts"
 import { UserId } from "./User.ts"
 
@@ -448,12 +449,18 @@ export class InvalidResponse extends Data.TaggedError("InvalidResponse")<{
  * @category reasons
  * @since 0.1.0
  */
-export class Uncertain extends Data.TaggedError("Uncertain")<{
-  /** The endpoint of the call, or the name of the step. */
-  readonly call: string
-  /** When the call began, in Unix milliseconds. */
-  readonly startedAt: number
-}> {
+export class Uncertain
+  extends Data.TaggedError("Uncertain")<{
+    /** The endpoint of the call, or the name of the step. */
+    readonly call: string
+    /** When the call began, in Unix milliseconds. */
+    readonly startedAt: number
+  }>
+  implements PermanentError
+{
+  /** The outcome stays unknown, so `Updates.run` does not retry it. */
+  readonly "~@colloquy/core/PermanentError" = true
+
   override get message() {
     return (
       `an earlier attempt to handle this update may have carried out "${this.call}" after ${new Date(this.startedAt).toISOString()}, ` +

@@ -261,7 +261,7 @@ export const make: {
         const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
           invalid(`its value does not match the schema: ${FieldIssue.formatSchemaIssue(issue)}`)
         )
-        const { due, time } = yield* dueAt(yield* Clock.currentTimeMillis)
+        const { due, time } = yield* dueAt(Math.floor(yield* Clock.currentTimeMillis))
         const update: Update.TimerUpdate = {
           update_type: "colloquy_timer",
           timestamp: time,

@@ -15,6 +15,7 @@ import {
   Journal,
   Members,
   Messages,
+  PermanentError,
   QueuedUpdate,
   User
 } from "../src/index.ts"
@@ -442,6 +443,7 @@ describe("Journal.step", () => {
       const ask = Journal.step("ask", Schema.Int, Effect.succeed(1))
       const error = yield* Effect.flip(attempt(Effect.provideService(ask, Journal.CurrentPolicy, "skip")))
       assert.deepStrictEqual([error._tag, (error as Journal.Uncertain).call], ["Uncertain", "ask"])
+      assert.isTrue(PermanentError.isPermanentError(error), "an update whose step is skipped is not retried")
       assert.strictEqual(yield* attempt(ask), 1)
     })
   )

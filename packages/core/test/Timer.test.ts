@@ -153,6 +153,20 @@ describe("Timer", () => {
     }).pipe(Effect.provide(environment))
   )
 
+  it.effect("is set at a time of a test clock that is no whole number", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      yield* run(
+        Tick.on((value) => Effect.sync(() => void due.push(value))),
+        []
+      )
+      yield* TestClock.adjust(0.4)
+      yield* Tick.for({ chat_id }).in("1 minute", "x")
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(due, ["x"])
+    }).pipe(Effect.provide(environment))
+  )
+
   it.effect("of a handler without chat fails with NoTimerChat, also outside of handlers", () =>
     Effect.gen(function* () {
       const outside = yield* Effect.flip(Tick.in("1 minute", "x"))

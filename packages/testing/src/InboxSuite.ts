@@ -6,6 +6,7 @@
 import type { InboxStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
+import { handlingCases } from "./internal/handling/cases.ts"
 import { journalCases } from "./internal/journal/cases.ts"
 import { stateCases } from "./internal/state/cases.ts"
 import { timerCases } from "./internal/timers/cases.ts"
@@ -53,3 +54,61 @@ export const cases: ReadonlyArray<Case> = [
   ...stateCases,
   ...timerCases
 ]
+
+/**
+ * What {@link handling} accepts.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HandlingOptions {
+  /** Runs an effect with an empty store. It is called for each run. */
+  readonly withStore: <A, E>(effect: Effect.Effect<A, E, InboxStore>) => Effect.Effect<A, unknown>
+  /** Number of random runs of each case. Default: 30. */
+  readonly runs?: number | undefined
+  /** How many runs happen at the same time. Only 1 is possible with a test clock. Default: 1. */
+  readonly concurrency?: number | undefined
+}
+
+/**
+ * A test case of {@link handling}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HandlingCase {
+  /** What holds for the handling of updates with this store, as the title of a test. */
+  readonly name: string
+  /** Runs the case. Dies with an `AssertionError` if something is missing, doubled or left over. */
+  readonly effect: Effect.Effect<void>
+}
+
+/**
+ * Returns cases that handle updates with a store and the emulator. Random handlers send messages, run steps, change state, and
+ * set, move and cancel timers, one after the other and concurrently. They fail, their requests are cut off, and their processes
+ * are stopped before and after all operations of the store and requests. Afterwards the cases compare what stands in the chats
+ * and in the state, and which timers were carried out, with what the handlers have asked for, for each policy of `Journal`.
+ *
+ * A run takes no time with a test clock, and about four seconds with a real one. Use a test clock if the store has no clock of
+ * its own.
+ *
+ * **Example** (Run the cases with a store)
+ *
+ * ```ts
+ * import * as InboxStore from "@colloquy/core/InboxStore"
+ * import * as InboxSuite from "@colloquy/testing/InboxSuite"
+ * import { Effect, Layer } from "effect"
+ *
+ * const cases = InboxSuite.handling({
+ *   withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory()))
+ * })
+ *
+ * // With vitest: for (const { name, effect } of cases) it.effect(name, () => effect)
+ * const all = Effect.forEach(cases, ({ effect }) => effect)
+ * ```
+ *
+ * @category cases
+ * @since 0.1.0
+ */
+export const handling = ({ concurrency = 1, runs = 30, withStore }: HandlingOptions): ReadonlyArray<HandlingCase> =>
+  handlingCases({ withStore, runs, concurrency })
