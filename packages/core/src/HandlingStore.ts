@@ -167,6 +167,12 @@ export interface TimerChange {
   readonly key: string
   /** The timer to set. It replaces one with the same name and key. `undefined` cancels the timer. */
   readonly set: TimerSetting | undefined
+  /**
+   * The id of the update that the timer became, if the change ends its handling: `set` is the next occurrence. It applies only
+   * if the store remembers the occurrence, and it was not cancelled. Without `set`, nothing is cancelled. Default: the change
+   * ends no handling. It also cancels the occurrence that is queued.
+   */
+  readonly occurrence?: string | undefined
 }
 
 /**
@@ -184,11 +190,27 @@ export interface TimerSetting {
   readonly fingerprint: string
   /** The JSON text of the update. */
   readonly text: string
+  /** To whom the timer belongs, such as `user:2`. Default: to nobody. */
+  readonly user?: string | undefined
+}
+
+/**
+ * A timer that is set and did not become an update yet.
+ *
+ * @category timers
+ * @since 0.1.0
+ */
+export interface StoredTimer extends Pick<TimerSetting, "partitionKey" | "text"> {
+  /** Identifies this setting of the timer. */
+  readonly id: string
+  /** When it is due, in Unix milliseconds of the clock of the store. */
+  readonly dueAt: number
 }
 
 /**
  * The timers. A claim with `maxTimers` moves timers that are due to the queue: each becomes the last update of its partition,
- * received at the time when it was due, and is deleted.
+ * received at the time when it was due, and is deleted. This update is an occurrence of the timer. The store remembers it until
+ * a {@link TimerChange} with its id ends its handling.
  *
  * @category timers
  * @since 0.1.0
@@ -198,4 +220,21 @@ export interface TimerStore {
   readonly change: (changes: ReadonlyArray<TimerChange>) => Effect.Effect<void, StoreError>
   /** Returns in how many milliseconds the next timer is due, 0 if one is due, or `undefined` if there is no timer. */
   readonly untilNext: Effect.Effect<number | undefined, StoreError>
+  /** Whether the timer that became this update was cancelled or set again since. */
+  readonly isCancelled: (occurrence: string) => Effect.Effect<boolean, StoreError>
+  /**
+   * Returns a page of the timers, the next one that is due first. A timer that is changed while the pages are read may be
+   * missing, or occur twice.
+   */
+  readonly page: (page: {
+    /** The last timer of the page before. Default: the first page. */
+    readonly after?: Pick<StoredTimer, "dueAt" | "id"> | undefined
+    /** Maximum number of timers. */
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<StoredTimer>, StoreError>
+  /**
+   * Cancels all timers that belong to a user, such as `user:2`, and their occurrences that are queued. Returns how many they
+   * are.
+   */
+  readonly forget: (user: string) => Effect.Effect<number, StoreError>
 }

@@ -296,9 +296,9 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
   }
 
   const claim = (options: Claim, now: number): ReadonlyArray<Partition> => {
-    for (const { dueAt, fingerprint, partitionKey, text } of timers.takeDue(now, options.maxTimers ?? 0)) {
+    timers.moveDue(now, options.maxTimers ?? 0, ({ dueAt, fingerprint, partitionKey, text }) =>
       partitions.append(QueuedUpdate.fromStored({ fingerprint, partitionKey, receivedAt: dueAt, text }), 0)
-    }
+    )
     const claimed = partitions.claim(options, now)
     return journals.isEmpty()
       ? claimed
@@ -407,7 +407,10 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     },
     timers: {
       change: (changes) => atTime((now) => timers.change(changes, now)),
-      untilNext: atTime((now) => timers.untilNext(now))
+      untilNext: atTime((now) => timers.untilNext(now)),
+      isCancelled: (occurrence) => Effect.sync(() => timers.isCancelled(occurrence)),
+      page: ({ after, limit }) => Effect.sync(() => timers.page(after, limit)),
+      forget: (user) => Effect.sync(() => timers.forget(user))
     }
   }
 }

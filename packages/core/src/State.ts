@@ -224,6 +224,8 @@ export const stream = <A, O extends Of>(state: State<A, O>): Stream.Stream<Entry
 export interface Forgotten {
   /** Number of values of the state. */
   readonly values: number
+  /** Number of timers, with those that are due and not yet handled. */
+  readonly timers: number
   /** Number of chats in the `ChatStore`. */
   readonly chats: number
   /** Number of dead letters. */
@@ -232,11 +234,13 @@ export interface Forgotten {
 
 /**
  * Deletes what is stored about a person, at once: the values of every state that belong to the user or to the user in a
- * chat, the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program provides one. It
- * reads all dead letters and all chats.
+ * chat, the timers and the dead letters of the user, and the dialogs with the user in the `ChatStore`, if the program provides
+ * one. It reads all dead letters and all chats.
  *
- * Updates that wait in the inbox are still handled, and values of chats, such as a group that names its members, are not
- * changed. Timers stay set: cancel them with `for` of `Timer`. While an update is handled, values of the user that the handler has changed before are not written.
+ * The timers of a user are those that were set with the `user_id`: by a handler of an update of the user, also in a group, or
+ * by `for` of `Timer`. Timers that were set for a chat alone stay. Updates that wait in the inbox are still handled, and values
+ * of chats, such as a group that names its members, are not changed. While an update is handled, values and timers of the user
+ * that the handler has changed before are not written.
  *
  * **Example** (A command that erases its sender)
  *

@@ -11,19 +11,21 @@ import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as FieldIssue from "./FieldIssue.ts"
 import * as Handler from "./Handler.ts"
-import type { TimerSetting } from "./HandlingStore.ts"
+import type { StoredTimer, TimerSetting } from "./HandlingStore.ts"
 import { Inbox } from "./Inbox.ts"
-import { toChange, toKey } from "./internal/timers/change.ts"
+import { fromKey, toChange, toKey } from "./internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "./internal/timers/recurrence.ts"
 import * as scheduling from "./internal/timers/scheduling.ts"
 import * as PermanentError from "./PermanentError.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
-import type * as Update from "./Update.ts"
+import * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
 
 /**
@@ -164,8 +166,8 @@ export interface Timers<in A, out E = never, out R = never> {
     options?: CronOptions
   ) => Effect.Effect<void, E | InvalidTimer | StoreError, R>
   /**
-   * Cancels the timer. Nothing happens if there is none. An occurrence that is due already is handled nevertheless; in its
-   * handler, `cancel` ends a timer that recurs.
+   * Cancels the timer. Nothing happens if there is none. An occurrence that is due already is cancelled too, unless its handler
+   * has begun. That handler continues, is not retried if it fails, and a timer that recurs ends with it.
    */
   readonly cancel: (options?: KeyOptions) => Effect.Effect<void, E | StoreError, R>
 }
@@ -331,8 +333,82 @@ export const make: {
         // A handler that declines an update returns no effect.
         (value): Effect.Effect<unknown, unknown, unknown> => handler(value, update) ?? Handler.notHandled
       )
-      return Effect.flatMap(Clock.currentTimeMillis, (now) => (isLeftOut(update, now) ? Effect.void : handled)) as never
+      const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
+        isCancelled ? Effect.void : handled
+      )
+      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        isLeftOut(update, now) ? Effect.void : unlessCancelled
+      ) as never
     }
   }
   return self as never
 }
+
+/**
+ * A timer that is set, as {@link stream} emits it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SetTimer {
+  /** The name. */
+  readonly name: string
+  /** The option `key` with which it was set. */
+  readonly key: string | undefined
+  /** The chat that it belongs to. */
+  readonly chat_id: ChatId | undefined
+  /** The user that it belongs to. */
+  readonly user_id: UserId | undefined
+  /** When it is due, in Unix milliseconds of the clock of the store. */
+  readonly dueAt: number
+  /** The JSON text of the value. */
+  readonly value: string
+  /** How it recurs. `undefined` if it does not. */
+  readonly recurrence: Update.TimerUpdate["recurrence"] | undefined
+}
+
+const pageSize = 500
+
+const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
+  const parsed = Update.parse(text)
+  // Only a timer that was overwritten by hand cannot be read. It becomes a dead letter when it is due.
+  if (Result.isFailure(parsed) || parsed.success.update_type !== "colloquy_timer") return []
+  const { chat_id, key, name, recurrence, user_id, value } = parsed.success
+  return [{ name, key: fromKey(parsed.success, key), chat_id, user_id, dueAt, value, recurrence }]
+}
+
+/**
+ * Emits the timers that are set, the next one that is due first, in pages. A timer that is due is an update in the inbox, and
+ * is not emitted. A timer that is changed meanwhile may be missing, or be emitted twice.
+ *
+ * To cancel one of them, use {@link make} with its name, `for` with its chat or user, and its key.
+ *
+ * **Example** (What is due in the next hour)
+ *
+ * ```ts
+ * import { Timer } from "@colloquy/core"
+ * import { Clock, Console, Effect, Stream } from "effect"
+ *
+ * const soon = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+ *   Timer.stream.pipe(
+ *     Stream.takeWhile(({ dueAt }) => dueAt <= now + 3_600_000),
+ *     Stream.runForEach(({ chat_id, dueAt, name }) => Console.log(name, chat_id, new Date(dueAt).toISOString()))
+ *   )
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const stream: Stream.Stream<SetTimer, StoreError, Inbox> = Stream.unwrap(
+  Inbox.use(({ store }) =>
+    Effect.succeed(
+      Stream.paginate(undefined as StoredTimer | undefined, (after) =>
+        Effect.map(store.timers.page({ after, limit: pageSize }), (page) => {
+          const last = page.length < pageSize ? Option.none() : Option.some(page.at(-1))
+          return [page.flatMap(toSetTimer), last] as const
+        })
+      )
+    )
+  )
+)

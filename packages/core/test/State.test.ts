@@ -357,7 +357,7 @@ describe("State", () => {
         }).pipe(Effect.provide(ChatStore.layerMemory()))
       )
       assert.deepStrictEqual(results, {
-        forgotten: { values: 2, deadLetters: 1, chats: 1 },
+        forgotten: { values: 2, timers: 0, deadLetters: 1, chats: 1 },
         deadLetters: 1,
         chats: 1,
         presses: 0,

@@ -4,7 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Inbox, Recipient, Timer, Updates } from "../src/index.ts"
+import { Handler, Inbox, Recipient, State, Timer, Updates, User } from "../src/index.ts"
 import * as InboxStore from "../src/InboxStore.ts"
 
 const chat_id = Recipient.ChatId.make(7)
@@ -293,6 +293,146 @@ describe("Timer.cron", () => {
       )
       yield* TestClock.adjust("10 hours")
       assert.deepStrictEqual([...new Set(values)], [1, 2, 3])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("is not handled if it was cancelled or set again after it was due", () =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      yield* run(
+        Handler.first(
+          Handler.on("bot_started", () => Effect.sleep("50 seconds")),
+          Tick.on((value) => Effect.sync(() => void events.push(value)))
+        )
+      )
+      const timers = Tick.for({ chat_id })
+      yield* timers.cron("0 * * * *", "hourly", { key: "hourly" })
+      yield* timers.in("1 second", "cancelled", { key: "cancelled" })
+      yield* timers.in("1 second", "early", { key: "moved" })
+      yield* timers.in("1 second", "kept", { key: "kept" })
+      yield* TestClock.adjust("10 seconds")
+      yield* timers.cancel({ key: "cancelled" })
+      yield* timers.in("150 minutes", "late", { key: "moved" })
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(events, ["kept"])
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual(events, ["kept", "hourly", "hourly", "late", "hourly"])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("that recurs ends when it is cancelled while its handler waits for a retry", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      yield* run(
+        Tick.on(() =>
+          Effect.andThen(
+            Effect.sync(() => attempts++),
+            Effect.fail("broken")
+          )
+        ),
+        []
+      )
+      yield* Tick.for({ chat_id }).cron("0 * * * *", "x")
+      yield* TestClock.adjust("1 hour")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(attempts, 1)
+      yield* Tick.for({ chat_id }).cancel()
+      yield* TestClock.adjust("5 hours")
+      assert.strictEqual(attempts, 1)
+      const inbox = yield* Inbox.Inbox
+      assert.deepInclude(yield* inbox.stats, { queued: 0, deadLetters: 0 })
+      assert.isUndefined(yield* inbox.store.timers.untilNext)
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("keeps what another program sets while it is handled", () =>
+    Effect.gen(function* () {
+      const values: Array<string> = []
+      yield* run(
+        Tick.on((value) =>
+          Effect.andThen(
+            Effect.sync(() => values.push(value)),
+            Effect.sleep("10 seconds")
+          )
+        ),
+        []
+      )
+      yield* Tick.for({ chat_id }).cron("0 * * * *", "old")
+      yield* TestClock.adjust("1 hour")
+      yield* TestClock.adjust("1 second")
+      yield* Tick.for({ chat_id }).cron("0 * * * *", "new")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(values, ["old", "new"])
+      yield* TestClock.adjust("1 minute")
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect(
+    "is handled again when its dead letter is replayed, also after it was cancelled, and does not recur then",
+    () =>
+      Effect.gen(function* () {
+        const values: Array<number> = []
+        let isBroken = true
+        yield* run(
+          Tick.on((_, { timestamp }) =>
+            isBroken ? Effect.fail("broken") : Effect.sync(() => void values.push(timestamp))
+          ),
+          []
+        )
+        yield* Tick.for({ chat_id }).cron("0 * * * *", "x")
+        yield* TestClock.adjust("70 minutes")
+        yield* Tick.for({ chat_id }).cancel()
+        isBroken = false
+        const [{ id }] = yield* Stream.runCollect(Inbox.deadLetters)
+        assert.isTrue(yield* Inbox.replay(id))
+        yield* TestClock.adjust("5 hours")
+        assert.deepStrictEqual(values, [3_600_000])
+      }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("is emitted by `stream` until it is due, with what identifies it", () =>
+    Effect.gen(function* () {
+      const user_id = User.UserId.make(7)
+      yield* Tick.for({ chat_id, user_id }).in("2 hours", "second", { key: "a/b" })
+      yield* Tick.for({ user_id }).cron("30 * * * *", "first", { timeZone: "Europe/Berlin" })
+      yield* Tick.for({ chat_id }).at(-5, "due")
+      yield* Effect.forEach(Array.from({ length: 600 }), (_, index) =>
+        Tick.for({ chat_id: Recipient.ChatId.make(index) }).at(86_400_000, "many")
+      )
+      yield* run(() => Effect.void, [])
+      yield* TestClock.adjust("1 second")
+      const all = yield* Stream.runCollect(Timer.stream)
+      assert.lengthOf(all, 602)
+      const recurrence = { cron: "30 * * * *", timeZone: "Europe/Berlin", missed: "one" } as const
+      assert.deepStrictEqual(all.slice(0, 2), [
+        { name: "tick", key: undefined, chat_id: undefined, user_id, dueAt: 1_800_000, value: '"first"', recurrence },
+        { name: "tick", key: "a/b", chat_id, user_id, dueAt: 7_200_000, value: '"second"', recurrence: undefined }
+      ])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("of a person is forgotten, whether it is set, due, or set by the handler that forgets", () =>
+    Effect.gen(function* () {
+      const values: Array<string> = []
+      const user_id = User.UserId.make(1)
+      yield* run(
+        Handler.first(
+          Handler.on("bot_started", (update) =>
+            Effect.gen(function* () {
+              yield* Tick.in("2 hours", "in the handler", { key: "own" })
+              yield* Effect.sleep("30 seconds")
+              const { timers } = yield* State.forget({ user_id: update.user.user_id })
+              assert.strictEqual(timers, 2)
+            })
+          ),
+          Tick.on((value) => Effect.sync(() => void values.push(value)))
+        )
+      )
+      yield* Tick.for({ user_id }).in("1 hour", "set")
+      yield* Tick.for({ chat_id, user_id }).in("1 second", "due", { key: "due" })
+      yield* Tick.for({ chat_id }).in("3 hours", "of the chat", { key: "chat" })
+      yield* TestClock.adjust("10 hours")
+      assert.deepStrictEqual(values, ["of the chat"])
     }).pipe(Effect.provide(environment))
   )
 })

@@ -77,6 +77,7 @@ describe("SqlInboxStore with SQLite", () => {
           "bot_inbox_journal",
           "bot_inbox_markers",
           "bot_inbox_migrations",
+          "bot_inbox_occurrences",
           "bot_inbox_partitions",
           "bot_inbox_states",
           "bot_inbox_timers",
@@ -110,7 +111,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
   )
   const empty = SqlClient.SqlClient.use((sql) =>
     Effect.forEach(
-      ["updates", "partitions", "fingerprints", "markers", "journal", "states", "timers"],
+      ["updates", "partitions", "fingerprints", "markers", "journal", "states", "timers", "occurrences"],
       (name) => sql`DELETE FROM ${sql(`${prefix}_inbox_${name}`)}`
     ).pipe(Effect.andThen(sql`UPDATE ${sql(`${prefix}_inbox_counts`)} SET queued = 0, dead_letters = 0`))
   )

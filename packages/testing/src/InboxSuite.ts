@@ -68,6 +68,11 @@ export interface HandlingOptions {
   readonly runs?: number | undefined
   /** How many runs happen at the same time. Only 1 is possible with a test clock. Default: 1. */
   readonly concurrency?: number | undefined
+  /**
+   * Whether to stop a few handlers at each of their points, about a hundred runs for each of them. Otherwise all points are
+   * random. Default: `true`.
+   */
+  readonly everyPoint?: boolean | undefined
 }
 
 /**
@@ -110,5 +115,9 @@ export interface HandlingCase {
  * @category cases
  * @since 0.1.0
  */
-export const handling = ({ concurrency = 1, runs = 30, withStore }: HandlingOptions): ReadonlyArray<HandlingCase> =>
-  handlingCases({ withStore, runs, concurrency })
+export const handling = ({
+  concurrency = 1,
+  everyPoint = true,
+  runs = 30,
+  withStore
+}: HandlingOptions): ReadonlyArray<HandlingCase> => handlingCases({ withStore, runs, concurrency, everyPoint })

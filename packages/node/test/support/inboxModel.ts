@@ -107,6 +107,10 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         })
     }
 
+    /** The name and key of timers, by the fingerprints of their updates. */
+    const timerOf = new Map<string, Pick<TimerChange, "key" | "name">>()
+    const users = [undefined, "user:2", "user:22"]
+
     /** Timers that are due, each at another time, and others that never are. */
     const timersOf = () =>
       Array.from({ length: random(3) }, (): TimerChange => {
@@ -115,9 +119,22 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           due: random(3) === 0 ? { after: 10 ** 12 } : { at: index - 10 ** 9 },
           partitionKey: `chat ${random(4)}`,
           fingerprint: `u${index}`,
-          text: `{"timer":${index}}`
+          text: `{"timer":${index}}`,
+          user: pick(users)
         }
-        return { name: pick(["reminder", "\0 other"]), key: `${random(3)}`, set: random(4) === 0 ? undefined : set }
+        const timer = { name: pick(["reminder", "\0 other"]), key: `${random(3)}` }
+        timerOf.set(set.fingerprint, timer)
+        return { ...timer, set: random(4) === 0 ? undefined : set }
+      })
+
+    /** Ends the handling of updates that were timers, some of which recur. */
+    const endsOf = (fingerprints: ReadonlyArray<string>) =>
+      fingerprints.flatMap((fingerprint) => {
+        const timer = timerOf.get(fingerprint)
+        if (timer === undefined) return []
+        const [next] = random(2) === 0 ? timersOf() : []
+        if (next?.set !== undefined) timerOf.set(next.set.fingerprint, timer)
+        return [{ ...timer, fingerprint, set: next?.set }]
       })
 
     const changeState = Effect.suspend(() => {
@@ -149,6 +166,19 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
         same((store) => store.timers.change(changes)),
         same((store) => Effect.map(store.timers.untilNext, (wait) => wait && wait > 0))
       )
+    })
+
+    const readTimers = Effect.gen(function* () {
+      yield* same((store) =>
+        Effect.map(store.timers.page({ limit: 1000 }), (found) =>
+          found.flatMap(({ dueAt, partitionKey, text }) => (dueAt < 0 ? [{ dueAt, partitionKey, text }] : []))
+        )
+      )
+      const fingerprints = some([...ids.keys()])
+      yield* same((store, isMemory) =>
+        Effect.forEach(fingerprints, (fingerprint) => store.timers.isCancelled(idOf(fingerprint, isMemory)))
+      )
+      if (random(4) === 0) yield* same((store) => store.timers.forget("user:2"))
     })
 
     const enqueue = Effect.suspend(() => {
@@ -198,19 +228,23 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
           begun: some(fingerprints),
           release: random(3) === 0,
           writes: random(3) === 0 ? writesOf() : () => [],
-          timers: random(3) === 0 ? timersOf() : []
+          timers: random(3) === 0 ? timersOf() : [],
+          ends: endsOf(completed)
         }
       })
       return same((store, isMemory) =>
         store.commit(
-          commits.map(({ begun, completed, failed, key, owner, release, timers, writes }) => ({
+          commits.map(({ begun, completed, ends, failed, key, owner, release, timers, writes }) => ({
             owner,
             partitionKey: key,
             completed: completed.map(({ failure, fingerprint }) => ({ id: idOf(fingerprint, isMemory), failure })),
             failed: failed.map((fingerprint) => idOf(fingerprint, isMemory)),
             begun: begun.map((fingerprint) => idOf(fingerprint, isMemory)),
             writes: writes(isMemory),
-            timers,
+            timers: [
+              ...ends.map(({ fingerprint, ...end }) => ({ ...end, occurrence: idOf(fingerprint, isMemory) })),
+              ...timers
+            ],
             release
           }))
         )
@@ -265,7 +299,8 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
       readState,
       pageState,
       removeState,
-      changeTimers
+      changeTimers,
+      readTimers
     ]
     const operations = [enqueue, enqueue, claim, claim, claim, commit, commit, commit, commit, renew, release]
     for (let step = 0; step < steps; step++) {

@@ -17,8 +17,9 @@ for (const { isMissing, kind, opened } of databases.filter(({ kind }) => kind !=
     const cases = InboxSuite.handling({
       withStore: (effect) =>
         Effect.scoped(Effect.flatMap(opened, ({ store }) => Effect.provideService(effect, InboxStore, store))),
-      runs: 8,
-      concurrency: 8
+      runs: 6,
+      concurrency: 3,
+      everyPoint: false
     })
     for (const { name, effect } of cases) it.live(name, () => effect, 240_000)
   })

@@ -22,6 +22,17 @@ const forgetValues = (user_id: UserId) =>
     return count
   })
 
+const forgetTimers = (user_id: UserId) =>
+  Effect.gen(function* () {
+    const { onTimers, store } = yield* Inbox.Inbox
+    const user = userScope(user_id)
+    const count = yield* store.timers.forget(user)
+    const changes = (yield* CurrentUpdate)?.changes
+    if (changes?.store === store) changes.forgetTimers(user)
+    onTimers()
+    return count
+  })
+
 const forgetDeadLetters = (user_id: UserId) =>
   Inbox.deadLetters.pipe(
     Stream.filter(({ update: { decoded } }) => Result.isSuccess(decoded) && userIdOf(decoded.success) === user_id),
@@ -51,12 +62,13 @@ const forgetChats = (user_id: UserId) =>
 export const forget = (
   user_id: UserId
 ): Effect.Effect<
-  { readonly values: number; readonly chats: number; readonly deadLetters: number },
+  { readonly values: number; readonly timers: number; readonly chats: number; readonly deadLetters: number },
   StoreError,
   Inbox.Inbox
 > =>
   Effect.all({
     values: forgetValues(user_id),
+    timers: forgetTimers(user_id),
     deadLetters: forgetDeadLetters(user_id),
     chats: forgetChats(user_id)
   })

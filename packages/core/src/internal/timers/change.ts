@@ -4,6 +4,7 @@ import type { ChatId } from "../../Recipient.ts"
 import { encode, type TimerUpdate } from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
+import { userScope } from "../state/scopes.ts"
 
 /** The chat and the user that a timer belongs to. At least one of them is defined. */
 export interface Target {
@@ -23,9 +24,18 @@ export const toKey = ({ chat_id, user_id }: Target, key: string | undefined): st
   return key === undefined ? target : `${target}/${key}`
 }
 
+/** Returns the key that the bot gave to a timer, if it gave one. */
+export const fromKey = (target: Target, key: string): string | undefined => {
+  const prefix = `${toKey(target, undefined)}/`
+  return key.startsWith(prefix) ? key.slice(prefix.length) : undefined
+}
+
+/** Returns to whom a timer belongs: the user of its update. */
+const userOf = ({ user_id }: Target): string | undefined => (user_id === undefined ? undefined : userScope(user_id))
+
 /** Returns the change that sets a timer. */
 export const toChange = (update: TimerUpdate, due: TimerSetting["due"], partitionKey: string): TimerChange => ({
   name: update.name,
   key: update.key,
-  set: { due, partitionKey, fingerprint: Fingerprint.of(update), text: stringify(encode(update)) }
+  set: { due, partitionKey, fingerprint: Fingerprint.of(update), text: stringify(encode(update)), user: userOf(update) }
 })

@@ -32,14 +32,15 @@ export const isLeftOut = ({ recurrence, timestamp }: TimerUpdate, now: number): 
   recurrence?.missed === "none" && now - timestamp > missedAfter
 
 /**
- * Returns the change that sets the next occurrence of a timer that is due, or `undefined` if it does not recur. With
+ * Returns the change that ends the handling of an occurrence of a timer. If the timer recurs, it sets the next one. With
  * `missed: "all"`, the next occurrence can be in the past, so that it is due at once.
  */
-export const next = (update: TimerUpdate, partitionKey: string, now: number): TimerChange | undefined => {
-  const { recurrence, timestamp } = update
-  if (recurrence === undefined) return undefined
+export const ending = (update: TimerUpdate, occurrence: string, partitionKey: string, now: number): TimerChange => {
+  const { key, name, recurrence, timestamp } = update
+  const last = { name, key, occurrence, set: undefined }
+  if (recurrence === undefined) return last
   const at = nextAfter(recurrence, recurrence.missed === "all" ? timestamp : Math.max(now, timestamp))
   // The expression was checked when the timer was set, so there is no other occurrence.
-  if (Result.isFailure(at)) return undefined
-  return toChange({ ...update, timestamp: at.success }, { at: at.success }, partitionKey)
+  if (Result.isFailure(at)) return last
+  return { ...toChange({ ...update, timestamp: at.success }, { at: at.success }, partitionKey), occurrence }
 }

@@ -1,10 +1,12 @@
 import * as Effect from "effect/Effect"
+import * as Backoff from "../../Backoff.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, type TimerUpdate, userIdOf } from "../../Update.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { storeBackoff } from "../updates/leases.ts"
 import { type Target, toTarget } from "./change.ts"
 
 /** Where the timers of a chat are stored. */
@@ -16,6 +18,14 @@ export interface Schedule {
 
 const inStore = (inbox: Inbox["Service"], change: TimerChange): Effect.Effect<void, StoreError> =>
   Effect.map(inbox.store.timers.change([change]), inbox.onTimers)
+
+/** Whether the timer whose update is being handled was cancelled or set again since it was due. */
+export const isCancelled: Effect.Effect<boolean> = Effect.withFiber((fiber) => {
+  const changes = fiber.getRef(CurrentUpdate)?.changes
+  if (changes === undefined) return Effect.succeed(false)
+  const read = Effect.suspend(() => changes.store.timers.isCancelled(changes.id))
+  return Effect.orDie(Backoff.retry(read, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable }))
+})
 
 /** The timers of the chat of the update that is being handled. They change when the update is acknowledged. */
 export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }> = Effect.withFiber((fiber) => {

@@ -7,6 +7,7 @@ import type { AnswerLog, HandledUpdate } from "./currentUpdate.ts"
 
 /** An update of an inbox, and what all its attempts share. */
 interface Received {
+  readonly id: string
   readonly value: Update
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal
@@ -41,7 +42,7 @@ export class Attempt implements HandledUpdate {
 
   get changes(): Changes {
     if (this.#changes === undefined) {
-      this.#changes = new Changes(this.#received.value, this.#received.inbox)
+      this.#changes = new Changes(this.#received)
       if (this.#isOver) this.#changes.close()
     }
     return this.#changes

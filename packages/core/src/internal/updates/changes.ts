@@ -9,6 +9,8 @@ export type Written = Pick<Commit, "timers" | "writes">
 
 /** What an attempt to handle an update changes in the store of the inbox when the update is acknowledged. */
 export class Changes {
+  /** The id of the update in the inbox. */
+  readonly id: string
   readonly update: Update
   readonly inbox: Inbox["Service"]
   /** The changes of timers by name and key, because a store applies one for each timer. */
@@ -16,8 +18,9 @@ export class Changes {
   #states: Session | undefined
   #isClosed = false
 
-  constructor(update: Update, inbox: Inbox["Service"]) {
-    this.update = update
+  constructor({ id, inbox, value }: { readonly id: string; readonly value: Update; readonly inbox: Inbox["Service"] }) {
+    this.id = id
+    this.update = value
     this.inbox = inbox
   }
 
@@ -32,6 +35,11 @@ export class Changes {
   /** Whether the update was acknowledged, so that later changes are not part of it. */
   get isClosed(): boolean {
     return this.#isClosed
+  }
+
+  /** Takes over that everything of a user was deleted in the store. */
+  forgetTimers(user: string): void {
+    for (const [id, { set }] of this.#timers) if (set?.user === user) this.#timers.delete(id)
   }
 
   changeTimer(change: TimerChange): void {

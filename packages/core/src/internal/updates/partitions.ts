@@ -6,7 +6,7 @@ import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Journal } from "../journal/journal.ts"
-import { next } from "../timers/recurrence.ts"
+import { ending } from "../timers/recurrence.ts"
 import { Attempt } from "./attempt.ts"
 import type { Written } from "./changes.ts"
 import type { AnswerLog } from "./currentUpdate.ts"
@@ -88,6 +88,10 @@ export class Queued extends Settleable<Update> implements Root {
     return this.#journal
   }
 
+  get id(): string {
+    return this.entry.id
+  }
+
   get inbox(): Inbox["Service"] {
     return this.partition.source.leases.inbox
   }
@@ -133,23 +137,23 @@ export class Queued extends Settleable<Update> implements Root {
   /** Returns what is written with the acknowledgement: the changes of the handler, and the next occurrence of a timer. */
   written(clock: Clock.Clock): Written | undefined {
     const written = this.#current?.close()
-    const following = this.#following(clock)
-    if (following === undefined) return written
+    const ending = this.#ending(clock)
+    if (ending === undefined) return written
     const changes = written?.timers ?? []
-    const isChanged = changes.some(({ key, name }) => key === following.key && name === following.name)
-    return isChanged ? written : { ...written, timers: [following, ...changes] }
+    const isChanged = changes.some(({ key, name }) => key === ending.key && name === ending.name)
+    return { ...written, timers: [isChanged ? { ...ending, set: undefined } : ending, ...changes] }
   }
 
   /** Returns what is written when the update becomes a dead letter: a timer that recurs goes on. */
   writtenOnReject(clock: Clock.Clock): Written | undefined {
-    const following = this.#following(clock)
-    return following === undefined ? undefined : { timers: [following] }
+    const ending = this.#ending(clock)
+    return ending === undefined ? undefined : { timers: [ending] }
   }
 
-  #following(clock: Clock.Clock): TimerChange | undefined {
+  #ending(clock: Clock.Clock): TimerChange | undefined {
     const { value } = this
     if (value?.update_type !== "colloquy_timer") return undefined
-    return next(value, this.partition.held.key, clock.currentTimeMillisUnsafe())
+    return ending(value, this.entry.id, this.partition.held.key, clock.currentTimeMillisUnsafe())
   }
 
   /** The update could not be settled. */

@@ -4,7 +4,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { countSlots, tableNames } from "../updates/sqlTables.ts"
-import { combineTimers } from "./sqlTimers.ts"
+import { combineTimers, type TimerRow } from "./sqlTimers.ts"
 
 /**
  * Creates the function that sets and cancels timers. Timers that exist are locked in the order of their names and keys. New
@@ -16,22 +16,36 @@ export const createChange = (
   name: string,
   settings: Fragment
 ): Effect.Effect<unknown, SqlError> => {
-  const timers = sql(tableNames(table).timers)
+  const names = tableNames(table)
+  const timers = sql(names.timers)
+  const occurrences = sql(names.occurrences)
   return sql`
     CREATE FUNCTION ${sql(name)}(changes json) RETURNS void ${settings} AS $function$
     DECLARE
       now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+      going bigint[];
     BEGIN
       PERFORM FROM ${timers} AS t JOIN json_to_recordset(changes) AS r(n text, y text) ON t.name = r.n AND t.timer_key = r.y
         ORDER BY t.name, t.timer_key FOR UPDATE OF t;
-      DELETE FROM ${timers} AS t USING json_to_recordset(changes) AS r(n text, y text, p text)
-        WHERE r.p IS NULL AND t.name = r.n AND t.timer_key = r.y;
-      INSERT INTO ${timers} (name, timer_key, due_at, partition_key, fingerprint, text)
-        SELECT r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t
-        FROM json_to_recordset(changes) AS r(i bigint, n text, y text, d bigint, a bigint, p text, f text, t text)
-        WHERE r.p IS NOT NULL ORDER BY r.i
+      PERFORM FROM ${occurrences} AS o JOIN json_to_recordset(changes) AS r(n text, y text)
+        ON o.name = r.n AND o.timer_key = r.y ORDER BY o.update_id FOR UPDATE OF o;
+      WITH ended AS (
+        DELETE FROM ${occurrences} AS o USING json_to_recordset(changes) AS r(u bigint) WHERE o.update_id = r.u
+        RETURNING o.update_id, o.cancelled
+      ) SELECT COALESCE(array_agg(e.update_id), '{}') INTO going FROM ended AS e WHERE e.cancelled = 0;
+      UPDATE ${occurrences} AS o SET cancelled = 1 FROM json_to_recordset(changes) AS r(n text, y text, u bigint)
+        WHERE r.u IS NULL AND o.name = r.n AND o.timer_key = r.y AND o.cancelled = 0;
+      DELETE FROM ${timers} AS t USING json_to_recordset(changes) AS r(n text, y text, p text, u bigint)
+        WHERE r.p IS NULL AND r.u IS NULL AND t.name = r.n AND t.timer_key = r.y;
+      INSERT INTO ${timers} (name, timer_key, due_at, partition_key, fingerprint, text, user_scope)
+        SELECT r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t, r.s
+        FROM json_to_recordset(changes) AS r(
+          i bigint, n text, y text, d bigint, a bigint, p text, f text, t text, s text, u bigint
+        )
+        WHERE r.p IS NOT NULL AND (r.u IS NULL OR r.u = ANY (going)) ORDER BY r.i
         ON CONFLICT (name, timer_key) DO UPDATE SET id = DEFAULT, due_at = excluded.due_at,
-          partition_key = excluded.partition_key, fingerprint = excluded.fingerprint, text = excluded.text;
+          partition_key = excluded.partition_key, fingerprint = excluded.fingerprint, text = excluded.text,
+          user_scope = excluded.user_scope;
     END
     $function$`
 }
@@ -47,9 +61,13 @@ export const createMove = (
   settings: Fragment
 ): Effect.Effect<unknown, SqlError> => {
   const names = tableNames(table)
-  const [counts, partitions, timers, updates] = [names.counts, names.partitions, names.timers, names.updates].map(
-    (name) => sql(name)
-  )
+  const [counts, occurrences, partitions, timers, updates] = [
+    names.counts,
+    names.occurrences,
+    names.partitions,
+    names.timers,
+    names.updates
+  ].map((name) => sql(name))
   return sql`
     CREATE FUNCTION ${sql(name)}(max_timers bigint) RETURNS void ${settings} AS $function$
     DECLARE
@@ -72,6 +90,12 @@ export const createMove = (
         INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
         SELECT d.fingerprint, d.partition_key, d.due_at, d.text FROM due AS d ORDER BY d.due_at, d.id
         RETURNING id, partition_key
+      ), remembered AS (
+        -- The ids are in the order of the timers.
+        INSERT INTO ${occurrences} (update_id, name, timer_key, user_scope)
+        SELECT a.id, d.name, d.timer_key, d.user_scope
+        FROM (SELECT a.id, row_number() OVER (ORDER BY a.id) AS place FROM added AS a) AS a
+        JOIN (SELECT d.*, row_number() OVER (ORDER BY d.due_at, d.id) AS place FROM due AS d) AS d ON d.place = a.place
       ), first AS (
         SELECT a.partition_key, min(a.id) AS id, count(*) AS added FROM added AS a GROUP BY a.partition_key
       ), headed AS (
@@ -89,24 +113,30 @@ export const createMove = (
 
 /** Changes as the function reads them. `k` is the partition of the commit. */
 export const toTimerRows = (group: string, changes: ReadonlyArray<TimerChange>) => {
-  const { keys, set } = combineTimers(changes)
+  const { ends, keys, set } = combineTimers(changes)
   const isSet = new Set(set.map(({ name, timer_key }) => JSON.stringify([name, timer_key])))
   const cancelled = keys.filter(({ name, timer_key }) => !isSet.has(JSON.stringify([name, timer_key])))
   return [
     ...cancelled.map(({ name, timer_key }) => ({ k: group, n: name, y: timer_key })),
-    ...set.map(({ after, due_at, fingerprint, name, partition_key, text, timer_key }, i) => ({
-      k: group,
-      i,
-      n: name,
-      y: timer_key,
-      d: due_at,
-      a: after,
-      p: partition_key,
-      f: fingerprint,
-      t: text
-    }))
+    ...ends.map(({ next, update_id }, i) => ({ k: group, ...(next && toSetRow(next, i)), u: update_id })),
+    ...set.map((timer, i) => ({ k: group, ...toSetRow(timer, ends.length + i) }))
   ]
 }
+
+const toSetRow = (
+  { after, due_at, fingerprint, name, partition_key, text, timer_key, user_scope }: TimerRow,
+  place: number
+) => ({
+  i: place,
+  n: name,
+  y: timer_key,
+  d: due_at,
+  a: after,
+  p: partition_key,
+  f: fingerprint,
+  t: text,
+  s: user_scope
+})
 
 export const makeChange =
   (sql: SqlClient.SqlClient, name: string) =>

@@ -1,8 +1,14 @@
-import type { TimerChange, TimerStore } from "@colloquy/core/HandlingStore"
+import type { StoredTimer, TimerChange, TimerStore } from "@colloquy/core/HandlingStore"
 import * as Effect from "effect/Effect"
-import { encodeIndexed, encodeText } from "../stores/values.ts"
+import { encodeIndexed, encodeText, isId } from "../stores/values.ts"
 import { readingClock, type Run, script } from "../updates/redisLua.ts"
-import { pack } from "../updates/redisRows.ts"
+import { pack, unpack } from "../updates/redisRows.ts"
+
+/** How many values a change has as arguments of a script. */
+export const valuesOfChange = 6
+
+/** A script cancels at most this many timers of a user. */
+const removalSize = 100
 
 const keepingNextTimer = `
 local function keep_next_timer()
@@ -11,25 +17,61 @@ local function keep_next_timer()
 end
 `
 
+const cancellingTimers = `${keepingNextTimer}
+local function user_of_timer(user, id, command) if user ~= '' then redis.call(command, name('timer_users:') .. user, id) end end
+-- Removes a timer that is set. Returns the number of removed timers.
+local function remove_timer(id)
+  local timer = redis.call('HGET', name('timers'), id)
+  if not timer then return 0 end
+  redis.call('ZREM', name('timers_due'), (string.match(timer, '^%d+') or '') .. ':' .. id)
+  redis.call('HDEL', name('timers'), id)
+  user_of_timer(string.match(timer, '^%d+,%d+,([^;]*);') or '', id, 'SREM')
+  return 1
+end
+-- Cancels the queued occurrence of a timer. Returns the number of cancelled occurrences.
+local function cancel_occurrence(id)
+  local queued = redis.call('HGET', name('occurrences'), id)
+  if not queued then return 0 end
+  local occurrence, user = string.match(queued, '^(%d+);(.*)$')
+  redis.call('HDEL', name('occurrences'), id)
+  redis.call('SADD', name('cancelled'), occurrence)
+  user_of_timer(user, id, 'SREM')
+  return 1
+end
+`
+
 /**
- * Changes timers. A change is four values: the id of the timer, when it is due (`=` and a time, `+` and a number of
- * milliseconds, or nothing to cancel it), its partition, and its update without the receive time.
+ * Changes timers. A change is six values: the id of the timer, when it is due (`=` and a time, `+` and a number of
+ * milliseconds, or nothing to cancel it), its partition, its update without the receive time, its user, and the occurrence
+ * whose handling it ends.
  */
-export const changingTimers = `${keepingNextTimer}
+export const changingTimers = `${cancellingTimers}
+local function end_occurrence(id, occurrence)
+  redis.call('SREM', name('cancelled'), occurrence)
+  local queued, user = string.match(redis.call('HGET', name('occurrences'), id) or '', '^(%d+);(.*)$')
+  if queued ~= occurrence then return false end
+  redis.call('HDEL', name('occurrences'), id)
+  user_of_timer(user, id, 'SREM')
+  return true
+end
 local function change_timers(values, first, last)
-  local timers, due_timers = name('timers'), name('timers_due')
-  for at = first, last, 4 do
-    local id, due, key, update = unpack(values, at, at + 3)
-    local replaced = redis.call('HGET', timers, id)
-    if replaced then redis.call('ZREM', due_timers, (string.match(replaced, '^%d+') or '') .. ':' .. id) end
-    if due ~= '' then
+  for at = first, last, ${valuesOfChange} do
+    local id, due, key, update, user, occurrence = unpack(values, at, at + ${valuesOfChange - 1})
+    local applies = true
+    if occurrence == '' then
+      cancel_occurrence(id)
+      remove_timer(id)
+    else
+      applies = end_occurrence(id, occurrence)
+    end
+    if applies and due ~= '' then
+      remove_timer(id)
       local number = to_id(reserve_ids(1) + 1)
       local time = tonumber(string.sub(due, 2))
       if string.byte(due) == 43 then time = time + read_clock() end
-      redis.call('HSET', timers, id, number .. ',' .. #key .. ';' .. key .. update)
-      redis.call('ZADD', due_timers, to_id(time), number .. ':' .. id)
-    elseif replaced then
-      redis.call('HDEL', timers, id)
+      redis.call('HSET', name('timers'), id, number .. ',' .. #key .. ',' .. user .. ';' .. key .. update)
+      redis.call('ZADD', name('timers_due'), to_id(time), number .. ':' .. id)
+      user_of_timer(user, id, 'SADD')
     end
   end
   if last >= first then keep_next_timer() end
@@ -44,7 +86,7 @@ local function move_timers(now, limit)
   for at = 1, #due, 2 do
     local number, id = string.match(due[at], '^(%d*):(.*)$')
     local timer = redis.call('HGET', timers, id)
-    local stored, length, from = string.match(timer or '', '^(%d+),(%d+);()')
+    local stored, length, user, from = string.match(timer or '', '^(%d+),(%d+),([^;]*);()')
     redis.call('ZREM', due_timers, due[at])
     -- Only a timer that was overwritten by hand leaves its number behind when it is replaced.
     if stored and stored ~= number then timer = false else redis.call('HDEL', timers, id) end
@@ -55,7 +97,9 @@ local function move_timers(now, limit)
         key = string.sub(timer, from, from + length - 1)
         update = to_id(tonumber(due[at + 1])) .. string.sub(timer, from + length)
       end
-      append(key, to_id(reserve_ids(1) + 1), '', update)
+      local occurrence = to_id(reserve_ids(1) + 1)
+      append(key, occurrence, '', update)
+      if length then redis.call('HSET', name('occurrences'), id, occurrence .. ';' .. user) end
       moved = moved + 1
     end
   end
@@ -76,22 +120,90 @@ return due_at and to_id(math.max(0, tonumber(due_at) - read_clock()))
 `
 ).withReturnType<string | null>()
 
+/** Arguments: the id of an update. Returns 1 if it is a cancelled occurrence. */
+const isCancelledScript = script("return redis.call('SISMEMBER', name('cancelled'), ARGV[1])").withReturnType<number>()
+
+/**
+ * Arguments: time and member of the last timer of the page before, or nothing, and the number of timers. Returns member, time
+ * and update of each timer. One that was overwritten by hand is returned as it is.
+ */
+const pageScript = script(`
+local due_timers, time, after, limit = name('timers_due'), ARGV[1], ARGV[2], tonumber(ARGV[3])
+local from = 0
+if time ~= '' then
+  -- The first of the timers of this time whose member is greater.
+  from = redis.call('ZCOUNT', due_timers, '-inf', '(' .. time)
+  local to = from + redis.call('ZCOUNT', due_timers, time, time)
+  while from < to do
+    local middle = math.floor((from + to) / 2)
+    if redis.call('ZRANGE', due_timers, middle, middle)[1] > after then to = middle else from = middle + 1 end
+  end
+end
+local members, page = redis.call('ZRANGE', due_timers, from, from + limit - 1, 'WITHSCORES'), {}
+for at = 1, #members, 2 do
+  local timer = redis.call('HGET', name('timers'), string.match(members[at], '^%d*:(.*)$')) or ''
+  local length, from = string.match(timer, '^%d+,(%d+),[^;]*;()')
+  page[#page + 1] = { members[at], members[at + 1], length and '0' .. string.sub(timer, from + length) or timer }
+end
+return page
+`).withReturnType<ReadonlyArray<readonly [member: string, dueAt: string, update: string]>>()
+
+/** Arguments: the user, maximum number of timers. Returns how many were cancelled, and 1 if there may be more. */
+const forgetScript = script(
+  cancellingTimers,
+  `
+local ids, count = redis.call('SRANDMEMBER', name('timer_users:') .. ARGV[1], ARGV[2]), 0
+for _, id in ipairs(ids) do
+  count = count + remove_timer(id) + cancel_occurrence(id)
+  redis.call('SREM', name('timer_users:') .. ARGV[1], id)
+end
+keep_next_timer()
+return { count, #ids == tonumber(ARGV[2]) and 1 or 0 }
+`
+).withReturnType<readonly [count: number, more: number]>()
+
 export const changeArguments = (changes: ReadonlyArray<TimerChange>): ReadonlyArray<string> =>
-  changes.flatMap(({ key, name, set }) => {
+  changes.flatMap(({ key, name, occurrence = "", set }) => {
     const id = encodeText(`${name.length}:${name}${key}`)
-    if (set === undefined) return [id, "", "", ""]
+    if (occurrence !== "" && !isId(occurrence)) return []
+    if (set === undefined) return [id, "", "", "", "", occurrence]
     const due = "at" in set.due ? `=${Math.floor(set.due.at)}` : `+${Math.ceil(set.due.after)}`
     const partitionKey = encodeIndexed(set.partitionKey)
-    return [id, due, partitionKey, pack(encodeIndexed(set.fingerprint), partitionKey, set.text)]
+    const update = pack(encodeIndexed(set.fingerprint), partitionKey, set.text)
+    return [id, due, partitionKey, update, encodeUser(set.user ?? ""), occurrence]
   })
+
+/** The user is followed by a semicolon. */
+const encodeUser = (user: string): string => encodeIndexed(user).replaceAll("%", "%25").replaceAll(";", "%3B")
+
+const toStored = ([id, dueAt, update]: readonly [string, string, string]): StoredTimer => {
+  const { partitionKey, text } = unpack(update)
+  return { id, dueAt: Number(dueAt), partitionKey, text }
+}
 
 export const make = (run: Run): TimerStore => {
   const change = run("changeTimers", changeScript)
   const untilNext = run("untilNext", untilNextScript)
+  const isCancelled = run("isCancelled", isCancelledScript)
+  const page = run("pageTimers", pageScript)
+  const forget = run("forgetTimers", forgetScript)
 
   return {
     change: (changes) =>
       changes.length === 0 ? Effect.void : Effect.asVoid(Effect.suspend(() => change(changeArguments(changes)))),
-    untilNext: Effect.map(untilNext(), (wait) => (wait === null ? undefined : Number(wait)))
+    untilNext: Effect.map(untilNext(), (wait) => (wait === null ? undefined : Number(wait))),
+    isCancelled: (occurrence) => Effect.map(isCancelled([occurrence]), (found) => found === 1),
+    page: ({ after, limit }) =>
+      Effect.map(page([after === undefined ? "" : String(after.dueAt), after?.id ?? "", String(limit)]), (found) =>
+        found.map(toStored)
+      ),
+    forget: Effect.fnUntraced(function* (user) {
+      let cancelled = 0
+      for (;;) {
+        const [count, more] = yield* forget([encodeUser(user), String(removalSize)])
+        cancelled += count
+        if (more === 0) return cancelled
+      }
+    })
   }
 }

@@ -10,12 +10,12 @@ import { countSlots, tableNames } from "./sqlTables.ts"
  * package may use the same database.
  */
 export const functionNames = (table: string) => ({
-  claim: `${table}_claim_2`,
-  commit: `${table}_commit_2`,
+  claim: `${table}_claim_3`,
+  commit: `${table}_commit_3`,
   record: `${table}_record_1`,
-  writeState: `${table}_write_state_1`,
-  changeTimers: `${table}_change_timers_1`,
-  moveTimers: `${table}_move_timers_1`
+  writeState: `${table}_write_state_2`,
+  changeTimers: `${table}_change_timers_2`,
+  moveTimers: `${table}_move_timers_2`
 })
 
 export const functionSettings = (sql: SqlClient.SqlClient): Fragment =>

@@ -2,7 +2,7 @@ import type { Batch, Commit } from "@colloquy/core/InboxStore"
 import type { QueuedUpdate } from "@colloquy/core/QueuedUpdate"
 import { writeArguments } from "../state/redisStates.ts"
 import { encodeIndexed, isId } from "../stores/values.ts"
-import { changeArguments } from "../timers/redisTimers.ts"
+import { changeArguments, valuesOfChange } from "../timers/redisTimers.ts"
 import { pack, packFailure } from "./redisRows.ts"
 
 const packReceived = (fingerprint: string, partitionKey: string, { receivedAt, text }: QueuedUpdate): string =>
@@ -49,7 +49,9 @@ const pushCommit = (args: Array<string>, commit: Commit): void => {
   const writes = isHandling ? writeArguments(commit.writes ?? []) : []
   const timers = isHandling ? changeArguments(commit.timers ?? []) : []
   const isSimple = deadLetters.length === 0 && failed.length === 0 && !isHandling
-  const rest = isSimple ? "" : ` ${deadLetters.length / 3} ${writes.length / 4} ${timers.length / 4} ${joinIds(failed)}`
+  const rest = isSimple
+    ? ""
+    : ` ${deadLetters.length / 3} ${writes.length / 4} ${timers.length / valuesOfChange} ${joinIds(failed)}`
   args.push(encodeIndexed(partitionKey), joinIds(acknowledged), joinIds(begun), `${release ? 1 : 0}${rest}`)
   for (const values of [deadLetters, writes, timers]) for (const value of values) args.push(value)
 }

@@ -1,6 +1,6 @@
 import { removingJournals } from "../journal/redisJournals.ts"
 import { writingStates } from "../state/redisStates.ts"
-import { changingTimers } from "../timers/redisTimers.ts"
+import { changingTimers, valuesOfChange } from "../timers/redisTimers.ts"
 import { addingDeadLetters } from "./redisDeadLetters.ts"
 import { holding, script } from "./redisLua.ts"
 
@@ -17,7 +17,7 @@ while at <= #ARGV do
     if #rest > 1 then
       local is_release, dead, writes, timers, failed = string.match(rest, '^(%d) (%d+) (%d+) (%d+) (.*)$')
       commit[5], commit[7], commit[8], commit[9], commit[10] = is_release, tonumber(dead), failed, tonumber(writes), tonumber(timers)
-      at = at + 3 * commit[7] + 4 * commit[9] + 4 * commit[10]
+      at = at + 3 * commit[7] + 4 * commit[9] + ${valuesOfChange} * commit[10]
     end
     commits[#commits + 1] = commit
     if records[key] == nil then
@@ -95,7 +95,7 @@ for index, commit in ipairs(commits) do
     end
     if is_handled then
       write_states(ARGV, first_write, first_timer - 1)
-      change_timers(ARGV, first_timer, first_timer + 4 * timers - 1)
+      change_timers(ARGV, first_timer, first_timer + ${valuesOfChange} * timers - 1)
     end
     if is_release == '1' then
       records[key], changed[key] = false, true

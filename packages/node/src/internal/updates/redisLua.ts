@@ -27,8 +27,11 @@ import * as Redis from "effect/persistence/Redis"
  * state_scopes:NAME    the scopes of these values, in the order of their bytes
  * state_ends           the values that expire, by that time. A value is the length of the name, the name, and the scope.
  * state_users:USER     the values that belong to a user
- * timers               id of a timer -> its number, its partition, and its update without the receive time
+ * timers               id of a timer -> its number, its user, its partition, and its update without the receive time
  * timers_due           numbers and ids of timers, by the time when they are due
+ * timer_users:USER     ids of the timers that belong to a user, and of those whose occurrence is queued
+ * occurrences          id of a timer -> the id of the update that it became, and its user, until it is handled or cancelled
+ * cancelled            ids of queued updates whose timers were cancelled
  * next_timer           the first of these times
  *
  * The mark of an update is empty, or the numbers of its attempts and crashes (`2:1`). Times of leases are milliseconds of

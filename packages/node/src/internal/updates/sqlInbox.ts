@@ -34,7 +34,7 @@ interface Options {
 
 /**
  * The store on SQLite or PostgreSQL. Locks are always taken in the same order (fingerprints, partitions by key, state by name
- * and scope, updates, journals, timers, markers and counts), so that transactions do not deadlock. A transaction that adds
+ * and scope, updates, journals, timers, their occurrences, markers and counts), so that transactions do not deadlock. A transaction that adds
  * updates to a partition or ends its lease holds the lock of the partition. Therefore an empty partition can be deleted safely.
  */
 export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: Options) {
@@ -212,7 +212,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
 
   const deadLetters = sqlDeadLetters.make(sql, common.table, dialect, count)
   const states = sqlStates.make(sql, common.table, dialect)
-  const untilNext = sqlTimers.untilNext(sql, common.table, dialect)
+  const timers = sqlTimers.make(sql, common.table, dialect)
 
   const forgetOld = (seenBefore: number) =>
     Effect.map(
@@ -321,7 +321,10 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
         changes.length === 0
           ? Effect.void
           : statement("changeTimers")(atTime((now) => engine.changeTimers(changes, now))),
-      untilNext: operation("untilNext")(atTime(untilNext))
+      untilNext: operation("untilNext")(atTime(timers.untilNext)),
+      isCancelled: (occurrence) => operation("isCancelled")(timers.isCancelled(occurrence)),
+      page: (page) => operation("pageTimers")(timers.page(page)),
+      forget: (user) => transaction("forgetTimers")(timers.forget(user))
     }
   }
   return { store, ready: migrated(Effect.void) }

@@ -4,7 +4,7 @@ import { createRecord } from "../journal/pgJournals.ts"
 import { createJournal } from "../journal/sqlJournals.ts"
 import { createStates } from "../state/sqlStates.ts"
 import { type Dialect, indexName } from "../stores/sql.ts"
-import { createTimers } from "../timers/sqlTimers.ts"
+import { createOccurrences, createTimers } from "../timers/sqlTimers.ts"
 import { createFunctions, functionNames, functionSettings } from "./pgFunctions.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
@@ -77,6 +77,11 @@ const keepStateAndTimers = (sql: SqlClient.SqlClient, table: string, dialect: Di
   Effect.gen(function* () {
     yield* createStates(sql, table, dialect)
     yield* createTimers(sql, table, dialect)
+  })
+
+const rememberOccurrences = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
+  Effect.gen(function* () {
+    yield* createOccurrences(sql, table, dialect)
     if (dialect.name === "pg") yield* createFunctions(sql, table)
   })
 
@@ -85,5 +90,6 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dia
   "2_count_crashes": countCrashes(sql, table, dialect),
   "3_separate_held": separateHeld(sql, table, dialect),
   "4_keep_journals": keepJournals(sql, table, dialect),
-  "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect)
+  "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect),
+  "6_remember_occurrences": rememberOccurrences(sql, table, dialect)
 })

@@ -3,7 +3,8 @@
  * that has a queued update or an owner: `head_id` is the first queued update when nobody owns the partition, `owner` counts
  * until `lease_until`, and `begun` are the ids of the updates whose attempt is running, separated by commas. `counts` has the
  * numbers of updates, as sums over its rows. `journal` has the entries of the updates that are `journaled`.
- * `states` has the values of the state, and `timers` what becomes an update at `due_at`.
+ * `states` has the values of the state, and `timers` what becomes an update at `due_at`. `occurrences` has the updates that timers
+ * became, until they are handled.
  */
 export const tableNames = (table: string) => ({
   updates: `${table}_updates`,
@@ -13,7 +14,8 @@ export const tableNames = (table: string) => ({
   counts: `${table}_counts`,
   journal: `${table}_journal`,
   states: `${table}_states`,
-  timers: `${table}_timers`
+  timers: `${table}_timers`,
+  occurrences: `${table}_occurrences`
 })
 
 /** PostgreSQL adds to the row of `counts` that belongs to the connection, so that transactions rarely wait for each other. */

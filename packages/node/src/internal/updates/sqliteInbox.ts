@@ -69,7 +69,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
       (inserted) => inserted.flat()
     )
 
-  /** Adds updates to the ends of their partitions. Returns whether one of the partitions is new. */
+  /** Adds updates to the ends of their partitions. Returns their ids, and whether one of the partitions is new. */
   const append = Effect.fnUntraced(function* (values: ReadonlyArray<NewUpdate>) {
     const ids = yield* insert(values)
     const heads = new Map<string, number>()
@@ -90,7 +90,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
           )} WHERE true
           ON CONFLICT (partition_key) DO NOTHING RETURNING head_id`
     yield* count(queued, values.length - queued)
-    return created.length > 0
+    return { ids: ids.map(({ id }) => id), isFree: created.length > 0 }
   })
 
   const enqueue = Effect.fnUntraced(function* (batches: ReadonlyArray<Batch>) {
@@ -101,7 +101,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     const fresh = entries.length === 0 ? [] : yield* remember(entries, duplicatesSinceOf(batches))
     const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
     const accepted = candidates.filter(({ row, seen_at }) => seen_at === null || unseen.has(row.fingerprint))
-    const isFree = yield* append(accepted.map(({ row }) => row))
+    const { isFree } = yield* append(accepted.map(({ row }) => row))
     const markers = markersOf(batches)
     if (markers.length > 0) {
       yield* sql`
@@ -138,8 +138,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     now: number
   ) {
     if (maxTimers > 0) {
-      const due = yield* timers.takeDue(now, maxTimers)
-      if (due.length > 0) yield* append(due)
+      yield* timers.moveDue(now, maxTimers, (updates) => Effect.map(append(updates), ({ ids }) => ids))
     }
     // More rounds than one are needed only if all partitions of the first have no updates.
     for (let round = 0; round < maxRounds; round++) {

@@ -155,9 +155,9 @@ const cut = new StoreError({ store: "inbox", operation: "commit", reason: "the c
 
 /**
  * A store that a process uses. The process can be killed before and after each operation, and some operations are executed but
- * lose their answer.
+ * lose their answer. It does not listen, because a process that is dead would keep its connection.
  */
-const mortalStore = (store: Store, { point }: Life): Store => {
+const mortalStore = ({ listen: _, ...store }: Store, { point }: Life): Store => {
   const mortal =
     <A extends ReadonlyArray<unknown>, B, E>(operation: (...args: A) => Effect.Effect<B, E>) =>
     (...args: A): Effect.Effect<B, E> =>

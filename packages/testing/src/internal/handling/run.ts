@@ -5,6 +5,7 @@ import type * as Journal from "@colloquy/core/Journal"
 import { type Message, MessageId } from "@colloquy/core/Message"
 import type * as State from "@colloquy/core/State"
 import type { Of } from "@colloquy/core/StateValue"
+import * as Timer from "@colloquy/core/Timer"
 import * as Update from "@colloquy/core/Update"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -34,7 +35,7 @@ export interface Attack {
 }
 
 /** What is there after all updates were handled. */
-export interface Outcome extends Omit<Effects, "set"> {
+export interface Outcome extends Effects {
   /** How many processes were killed. */
   readonly kills: number
   readonly ticks: number
@@ -147,7 +148,11 @@ export const run = Effect.fnUntraced(
         const dead = (yield* Stream.runCollect(Inbox.deadLetters)).map(({ update }) =>
           Result.getOrThrow(update.decoded)
         )
-        return { counts: total, rung, ticks, dead }
+        const set = (yield* Stream.runCollect(Timer.stream)).map(({ chat_id, key, value }) => [
+          `${chat_id === dialog ? "dialog" : "group"} ${key?.replace("slot ", "")}`,
+          JSON.parse(value) as string
+        ])
+        return { counts: total, rung, ticks, dead, set: Object.fromEntries(set) as Record<string, string> }
       })
     )
     const sentTo = (chat_id: ChatId) =>
@@ -161,6 +166,7 @@ export const run = Effect.fnUntraced(
       steps: world.ran,
       counts: found.counts,
       rung: found.rung,
+      set: found.set,
       ticks: found.ticks,
       dead: {
         programs: found.dead.flatMap((update) =>

@@ -1,4 +1,4 @@
-import type { TimerChange, TimerSetting } from "@colloquy/core/HandlingStore"
+import type { StoredTimer, TimerChange, TimerSetting } from "@colloquy/core/HandlingStore"
 import { InboxStore } from "@colloquy/core/InboxStore"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -34,17 +34,39 @@ const setting = (fingerprint: string, due: TimerSetting["due"], partitionKey = "
   text: JSON.stringify({ fingerprint, text: '"\\ é 🙂' })
 })
 
+interface SetOptions {
+  readonly partitionKey?: string
+  readonly fingerprint?: string
+  readonly user?: string
+  readonly occurrence?: string
+}
+
 const set = (
   key: string,
   due: TimerSetting["due"],
-  { partitionKey = "chat", fingerprint = key } = {}
+  { partitionKey = "chat", fingerprint = key, user, occurrence }: SetOptions = {}
 ): TimerChange => ({
   name: "reminder",
   key,
-  set: setting(fingerprint, due, partitionKey)
+  set: { ...setting(fingerprint, due, partitionKey), user },
+  occurrence
 })
 
 const cancel = (key: string): TimerChange => ({ name: "reminder", key, set: undefined })
+
+/** Ends the handling of an occurrence that does not recur. */
+const end = (key: string, occurrence: string): TimerChange => ({ ...cancel(key), occurrence })
+
+const isCancelled = (occurrence: string) => Effect.flatMap(timers, ({ isCancelled }) => isCancelled(occurrence))
+
+/** Claims the occurrence of the only timer that is due. */
+const claimOccurrence = Effect.map(claim("one", { maxTimers: 10 }), ([{ updates }]) => updates.at(-1)!.id)
+
+const acknowledge = (id: string, ...timers: ReadonlyArray<TimerChange>) =>
+  commit(change("one", "chat", { completed: [{ id }], timers, release: true }))
+
+const texts = (all: ReadonlyArray<{ readonly text: string }>) =>
+  all.map(({ text }) => (JSON.parse(text) as { readonly fingerprint: string }).fingerprint)
 
 export const timerCases: ReadonlyArray<Case> = [
   test("moves timers that are due to the end of their partitions, the earliest first", function* () {
@@ -149,5 +171,87 @@ export const timerCases: ReadonlyArray<Case> = [
     const writes = [{ scope: "bot", name: "cart", value: undefined, expected: "another" }]
     deepStrictEqual(yield* commit(change("two", "chat", { writes, timers: [set("a", past)] })), ["stateConflict"])
     strictEqual(yield* untilNext, undefined)
+  }),
+
+  test("sets the next occurrence of a timer when the one before ends, unless it was cancelled", function* () {
+    yield* apply(set("goes on", past))
+    const first = yield* claimOccurrence
+    strictEqual(yield* isCancelled(first), false)
+    yield* acknowledge(first, set("goes on", past, { fingerprint: "second", occurrence: first }))
+    const second = yield* claimOccurrence
+    yield* apply(cancel("goes on"))
+    deepStrictEqual([yield* isCancelled(first), yield* isCancelled(second)], [false, true])
+    yield* acknowledge(second, set("goes on", past, { occurrence: second }))
+    strictEqual(yield* untilNext, undefined)
+    strictEqual(yield* isCancelled(second), false)
+  }),
+
+  test("keeps a timer that is set while its occurrence is queued, and cancels the occurrence", function* () {
+    yield* apply(set("moved", past))
+    const occurrence = yield* claimOccurrence
+    yield* apply(set("moved", { after: hour }, { fingerprint: "later" }), set("other", { after: hour }))
+    strictEqual(yield* isCancelled(occurrence), true)
+    yield* acknowledge(occurrence, set("moved", past, { fingerprint: "next", occurrence }))
+    const { page } = yield* timers
+    deepStrictEqual(texts(yield* page({ limit: 10 })), ["later", "other"])
+  }),
+
+  test("keeps what a handler changes of the timer whose occurrence it handles", function* () {
+    yield* apply(set("snoozed", past))
+    const occurrence = yield* claimOccurrence
+    yield* acknowledge(
+      occurrence,
+      end("snoozed", occurrence),
+      set("snoozed", { after: hour }, { fingerprint: "later" })
+    )
+    const { page } = yield* timers
+    deepStrictEqual(texts(yield* page({ limit: 10 })), ["later"])
+  }),
+
+  test("does not cancel an occurrence that is a dead letter and is replayed", function* () {
+    yield* apply(set("dead", past))
+    const id = yield* claimOccurrence
+    const failure = { error: "failed", attempts: 1, failedAt: 1 }
+    yield* commit(change("one", "chat", { completed: [{ id, failure }], timers: [end("dead", id)], release: true }))
+    yield* apply(cancel("dead"))
+    const store = yield* InboxStore
+    strictEqual(yield* store.replay([id]), 1)
+    strictEqual(yield* isCancelled(yield* claimOccurrence), false)
+  }),
+
+  test("returns timers by pages, the next one that is due first", function* () {
+    const keys = Array.from({ length: 12 }, (_, index) => `${index}`)
+    const due = (index: number) => ({ at: hour * (index < 3 ? 2 : index) })
+    yield* apply(...keys.map((key, index) => set(key, due(index), { partitionKey: `${key} é` })))
+    yield* apply(cancel("5"), set("0", { at: 20 * hour }))
+    const { page } = yield* timers
+    const seen: Array<string> = []
+    for (let after = undefined; ;) {
+      const found: ReadonlyArray<StoredTimer> = yield* page({ after, limit: 2 })
+      for (const [index, key] of texts(found).entries()) {
+        const { dueAt, partitionKey } = found[index]!
+        const expected = key === "0" ? { dueAt: 20 * hour, partitionKey: "chat" } : undefined
+        deepStrictEqual({ dueAt, partitionKey }, expected ?? { dueAt: due(Number(key)).at, partitionKey: `${key} é` })
+      }
+      seen.push(...texts(found))
+      if (found.length < 2) break
+      after = found.at(-1)
+    }
+    deepStrictEqual(seen, ["1", "2", "3", "4", "6", "7", "8", "9", "10", "11", "0"])
+  }),
+
+  test("forgets the timers of a user, with their occurrences that are queued", function* () {
+    const ofUser = { user: "user:2" }
+    yield* apply(set("queued", past, ofUser), set("another's", past, { user: "user:22" }))
+    const [{ updates }] = yield* claim("one", { maxTimers: 10 })
+    yield* apply(set("set", { after: hour }, ofUser), set("nobody's", { after: hour }))
+    yield* apply(set("taken over", { after: hour }, ofUser), set("taken over", { after: hour }, { user: "user:22" }))
+    const { forget, page } = yield* timers
+    strictEqual(yield* forget("user:2"), 2)
+    strictEqual(yield* forget("user:2"), 0)
+    deepStrictEqual(texts(yield* page({ limit: 10 })).toSorted(), ["nobody's", "taken over"])
+    const cancelled = new Map<string, boolean>()
+    for (const { id, update } of updates) cancelled.set(update.fingerprint, yield* isCancelled(id))
+    deepStrictEqual([cancelled.get("queued"), cancelled.get("another's")], [true, false])
   })
 ]
