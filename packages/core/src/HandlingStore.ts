@@ -91,7 +91,7 @@ export interface StateValue {
 }
 
 /**
- * A value as it is stored. Every write gives it another revision.
+ * A value as it is stored, with the revision of its last write.
  *
  * @category state
  * @since 0.1.0
@@ -112,6 +112,8 @@ export interface StateWrite extends StateKey {
   readonly value: StateValue | undefined
   /** The revision that was read. `undefined`: there was no value. */
   readonly expected: string | undefined
+  /** The revision of this write: letters, digits, `-` and `.`. No other write has it. */
+  readonly revision: string
 }
 
 /**

@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import * as Fingerprint from "./Fingerprint.ts"
 import * as InboxStore from "./InboxStore.ts"
 import * as json from "./internal/client/json.ts"
+import { randomId } from "./internal/stores/randomId.ts"
 import { makeInboxMetrics } from "./internal/updates/metrics.ts"
 import { makeRecentUpdates } from "./internal/updates/recentUpdates.ts"
 import * as QueuedUpdate from "./QueuedUpdate.ts"
@@ -153,6 +154,8 @@ export class Inbox extends Context.Service<
     readonly partitionKeyOf: (update: Update) => string
     /** Tells the consumers that this process has set or cancelled timers of the store. */
     readonly onTimers: () => void
+    /** Returns a revision for a value of the state, which no other write has. */
+    readonly nextRevision: () => string
     /** How often `onTimers` was called. */
     readonly timerChanges: () => number
     /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
@@ -209,6 +212,8 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   }
   let isOpen = true
   let timerChanges = 0
+  const revisionPrefix = yield* randomId
+  let revisions = 0
   /** The last count, plus what this process has added since. */
   let queued = 0
   let countedAt = -Infinity
@@ -343,6 +348,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       timerChanges++
       wakeAll()
     },
+    nextRevision: () => `${revisionPrefix}.${++revisions}`,
     timerChanges: () => timerChanges,
     claim: recent === undefined ? store.claim : (claim) => Effect.map(store.claim(claim), recent.recall),
     leaseDuration,

@@ -51,7 +51,8 @@ export interface State<A, O extends Of> extends Value<A, NoStateKey> {
   /**
    * The value with a key. While an update of the same inbox is handled, it is part of the handling, as the others are.
    * Elsewhere, each operation reads and writes the store, and `update` and `modify` are repeated until no other change came
-   * in between.
+   * in between. A write whose answer is lost is repeated for up to 10 seconds, and is applied once. If it stays unknown whether a
+   * change was applied, it fails with a `StoreError` whose `isRetryable` is `false`.
    */
   readonly at: (key: Key<O>) => Value<A, never, Inbox>
   /** Emits all values. {@link stream} calls it. */

@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { Chat, ChatStore, Deliveries, Inbox, State, StoreError, Update, Updates, User } from "../src/index.ts"
+import type { StateStore } from "../src/HandlingStore.ts"
 import * as InboxStore from "../src/InboxStore.ts"
 import { inboxOver, inTime, source } from "./support/deliveries.ts"
 import { makePresses, pressOf } from "./support/presses.ts"
@@ -60,6 +62,97 @@ describe("State", () => {
         assert.deepStrictEqual(yield* Totals.at({}).get, { updates: 3 })
       })
     )
+  )
+
+  const lost = new StoreError.StoreError({
+    store: "inbox",
+    operation: "writeState",
+    reason: "cut off",
+    isRetryable: true
+  })
+
+  /** An inbox whose first answers to writes of the state are lost. `between` runs after the first write. */
+  const losing = (
+    answers: number,
+    isExecuted: boolean,
+    between?: (state: StateStore) => Effect.Effect<unknown, StoreError.StoreError>
+  ) => {
+    let left = answers
+    return inboxOver(({ state }) => ({
+      state: {
+        ...state,
+        write: (writes) =>
+          Effect.suspend(() => {
+            if (left-- <= 0) return state.write(writes)
+            const write = isExecuted ? state.write(writes) : Effect.void
+            return write.pipe(
+              Effect.andThen(between === undefined ? Effect.void : between(state)),
+              Effect.andThen(Effect.fail(lost))
+            )
+          })
+      }
+    }))
+  }
+
+  const inVirtualTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(effect)
+      yield* TestClock.adjust("1 minute")
+      return yield* Fiber.join(fiber)
+    })
+
+  for (const isExecuted of [true, false]) {
+    it.effect(
+      `applies a change once elsewhere than in a handler if the answers of the store are lost ${isExecuted ? "after" : "before"} the write`,
+      () =>
+        Effect.gen(function* () {
+          const count = Count.at({ chat_id })
+          assert.strictEqual(yield* inVirtualTime(count.update((count) => count + 1)), 1)
+          assert.strictEqual(yield* count.modify((count) => ["result", count + 1]), "result")
+          yield* count.update(increment)
+          assert.strictEqual(yield* count.get, 3)
+          yield* count.clear
+          assert.strictEqual(yield* count.get, 0)
+        }).pipe(Effect.provide(losing(2, isExecuted)))
+    )
+  }
+
+  const changedByAnother = (state: StateStore) =>
+    Effect.flatMap(state.get([{ scope: `chat:${chat_id}`, name: "count" }]), ([found]) =>
+      state.write([
+        {
+          scope: `chat:${chat_id}`,
+          name: "count",
+          value: { text: "10", version: 1, expiresAt: undefined },
+          expected: found?.revision,
+          revision: "another"
+        }
+      ])
+    )
+
+  it.effect("fails, and does not change the value twice, if it was changed again after the answer was lost", () =>
+    Effect.gen(function* () {
+      const count = Count.at({ chat_id })
+      const error = yield* inVirtualTime(Effect.flip(count.update(increment)))
+      assert.deepInclude(error, { _tag: "StoreError", isRetryable: false })
+      assert.include(error.message, "it is not known whether the change was written")
+      assert.strictEqual(yield* count.get, 10)
+    }).pipe(Effect.provide(losing(1, true, changedByAnother)))
+  )
+
+  it.effect("sets a value although it was changed again after the answer was lost", () =>
+    Effect.gen(function* () {
+      const count = Count.at({ chat_id })
+      yield* inVirtualTime(count.set(5))
+      assert.strictEqual(yield* count.get, 5)
+    }).pipe(Effect.provide(losing(1, true, changedByAnother)))
+  )
+
+  it.effect("fails with an error that is not retryable if the store does not come back after a write", () =>
+    Effect.gen(function* () {
+      const error = yield* inVirtualTime(Effect.flip(Count.at({ chat_id }).update(increment)))
+      assert.deepInclude(error, { _tag: "StoreError", isRetryable: false })
+    }).pipe(Effect.provide(losing(Infinity, false)))
   )
 
   it.effect("applies all concurrent changes of a value elsewhere than in a handler", () =>

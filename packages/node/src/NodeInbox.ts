@@ -11,6 +11,7 @@ import * as Inbox from "@colloquy/core/Inbox"
 import * as Settings from "@colloquy/core/Settings"
 import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -32,6 +33,10 @@ export interface Options extends Inbox.Options {
    * Default: `"colloquy"`.
    */
   readonly prefix?: string | undefined
+  /**
+   * Maximum duration of an operation, in real time. After that, it fails with a retryable `StoreError`. Default: 10 seconds.
+   */
+  readonly operationTimeout?: Duration.Input | undefined
 }
 
 const defaults = { filename: "./colloquy.sqlite" } as const

@@ -32,6 +32,24 @@ describe("NodeInbox", () => {
     })
   )
 
+  it.live("fails with a retryable StoreError if an operation takes longer than `operationTimeout`", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.Inbox
+        const other = new DatabaseSync(filename)
+        other.exec("BEGIN IMMEDIATE")
+        const error = yield* Effect.flip(receive)
+        assert.deepInclude(error, { _tag: "StoreError", operation: "enqueue", isRetryable: true })
+        assert.include(error.message, "did not answer within 50ms")
+        other.exec("COMMIT")
+        other.close()
+        yield* Effect.retry(receive, { while: (error) => error._tag === "StoreError" && error.isRetryable })
+        assert.strictEqual((yield* inbox.stats).queued, 1)
+      }).pipe(Effect.provide(NodeInbox.layer({ filename, operationTimeout: "50 millis" })))
+    })
+  )
+
   it.effect("opens its file at the first use with `layerLazy`", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file

@@ -80,10 +80,15 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
   }
 
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    it.live(`returns the results of the store in memory in random operations (${seed})`, () =>
-      withKeys((prefix) =>
-        InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400)).pipe(Effect.provide(store(prefix)))
-      )
+    it.live(
+      `returns the results of the store in memory in random operations (${seed})`,
+      () =>
+        withKeys((prefix) =>
+          InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400)).pipe(
+            Effect.provide(store(prefix))
+          )
+        ),
+      30_000
     )
   }
 

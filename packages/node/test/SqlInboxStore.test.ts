@@ -122,11 +122,14 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
     }
 
     for (const seed of [11, 12, 13, 14, 15, 16, 17, 18]) {
-      it.effect(`returns the results of the store in memory in random operations (${seed})`, () =>
-        Effect.andThen(
-          empty,
-          InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400))
-        )
+      it.effect(
+        `returns the results of the store in memory in random operations (${seed})`,
+        () =>
+          Effect.andThen(
+            empty,
+            InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400))
+          ),
+        30_000
       )
     }
   })

@@ -6,7 +6,7 @@
 import type { InboxStore } from "@colloquy/core/InboxStore"
 import type { StoreError } from "@colloquy/core/StoreError"
 import type * as Effect from "effect/Effect"
-import { handlingCases } from "./internal/handling/cases.ts"
+import { handlingCases } from "./internal/updates/handlingCases.ts"
 import { journalCases } from "./internal/journal/cases.ts"
 import { stateCases } from "./internal/state/cases.ts"
 import { timerCases } from "./internal/timers/cases.ts"

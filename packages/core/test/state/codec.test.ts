@@ -28,7 +28,8 @@ const put = (text: string, version = 1) =>
           scope: "chat:1",
           name: "cart",
           value: { text, version, expiresAt: undefined },
-          expected: before?.revision
+          expected: before?.revision,
+          revision: `${text.length}.${version}.${before?.revision}`
         }
       ])
     )

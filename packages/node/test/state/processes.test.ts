@@ -1,6 +1,7 @@
 import type { StateKey, StateWrite } from "@colloquy/core/HandlingStore"
 import type * as InboxStore from "@colloquy/core/InboxStore"
 import { assert, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"
 import { acknowledge, claim, enqueue, update } from "../support/inboxRequests.ts"
 import { startProcess } from "../support/inboxProcesses.ts"
@@ -16,7 +17,8 @@ const person: StateKey = { scope: "user:1", name: "counter" }
 const write = (key: StateKey, value: number, expected: string | undefined): StateWrite => ({
   ...key,
   value: { text: String(value), version: 1, expiresAt: undefined },
-  expected
+  expected,
+  revision: randomUUID()
 })
 
 describe("the state of a store that processes share", () => {

@@ -2,6 +2,7 @@ import type { StateWrite } from "@colloquy/core/HandlingStore"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { RedisInboxStore } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
@@ -12,6 +13,7 @@ const write = (scope: string, parts: Partial<StateWrite> = {}): StateWrite => ({
   scope,
   value: { text: "{}", version: 1, expiresAt: undefined },
   expected: undefined,
+  revision: randomUUID(),
   ...parts
 })
 

@@ -100,10 +100,12 @@ export const compareWithMemory = (store: Store, seed: number, steps: number) =>
             ? undefined
             : { text: `${count++}\0`, version: random(3), expiresAt: random(2) === 0 ? undefined : now + random(9) }
       }))
+      const number = count++
       return (isMemory: boolean) =>
-        changes.map(({ key, value }) => {
+        changes.map(({ key, value }, index) => {
           const revision = revisions.get(nameOf(key))
-          return { ...key, value, expected: isMemory ? revision?.inMemory : revision?.stored }
+          const expected = isMemory ? revision?.inMemory : revision?.stored
+          return { ...key, value, expected, revision: `r${number}.${index}` }
         })
     }
 

@@ -6,7 +6,7 @@ import { type InvalidState, NoStateKey, type Of, type StaleState, type Value } f
 import type { StoreError } from "../../StoreError.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import type { Cell } from "./cells.ts"
-import { stored } from "./cells.ts"
+import { maybeWritten, stored } from "./cells.ts"
 import type { StateCodec } from "./codec.ts"
 import { idsOf, missingIds, toScope } from "./scopes.ts"
 
@@ -44,7 +44,7 @@ export const inScope = (name: string, scope: string, inbox: Inbox["Service"]): E
     const changes = fiber.getRef(CurrentUpdate)?.changes
     const key = { scope, name }
     const { store } = inbox
-    const cell = changes?.store === store ? changes.states.cell(key) : stored(store, key)
+    const cell = changes?.store === store ? changes.states.cell(key) : stored(inbox, key)
     return Effect.succeed({ store, scope, cell })
   })
 
@@ -95,7 +95,10 @@ export const makeValue = <A, E, R>(
             Effect.flatMap(codec.encode(next), (encoded) =>
               Effect.flatMap(
                 at.cell.replace(snapshot, { value: encoded, decoded: { by: codec, value: next } }),
-                (isReplaced) => (isReplaced ? Effect.succeed(result) : attempt)
+                (isReplaced) => {
+                  if (isReplaced === "unknown") return Effect.fail(maybeWritten())
+                  return isReplaced ? Effect.succeed(result) : attempt
+                }
               )
             )
           )
@@ -110,7 +113,7 @@ export const makeValue = <A, E, R>(
     changing(({ cell }) => {
       const attempt: Effect.Effect<void, E2 | StoreError> = Effect.flatMap(cell.read, (snapshot) =>
         Effect.flatMap(next, (next) =>
-          Effect.flatMap(cell.replace(snapshot, next), (isReplaced) => (isReplaced ? Effect.void : attempt))
+          Effect.flatMap(cell.replace(snapshot, next), (isReplaced) => (isReplaced === true ? Effect.void : attempt))
         )
       )
       return attempt

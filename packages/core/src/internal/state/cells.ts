@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Backoff from "../../Backoff.ts"
 import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
-import type { InboxStore } from "../../InboxStore.ts"
-import type { StoreError } from "../../StoreError.ts"
-
-type Store = InboxStore["Service"]
+import type { Inbox } from "../../Inbox.ts"
+import { StoreError } from "../../StoreError.ts"
 
 /** A value at a moment. */
 export interface Snapshot {
@@ -17,25 +17,65 @@ export interface Snapshot {
 /** A value that can be read and replaced. */
 export interface Cell {
   readonly read: Effect.Effect<Snapshot, StoreError>
-  /** Replaces a value if it is still the one that was read. Returns whether it was. */
-  readonly replace: (read: Snapshot, next: Pick<Snapshot, "value" | "decoded">) => Effect.Effect<boolean, StoreError>
+  /** Replaces a value if it is still the one that was read. */
+  readonly replace: (read: Snapshot, next: Pick<Snapshot, "value" | "decoded">) => Effect.Effect<Replaced, StoreError>
 }
 
-/** A value in the store. */
-export const stored = ({ state }: Store, key: StateKey): Cell => ({
-  read: Effect.map(
+/**
+ * Whether a value was replaced. `unknown`: the answer of the store was lost, and the value was changed again since, so that it
+ * does not show whether it was replaced before.
+ */
+export type Replaced = boolean | "unknown"
+
+/** How long a write is repeated whose answer was lost. */
+const uncertainFor = Backoff.make({ first: "200 millis", cap: "2 seconds" }).pipe(
+  Schedule.setInputType<StoreError>(),
+  Schedule.upTo({ duration: "10 seconds" })
+)
+
+/** The failure of a change that may have been written. */
+export const maybeWritten = (cause?: StoreError): StoreError =>
+  new StoreError({
+    store: "inbox",
+    operation: "writeState",
+    reason: `it is not known whether the change was written${cause === undefined ? ", because the value was changed again since" : `. ${cause.message}`}`,
+    isRetryable: false
+  })
+
+/** A value in the store. A write whose answer was lost is repeated, and is recognized by its revision if it was applied. */
+export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): Cell => {
+  const get = Effect.map(
     Effect.suspend(() => state.get([key])),
-    ([found]) => {
+    ([found]) => found
+  )
+
+  const write = (before: Snapshot, value: StateValue | undefined) =>
+    Effect.suspend(() => {
+      const revision = nextRevision()
+      let isUncertain = false
+      const found = Effect.map(get, (found): Replaced => {
+        const isApplied = value === undefined ? found === undefined : found?.revision === revision
+        return isApplied || (isUncertain ? "unknown" : false)
+      })
+      const attempt = state.write([{ ...key, value, expected: before.revision, revision }]).pipe(
+        Effect.flatMap((isApplied) => (isApplied ? Effect.succeed<Replaced>(true) : found)),
+        Effect.tapError(({ isRetryable }) => Effect.sync(() => void (isUncertain ||= isRetryable)))
+      )
+      return Effect.retry(attempt, { schedule: uncertainFor, while: ({ isRetryable }) => isRetryable }).pipe(
+        Effect.mapError((error) => (isUncertain ? maybeWritten(error) : error))
+      )
+    })
+
+  return {
+    read: Effect.map(get, (found) => {
       if (found === undefined) return { value: undefined, revision: undefined, decoded: undefined }
       const { revision, ...value } = found
       return { value, revision, decoded: undefined }
-    }
-  ),
-  replace: ({ revision, value: before }, { value }) =>
-    before === undefined && value === undefined
-      ? Effect.succeed(true)
-      : state.write([{ ...key, value, expected: revision }])
-})
+    }),
+    replace: (before, { value }) =>
+      before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value)
+  }
+}
 
 interface Entry {
   readonly key: StateKey
@@ -51,19 +91,19 @@ const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =
  * acknowledged. After that, fibers that still run read and write the store.
  */
 export class Session {
-  readonly #store: Store
+  readonly #inbox: Inbox["Service"]
   readonly #entries = new Map<string, Entry>()
   #isClosed: boolean
 
-  constructor(store: Store, isClosed: boolean) {
-    this.#store = store
+  constructor(inbox: Inbox["Service"], isClosed: boolean) {
+    this.#inbox = inbox
     this.#isClosed = isClosed
   }
 
   cell(key: StateKey): Cell {
     const entries = this.#entries
     const id = `${key.scope} ${key.name}`
-    const direct = stored(this.#store, key)
+    const direct = stored(this.#inbox, key)
     return {
       read: Effect.suspend(() => {
         const entry = entries.get(id)
@@ -98,7 +138,9 @@ export class Session {
     this.#isClosed = true
     const writes: Array<StateWrite> = []
     for (const { current, first, key } of this.#entries.values()) {
-      if (!isSame(first.value, current.value)) writes.push({ ...key, value: current.value, expected: first.revision })
+      if (isSame(first.value, current.value)) continue
+      const revision = this.#inbox.nextRevision()
+      writes.push({ ...key, value: current.value, expected: first.revision, revision })
     }
     return writes
   }

@@ -3,14 +3,13 @@ import { type StateKey, type StateWrite, type StoredState, userOfScope } from ".
 /** The state of a store in memory. */
 export const makeStates = () => {
   const byName = new Map<string, Map<string, StoredState>>()
-  let revisions = 0
 
   const get = ({ name, scope }: StateKey): StoredState | undefined => byName.get(name)?.get(scope)
 
-  const put = ({ name, scope, value }: StateWrite): void => {
+  const put = ({ name, revision, scope, value }: StateWrite): void => {
     const values = byName.get(name) ?? new Map<string, StoredState>()
     if (value === undefined) values.delete(scope)
-    else values.set(scope, { ...value, revision: String(++revisions) })
+    else values.set(scope, { ...value, revision })
     if (values.size > 0) byName.set(name, values)
     else byName.delete(name)
   }

@@ -29,7 +29,7 @@ export class Changes {
   }
 
   get states(): Session {
-    return (this.#states ??= new Session(this.store, this.#isClosed))
+    return (this.#states ??= new Session(this.inbox, this.#isClosed))
   }
 
   /** Whether the update was acknowledged, so that later changes are not part of it. */

@@ -32,8 +32,8 @@ local function write_states(values, first, last)
     if value == '' then
       remove_state(state, scope)
     else
-      local is_new = redis.call('HSET', states .. state, scope, to_id(reserve_ids(1) + 1) .. ',' .. value) == 1
-      local expires_at, member, user = string.match(value, '^[^,;]*,([^;]*);'), to_member(state, scope), user_of(scope)
+      local is_new = redis.call('HSET', states .. state, scope, value) == 1
+      local expires_at, member, user = string.match(value, '^[^,;]*,[^,;]*,([^;]*);'), to_member(state, scope), user_of(scope)
       if is_new then redis.call('ZADD', scopes_of .. state, '0', scope) end
       if is_new and user then redis.call('SADD', state_users .. user, member) end
       if expires_at ~= '' then
@@ -47,7 +47,7 @@ end
 local function are_expected(values, first, last)
   for at = first, last, 4 do
     local stored = redis.call('HGET', states .. values[at], values[at + 1])
-    if (stored and string.match(stored, '^(%d+),') or '') ~= values[at + 2] then return false end
+    if (stored and string.match(stored, '^([%w.-]+),%d+,%d*;') or '') ~= values[at + 2] then return false end
   end
   return true
 end
@@ -112,14 +112,14 @@ return #members == tonumber(ARGV[2]) and 1 or 0
 ).withReturnType<number>()
 
 export const writeArguments = (writes: ReadonlyArray<StateWrite>): ReadonlyArray<string> =>
-  writes.flatMap(({ expected = "", name, scope, value }) => [
+  writes.flatMap(({ expected = "", name, revision, scope, value }) => [
     encodeText(name),
     scope,
     expected,
-    value === undefined ? "" : `${value.version},${value.expiresAt ?? ""};${encodeText(value.text)}`
+    value === undefined ? "" : `${revision},${value.version},${value.expiresAt ?? ""};${encodeText(value.text)}`
   ])
 
-const header = /^(\d+),([^,;]*),([^;]*);/
+const header = /^([\w.-]+),(\d+),(\d*);/
 
 /** A value that was overwritten by hand is returned as it is, with the version 0. */
 const toStored = (packed: string): StoredState => {

@@ -2,7 +2,6 @@ import { type StateKey, type StateWrite, type StoredState, userOfScope } from "@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
-import { randomUUID } from "node:crypto"
 import { type Dialect, indexName } from "../stores/sql.ts"
 import { decodeText, encodeIndexed, encodeText } from "../stores/values.ts"
 import { tableNames } from "../updates/sqlTables.ts"
@@ -34,11 +33,11 @@ export const toKeyRow = ({ name, scope }: StateKey) => ({ name: encodeIndexed(na
 export const identify = ({ name, scope }: StateKey): string => JSON.stringify([name, scope])
 
 export const toStateRow = (write: StateWrite): StateRow => {
-  const { scope, value } = write
+  const { revision, scope, value } = write
   const user = userOfScope(scope)
   return {
     ...toKeyRow(write),
-    revision: value === undefined ? "" : randomUUID(),
+    revision: value === undefined ? "" : revision,
     version: value?.version ?? 0,
     expires_at: value?.expiresAt ?? null,
     user_scope: user === undefined ? null : encodeIndexed(user),

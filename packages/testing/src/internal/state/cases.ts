@@ -12,6 +12,8 @@ const valueOf = (text: string, { expiresAt, version = 1 }: Partial<StateValue> =
   expiresAt
 })
 
+let revisions = 0
+
 const write = (
   key: StateKey,
   text: string | undefined,
@@ -20,7 +22,8 @@ const write = (
 ): StateWrite => ({
   ...key,
   value: text === undefined ? undefined : valueOf(text, options),
-  expected
+  expected,
+  revision: `revision-${++revisions}`
 })
 
 const apply = (...writes: ReadonlyArray<StateWrite>) => Effect.flatMap(state, ({ write }) => write(writes))

@@ -168,7 +168,7 @@ export const timerCases: ReadonlyArray<Case> = [
     yield* claim("one", { leaseDuration: 0 })
     yield* claim("two")
     deepStrictEqual(yield* commit(change("one", "chat", { timers: [set("a", past)] })), ["leaseLost"])
-    const writes = [{ scope: "bot", name: "cart", value: undefined, expected: "another" }]
+    const writes = [{ scope: "bot", name: "cart", value: undefined, expected: "another", revision: "new" }]
     deepStrictEqual(yield* commit(change("two", "chat", { writes, timers: [set("a", past)] })), ["stateConflict"])
     strictEqual(yield* untilNext, undefined)
   }),

@@ -20,8 +20,8 @@ import type * as Faults from "../../Faults.ts"
 import * as Fixtures from "../../Fixtures.ts"
 import { makeClient } from "../http/inProcessClient.ts"
 import * as emulator from "../platform/emulator.ts"
-import { counts, inboxOf, Life, Rung, startProcess, Tick, Ticks, token, type World } from "./processes.ts"
-import type { Effects, Program } from "./programs.ts"
+import { counts, inboxOf, Life, Rung, startProcess, Tick, Ticks, token, type World } from "./handlingProcesses.ts"
+import type { Effects, Program } from "./handlingPrograms.ts"
 
 /** What happens to the processes of a run. */
 export interface Attack {
@@ -123,9 +123,11 @@ export const run = Effect.fnUntraced(
         killed++
         running[index] = yield* start
       }
+      // A timer becomes an update and an update sets a timer meanwhile, so timers are read before and after the updates.
+      const isQuiet = Effect.map(store.timers.untilNext, (next) => next === undefined || next > farAway)
+      const wasQuiet = yield* isQuiet
       const { queued } = yield* store.stats
-      const next = yield* store.timers.untilNext
-      if (queued === 0 && (next === undefined || next > farAway)) break
+      if (wasQuiet && queued === 0 && (yield* isQuiet)) break
       ok(millis < maxDuration, `${queued} updates are not handled`)
     }
     for (const { fiber, life } of running) {

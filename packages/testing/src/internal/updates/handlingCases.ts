@@ -3,9 +3,9 @@ import type * as Journal from "@colloquy/core/Journal"
 import * as Effect from "effect/Effect"
 import { deepStrictEqual, ok } from "node:assert"
 import type * as Faults from "../../Faults.ts"
-import { maxTicks } from "./processes.ts"
-import { compare, effectsOf, makePrograms, makeRandom, type Program } from "./programs.ts"
-import { type Attack, type Outcome, run } from "./run.ts"
+import { maxTicks } from "./handlingProcesses.ts"
+import { compare, effectsOf, makePrograms, makeRandom, type Program } from "./handlingPrograms.ts"
+import { type Attack, type Outcome, run } from "./handlingRun.ts"
 
 const policies: Readonly<Record<string, Journal.Policy>> = {
   lookUp: "lookUp",

@@ -22,7 +22,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { apiOrigin } from "../http/wire.ts"
-import type { Action, Program } from "./programs.ts"
+import type { Action, Program } from "./handlingPrograms.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 
