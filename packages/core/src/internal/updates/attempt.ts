@@ -7,7 +7,6 @@ import type { AnswerLog, HandledUpdate } from "./currentUpdate.ts"
 
 /** An update of an inbox, and what all its attempts share. */
 interface Received {
-  readonly id: string
   readonly value: Update
   readonly inbox: Inbox["Service"]
   readonly journal: UpdateJournal

@@ -1,6 +1,7 @@
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { Commit, InboxStore } from "../../InboxStore.ts"
+import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../Update.ts"
 import { Session } from "../state/cells.ts"
 
@@ -18,8 +19,16 @@ export class Changes {
   #states: Session | undefined
   #isClosed = false
 
-  constructor({ id, inbox, value }: { readonly id: string; readonly value: Update; readonly inbox: Inbox["Service"] }) {
-    this.id = id
+  constructor({
+    entry,
+    inbox,
+    value
+  }: {
+    readonly entry: Pick<Entry, "id">
+    readonly value: Update
+    readonly inbox: Inbox["Service"]
+  }) {
+    this.id = entry.id
     this.update = value
     this.inbox = inbox
   }

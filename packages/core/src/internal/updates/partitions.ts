@@ -88,10 +88,6 @@ export class Queued extends Settleable<Update> implements Root {
     return this.#journal
   }
 
-  get id(): string {
-    return this.entry.id
-  }
-
   get inbox(): Inbox["Service"] {
     return this.partition.source.leases.inbox
   }
