@@ -16,8 +16,10 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { Fragment, Statement } from "effect/sql/Statement"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { type ChatRow, chatColumns, fromRecord, type RecordRow, toKnownChats } from "./internal/chats/row.ts"
+import { maxRows, visitSlices } from "./internal/chats/slices.ts"
 import { maxValues, padded } from "./internal/chats/sqliteValues.ts"
 import { combine, migrations, recordColumns } from "./internal/chats/sqlSchema.ts"
 import { makeStore } from "./internal/stores/sql.ts"
@@ -81,22 +83,46 @@ export const make: (
       splitOn: ({ isRetryable }) => !isRetryable
     })
 
-    const select = (operation: string, where: Fragment, limit: number) =>
+    /** PostgreSQL executes a statement in another process, so its rows are not divided. */
+    const visit = (
+      after: number | undefined,
+      rows: number,
+      visitRange: (range: Fragment) => Effect.Effect<boolean, SqlError>
+    ) =>
+      dialect.name === "sqlite"
+        ? visitSlices(sql, table, { after, rows }, visitRange)
+        : visitRange(after === undefined ? sql`true` : sql`chat_id > ${after}`)
+
+    const select = (where: Fragment, limit: number) =>
       sql<ChatRow>`SELECT ${sql.literal(chatColumns.join(", "))} FROM ${chats}
-        WHERE ${where} ORDER BY chat_id LIMIT ${limit}`.pipe(
-        Effect.flatMap(toKnownChats),
-        Effect.mapError(toStoreError(operation))
-      )
+        WHERE ${where} ORDER BY chat_id LIMIT ${limit}`
+
+    const selectPage = (where: Fragment, after: number | undefined, limit: number) =>
+      Effect.suspend(() => {
+        const found: Array<ChatRow> = []
+        const page = visit(after, 4 * limit, (range) =>
+          Effect.map(select(sql.and([where, range]), limit - found.length), (rows) => found.push(...rows) < limit)
+        )
+        return Effect.as(page, found)
+      })
+
+    const sum = (countIn: (range: Fragment) => Effect.Effect<number, SqlError>) =>
+      Effect.suspend(() => {
+        let total = 0
+        const counted = visit(undefined, maxRows, (range) =>
+          Effect.map(countIn(range), (count) => {
+            total += count
+            return true
+          })
+        )
+        return Effect.map(counted, () => total)
+      })
 
     const matching = ({ type, activeSince }: KnownChat.Filter) => [
       isKnown,
       ...(type === undefined ? [] : [sql`type = ${encodeText(type)}`]),
       ...(activeSince === undefined ? [] : [sql`last_seen >= ${activeSince}`])
     ]
-
-    /** Returns how many rows a statement with RETURNING changed. */
-    const countChanged = (operation: string, statement: Statement<object>) =>
-      Effect.mapBoth(statement, { onFailure: toStoreError(operation), onSuccess: (rows) => rows.length })
 
     return yield* ChatStore.withCleanup(
       ChatStore.ChatStore.of({
@@ -107,38 +133,41 @@ export const make: (
                 // A batch runs on another connection, which would wait for the transaction of the caller.
                 Option.isSome(transaction) ? write(records) : writeBatched(records)
               ),
-        get: (chat_id) => Effect.map(select("get", sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1), Arr.head),
+        get: (chat_id) =>
+          select(sql.and([isKnown, sql`chat_id = ${chat_id}`]), 1).pipe(
+            Effect.flatMap(toKnownChats),
+            Effect.mapBoth({ onFailure: toStoreError("get"), onSuccess: Arr.head })
+          ),
         page: (filter, after, limit) =>
-          select(
-            "page",
-            sql.and([...matching(filter), ...Option.toArray(after).map((id) => sql`chat_id > ${id}`)]),
-            limit
-          ).pipe(
+          selectPage(sql.and(matching(filter)), Option.getOrUndefined(after), limit).pipe(
+            Effect.flatMap(toKnownChats),
+            Effect.mapError(toStoreError("page")),
             Effect.map((found) => ({
               chats: found,
               next: found.length < limit ? Option.none() : Option.map(Arr.last(found), ({ chat_id }) => chat_id)
             }))
           ),
         count: (filter) =>
-          sql<{
-            count: number | bigint
-          }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and(matching(filter))}`.pipe(
-            Effect.mapBoth({ onFailure: toStoreError("count"), onSuccess: (rows) => Number(rows[0]!.count) })
-          ),
+          sum((range) =>
+            Effect.map(
+              sql<{
+                count: number | bigint
+              }>`SELECT count(*) AS count FROM ${chats} WHERE ${sql.and([...matching(filter), range])}`,
+              (rows) => Number(rows[0]!.count)
+            )
+          ).pipe(Effect.mapError(toStoreError("count"))),
         remove: (chat_id) =>
-          Effect.map(
-            countChanged(
-              "remove",
-              sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL
-                WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`
-            ),
-            (count) => count > 0
+          sql`UPDATE ${chats} SET left_at = last_seen, title = NULL, dialog_user = NULL, rights = NULL
+            WHERE ${isKnown} AND chat_id = ${chat_id} RETURNING chat_id`.pipe(
+            Effect.mapBoth({ onFailure: toStoreError("remove"), onSuccess: (rows) => rows.length > 0 })
           ),
         cleanup: (before) =>
-          countChanged(
-            "cleanup",
-            sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} RETURNING chat_id`
-          )
+          sum((range) =>
+            Effect.map(
+              sql`DELETE FROM ${chats} WHERE NOT (${isKnown}) AND left_at < ${before} AND ${range} RETURNING chat_id`,
+              (rows) => rows.length
+            )
+          ).pipe(Effect.mapError(toStoreError("cleanup")))
       }),
       options
     )
