@@ -200,7 +200,7 @@ export const figures: ReadonlyArray<Figure> = [
   },
   {
     figure: "pipeline-over-grammy",
-    measures: "updates per second through `Updates.run`, over grammY's runner with `sequentialize`",
+    measures: "updates per second of CPU time through `Updates.run`, over grammY's runner with `sequentialize`",
     unit: "ratio",
     goal: 1,
     isMinimum: true,
