@@ -3,7 +3,7 @@ import * as declarations from "../control/declarations.ts"
 import * as fields from "./fields.ts"
 import { ofCall, type Tool } from "./tool.ts"
 
-const { bot_id, chat_id, comment_id, message_id, user_id } = fields
+const { chat_id, comment_id, message_id, towardsBot } = fields
 
 const attachments = [
   Schema.optional(Schema.NullOr(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))),
@@ -17,13 +17,13 @@ export const conversationTools: ReadonlyArray<Tool> = [
     description:
       "A person opens the dialog with the bot and starts it. The bot receives bot_started. Returns the dialog. Use wait_for_reply afterwards.",
     effects: "act",
-    fields: { user_id, bot_id, payload: "Payload of the deep link by which the person opens the bot. Default: none" }
+    fields: { ...towardsBot, payload: "Payload of the deep link by which the person opens the bot. Default: none" }
   }),
   ofCall("stop", declarations.stop, {
     title: "Stop the bot",
     description: "A person stops the bot, which receives bot_stopped and cannot write to the dialog any more.",
     effects: "act",
-    fields: { user_id, bot_id }
+    fields: towardsBot
   }),
   ofCall("say", declarations.sendMessage, {
     title: "Send a message",
@@ -31,8 +31,7 @@ export const conversationTools: ReadonlyArray<Tool> = [
       "A person sends a message. The bot receives message_created. Returns the message. Use wait_for_reply afterwards.",
     effects: "act",
     fields: {
-      user_id,
-      bot_id,
+      ...towardsBot,
       chat_id: "Id of the chat. Default: the dialog with the bot",
       text: "The text. Default: empty",
       format: "How the text is parsed. Default: plain text",
@@ -46,8 +45,7 @@ export const conversationTools: ReadonlyArray<Tool> = [
       "A person presses a button of a message. For a callback button, the bot receives message_callback, and callback_id is returned. Other buttons send a message, a contact or a location. Use wait_for_reply afterwards.",
     effects: "act",
     fields: {
-      user_id,
-      bot_id,
+      ...towardsBot,
       message_id: "Id of the message with the button: its body.mid",
       button: 'The text of the button, its [row, column] counted from 0, or {"payload": its payload}'
     }
@@ -56,21 +54,20 @@ export const conversationTools: ReadonlyArray<Tool> = [
     title: "Edit a message",
     description: "A person edits their message. The bot receives message_edited. Returns the message.",
     effects: "act",
-    fields: { user_id, bot_id, message_id, text: "The new text" }
+    fields: { ...towardsBot, message_id, text: "The new text" }
   }),
   ofCall("remove_message", declarations.remove, {
     title: "Remove a message",
     description: "A person removes a message. The bot receives message_removed.",
     effects: "destroy",
-    fields: { user_id, bot_id, message_id }
+    fields: { ...towardsBot, message_id }
   }),
   ofCall("comment", declarations.sendComment, {
     title: "Comment on a post",
     description: "A person comments on a post of a channel. The bot receives an update. Returns the comment.",
     effects: "act",
     fields: {
-      user_id,
-      bot_id,
+      ...towardsBot,
       message_id: "Id of the post: its body.mid",
       text: "The text of the comment",
       reply_to: "Id of the comment that is answered. Default: none",
@@ -81,13 +78,13 @@ export const conversationTools: ReadonlyArray<Tool> = [
     title: "Edit a comment",
     description: "A person edits their comment. Returns the comment.",
     effects: "act",
-    fields: { user_id, bot_id, comment_id, text: "The new text" }
+    fields: { ...towardsBot, comment_id, text: "The new text" }
   }),
   ofCall("remove_comment", declarations.removeComment, {
     title: "Remove a comment",
     description: "A person removes a comment. With the right delete, also a comment of another person.",
     effects: "destroy",
-    fields: { user_id, bot_id, comment_id }
+    fields: { ...towardsBot, comment_id }
   }),
   ofCall("read_comments", declarations.listComments, {
     title: "Read the comments of a post",

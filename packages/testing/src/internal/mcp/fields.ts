@@ -9,6 +9,18 @@ export const comment_id = "Id of the comment"
 export const permissions =
   "Rights of the administrator, such as read_all_messages, add_remove_members, add_admins, change_chat_info, pin_message, write, edit and delete. Default: none, which makes an ordinary member"
 
+/** What a person does towards a bot, and in a chat. */
+export const towardsBot = { user_id, bot_id }
+export const inChat = { user_id, bot_id, chat_id }
+
+/** What a person changes in a chat, and for which other person. */
+export const changing = {
+  user_id: "Id of the person who acts, and who must be in the chat and have the right to do so",
+  bot_id,
+  chat_id
+}
+export const member_id = "Id of the person who is concerned"
+
 /** Descriptions of the fields of a rule of the faults. */
 export const rule: { readonly [K in keyof Rule]-?: string } = {
   method: "Selects requests by their HTTP method",

@@ -1,10 +1,6 @@
 import * as declarations from "../control/declarations.ts"
-import { bot_id, chat_id, permissions, user_id } from "./fields.ts"
+import { bot_id, changing, inChat, member_id, permissions } from "./fields.ts"
 import { ofCall, type Tool } from "./tool.ts"
-
-const member_id = "Id of the person who is concerned"
-
-const acting = "Id of the person who acts, and who must be in the chat and have the right to do so"
 
 /** Tools that create people and chats, and change who is in a chat. */
 export const membershipTools: ReadonlyArray<Tool> = [
@@ -54,28 +50,26 @@ export const membershipTools: ReadonlyArray<Tool> = [
     title: "Join a chat",
     description: "A person joins a group or a channel. The bot receives user_added.",
     effects: "act",
-    fields: { user_id, bot_id, chat_id }
+    fields: inChat
   }),
   ofCall("leave", declarations.leave, {
     title: "Leave a chat",
     description: "A person leaves a group or a channel. The bot receives user_removed.",
     effects: "act",
-    fields: { user_id, bot_id, chat_id }
+    fields: inChat
   }),
   ofCall("add_member", declarations.addMember, {
     title: "Add a person to a chat",
     description: "A person adds another person to a chat. The bot receives user_added.",
     effects: "act",
-    fields: { user_id: acting, bot_id, chat_id, member_id }
+    fields: { ...changing, member_id }
   }),
   ofCall("remove_member", declarations.removeMember, {
     title: "Remove a person from a chat",
     description: "A person removes another person from a chat. The bot receives user_removed.",
     effects: "destroy",
     fields: {
-      user_id: acting,
-      bot_id,
-      chat_id,
+      ...changing,
       member_id,
       block: "Whether the removed person cannot join again. Default: false"
     }
@@ -84,24 +78,24 @@ export const membershipTools: ReadonlyArray<Tool> = [
     title: "Change the rights of a person",
     description: "A person makes another person an administrator of a chat, or an ordinary member.",
     effects: "act",
-    fields: { user_id: acting, bot_id, chat_id, member_id, permissions }
+    fields: { ...changing, member_id, permissions }
   }),
   ofCall("add_bot", declarations.addBot, {
     title: "Add the bot to a chat",
     description: "A person adds the bot to a group or a channel. The bot receives bot_added.",
     effects: "act",
-    fields: { user_id: acting, bot_id, chat_id }
+    fields: changing
   }),
   ofCall("remove_bot", declarations.removeBot, {
     title: "Remove the bot from a chat",
     description: "A person removes the bot from a group or a channel. The bot receives bot_removed.",
     effects: "destroy",
-    fields: { user_id: acting, bot_id, chat_id }
+    fields: changing
   }),
   ofCall("set_bot_admin", declarations.setBotAdmin, {
     title: "Change the rights of the bot",
     description: "A person makes the bot an administrator of a chat, or an ordinary member.",
     effects: "act",
-    fields: { user_id: acting, bot_id, chat_id, permissions }
+    fields: { ...changing, permissions }
   })
 ]
