@@ -2,11 +2,13 @@ import { existsSync, globSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { publicPackages, root, run } from "./workspace.ts"
 
+/** Bundled files: the page of the emulator, and the chunks of its command. */
+const bundled = ["dist/ui/", "dist/internal/command/chunks/"]
+
 /** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {
   for (const path of globSync("dist/**/*.{js,d.ts,js.map,d.ts.map}", { cwd: folder })) {
-    // The page of the emulator is bundled from another folder.
-    if (path.startsWith("dist/ui/")) continue
+    if (bundled.some((prefix) => path.startsWith(prefix))) continue
     const source = path.replace(/^dist/, "src").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")
     if (!existsSync(join(folder, source))) rmSync(join(folder, path))
   }
