@@ -226,8 +226,8 @@ describe("the packed packages in an empty folder", () => {
     const modules = (pattern: RegExp) => paths.flatMap((path) => pattern.exec(path)?.slice(1).join("/") ?? []).sort()
     const sources = modules(/^(\w+)\/src\/(.+)\.ts$/)
     assert.isNotEmpty(sources)
-    // The page of the emulator is bundled from another folder.
-    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/)(.+)\.js$/), sources)
+    // The page of the emulator and the chunks of its command are bundled.
+    assert.deepStrictEqual(modules(/^(\w+)\/dist\/(?!ui\/|internal\/command\/chunks\/)(.+)\.js$/), sources)
     assert.deepStrictEqual(modules(/^(\w+)\/dist\/(.+)\.d\.ts$/), sources)
   })
 
