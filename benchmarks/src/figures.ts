@@ -19,6 +19,7 @@ import { journalCost, silentCost } from "./once/journalCost.ts"
 import { lateness } from "./once/late.ts"
 import * as once from "./once/once.ts"
 import { concurrency, kills } from "./once/options.ts"
+import * as live from "./live/figure.ts"
 import { sharedLimit } from "./limits/figure.ts"
 import { stateRaces } from "./once/stateRaces.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
@@ -456,6 +457,38 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 1.3,
     measure: backlog.cost
+  },
+  {
+    figure: "live-refused",
+    measures:
+      "429 responses while 10 and then 50 chats get answers of 40 tokens a second for 60 seconds, in virtual time",
+    unit: "requests",
+    goal: 0,
+    measure: live.refused
+  },
+  {
+    figure: "live-exact",
+    measures:
+      "of these answers, those whose final text is that of the stream, if the markup of each edit is balanced",
+    unit: "ratio",
+    goal: 1,
+    isMinimum: true,
+    measure: live.exact
+  },
+  {
+    figure: "live-staleness",
+    measures:
+      "how long the oldest word that an edit adds has waited for it, p99, over the shortest time between two edits of a chat that the limits allow",
+    unit: "ratio",
+    goal: 1.2,
+    measure: live.staleness
+  },
+  {
+    figure: "live-reply-p99-ms",
+    measures: "how long replies to other chats wait meanwhile, p99",
+    unit: "ms",
+    goal: 200,
+    measure: live.reply
   },
   {
     figure: "upload-rss-mb",

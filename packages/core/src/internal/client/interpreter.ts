@@ -171,13 +171,6 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       }
       const permitted: Attempt = Effect.suspend(() => {
         if (!confirm("ready")) return attempt
-        if (latest !== undefined) {
-          const encoded = encode(latest() as typeof request)
-          if (Result.isFailure(encoded)) {
-            return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
-          }
-          body = encoded.success
-        }
         // Nobody sees the spans of the native tracer (`npm run bench`, `call-cpu-over-undici`).
         if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return exchange(undefined)
         return Effect.catchTag(Effect.useSpan(endpoint.endpoint, spanOptions, exchange), "PermitExpired", () => attempt)
@@ -192,6 +185,13 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
           onFailure: (error) => Effect.fail(withoutPermit(endpoint, error)),
           onSuccess: (granted) => {
             permit = granted
+            if (latest !== undefined) {
+              const newest = encode(latest(request) as typeof request)
+              if (Result.isFailure(newest)) {
+                return fail(endpoint, new ApiError.InvalidRequest({ issues: newest.failure }))
+              }
+              body = newest.success
+            }
             return begun as Effect.Effect<Accepted, ApiError.ApiError>
           }
         })
@@ -223,7 +223,9 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const response = journal.callEndpoint({
         endpoint,
         request,
-        encoded: encoded.success,
+        get encoded() {
+          return body
+        },
         name: fiber.getRef(CurrentName),
         execute,
         platformTime,

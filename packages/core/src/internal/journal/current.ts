@@ -64,6 +64,7 @@ export interface Response<Success> {
 export interface EndpointCall<Request, Success> {
   readonly endpoint: Named<Request, Success, unknown>
   readonly request: Request
+  /** What is sent. It can change until the call begins. */
   readonly encoded: Encoded
   /** The name that replaces the request. */
   readonly name: string | undefined

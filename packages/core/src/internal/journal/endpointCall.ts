@@ -20,22 +20,18 @@ const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
 
 /** The call of an endpoint, for the journal. Endpoints with a `lookUp` send messages or comments. */
-export const toCall = <Request, Success>({
-  encoded,
-  endpoint,
-  execute,
-  name,
-  platformTime,
-  read,
-  request,
-  run
-}: EndpointCall<Request, Success>): Call<Response<Success>, ApiError.ApiError> => {
+export const toCall = <Request, Success>(
+  call: EndpointCall<Request, Success>
+): Call<Response<Success>, ApiError.ApiError> => {
+  const { endpoint, execute, name, platformTime, read, request, run } = call
   const { lookUp, success } = endpoint.declaration
   return {
     kind: endpoint.endpoint,
-    name: name === undefined ? digest(encoded) : JSON.stringify(name),
-    // The request of a call with a name may be another one when it is looked up.
-    request: name === undefined ? undefined : encoded.body,
+    name: name === undefined ? digest(call.encoded) : JSON.stringify(name),
+    // The request of a call with a name may be another one when it is looked up, and change until it is sent.
+    get request() {
+      return name === undefined ? undefined : call.encoded.body
+    },
     platformTime,
     run,
     write: ({ received }) => received.text,
@@ -48,7 +44,7 @@ export const toCall = <Request, Success>({
       lookUp === undefined
         ? undefined
         : ({ after, dialog, requests }) => {
-            const bodies = (requests.length > 0 ? requests : [encoded.body ?? "null"]).map(parsePlain)
+            const bodies = (requests.length > 0 ? requests : [call.encoded.body ?? "null"]).map(parsePlain)
             const page = (from: number | undefined) =>
               lookUp.page({ request, dialog, execute }, from) as
                 | Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError>

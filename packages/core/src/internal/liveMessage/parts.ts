@@ -102,28 +102,56 @@ const sourceAfter = (source: string, parsed: Parsed, end: number): string => {
   return source.slice(next)
 }
 
+/** The shortest text, with its markup, that ends before it is too long. */
+const longEnough = 0.6 * limit
+
+/** How much of what was added may be left for the next message: little at first, and more when the text is almost too long. */
+const leftOf = (length: number): number => (length < 0.75 * limit ? 1 / 12 : length < 0.9 * limit ? 1 / 6 : 1 / 3)
+
+const cutAt = (source: string, parsed: Parsed, end: number, window: string): Part => ({
+  text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length),
+  rest: reopen(parsed, end) + sourceAfter(window, parsed, end) + source.slice(window.length)
+})
+
+/**
+ * Ends a long text before it is too long where a sentence ends that leaves little for the next message. What is shown then
+ * stays in its message. `shown` is the length of the text that is shown: the less was added, the less may be left.
+ */
+const endEarly = (source: string, parsed: Parsed, shown: number): Part | undefined => {
+  const rendered = Html.render(parsed).length
+  if (rendered < longEnough) return undefined
+  const { length } = parsed.text
+  const from = Math.max(shown, length - Math.floor((length - shown) * leftOf(rendered)))
+  const covered = coverOf(parsed)
+  const end = bestEnd(parsed, from, length - 1, (end) => !covered[end] && qualityOf(parsed, end) >= 3)
+  return end < 0 || parsed.text.slice(end).trim() === "" ? undefined : cutAt(source, parsed, end, source)
+}
+
 /**
  * Reads the source of a message. A text that is too long is cut at the end of a paragraph, a line or a sentence, between
  * words, or anywhere else, in this order of preference; inside of formatting or a block of code only if they alone are too
- * long.
+ * long. While a text grows, and `shown` is the length of what is shown, it may be cut before that.
  */
-export const takePart = (source: string, format: Format, isComplete: boolean): Part => {
+export const takePart = (source: string, format: Format, isComplete: boolean, shown?: number): Part => {
   const window = source.slice(0, windowLength)
   const parsed = read(window, format, !isComplete || window !== source)
-  if (window === source && fits(parsed)) return { text: parsed, rest: undefined }
+  if (window === source && fits(parsed)) {
+    const early = isComplete || shown === undefined ? undefined : endEarly(source, parsed, shown)
+    return early ?? { text: parsed, rest: undefined }
+  }
   const to = greatestEnd(parsed)
   const covered = coverOf(parsed)
   const outside = (end: number): boolean => !covered[end]
   const inText = (end: number): boolean => outside(end) && qualityOf(parsed, end) > 1
   const inCode = (end: number): boolean => parsed.text[end] === "\n"
-  let end = bestEnd(parsed, to >> 1, to, inText)
+  // What is shown stays in its message if possible.
+  let end = bestEnd(parsed, Math.min(shown ?? to, to), to, (end) => outside(end) && qualityOf(parsed, end) >= 3)
+  if (end < 0) end = bestEnd(parsed, to >> 1, to, inText)
   if (end < 0) end = bestEnd(parsed, 0, to >> 1, inText)
   if (end < 0) end = bestEnd(parsed, to >> 1, to, outside)
   if (end < 0) end = bestEnd(parsed, 0, to, inCode)
   if (end < 0) end = bestEnd(parsed, 0, to, () => true)
-  if (end <= 0) end = Math.max(1, to)
-  const rest = sourceAfter(window, parsed, end) + source.slice(windowLength)
-  return { text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length), rest: reopen(parsed, end) + rest }
+  return cutAt(source, parsed, end <= 0 ? Math.max(1, to) : end, window)
 }
 
 const ellipsis = "\u2026"

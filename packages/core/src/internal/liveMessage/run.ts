@@ -56,18 +56,18 @@ export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "k
 
 const typingInterval = "5 seconds"
 
+/** A model that answers at once needs no indicator. */
+const typingDelay = "200 millis"
+
 /** Shows that the bot is typing. It is left out if the limits leave no room for it. */
 const showTyping = (chat_id: ChatId) =>
-  Effect.forever(
-    Effect.andThen(
-      Effect.ignore(
-        Chats.sendAction({ chat_id, action: "typing_on" }).pipe(
-          RateLimiter.withPriority("normal"),
-          RateLimiter.withMaxWait("1 second")
-        )
-      ),
-      Effect.sleep(typingInterval)
-    )
+  Chats.sendAction({ chat_id, action: "typing_on" }).pipe(
+    RateLimiter.withPriority("normal"),
+    RateLimiter.withMaxWait("1 second"),
+    Effect.ignore,
+    Effect.andThen(Effect.sleep(typingInterval)),
+    Effect.forever,
+    Effect.delay(typingDelay)
   )
 
 const finishTimeout = "10 seconds"
@@ -132,7 +132,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   const say = Effect.gen(function* () {
     isSaid = true
     const typing = yield* Effect.forkChild(
-      chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenShown) : Effect.void
+      chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenBegun) : Effect.void
     )
     const outcome = yield* Effect.tapCause(spec.source(writer.notify), (cause) =>
       Effect.sync(() => (failure = cause))

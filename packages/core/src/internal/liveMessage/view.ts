@@ -8,8 +8,11 @@ export interface Read extends Part {
 
 /** What a message shows: text that grows, or content that is replaced. */
 export interface View {
-  /** Reads the text of the message that is shown now. */
-  readonly read: (isComplete: boolean) => Read
+  /**
+   * Reads the text of the message that is shown now. A long text may be cut early if `shown`, the length of the text that the
+   * message shows, is given.
+   */
+  readonly read: (isComplete: boolean, shown?: number) => Read
   /** Goes on with what follows a part that was read, and with what was added since. */
   readonly advance: (part: Read) => void
   /** Whether there is enough text for a first message. */
@@ -30,12 +33,16 @@ const firstWords = /\S\s+\S+\s|\S.{19}/su
 export const growing = (format: Format): GrowingView => {
   let all = ""
   let open = ""
+  let endsInReturn = false
   return {
-    read: (isComplete) => ({ ...takePart(open, format, isComplete), length: open.length }),
+    read: (isComplete, shown) => ({ ...takePart(open, format, isComplete, shown), length: open.length }),
     advance: ({ length, rest = "" }) => void (open = rest + open.slice(length)),
     isBegun: () => firstWords.test(takePart(open, format, false).text.text),
     append: (text) => {
-      const added = text.replace(/\r\n?/g, "\n")
+      if (text === "") return
+      // A line break can be split between two chunks.
+      const added = (endsInReturn && text.startsWith("\n") ? text.slice(1) : text).replace(/\r\n?/g, "\n")
+      endsInReturn = text.endsWith("\r")
       all += added
       open += added
     },

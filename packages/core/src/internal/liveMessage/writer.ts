@@ -74,9 +74,11 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const clock = yield* Clock.Clock
   const changed = Latch.makeUnsafe(false)
   const ended = Latch.makeUnsafe(false)
-  const sent = Latch.makeUnsafe(false)
+  const begun = Latch.makeUnsafe(false)
   const ids: Array<MessageId> = []
   let shown: Shown | undefined
+  /** The length of the text that it shows, without markup. */
+  let visible = 0
   let isRetried = options.isRetried
   let isEnded = false
   let isWaiting = false
@@ -94,21 +96,28 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
 
   const closed = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [])
 
-  const send = Effect.fnUntraced(function* (body: Body) {
-    const message = yield* Journal.named(options.send(body, ids.length === 0), `${name} ${ids.length + 1}`)
+  const send = Effect.fnUntraced(function* (body: () => Body) {
+    const isFirst = ids.length === 0
+    let latest = body()
+    const message = yield* options.send(latest, isFirst).pipe(
+      Effect.provideService(CurrentLatest, (request) => {
+        editedAt = now()
+        latest = body()
+        return { ...(request as object), ...latest }
+      }),
+      Journal.named(`${name} ${ids.length + 1}`)
+    )
     const id = message.body?.mid
     if (id === undefined) return yield* withoutId
-    editedAt = now()
     ids.push(id)
     options.onSent(id)
-    sent.openUnsafe()
-    shown = { id, text: isRetried ? undefined : body.text }
+    shown = { id, text: isRetried ? undefined : latest.text }
     return shown
   })
 
   /** Sends a message whose content does not change any more. An earlier attempt may have sent it with another content. */
   const sendAgain = Effect.fnUntraced(function* (body: Body) {
-    const message = yield* send(body)
+    const message = yield* send(() => body)
     if (isRetried) yield* edit(message, () => ({ ...body, attachments: body.attachments ?? [] }), "reply")
   })
 
@@ -135,10 +144,10 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     })
 
   /** Shows the first part of a text that is too long. */
-  const closePart = Effect.fnUntraced(function* (text: FormattedText, priority: RateLimiter.Priority) {
+  const closePart = Effect.fnUntraced(function* (text: FormattedText) {
     const body = closed(text)
     if (shown !== undefined) {
-      if (shown.text !== body.text || keyboard !== undefined) yield* edit(shown, () => body, priority)
+      if (shown.text !== body.text || keyboard !== undefined) yield* edit(shown, () => body, "reply")
     } else if (text.text.trim() !== "") yield* sendAgain(body)
   })
 
@@ -148,24 +157,43 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     view.advance(part)
   }
 
+  /** Sends or edits the message. If its text is complete, the next step sends another message. */
   const step = Effect.gen(function* () {
-    const part = view.read(false)
-    const { text } = part
-    if (part.rest !== undefined) {
-      changed.openUnsafe()
-      yield* closePart(text, "normal")
-      // After the end, `finish` goes on.
-      if (!isEnded) advance(part)
-      return
-    }
     if (shown === undefined) {
-      if (view.isBegun() && text.text.trim() !== "") yield* send(running(text))
-      return
+      if (!view.isBegun()) return
+      begun.openUnsafe()
     }
+    // Those that wait longest come first, so a message that has just been changed does not wait yet.
     const wait = editedAt + interval - now()
     if (wait > 0) yield* Effect.raceFirst(Effect.sleep(wait), ended.await)
-    const latest = () => toBody(view.read(false).text)
-    if (!isEnded && latest().text !== shown.text) yield* edit(shown, latest, "normal")
+    if (isEnded) return
+    if (shown === undefined) {
+      let part = view.read(false)
+      const first = () => {
+        part = view.read(false)
+        return running(part.text)
+      }
+      yield* RateLimiter.withPriority(send(first), "normal")
+      visible = part.text.text.length
+      if (part.rest !== undefined) changed.openUnsafe()
+      return
+    }
+    let part = view.read(false, visible)
+    const latest = () => {
+      part = view.read(false, visible)
+      return part.rest === undefined ? toBody(part.text) : closed(part.text)
+    }
+    const body = latest()
+    if (body.text === shown.text && (part.rest === undefined || keyboard === undefined)) {
+      if (part.rest !== undefined) advance(part)
+      return
+    }
+    yield* edit(shown, latest, "normal")
+    visible = part.text.text.length
+    // After the end, `finish` goes on.
+    if (part.rest === undefined || isEnded) return
+    advance(part)
+    changed.openUnsafe()
   })
 
   /** Shows the view while it changes. Fails if its messages cannot be changed any more. */
@@ -187,7 +215,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const showLast = Effect.fnUntraced(function* (text: FormattedText, { attachments, keyboard: last, notice }: Ending) {
     const joined = notice === undefined ? text : text.text.trim() === "" ? notice : concat([text, paragraph, notice])
     if (!fits(joined)) {
-      yield* closePart(text, "reply")
+      yield* closePart(text)
       return yield* sendLast(toBody(notice!), attachments, last)
     }
     if (shown === undefined) return yield* sendLast(toBody(joined), attachments, last)
@@ -216,7 +244,8 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     ids: ids as ReadonlyArray<MessageId>,
     display,
     isShown: () => ids.length > 0,
-    whenShown: sent.await,
+    /** Completes when there is text to show. */
+    whenBegun: begun.await,
     /** The view has changed. */
     notify: (): void => void changed.openUnsafe(),
     /** The messages may show something else than this writer has written. */
@@ -236,7 +265,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       for (;;) {
         const part = view.read(ending.isComplete)
         if (part.rest === undefined) return yield* showLast(part.text, ending)
-        yield* closePart(part.text, "reply")
+        yield* closePart(part.text)
         advance(part)
       }
     })

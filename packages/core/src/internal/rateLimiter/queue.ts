@@ -121,6 +121,14 @@ export const make = () => {
     if (waiter.slot !== undefined && slots.get(waiter.slot) === waiter) slots.delete(waiter.slot)
   }
 
+  /** Places a bucket before those whose first call came later. */
+  const placeByArrival = (bucket: Bucket) => {
+    bucket.place?.delete(bucket)
+    bucket.place = ready[priorityOf(bucket)]
+    const { sequence } = first(bucket.waiters)!
+    insertAfter(bucket.place!, bucket, (other) => first(other.waiters)!.sequence < sequence)
+  }
+
   const replace = (replaced: Waiter, waiter: Waiter): void => {
     const bucket = replaced.bucket!
     count(bucket, replaced, -1)
@@ -132,7 +140,7 @@ export const make = () => {
     count(bucket, waiter, 1)
     slots.set(waiter.slot!, waiter)
     nextExpiry = Math.min(nextExpiry, waiter.expiresAt)
-    if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) place(bucket)
+    if (bucket.place !== delayed && bucket.place !== ready[priorityOf(bucket)]) placeByArrival(bucket)
     replaced.onReplaced()
   }
 
