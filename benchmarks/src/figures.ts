@@ -468,8 +468,7 @@ export const figures: ReadonlyArray<Figure> = [
   },
   {
     figure: "live-exact",
-    measures:
-      "of these answers, those whose final text is that of the stream, if the markup of each edit is balanced",
+    measures: "of these answers, those whose final text is that of the stream, if the markup of each edit is balanced",
     unit: "ratio",
     goal: 1,
     isMinimum: true,
