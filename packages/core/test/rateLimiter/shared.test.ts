@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import type { AdaptiveState } from "../../src/RateLimiterProtocol.ts"
+import type { AcquireResult, AdaptiveState } from "../../src/RateLimiterProtocol.ts"
 import * as RateLimiterStoreModule from "../../src/RateLimiterStore.ts"
 import { RateLimiterStore } from "../../src/RateLimiterStore.ts"
 import * as RateLimiter from "../../src/RateLimiter.ts"
@@ -30,8 +30,37 @@ type Network = "up" | "down" | "answersLost" | "late"
 
 const timeout = 1000
 
+const shifted = (result: AcquireResult, shift: number): AcquireResult =>
+  result._tag === "Late"
+    ? { ...result, now: result.now + shift }
+    : {
+        ...result,
+        now: result.now + shift,
+        results: result.results.map((permit) =>
+          permit._tag === "Granted" ? { ...permit, at: permit.at + shift, countedAt: permit.countedAt + shift } : permit
+        )
+      }
+
+/** How long packets take to the store and back, at least, and by how much some take longer, in milliseconds. */
+interface Distance {
+  readonly latency: number
+  readonly jitter: number
+}
+
+/** Returns the same numbers between 0 and 1 in each run. */
+const makeRandom = () => {
+  let state = 7
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
 /** The store of one process behind a network that can fail, and what the process called and logged. */
-const connect = (store: RateLimiterStore["Service"]) => {
+const connect = (store: RateLimiterStore["Service"], distance?: Distance) => {
+  const random = makeRandom()
+  /** By how much the clock of the store seems to be ahead. */
+  let shift = 0
   const operations: Array<string> = []
   const logs: Array<string> = []
   let network: Network = "up"
@@ -46,22 +75,35 @@ const connect = (store: RateLimiterStore["Service"]) => {
           return Effect.andThen(Effect.forkDetach(Effect.delay(call, 3 * timeout)), Effect.delay(failure, timeout))
         }
         operations.push(operation)
-        return call
+        // Nobody moves the clock when a process leaves.
+        if (distance === undefined || operation === "leave") return call
+        const travel = Effect.suspend(() => Effect.sleep(distance.latency / 2 + distance.jitter * random()))
+        return Effect.andThen(travel, Effect.tap(call, travel))
       })
   const connected = RateLimiterStore.of({
-    time: through("time")(store.time),
-    acquire: (options) => through("acquire")(store.acquire(options)),
+    time: Effect.map(through("time")(store.time), (time) => time + shift),
+    acquire: (options) =>
+      Effect.map(
+        through("acquire")(Effect.suspend(() => store.acquire({ ...options, deadline: options.deadline - shift }))),
+        (result) => shifted(result, shift)
+      ),
     leave: (process) => through("leave")(store.leave(process)),
     updateAdaptiveState: (update) => through("updateAdaptiveState")(store.updateAdaptiveState(update)),
     pause: (millis) => through("pause")(store.pause(millis)),
     mergeBuckets: (from, to) => through("mergeBuckets")(store.mergeBuckets(from, to)),
-    move: (options) => through("move")(store.move(options))
+    move: (options) => through("move")(store.move({ ...options, to: options.to - shift }))
   })
   const layer = Layer.mergeAll(
     Layer.succeed(RateLimiterStore, connected),
     Logger.layer([Logger.make(({ message }) => void logs.push(String(message)))])
   )
-  return { layer, logs, operations, setNetwork: (value: Network) => void (network = value) }
+  return {
+    layer,
+    logs,
+    operations,
+    setNetwork: (value: Network) => void (network = value),
+    setShift: (value: number) => void (shift = value)
+  }
 }
 
 type Connection = ReturnType<typeof connect>
@@ -96,9 +138,10 @@ const makeStore = Effect.gen(function* () {
 
 const makeProcess = Effect.fnUntraced(function* (
   store: RateLimiterStore["Service"],
-  shared: RateLimiter.SharedOptions
+  shared: RateLimiter.SharedOptions,
+  distance?: Distance
 ) {
-  const connection = connect(store)
+  const connection = connect(store, distance)
   const context = yield* Layer.build(connection.layer)
   const limiter = yield* Effect.provide(RateLimiter.make({ ...options, ...shared }), context)
   return { limiter, ...connection }
@@ -399,6 +442,62 @@ describe("Several processes that send all the time", () => {
       assert.isAtMost(times[5 * 12] - times[0], 5 * 1025 + 2 * 20)
     }).pipe(Effect.scoped)
   )
+})
+
+/** Processes that send all the time, with a store that is some time away. Returns the most requests and the mean window. */
+const fromAfar = Effect.fnUntraced(function* (
+  distances: ReadonlyArray<Distance>,
+  change: (processes: ReadonlyArray<Connection>) => Effect.Effect<void> = () => Effect.void
+) {
+  const store = yield* makeStore
+  const times: Array<number> = []
+  const processes = yield* Effect.forEach(distances, (distance) =>
+    makeProcess(store, { ...sharedLimit, margin: 25 }, distance)
+  )
+  for (const { limiter } of processes) {
+    for (let sender = 0; sender < 12; sender++) yield* sendAll(limiter, times, 20)
+  }
+  yield* TestClock.adjust("3 seconds")
+  times.length = 0
+  yield* TestClock.adjust("10 seconds")
+  yield* change(processes)
+  yield* TestClock.adjust("10 seconds")
+  const cycles = times.slice(12).map((at, index) => at - times[index])
+  return { most: maxInWindow(times, 1000), mean: cycles.reduce((sum, cycle) => sum + cycle, 0) / cycles.length }
+}, Effect.scoped)
+
+describe("Several processes whose store is some time away", () => {
+  for (const [latencies, jitter] of [
+    [[50, 50, 50], 0],
+    [[50, 50, 50], 15],
+    [[50, 50, 50], 40],
+    [[20, 50, 100], 15],
+    [[200, 200, 200], 15],
+    [[0, 0, 50], 5]
+  ] as const) {
+    it.effect(
+      `keep the limit, and lengthen a window by about one call of the store (${latencies.join()} ± ${jitter} ms)`,
+      () =>
+        Effect.gen(function* () {
+          const { mean, most } = yield* fromAfar(latencies.map((latency) => ({ latency, jitter })))
+          assert.isAtMost(most, 12)
+          assert.isAtMost(mean, 1025 + Math.max(...latencies) + 12.5)
+        })
+    )
+  }
+
+  for (const shift of [400, -400]) {
+    it.effect(`keep the limit when the clock of the store is set by ${shift} ms`, () =>
+      Effect.gen(function* () {
+        const distances = [20, 50, 100].map((latency) => ({ latency, jitter: 15 }))
+        const { mean, most } = yield* fromAfar(distances, (processes) =>
+          Effect.sync(() => processes.forEach(({ setShift }) => setShift(shift)))
+        )
+        assert.isAtMost(most, 12)
+        assert.isAtMost(mean, 1200)
+      })
+    )
+  }
 })
 
 const countBetween = (times: ReadonlyArray<number>, from: number, to: number) =>

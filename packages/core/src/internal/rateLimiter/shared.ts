@@ -40,6 +40,33 @@ interface ClockReading {
   readonly receivedAt: number
 }
 
+/** The clocks of two machines differ by at most this part of the time that passes. */
+const maxDrift = 0.0005
+
+/**
+ * By how much the local clock is ahead of the clock of the store: at least `least` and at most `most` milliseconds. A call that
+ * took less time than others knows it better than they do, so what it knows is kept.
+ */
+const makeOffset = () => {
+  let [least, most, knownAt] = [-Infinity, Infinity, 0]
+  return {
+    /** The store answered `time` between two times of the local clock. */
+    observe: (time: number, calledAt: number, answeredAt: number): void => {
+      const drift = (answeredAt - knownAt) * maxDrift
+      const [low, high] = [calledAt - time, answeredAt - time]
+      const isConsistent = low <= most + drift && high >= least - drift
+      // A clock that was set makes worthless what was known before.
+      least = isConsistent ? Math.max(low, least - drift) : low
+      most = isConsistent ? Math.min(high, most + drift) : high
+      knownAt = answeredAt
+    },
+    /** The earliest local time that a time of the store may be. */
+    earliest: (time: number): number => time + least,
+    /** The latest local time that a time of the store may be. */
+    latest: (time: number): number => time + most
+  }
+}
+
 /**
  * The backend of several processes: the queue of this process, and the windows of all processes in a store.
  *
@@ -80,8 +107,11 @@ export const make = Effect.fnUntraced(function* (
   let lastCallAt = -Infinity
   let hostLimit = host.count
   let nextId = 0
-  /** How long permits took from the call of the store until their requests left. */
+  const offset = makeOffset()
+  /** How much later than they were granted, at most, the requests of permits left. */
   let usualDelay = 0
+  /** How long calls of the store took. */
+  let usualRoundTrip = 0
   let lastLeavesAt = -Infinity
   let unused: Array<{ readonly id: string; readonly bucket: string | undefined }> = []
 
@@ -137,13 +167,19 @@ export const make = Effect.fnUntraced(function* (
 
   const scope = yield* Effect.scope
 
+  const peak = (usual: number, latest: number): number =>
+    Math.min(longestDelay, Math.max(latest, usual - (usual - latest) / 8))
+
+  /** A permit that is free when the response arrives needs no further call. */
+  const advanceFor = (delay: number): number =>
+    usualRoundTrip < minDelay ? 0 : Math.min(usualRoundTrip, longestDelay - delay)
+
   const call = Effect.fnUntraced(function* (buckets: ReadonlyArray<Queue.Bucket>) {
     const { receivedAt, time } = reading ?? (yield* readClock)
     const calledAt = now()
     lastCallAt = calledAt
     const delay = Math.min(longestDelay, Math.max(usualDelay, coldLeft > 0 ? coldDelay : 0))
-    // A permit that is free when the response arrives needs no further call.
-    const advance = usualDelay < minDelay ? 0 : Math.min(usualDelay, longestDelay - delay)
+    const advance = advanceFor(delay)
     const requests = buckets.map((bucket) => ({
       id: `${processId}:${nextId++}`,
       bucket: limitOf(bucket),
@@ -171,6 +207,8 @@ export const make = Effect.fnUntraced(function* (
     })
     const answeredAt = now()
     reading = { time: result.now, receivedAt: answeredAt }
+    offset.observe(result.now, calledAt, answeredAt)
+    usualRoundTrip = peak(usualRoundTrip, answeredAt - calledAt)
     if (result._tag === "Late") return []
     unused = unused.slice(returned.length)
     alone.clear()
@@ -180,10 +218,9 @@ export const make = Effect.fnUntraced(function* (
     yield* raiseLimit(result.hostLimit, result.results)
     return result.results.map((permit, index) => {
       if (permit._tag !== "Granted") return permit
-      const early = permit.at - result.now
-      const localAt = calledAt + early
+      const localAt = offset.earliest(permit.at)
       // Calls leave in the order of their permits.
-      if (early > 0) lastLeavesAt = Math.max(lastLeavesAt, answeredAt + early)
+      if (permit.at > result.now) lastLeavesAt = Math.max(lastLeavesAt, offset.latest(permit.at))
       const usableUntil = localAt + delay + usableFor
       return { ...permit, id: requests[index].id, localAt, leavesAt: lastLeavesAt, usableUntil }
     })
@@ -208,8 +245,9 @@ export const make = Effect.fnUntraced(function* (
       return Effect.catch(call(buckets), (error) => Effect.as(becomeUnavailable(error), []))
     })
 
-  // A permit that counts may move to an earlier time, by at most the longest delay.
-  const untilNextAttempt = (hostWait: number) => (hostWait > longestDelay ? hostWait - longestDelay : hostWait)
+  // A permit that counts may move to an earlier time, by at most the longest delay. One that will be free is asked for in time.
+  const untilNextAttempt = (hostWait: number) =>
+    hostWait > longestDelay ? hostWait - longestDelay : hostWait - advanceFor(usualDelay) / 2
 
   const waitAtMost = (millis: number) =>
     millis === Infinity ? wakeUp.await : Effect.race(wakeUp.await, Effect.sleep(Math.max(0, Math.ceil(millis))))
@@ -280,7 +318,7 @@ export const make = Effect.fnUntraced(function* (
       return to
     },
     onLeave: (delay) => {
-      usualDelay = Math.min(longestDelay, Math.max(delay, usualDelay - (usualDelay - delay) / 8))
+      usualDelay = peak(usualDelay, delay)
     },
     onResponse: (permit) =>
       Effect.suspend(() => {
