@@ -246,11 +246,11 @@ const grow = <E, R>(to: Recipient, text: Stream.Stream<string, E, R>, options: O
  * Answers an update with a text that grows while a stream emits its parts, and returns when all of it is shown.
  *
  * - The message is sent when the first words are there. Until then, the chat shows that the bot is typing.
- * - It is edited when the rate limiter has a place, at most twice a second, with the priority `normal`. The final text is sent
- *   with the priority `reply`.
+ * - It is sent and edited when the rate limiter has a place, at most twice a second, with the priority `normal`. The final text
+ *   is sent with the priority `reply`.
  * - Markdown that is open is closed for each edit. Everything is sent as HTML.
  * - A text of more than 4000 characters goes on in another message. It is cut at the end of a paragraph, a line or a sentence,
- *   and inside a block of code or other formatting only if that alone is longer.
+ *   from 2400 characters on, and inside a block of code or other formatting only if that alone is longer.
  * - A press of its {@link stopButton}, the next message of the user, and the removal of the message take effect at once,
  *   although the updates of a chat are handled in order: within half a second if another process receives them.
  * - If the stream fails, what is there stays, with the notice of `onFailure`, and the effect fails with the error. The next
@@ -415,20 +415,22 @@ export class ProgressStopped extends Data.TaggedError("ProgressStopped") impleme
  * Returns the result of the work. Fails with its error, with {@link ProgressStopped} if a {@link stopButton} was pressed, with
  * {@link Error}, and with `Messages.NoChat` if the platform left out the chat.
  *
- * **Example** (The progress of an upload)
+ * **Example** (The progress of an import)
  *
  * ```ts
- * import { AttachmentRequest, Handler, LiveMessage, Messages, Uploads, type UploadSource } from "@colloquy/core"
+ * import { Handler, LiveMessage } from "@colloquy/core"
  * import { Effect } from "effect"
  *
- * const copy = (items: ReadonlyArray<string>, store: (item: string) => Effect.Effect<void>) =>
- *   Handler.on("bot_started", (update) =>
- *     LiveMessage.progress(update, { atEnd: { notice: "Done" } }, (report) =>
- *       Effect.forEach(items, (item, index) =>
- *         Effect.andThen(store(item), report({ done: index + 1, total: items.length, label: "Copying" }))
- *       )
+ * declare const items: ReadonlyArray<string>
+ * declare const store: (item: string) => Effect.Effect<void>
+ *
+ * const copy = Handler.on("bot_started", (update) =>
+ *   LiveMessage.progress(update, { atEnd: { notice: "Done" } }, (report) =>
+ *     Effect.forEach(items, (item, index) =>
+ *       Effect.andThen(store(item), report({ done: index + 1, total: items.length, label: "Copying" }))
  *     )
  *   )
+ * )
  * ```
  *
  * API: POST /messages; PUT /messages.
