@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -121,16 +122,39 @@ describe("Updates.run", () => {
     })
   )
 
+  const recordSpans = () => {
+    const spans: Array<Tracer.Span> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    return { spans, tracer }
+  }
+
+  it.effect(
+    "ends the span of a handler that declines its update without a failure, and that of one that fails with it",
+    () =>
+      Effect.gen(function* () {
+        const { spans, tracer } = recordSpans()
+        const handle = (update: Update.Update): Handler.Return<Handler.NotHandled | string, never> =>
+          "chat_id" in update && update.chat_id === 1 ? Handler.notHandled : Effect.fail("no")
+        yield* Updates.run(handle, { retry: Schedule.recurs(0) }).pipe(
+          Effect.provide(source(started(1, 1), started(2, 2))),
+          Effect.withTracer(tracer)
+        )
+        const ends = spans.flatMap(({ name, status }) =>
+          name === "Updates.handle" && status._tag === "Ended" ? [Exit.isSuccess(status.exit)] : []
+        )
+        assert.deepStrictEqual(ends, [true, false])
+      })
+  )
+
   it.effect("creates a span for each handler, with the calls of the handler as children", () =>
     Effect.gen(function* () {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recordSpans()
       const platform = scripted(ok({ message: message() }))
       yield* Updates.run(() => Messages.send({ chat_id, text: "Hello" })).pipe(
         Effect.provide(Layer.merge(source(started(7, 1)), platform.layer())),

@@ -4,6 +4,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { constFalse } from "effect/Function"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Schedule from "effect/Schedule"
@@ -53,7 +54,7 @@ const immediateInterruptionTimeout = "100 millis"
  * every update: a handler that does not suspend costs one fiber and no timer (benchmark `pipeline`).
  */
 export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A, B, E, R>) {
-  const { concurrency, handle, isDeclined, onHandled, onResult, retry } = options
+  const { concurrency, handle, isDeclined = constFalse, onHandled, onResult, retry } = options
   const context = yield* Effect.context<R>()
   const clock = yield* Clock.Clock
   const fork = Effect.runForkWith(context)
@@ -159,7 +160,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       return onHandledOne(delivery, roots, startedAt)
     }
     if (isInterrupting) return endAfter(persist(delivery.retry()))
-    if (isDeclined?.(exit.cause) === true) {
+    if (isDeclined(exit.cause)) {
       for (const { origin, value } of roots) origin.metrics.unhandled(value)
       return onHandledOne(delivery, roots, startedAt)
     }
@@ -167,12 +168,17 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     endAfter(onFailure(worker, worker.isTimedOut ? timedOut() : exit.cause))
   }
 
+  /** A handler that declines the delivery does not fail its span. */
+  const traced = (effect: Effect.Effect<B, E, R>, { value }: Root): Effect.Effect<B, E, R> => {
+    const ended = Effect.map(effect, (result): Effect.Effect<B, E> => Effect.succeed(result))
+    const declined = Effect.catchCauseIf(ended, isDeclined, (cause) => Effect.succeed(Effect.failCause(cause)))
+    return Effect.flatten(Effect.withSpan(declined, "Updates.handle", { attributes: annotationsOf(value) }))
+  }
+
   const prepared = ({ value }: Settleable<A>, roots: ReadonlyArray<Root>): Effect.Effect<B, E, R> => {
     const [root] = roots
     let effect = handle(value)
-    if (isTraced && root !== undefined) {
-      effect = Effect.withSpan(effect, "Updates.handle", { attributes: annotationsOf(root.value) })
-    }
+    if (isTraced && root !== undefined) effect = traced(effect, root)
     for (const { handling, isDoubtful } of roots) {
       if (handling.lease !== undefined && isDoubtful) effect = Effect.andThen(handling.lease, effect)
     }
