@@ -279,6 +279,29 @@ describe("LiveMessage.reply", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("is interrupted when the person stops the bot, and does not fail", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      const outcomes: Array<string> = []
+      const bot = Updates.run(
+        Updates.on("message_created", (update) =>
+          Effect.map(LiveMessage.reply(update, ticking(words(1000), 100)), ({ outcome }) => void outcomes.push(outcome))
+        )
+      )
+      yield* withBot(
+        bot,
+        Effect.gen(function* () {
+          yield* ann.send("tell")
+          yield* seconds(3)
+          yield* ann.stop
+          yield* seconds(3)
+        })
+      )
+      assert.deepStrictEqual(outcomes, ["removed"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect(
     "leaves what was there with a notice when the stream fails, and the next attempt goes on in the same message",
     () =>
@@ -341,6 +364,32 @@ describe("LiveMessage.reply", () => {
         [said, said]
       )
       assert.deepStrictEqual(results[0]?.messages, results[1]?.messages)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("goes on in the same message when the attempt before was interrupted by its timeout", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const bot = Updates.run(
+        Updates.on("message_created", (update) =>
+          Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
+            LiveMessage.reply(update, ticking(words(attempt === 1 ? 1000 : 30, attempt * 1000), 100))
+          )
+        ),
+        { timeout: "5 seconds" }
+      )
+      yield* withBot(
+        bot,
+        Effect.gen(function* () {
+          yield* ann.send("tell")
+          yield* seconds(6)
+          const [text] = yield* textsOfBot(dialog)
+          assert.match(text ?? "", /word1048 $/)
+          yield* seconds(10)
+        })
+      )
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [words(30, 2000).join("")])
     }).pipe(Effect.provide(layer))
   )
 

@@ -78,6 +78,10 @@ const isNotFound = (error: unknown): error is ApiError.NotFound => error instanc
 
 const isForbidden = (error: unknown): error is ApiError.Forbidden => error instanceof ApiError.Forbidden
 
+/** Whether a message cannot be edited any more because of what a user did. The update that says so may come later. */
+const isGone = (error: unknown): error is ApiError.NotFound | ApiError.Forbidden =>
+  isNotFound(error) || (isForbidden(error) && error.isDialogSuspended)
+
 const isInvalidStepResult = (error: unknown): error is Journal.InvalidStepResult =>
   error instanceof Journal.InvalidStepResult
 
@@ -121,7 +125,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
 
   const watching = yield* Effect.forkChild(watch(onArrival))
   const displaying = yield* Effect.forkChild(
-    Effect.catchIf(writer.display, isNotFound, (error) =>
+    Effect.catchIf(writer.display, isGone, (error) =>
       writer.isShown() ? Effect.sync(() => void (stopsWhenRemoved && end("removed"))) : Effect.fail(error)
     )
   )
@@ -178,14 +182,14 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     }
     const { outcome, text } = said
     const finished = finish({ ...spec.atEnd({ outcome, text }), isComplete: outcome === "completed" })
-    const isGone = yield* Effect.catchIf(
+    const isRemoved = yield* Effect.catchIf(
       Effect.as(finished, false),
-      (error) => writer.isShown() && (isNotFound(error) || (outcome === "removed" && isForbidden(error))),
+      (error) => writer.isShown() && (isGone(error) || (outcome === "removed" && isForbidden(error))),
       () => Effect.succeed(true)
     )
     yield* Fiber.joinAll(answers)
     yield* dropped.add(said.dropped)
-    return { outcome: isGone ? ("removed" as const) : outcome, text, messages: writer.ids.slice() }
+    return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.ids.slice() }
   })
 
   return yield* Effect.ensuring(
