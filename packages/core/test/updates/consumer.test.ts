@@ -298,6 +298,39 @@ describe("consumer", () => {
     })
   )
 
+  it.effect("claims again before it ends, if updates are queued that a claim missed because they were locked", () => {
+    let claims = 0
+    const locked = inboxOver(({ claim }) => ({
+      isShared: true,
+      claim: (request) => (++claims <= 2 ? Effect.succeed([]) : claim(request))
+    }))
+    return Effect.gen(function* () {
+      const times: Array<number> = []
+      yield* inTime(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+      assert.deepStrictEqual(times, [1, 2])
+    }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1), started(1, 2)]), locked)))
+  })
+
+  it.effect("ends while another process holds the updates that are left", () =>
+    Effect.gen(function* () {
+      const { store } = yield* Inbox.Inbox
+      const times: Array<number> = []
+      const held = yield* Inbox.Inbox
+      yield* held.receive([started(2, 1)])
+      yield* store.claim({ owner: "other", leaseDuration: 3_600_000, maxPartitions: 1, maxUpdates: 1, begin: 0 })
+      yield* inTime(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+      assert.deepStrictEqual(times, [1])
+      assert.strictEqual((yield* store.stats).queued, 1)
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          source([started(1, 1)]),
+          inboxOver(() => ({ isShared: true }))
+        )
+      )
+    )
+  )
+
   it.effect("reads the statistics while updates are handled and once afterwards, and not while it is idle", () => {
     let reads = 0
     const counted = inboxOver(({ stats }) => ({

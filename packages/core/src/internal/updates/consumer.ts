@@ -25,6 +25,9 @@ const maxUpdatesOfChat = 256
 /** How many chats are expected to be handled concurrently if there is no limit. */
 const usualConcurrency = 64
 
+/** A claim can miss partitions that another transaction locks, so the last one is repeated after this time if updates are queued. */
+const certainAfter = "1 second"
+
 /** After updates of a process that died were claimed, claimed updates do not count as begun for this time. */
 const cautionMillis = 10_000
 
@@ -160,6 +163,12 @@ const open = Effect.fnUntraced(function* <E, R>(
   })
   if (Number.isFinite(unsettledAfter)) yield* Effect.forkScoped(tell)
 
+  const isEmpty = held.isShared
+    ? Effect.match(inbox.stats, { onFailure: () => false, onSuccess: ({ queued }) => queued === 0 })
+    : Effect.succeed(true)
+  /** Whether updates that are queued, but were not found, have been waited for. */
+  let isCertain = false
+
   const consume = Effect.gen(function* () {
     for (;;) {
       const wasDone = fiber.pollUnsafe() !== undefined
@@ -167,7 +176,13 @@ const open = Effect.fnUntraced(function* <E, R>(
       const wasIdle = wasDone && emitter.size() === 0
       const count = yield* claim
       const exit = fiber.pollUnsafe()
-      if (count === 0 && exit !== undefined && (Exit.isFailure(exit) || wasIdle)) return emitter.end(exit)
+      if (count === 0 && exit !== undefined && (Exit.isFailure(exit) || wasIdle)) {
+        if (Exit.isFailure(exit) || isCertain || (yield* isEmpty)) return emitter.end(exit)
+        isCertain = true
+        yield* Effect.sleep(certainAfter)
+        continue
+      }
+      isCertain = false
       if (count > 0 && !wasShort && wantsMore()) continue
       // If the source ended during the claim, its last updates may not have been claimed.
       if (exit !== undefined && !wasDone) continue
