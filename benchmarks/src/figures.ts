@@ -23,6 +23,7 @@ import * as live from "./live/figure.ts"
 import { sharedLimit } from "./limits/figure.ts"
 import { stateRaces } from "./once/stateRaces.ts"
 import { fourProcesses, refusals, replyLatency, unknownLimit } from "./sending.ts"
+import { storeStall } from "./stall.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
 import { millionGrowth, sqliteOverBare, webhookCost } from "./webhooks.ts"
@@ -449,6 +450,14 @@ export const figures: ReadonlyArray<Figure> = [
     goal: 2,
     also: { name: "calls of the store", goal: 12 },
     measure: idle.idleCpu
+  },
+  {
+    figure: "store-stall-ms",
+    measures:
+      "CPU time for which one call of a store keeps the event loop busy, at most, with 100,000 chats and 100,000 waiting updates (`--stored=N`), in memory and on SQLite, PostgreSQL and Redis",
+    unit: "ms",
+    goal: 20,
+    measure: storeStall
   },
   {
     figure: "backlog-cost",
