@@ -20,6 +20,7 @@ import {
   User
 } from "../src/index.ts"
 import type { JournalEntry, RecordResult } from "../src/HandlingStore.ts"
+import { CurrentLatest } from "../src/internal/client/latest.ts"
 import { CurrentUpdate } from "../src/internal/updates/currentUpdate.ts"
 import * as journal from "../src/internal/journal/journal.ts"
 import { StoreError } from "../src/StoreError.ts"
@@ -367,6 +368,30 @@ describe("Journal.named", () => {
       )
       assert.strictEqual(value.body?.text, "12:00")
       assert.strictEqual(requests.filter((request) => request.startsWith("POST")).length, 2)
+    })
+  )
+})
+
+describe("a request that changes while it waits for its permit", () => {
+  it.effect("is recorded, and looked up, as it was sent", () =>
+    Effect.gen(function* () {
+      const say = Messages.send({ chat_id, text: "old" }).pipe(
+        Journal.named("live"),
+        Effect.provideService(CurrentLatest, {
+          endpoint: "Messages.send",
+          read: (request) => ({ ...(request as object), text: "new" })
+        })
+      )
+      const { requests, value } = yield* against(
+        [cutOff, listed("new"), listed("new"), me],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(say))
+          return yield* attempt(say)
+        })
+      )
+      assert.strictEqual(value.body?.mid, "a")
+      assert.strictEqual(requests.filter((request) => request.startsWith("POST")).length, 1)
     })
   )
 })

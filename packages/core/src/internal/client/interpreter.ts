@@ -185,8 +185,8 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
           onFailure: (error) => Effect.fail(withoutPermit(endpoint, error)),
           onSuccess: (granted) => {
             permit = granted
-            if (latest !== undefined) {
-              const newest = encode(latest(request) as typeof request)
+            if (latest?.endpoint === endpoint.endpoint) {
+              const newest = encode(latest.read(request) as typeof request)
               if (Result.isFailure(newest)) {
                 return fail(endpoint, new ApiError.InvalidRequest({ issues: newest.failure }))
               }

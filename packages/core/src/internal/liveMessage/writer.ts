@@ -100,10 +100,13 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     const isFirst = ids.length === 0
     let latest = body()
     const message = yield* options.send(latest, isFirst).pipe(
-      Effect.provideService(CurrentLatest, (request) => {
-        editedAt = now()
-        latest = body()
-        return { ...(request as object), ...latest }
+      Effect.provideService(CurrentLatest, {
+        endpoint: Messages.send.endpoint,
+        read: (request) => {
+          editedAt = now()
+          latest = body()
+          return { ...(request as object), ...latest }
+        }
       }),
       Journal.named(`${name} ${ids.length + 1}`)
     )
@@ -130,11 +133,14 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       let latest = body()
       isWaiting = true
       return Messages.edit({ message_id: message.id, ...latest }).pipe(
-        Effect.provideService(CurrentLatest, () => {
-          isWaiting = false
-          editedAt = now()
-          latest = body()
-          return { message_id: message.id, ...latest }
+        Effect.provideService(CurrentLatest, {
+          endpoint: Messages.edit.endpoint,
+          read: () => {
+            isWaiting = false
+            editedAt = now()
+            latest = body()
+            return { message_id: message.id, ...latest }
+          }
         }),
         RateLimiter.withSlot(`LiveMessage ${message.id}`),
         RateLimiter.withPriority(priority),
