@@ -299,10 +299,10 @@ describe("consumer", () => {
   )
 
   it.effect("claims again before it ends, if updates are queued that a claim missed because they were locked", () => {
-    let claims = 0
     const locked = inboxOver(({ claim }) => ({
       isShared: true,
-      claim: (request) => (++claims <= 2 ? Effect.succeed([]) : claim(request))
+      claim: (request) =>
+        Effect.clockWith((clock) => (clock.currentTimeMillisUnsafe() < 500 ? Effect.succeed([]) : claim(request)))
     }))
     return Effect.gen(function* () {
       const times: Array<number> = []
