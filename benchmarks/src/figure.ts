@@ -3,7 +3,18 @@ export interface Figure {
   readonly figure: string
   /** What the value is, for docs/performance.md. */
   readonly measures: string
-  readonly unit: "ratio" | "ms" | "us" | "MB" | "updates" | "messages" | "requests" | "per second" | "kB"
+  readonly unit:
+    | "ratio"
+    | "ms"
+    | "us"
+    | "MB"
+    | "rows"
+    | "updates"
+    | "conversations"
+    | "messages"
+    | "requests"
+    | "per second"
+    | "kB"
   readonly goal: number
   /** A second value of the same measurement, with its goal. */
   readonly also?: { readonly name: string; readonly goal: number }
