@@ -178,7 +178,8 @@ export const make = Effect.fnUntraced(function* (
     const { receivedAt, time } = reading ?? (yield* readClock)
     const calledAt = now()
     lastCallAt = calledAt
-    const delay = Math.min(longestDelay, Math.max(usualDelay, coldLeft > 0 ? coldDelay : 0))
+    // What is known of late requests does not reach a store that is lost, so permits count late while calls take long.
+    const delay = Math.min(longestDelay, Math.max(usualDelay, usualRoundTrip, coldLeft > 0 ? coldDelay : 0))
     const advance = advanceFor(delay)
     const requests = buckets.map((bucket) => ({
       id: `${processId}:${nextId++}`,
