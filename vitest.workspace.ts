@@ -7,7 +7,7 @@ const validatesAnswers = fileURLToPath(new URL("packages/testing/test/support/va
 
 const project = (name: string, root: string, setupFiles: ReadonlyArray<string> = []) => ({
   extends: true as const,
-  test: { name, root, include: ["test/**/*.test.ts"], setupFiles: [...setupFiles] }
+  test: { name, root, include: ["test/**/*.test.ts", "templates/*/test/*.test.ts"], setupFiles: [...setupFiles] }
 })
 
 export default defineConfig({
@@ -19,6 +19,7 @@ export default defineConfig({
       project("core", "packages/core"),
       project("testing", "packages/testing", [validatesAnswers]),
       project("node", "packages/node", [validatesAnswers]),
+      project("create", "packages/create"),
       project("examples", "examples", [validatesAnswers]),
       project("workspace", ".")
     ],

@@ -5,11 +5,11 @@
  */
 import { Command, Handler, Keyboard, LiveMessage, LongPolling, Messages, Updates } from "@colloquy/core"
 import * as Assistant from "@colloquy/core/Assistant"
+import * as OpenAiModel from "@colloquy/core/OpenAiModel"
 import { NodeBot, NodeMain } from "@colloquy/node"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { FetchHttpClient } from "effect/http"
-import * as OpenAi from "./models/openAi.ts"
 import * as Scripted from "./models/scripted.ts"
 
 const OrderStatus = Tool.make("OrderStatus", {
@@ -38,14 +38,11 @@ const chat = Handler.on("message_created", (update) =>
   })
 )
 
+// The settings are MODEL_URL, MODEL_NAME and MODEL_KEY.
 const model = Layer.unwrap(
-  Effect.gen(function* () {
-    const baseUrl = yield* Config.option(Config.String("MODEL_URL"))
-    if (Option.isNone(baseUrl)) return Scripted.layer
-    const name = yield* Config.String("MODEL_NAME")
-    const apiKey = Option.getOrUndefined(yield* Config.option(Config.Redacted("MODEL_KEY")))
-    return Layer.provide(OpenAi.layer({ baseUrl: baseUrl.value, model: name, apiKey }), FetchHttpClient.layer)
-  })
+  Effect.map(Config.option(Config.String("MODEL_URL")), (url) =>
+    Option.isNone(url) ? Scripted.layer : Layer.provide(OpenAiModel.layerConfig(), FetchHttpClient.layer)
+  )
 )
 
 export const bot = Updates.run(Handler.first(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(

@@ -1,9 +1,9 @@
 import { existsSync, globSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { publicPackages, root, run } from "./workspace.ts"
+import { publishedPackages, root, run } from "./workspace.ts"
 
-/** Bundled files: the page of the emulator, and the chunks of its command. */
-const bundled = ["dist/ui/", "dist/internal/command/chunks/"]
+/** Bundled files: the page of the emulator, and the chunks of commands. */
+const bundled = ["dist/ui/", "dist/internal/command/chunks/", "dist/chunks/"]
 
 /** Deletes compiled files without a source, which an incremental build leaves behind. */
 const removeLeftovers = (folder: string) => {
@@ -15,7 +15,7 @@ const removeLeftovers = (folder: string) => {
 }
 
 export interface Packed {
-  readonly name: (typeof publicPackages)[number]
+  readonly name: (typeof publishedPackages)[number]
   readonly tarball: string
 }
 
@@ -27,11 +27,11 @@ export const pack = (into: string): ReadonlyArray<Packed> => {
   }
   demand("The build", run("npm", ["run", "build", "--loglevel=error"]))
   mkdirSync(into, { recursive: true })
-  return publicPackages.map((name) => {
+  return publishedPackages.map((name) => {
     const folder = join(root, "packages", name)
     removeLeftovers(folder)
     demand(`Packing ${name}`, run("npm", ["pack", "--pack-destination", into, "--loglevel=error"], { cwd: folder }))
-    const [tarball] = globSync(`colloquy-${name}-*.tgz`, { cwd: into })
+    const [tarball] = globSync(`{colloquy-${name},${name}-colloquy}-*.tgz`, { cwd: into })
     return { name, tarball: join(into, tarball) }
   })
 }

@@ -4,7 +4,11 @@ import { delimiter, join, relative } from "node:path"
 
 export const root = join(import.meta.dirname, "../..")
 
+/** The packages with modules to import. */
 export const publicPackages = ["core", "node", "testing"] as const
+
+/** The packages that are published. */
+export const publishedPackages = [...publicPackages, "create"] as const
 
 export interface Ran {
   readonly ok: boolean

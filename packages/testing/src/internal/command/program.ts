@@ -38,6 +38,8 @@ export const runProgram = ([program, ...args]: ReadonlyArray<string>, url: strin
     const running = yield* ChildProcess.make(program!, args, {
       env: yield* settingsOf(url, token),
       extendEnv: true,
+      // In the process group of the command, so that it reads from the terminal, and Ctrl-C reaches it.
+      detached: false,
       stdin: "inherit",
       stdout: "inherit",
       stderr: "inherit"

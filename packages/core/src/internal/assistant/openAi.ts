@@ -1,19 +1,18 @@
-/**
- * A language model behind an API that is compatible with the chat completions of OpenAI. The packages `@effect/ai-openai` and
- * `@effect/ai-openai-compat` do it more completely, but no release of them works with this version of Effect.
- */
-import { Array, Effect, Layer, type Redacted, Schema, Stream } from "effect"
-import { AiError, LanguageModel, type Prompt, type Response, Tool } from "effect/ai"
-import { Sse } from "effect/encoding"
-import { HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
-
-export interface Options {
-  /** The address of the API, such as `https://api.openai.com/v1`. */
-  readonly baseUrl: string
-  readonly model: string
-  /** The key of the API. A model on the own machine needs none. */
-  readonly apiKey?: Redacted.Redacted | undefined
-}
+import * as Arr from "effect/Array"
+import * as AiError from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Prompt from "effect/ai/Prompt"
+import type * as Response from "effect/ai/Response"
+import * as Tool from "effect/ai/Tool"
+import * as Effect from "effect/Effect"
+import * as Sse from "effect/encoding/Sse"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import type * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 
 const optional = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
@@ -39,8 +38,7 @@ const Chunk = Schema.Struct({
 
 const decodeChunk = Schema.decodeUnknownEffect(Schema.fromJsonString(Chunk))
 
-const fail = (reason: AiError.AiErrorReason) =>
-  AiError.make({ module: "OpenAiCompatible", method: "streamText", reason })
+const fail = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAiModel", method: "streamText", reason })
 
 const textOf = (parts: ReadonlyArray<{ readonly type: string; readonly text?: string }>): string =>
   parts.flatMap(({ text, type }) => (type === "text" && text !== undefined ? [text] : [])).join("\n")
@@ -97,7 +95,7 @@ const toParts = (chunks: Stream.Stream<typeof Chunk.Type, AiError.AiError>) =>
     })
     const called = Stream.suspend(() =>
       Stream.fromIterable(
-        Array.map([...calls.values()], ({ id, name, params }) => ({
+        Arr.map([...calls.values()], ({ id, name, params }) => ({
           type: "tool-call" as const,
           id,
           name,
@@ -124,43 +122,48 @@ const toAiError = (error: HttpClientError.HttpClientError): AiError.AiError => {
   )
 }
 
-/** Provides the model. */
-export const layer = ({
+/** The parts of a complete response: the whole text, and the calls of functions. */
+const collect = (parts: Stream.Stream<Response.StreamPartEncoded, AiError.AiError>) =>
+  Effect.map(Stream.runCollect(parts), (all): Array<Response.PartEncoded> => {
+    const text = all.map((part) => (part.type === "text-delta" ? part.delta : "")).join("")
+    const others = all.flatMap((part) => (part.type === "tool-call" || part.type === "finish" ? [part] : []))
+    return text === "" ? others : [{ type: "text", text }, ...others]
+  })
+
+/** Creates the model. */
+export const make = Effect.fnUntraced(function* ({
   apiKey,
   baseUrl,
   model
-}: Options): Layer.Layer<LanguageModel.LanguageModel, never, HttpClient.HttpClient> =>
-  Layer.effect(
-    LanguageModel.LanguageModel,
-    Effect.gen(function* () {
-      const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
-      const streamText = ({ prompt, tools }: LanguageModel.ProviderOptions) => {
-        const request = HttpClientRequest.post(`${baseUrl.replace(/\/$/, "")}/chat/completions`).pipe(
-          apiKey === undefined ? (self) => self : HttpClientRequest.bearerToken(apiKey),
-          HttpClientRequest.bodyJsonUnsafe({
-            model,
-            stream: true,
-            messages: prompt.content.flatMap(toMessages),
-            ...(tools.length > 0 && { tools: tools.map(toTool) })
-          })
-        )
-        const chunks = HttpClientResponse.stream(client.execute(request)).pipe(
-          Stream.mapError(toAiError),
-          Stream.decodeText(),
-          Stream.pipeThroughChannel(Sse.decode<AiError.AiError, unknown>()),
-          Stream.takeWhile(({ data }) => data !== "[DONE]"),
-          Stream.mapEffect(({ data }) => decodeChunk(data)),
-          Stream.mapError((error) =>
-            error._tag === "AiError"
-              ? error
-              : fail(new AiError.UnknownError({ description: error._tag === "Retry" ? "Interrupted" : error.message }))
-          )
-        )
-        return toParts(chunks)
-      }
-      return yield* LanguageModel.make({
-        streamText,
-        generateText: () => Effect.fail(fail(new AiError.UnknownError({ description: "This example only streams." })))
+}: {
+  readonly baseUrl: string
+  readonly model: string
+  readonly apiKey?: Redacted.Redacted | undefined
+}) {
+  const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const streamText = ({ prompt, tools }: LanguageModel.ProviderOptions) => {
+    const request = HttpClientRequest.post(`${baseUrl.replace(/\/$/, "")}/chat/completions`).pipe(
+      apiKey === undefined ? (self) => self : HttpClientRequest.bearerToken(apiKey),
+      HttpClientRequest.bodyJsonUnsafe({
+        model,
+        stream: true,
+        messages: prompt.content.flatMap(toMessages),
+        ...(tools.length > 0 && { tools: tools.map(toTool) })
       })
-    })
-  )
+    )
+    const chunks = HttpClientResponse.stream(client.execute(request)).pipe(
+      Stream.mapError(toAiError),
+      Stream.decodeText(),
+      Stream.pipeThroughChannel(Sse.decode<AiError.AiError, unknown>()),
+      Stream.takeWhile(({ data }) => data !== "[DONE]"),
+      Stream.mapEffect(({ data }) => decodeChunk(data)),
+      Stream.mapError((error) =>
+        error._tag === "AiError"
+          ? error
+          : fail(new AiError.UnknownError({ description: error._tag === "Retry" ? "Interrupted" : error.message }))
+      )
+    )
+    return toParts(chunks)
+  }
+  return yield* LanguageModel.make({ streamText, generateText: (options) => collect(streamText(options)) })
+})

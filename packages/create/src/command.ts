@@ -1,0 +1,185 @@
+import * as Argument from "effect/cli/Argument"
+import * as CliConfig from "effect/cli/CliConfig"
+import type * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Prompt from "effect/cli/Prompt"
+import * as Console from "effect/Console"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as ChildProcess from "effect/process/ChildProcess"
+import { type Choices, type Manager, managers, sources, stores, templateFolder, templates } from "./choices.ts"
+import { filesOf, fill } from "./project.ts"
+
+/** Why no project was created, in one line. */
+class CreateError extends Data.TaggedError("CreateError")<{ readonly message: string }> {}
+
+const failWith = (message: string) => new CreateError({ message })
+
+const keysOf = <K extends string>(record: Readonly<Record<K, string>>) => Object.keys(record) as Array<K>
+
+const choice = <K extends string>(name: string, descriptions: Readonly<Record<K, string>>, description: string) =>
+  Flag.Literals(name, keysOf(descriptions)).pipe(Flag.withDescription(description), Flag.optional)
+
+const flags = {
+  folder: Argument.String("folder").pipe(
+    Argument.withDescription("The folder of the project, whose name is the name of the package"),
+    Argument.optional
+  ),
+  template: choice("template", templates, "The bot. Default: echo"),
+  source: choice("source", sources, "How updates arrive. Default: polling"),
+  store: choice("store", stores, "Where the inbox and the state are stored. Default: sqlite"),
+  yes: Flag.Boolean("yes").pipe(
+    Flag.withAlias("y"),
+    Flag.withDescription("Asks nothing, and uses the defaults"),
+    Flag.withDefault(false)
+  ),
+  install: Flag.Boolean("install").pipe(
+    Flag.withDescription("Installs the packages. Default: true"),
+    Flag.withDefault(true)
+  ),
+  packages: Flag.String("packages").pipe(
+    Flag.withMetavar("FOLDER"),
+    Flag.withDescription("A folder with the packed packages of Colloquy, to use instead of those of the registry"),
+    Flag.optional
+  )
+}
+
+const select = <K extends string>(message: string, descriptions: Readonly<Record<K, string>>) =>
+  Prompt.run(
+    Prompt.Select({
+      message,
+      choices: keysOf(descriptions).map((value) => ({ title: value, value, description: descriptions[value] }))
+    })
+  )
+
+const namePattern = /^[a-z0-9][a-z0-9._-]*$/
+
+/** Returns the folder and the name of the package in it. */
+const checkFolder = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const target = path.resolve(folder)
+  const name = path.basename(target)
+  if (!namePattern.test(name)) {
+    return yield* failWith(
+      `"${name}" is not a name of a package: use lower-case letters, digits, hyphens, dots and underscores.`
+    )
+  }
+  const existing = yield* Effect.orElseSucceed(files.readDirectory(target), () => [])
+  if (existing.some((file) => file !== ".git")) {
+    return yield* failWith(`${target} is not empty. Choose another folder, or empty this one.`)
+  }
+  return { name, target }
+})
+
+/** Returns how the manifest refers to a package: by its version, or by its packed file. */
+const packedIn = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(folder)
+  const names = yield* Effect.mapError(files.readDirectory(root), () => failWith(`--packages: cannot read ${root}.`))
+  const found = (name: string) => names.find((file) => file.startsWith(`colloquy-${name}-`) && file.endsWith(".tgz"))
+  const missing = ["core", "node", "testing"].filter((name) => found(name) === undefined)
+  if (missing.length > 0) {
+    return yield* failWith(
+      `--packages: ${root} has no packed ${missing.map((name) => `@colloquy/${name}`).join(", ")}.`
+    )
+  }
+  return (name: string) => `file:${path.join(root, found(name)!)}`
+})
+
+const write = Effect.fnUntraced(function* (
+  target: string,
+  choices: Choices,
+  manager: Manager,
+  colloquy: ((name: string) => string) | undefined
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (const [name, content] of Object.entries(filesOf(choices, colloquy))) {
+    const file = path.join(target, name)
+    yield* files.makeDirectory(path.dirname(file), { recursive: true })
+    const text =
+      "text" in content
+        ? content.text
+        : fill(yield* files.readFileString(path.join(templateFolder, content.template)), choices, manager)
+    yield* files.writeFileString(file, text)
+  }
+})
+
+const installIn = Effect.fnUntraced(function* (target: string, manager: Manager) {
+  const [program = "", ...args] = managers[manager].install.split(" ")
+  const running = yield* ChildProcess.make(program, args, { cwd: target, stdout: "inherit", stderr: "inherit" })
+  const code = yield* running.exitCode
+  if (code !== 0) {
+    return yield* failWith(
+      `${managers[manager].install} failed with code ${code}. The project is complete: repeat it in ${target}.`
+    )
+  }
+}, Effect.scoped)
+
+const makeCommand = (manager: Manager, isInteractive: boolean) =>
+  Command.make("create-colloquy", flags, (given) =>
+    Effect.gen(function* () {
+      const asks = isInteractive && !given.yes
+      const folder = Option.isSome(given.folder)
+        ? given.folder.value
+        : asks
+          ? yield* Prompt.run(Prompt.String({ message: "Name of the folder", default: "my-bot" }))
+          : "my-bot"
+      const { name, target } = yield* checkFolder(folder)
+      const colloquy = Option.isSome(given.packages) ? yield* packedIn(given.packages.value) : undefined
+      const choose = <A extends string, E, R>(value: Option.Option<A>, ask: Effect.Effect<A, E, R>, standard: A) =>
+        Option.isSome(value) ? Effect.succeed(value.value) : asks ? ask : Effect.succeed(standard)
+      const template = yield* choose(given.template, select("Which bot?", templates), "echo")
+      const source = yield* choose(given.source, select("How do updates arrive?", sources), "polling")
+      const store = yield* choose(given.store, select("Where is the inbox stored?", stores), "sqlite")
+      yield* write(target, { name, template, source, store }, manager, colloquy)
+      if (given.install) yield* installIn(target, manager)
+      yield* Console.log(
+        [
+          `Created ${name} in ${target}.`,
+          "",
+          `  cd ${folder}`,
+          ...(given.install ? [] : [`  ${managers[manager].install}`]),
+          `  ${managers[manager].start}      runs the bot on an emulator, without a token`,
+          `  ${managers[manager].test}       checks the types and runs the tests`
+        ].join("\n")
+      )
+    })
+  ).pipe(
+    Command.withDescription("Creates the project of a bot."),
+    Command.withExamples([
+      { command: "npm create colloquy my-bot", description: "Asks what the bot needs" },
+      {
+        command: "npm create colloquy my-bot -- --template conversation --source webhook --store postgres",
+        description: "Asks nothing"
+      }
+    ])
+  )
+
+// Errors are printed in one line; help is printed on request.
+const presenter: CliOutput.Presenter = {
+  present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
+}
+
+const toCreateError = ({ errors }: CliError.ShowHelp): CreateError =>
+  failWith(errors.map(({ message }) => message).join("; "))
+
+/** Runs the command. A failure prints one line on standard error. */
+export const main = (args: ReadonlyArray<string>, manager: Manager, isInteractive: boolean) =>
+  Command.runWith(makeCommand(manager, isInteractive), { version: "0.1.0" })(args).pipe(
+    Effect.provideService(CliOutput.Presenter, presenter),
+    Effect.provideService(CliConfig.CliConfig, { builtIns: [GlobalFlag.Help, GlobalFlag.Version] }),
+    Effect.catchTag("ShowHelp", (error) =>
+      error.errors.length === 0 ? Effect.void : Effect.fail(toCreateError(error))
+    ),
+    Effect.catchTag("PlatformError", (error) => Effect.fail(failWith(error.message))),
+    Effect.tapError((error) => Console.error(`create-colloquy: ${error.message}`))
+  )

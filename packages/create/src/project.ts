@@ -1,0 +1,85 @@
+import { type Choices, type Manager, managers } from "./choices.ts"
+
+/** The versions that a new project asks for. */
+export const versions = {
+  colloquy: "~0.1.0",
+  effect: "~4.1.0",
+  "@effect/sql-pg": "~4.0.5",
+  "@effect/vitest": "~4.0.5",
+  "@types/node": "^24.0.0",
+  typescript: "~7.0.2",
+  vitest: "^5.1.0"
+} as const
+
+/** A file of a new project: a template, or a text. */
+export type Content = { readonly template: string } | { readonly text: string }
+
+const manifest = ({ name, store }: Choices, colloquy: (name: string) => string): string =>
+  `${JSON.stringify(
+    {
+      name,
+      private: true,
+      type: "module",
+      scripts: {
+        start: "colloquy-emulator --lenient -- node --watch src/main.ts",
+        serve: "node src/main.ts",
+        test: "tsc && vitest run"
+      },
+      dependencies: {
+        "@colloquy/core": colloquy("core"),
+        "@colloquy/node": colloquy("node"),
+        ...(store === "postgres" && { "@effect/sql-pg": versions["@effect/sql-pg"] }),
+        effect: versions.effect
+      },
+      devDependencies: {
+        "@colloquy/testing": colloquy("testing"),
+        "@effect/vitest": versions["@effect/vitest"],
+        "@types/node": versions["@types/node"],
+        typescript: versions.typescript,
+        vitest: versions.vitest
+      },
+      engines: { node: ">=22.19.0" }
+    },
+    null,
+    2
+  )}\n`
+
+/**
+ * The files of a new project by path. `colloquy` returns the version or the address of a package of Colloquy.
+ */
+export const filesOf = (
+  choices: Choices,
+  colloquy: (name: string) => string = () => versions.colloquy
+): Readonly<Record<string, Content>> => {
+  const { source, store, template } = choices
+  return {
+    "package.json": { text: manifest(choices, colloquy) },
+    "tsconfig.json": { template: "files/tsconfig.json" },
+    ".gitignore": { template: "files/gitignore" },
+    "README.md": { template: "files/README.md" },
+    "src/bot.ts": { template: `${template}/src/bot.ts` },
+    "src/main.ts": { template: `main/src/${source}-${store}.ts` },
+    "test/bot.test.ts": { template: `${template}/test/bot.test.ts` },
+    ".github/workflows/test.yml": { template: "files/test.yml" },
+    Dockerfile: { template: "files/Dockerfile" },
+    "compose.yaml": { template: `files/compose.${store}.yaml` }
+  }
+}
+
+/**
+ * Fills in a template: `{{name}}` and the commands of the manager, and lines that are marked with `#webhook`, `#sqlite` and
+ * so on, which only projects with this choice have.
+ */
+export const fill = (text: string, choices: Choices, manager: Manager): string => {
+  const { name, source, store, template } = choices
+  const commands = managers[manager]
+  const values: Readonly<Record<string, string>> = { name, manager, ...commands }
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      const [, kept = line, mark] = /^(.*?) ?#(webhook|polling|sqlite|postgres|assistant)$/.exec(line) ?? []
+      return mark === undefined || [source, store, template].some((choice) => choice === mark) ? [kept] : []
+    })
+    .join("\n")
+    .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? "")
+}

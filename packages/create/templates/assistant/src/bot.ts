@@ -1,0 +1,51 @@
+import { Command, Handler, Keyboard, LiveMessage, Messages, Updates } from "@colloquy/core"
+import * as Assistant from "@colloquy/core/Assistant"
+import * as OpenAiModel from "@colloquy/core/OpenAiModel"
+import { Config, Effect, Layer, Option, Stream } from "effect"
+import { AiError, LanguageModel, type Response } from "effect/ai"
+import { FetchHttpClient } from "effect/http"
+
+// The history of each user in a chat is stored, and survives restarts.
+const Helper = Assistant.make("helper", { system: "You help the customers of a tea shop. Be brief." })
+
+const forget = Command.make("forget", { description: "Forgets what was said" }).on((update) =>
+  Effect.andThen(Helper.history.clear, Messages.reply(update, "I have forgotten what we said."))
+)
+
+// The answer grows while the model writes it.
+const chat = Handler.on("message_created", (update) =>
+  Helper.reply(update, {
+    keyboard: Keyboard.make([LiveMessage.stopButton("Stop")]),
+    onFailure: ({ message }) => `The model does not answer: ${message}`
+  })
+)
+
+const parts: ReadonlyArray<Response.StreamPartEncoded> = [
+  { type: "text-start", id: "1" },
+  { type: "text-delta", id: "1", delta: "Set MODEL_URL and MODEL_NAME, and a **model** will answer." },
+  { type: "text-end", id: "1" },
+  { type: "finish", reason: "stop", usage: { inputTokens: {}, outputTokens: {} } }
+]
+
+const onlyStreams = new AiError.UnknownError({ description: "This model only streams." })
+
+// Answers without a model, as in `npm start` and in the test.
+const placeholder = Layer.effect(
+  LanguageModel.LanguageModel,
+  LanguageModel.make({
+    streamText: () => Stream.fromIterable(parts),
+    generateText: () =>
+      Effect.fail(AiError.make({ module: "placeholder", method: "generateText", reason: onlyStreams }))
+  })
+)
+
+// The settings are MODEL_URL, MODEL_NAME and MODEL_KEY.
+const model = Layer.unwrap(
+  Effect.map(Config.option(Config.NonEmptyString("MODEL_URL")), (url) =>
+    Option.isNone(url) ? placeholder : Layer.provide(OpenAiModel.layerConfig(), FetchHttpClient.layer)
+  )
+)
+
+export const bot = Updates.run(Handler.first(LiveMessage.onStop, forget, chat), { timeout: "10 minutes" }).pipe(
+  Effect.provide(model)
+)

@@ -1,0 +1,31 @@
+import { Command, Conversation, Handler, Messages, Updates } from "@colloquy/core"
+import { Effect, Schema } from "effect"
+
+const Guests = Schema.NumberFromString.check(
+  Schema.isInt(),
+  Schema.isBetween({ minimum: 1, maximum: 12 }, { message: "needs a number from 1 to 12" })
+)
+
+// The answers are stored, so a restart or a deploy does not interrupt the conversation.
+export const Booking = Conversation.make(
+  "booking",
+  { of: "userInChat", timeout: "10 minutes" },
+  Effect.fn(
+    function* (talk) {
+      const day = yield* talk.choose("day", {
+        say: "A table for which day?",
+        choices: { today: "Today", tomorrow: "Tomorrow" }
+      })
+      const guests = yield* talk.ask("guests", { say: "For how many?", read: Guests })
+      const isRight = yield* talk.confirm("right", { say: `A table for ${guests}, ${day}. Is that right?` })
+      return yield* talk.say(isRight ? "Your table is booked." : "Send /book to begin again.")
+    },
+    (conversation, talk) => Effect.catchTag(conversation, "Unanswered", () => talk.say("I did not hear from you."))
+  )
+)
+
+const book = Command.make("book", { description: "Books a table" }).on(Booking.start)
+const cancel = Command.make("cancel", { description: "Cancels the booking" }).on(Booking.cancel)
+const rest = Handler.on("message_created", (update) => Messages.reply(update, "Send /book to book a table."))
+
+export const bot = Updates.run(Handler.first(book, cancel, Booking.handler, rest))
