@@ -10,7 +10,8 @@ const project = (name: string, root: string, setupFiles: ReadonlyArray<string> =
   test: { name, root, include: ["test/**/*.test.ts", "templates/*/test/*.test.ts"], setupFiles: [...setupFiles] }
 })
 
-export default defineConfig({
+/** The configuration that `vitest.runtimes.ts` extends. */
+export const workspace = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
@@ -23,6 +24,8 @@ export default defineConfig({
       project("examples", "examples", [validatesAnswers]),
       project("workspace", ".")
     ],
-    coverage: { provider: "v8", include: ["packages/*/src/**/*.ts"], reporter: ["text-summary", "html"] }
+    coverage: { provider: "v8" as const, include: ["packages/*/src/**/*.ts"], reporter: ["text-summary", "html"] }
   }
-})
+}
+
+export default defineConfig(workspace)

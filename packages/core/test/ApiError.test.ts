@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import { ApiError, User } from "../src/index.ts"
 
@@ -105,7 +106,7 @@ describe("ApiError: the message says what happened, at which endpoint, and what 
   it.each(messages)("%#: %s", (error, message) => {
     assert.strictEqual(error.message, message)
     assert.instanceOf(error, Error)
-    assert.include(String(error.stack), message)
+    assert.include(Cause.pretty(Cause.fail(error)), message)
   })
 })
 

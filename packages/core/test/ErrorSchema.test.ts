@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -311,7 +312,7 @@ describe("ErrorSchema", () => {
     for (const error of samples.flatMap(([, errors]) => errors as ReadonlyArray<Error>)) {
       assert.isFalse(Object.hasOwn(error, "name"), error.constructor.name)
       assert.strictEqual(error.name, error.constructor.name)
-      assert.include(error.stack, error.constructor.name)
+      assert.include(Cause.pretty(Cause.fail(error)), error.constructor.name)
     }
   })
 

@@ -9,7 +9,6 @@ import {
   Uploads
 } from "@colloquy/core"
 import { Emulator, EmulatorHttp, EmulatorServer } from "@colloquy/testing"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -23,6 +22,7 @@ import * as Stream from "effect/Stream"
 import { connect } from "node:net"
 import { mp4 } from "./support/media.ts"
 import { upload } from "./support/scene.ts"
+import { httpClient } from "./support/httpClient.ts"
 
 const bot = Layer.unwrap(
   EmulatorServer.EmulatorServer.use(({ url }) =>
@@ -30,7 +30,7 @@ const bot = Layer.unwrap(
   )
 ).pipe(
   Layer.provide(RateLimiter.layerMemory()),
-  Layer.provideMerge(NodeHttpClient.layerUndici),
+  Layer.provideMerge(httpClient),
   Layer.provideMerge(EmulatorServer.layer()),
   Layer.provideMerge(Emulator.layer())
 )

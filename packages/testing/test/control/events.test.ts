@@ -1,6 +1,5 @@
 import { Answers, Keyboard, Messages, Subscriptions } from "@colloquy/core"
 import { Emulator, EmulatorEvent, EmulatorServer } from "@colloquy/testing"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -13,6 +12,7 @@ import { TestClock } from "effect/testing"
 import { connect } from "node:net"
 import { getOk, postOk } from "../support/control.ts"
 import { eventStream } from "../support/eventStream.ts"
+import { httpClient } from "../support/httpClient.ts"
 
 type Event = EmulatorEvent.EmulatorEvent
 
@@ -157,10 +157,7 @@ describe("Emulator.events", () => {
   )
 })
 
-const server = EmulatorServer.layer().pipe(
-  Layer.provideMerge(Emulator.layer()),
-  Layer.merge(NodeHttpClient.layerUndici)
-)
+const server = EmulatorServer.layer().pipe(Layer.provideMerge(Emulator.layer()), Layer.merge(httpClient))
 
 /** Sends a message to a person as the bot, over a socket. */
 const sendAsBot = (url: string, user_id: number, text: string) =>

@@ -1,4 +1,3 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -9,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { call, type Json } from "./control.ts"
+import { httpClient } from "./httpClient.ts"
 
 const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 
@@ -119,4 +119,4 @@ export const liveTest = (
   name: string,
   test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
   timeout = 30_000
-) => it.live(name, () => Effect.scoped(Effect.provide(test, NodeHttpClient.layerUndici)), timeout)
+) => it.live(name, () => Effect.scoped(Effect.provide(test, httpClient)), timeout)

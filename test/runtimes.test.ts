@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { files, root } from "../scripts/internal/workspace.ts"
+import { reasonToSkip, runtimeOf, skipped, skippedFiles } from "./runtimes/skipped.ts"
+
+const names = { node: "Node", bun: "Bun", deno: "Deno" } as const
+
+const row = ({ on, path, reason, title }: (typeof skipped)[number]) =>
+  `| ${title === undefined ? "" : `“${title} …” in `}\`${path}\` | ${on.map((name) => names[name]).join(", ")} | ${reason} |`
+
+describe("docs/runtimes.md", () => {
+  it("lists exactly the tests that do not run on a runtime", () => {
+    const [page] = files("docs/runtimes.md")
+    const [, table] = page.text.split("## Tests that are left out")
+    const rows = table.split("\n").filter((line) => line.startsWith("|"))
+    assert.deepStrictEqual(rows.slice(2), skipped.map(row))
+  })
+})
+
+describe("the tests that do not run on a runtime", () => {
+  it("exist", () => {
+    for (const { path } of skipped) assert.isTrue(existsSync(join(root, "packages", path)), path)
+  })
+
+  it("are left out or skipped on this runtime only, and run on Node", () => {
+    assert.deepStrictEqual(skippedFiles("node", "testing"), [])
+    assert.include(skippedFiles("bun", "testing"), "test/ui/**")
+    assert.deepStrictEqual(skippedFiles("bun", "core"), [])
+    const file = join(root, "packages/testing/test/http/nodeServer.test.ts")
+    assert.isString(reasonToSkip("bun", file, "answers OPTIONS * with all methods of the host"))
+    assert.isUndefined(reasonToSkip("deno", file, "answers OPTIONS * with all methods of the host"))
+    assert.isUndefined(reasonToSkip("bun", file, "answers"))
+  })
+})
+
+describe("runtimeOf", () => {
+  it("knows Bun and Deno, which also report a version of Node", () => {
+    assert.strictEqual(runtimeOf({ ...process.versions, bun: "1.4.5" }), "bun")
+    assert.strictEqual(runtimeOf({ ...process.versions, deno: "2.9.6" }), "deno")
+    assert.strictEqual(runtimeOf(process.versions), "node")
+  })
+})

@@ -1,0 +1,23 @@
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitest/config"
+import { workspace } from "./vitest.workspace.ts"
+import { runtimeOf, skippedFiles } from "./test/runtimes/skipped.ts"
+
+const setup = fileURLToPath(new URL("test/runtimes/setup.ts", import.meta.url))
+
+const runtime = runtimeOf(process.versions)
+
+/** The suites of core and testing on the runtime that runs Vitest: `npm run test:bun`, `npm run test:deno`. */
+export default defineConfig({
+  ...workspace,
+  test: {
+    ...workspace.test,
+    testTimeout: 60_000,
+    projects: workspace.test.projects
+      .filter(({ test: { name } }) => name === "core" || name === "testing")
+      .map(({ test }) => ({
+        extends: true as const,
+        test: { ...test, exclude: [...skippedFiles(runtime, test.name)], setupFiles: [setup, ...test.setupFiles] }
+      }))
+  }
+})
