@@ -1,6 +1,6 @@
 /**
  * Runs the suites of core and testing on another runtime than Node: `npm run test:bun`, `npm run test:deno`. The npm packages
- * `bun` and `deno` contain the runtimes. Arguments after
+ * `bun` and, on Linux, `@deno/linux-x64-glibc` contain the runtimes. Elsewhere, `deno` has to be installed. Arguments after
  * `--` are passed to Vitest.
  *
  * - `--minutes`: after how long the run is stopped, and fails. Default: 10.
@@ -23,9 +23,11 @@ const { positionals, values } = parseArgs({
 
 const [name, ...rest] = positionals
 
+const installedDeno = join(root, "node_modules/@deno/linux-x64-glibc/deno")
+
 const commands = {
   bun: ["bun", "--bun"],
-  deno: ["deno", "run", "--allow-all", "--no-prompt", "--quiet"]
+  deno: [existsSync(installedDeno) ? installedDeno : "deno", "run", "--allow-all", "--no-prompt", "--quiet"]
 } as const
 
 const isCommand = (name: string | undefined): name is keyof typeof commands => name === "bun" || name === "deno"
