@@ -96,9 +96,12 @@ describe("OpenAiModel", () => {
     )
     const ask = (settings: Readonly<Record<string, string>>) =>
       LanguageModel.generateText({ prompt: "Hi" }).pipe(
-        Effect.provide(OpenAiModel.layerConfig()),
-        Effect.provide(Layer.succeed(HttpClient.HttpClient, client)),
-        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
+        Effect.provide(
+          OpenAiModel.layerConfig().pipe(
+            Layer.provide(Layer.succeed(HttpClient.HttpClient, client)),
+            Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(settings)))
+          )
+        )
       )
     return Effect.gen(function* () {
       yield* ask({ MODEL_URL: "https://model.example/v1", MODEL_NAME: "small", MODEL_KEY: "secret" })

@@ -207,12 +207,12 @@ export const startProcess = (world: World, life: Life) =>
     yield* Effect.provideService(running, Updates.Updates, Updates.Updates.of({ inbox, source: Effect.never }))
   }).pipe(
     Effect.provideService(Journal.CurrentPolicy, world.policy),
-    Effect.provide(inboxOf(mortalStore(world.store, life))),
-    Effect.provide(
+    Effect.provide([
+      inboxOf(mortalStore(world.store, life)),
       BotApi.layer({ token: Redacted.make(token), baseUrl: apiOrigin }).pipe(
         Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)),
         Layer.provide(Layer.succeed(HttpClient.HttpClient, mortalClient(world.client, life)))
       )
-    ),
+    ]),
     Effect.forkDetach
   )
