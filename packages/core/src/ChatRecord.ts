@@ -185,6 +185,47 @@ export const fromChat = (chat: Chat): ChatRecord => {
   })
 }
 
+/**
+ * Returns a known chat as a record, for example to store an export of another store. Its values have the time `last_seen`, so
+ * that newer updates replace them.
+ *
+ * **Example** (Copy the chats of one store to another)
+ *
+ * ```ts
+ * import { ChatStore } from "@colloquy/core"
+ * import * as ChatRecord from "@colloquy/core/ChatRecord"
+ * import * as Stream from "effect/Stream"
+ *
+ * export const copyTo = (target: ChatStore.ChatStore["Service"]) =>
+ *   ChatStore.stream().pipe(
+ *     Stream.map(ChatRecord.fromKnownChat),
+ *     Stream.grouped(500),
+ *     Stream.runForEach((records) => target.upsert(records))
+ *   )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromKnownChat = ({
+  chat_id,
+  first_seen,
+  last_seen,
+  rights,
+  title,
+  type,
+  user
+}: KnownChat): ChatRecord => ({
+  ...make(chat_id, last_seen, {
+    member_at: last_seen,
+    type,
+    title: title === undefined ? undefined : { at: last_seen, value: title },
+    user: user === undefined ? undefined : { at: last_seen, value: user },
+    rights: rights === undefined ? undefined : { at: last_seen, value: rights }
+  }),
+  first_seen
+})
+
 const later = <A>(a: Dated<A> | undefined, b: Dated<A> | undefined, after: number): Dated<A> | undefined => {
   const latest = a === undefined || (b !== undefined && b.at >= a.at) ? b : a
   return latest !== undefined && latest.at > after ? latest : undefined

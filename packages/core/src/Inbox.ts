@@ -403,6 +403,40 @@ export const layerConfig = (
 export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
   Layer.provide(layer(options), InboxStore.layerMemory())
 
+const queuedPage = 100
+
+/**
+ * The queued updates of the inbox in the order of their ids, including those that are being handled. It reads them and changes
+ * nothing. An update that is handled or queued meanwhile may be missing.
+ *
+ * **Example** (What waits in the inbox, by type)
+ *
+ * ```ts
+ * import { Inbox } from "@colloquy/core"
+ * import { Result, Stream } from "effect"
+ *
+ * const types = Inbox.queued.pipe(
+ *   Stream.map(({ update: { decoded } }) => (Result.isSuccess(decoded) ? decoded.success.update_type : "malformed")),
+ *   Stream.runCollect
+ * )
+ * ```
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = Stream.unwrap(
+  Inbox.use(({ store }) =>
+    Effect.succeed(
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(store.queued({ after, limit: queuedPage }), (page) => {
+          const last = page.at(-1)?.id
+          return [page, page.length < queuedPage ? Option.none() : Option.some(last)] as const
+        })
+      )
+    )
+  )
+)
+
 const deadLetterPage = 100
 
 /**

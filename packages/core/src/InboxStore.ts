@@ -231,6 +231,16 @@ export class InboxStore extends Context.Service<
       /** Maximum number of updates. */
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<QueuedUpdate.Entry>, StoreError>
+    /**
+     * Returns a page of the queued updates of all partitions, in the order of their ids, whether or not their partitions are
+     * claimed. An update that is queued while the pages are read may be missing.
+     */
+    readonly queued: (page: {
+      /** Id of the last update of the page before. Default: the first page. */
+      readonly after?: string | undefined
+      /** Maximum number of updates. */
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<QueuedUpdate.Entry>, StoreError>
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<Stats, StoreError>
     /** Returns the position up to which a source has been read, or `undefined` for a new source. */
@@ -367,6 +377,7 @@ const makeMemoryUnsafe = (): InboxStore["Service"] => {
     release: (owner) => Effect.sync(() => partitions.release(owner)),
     queuedAfter: ({ after, limit, partitionKey }) =>
       Effect.sync(() => partitions.queuedAfter(partitionKey, Number(after), limit)),
+    queued: ({ after = "0", limit }) => Effect.sync(() => partitions.queued(Number(after), limit)),
     stats: Effect.sync(() => ({
       queued: partitions.size(),
       oldestReceivedAt: partitions.oldestReceivedAt(),

@@ -165,6 +165,14 @@ export const makePartitions = (nextSequence: () => number) => {
       const next = entries.findIndex(({ sequence }, index) => index >= first && sequence > after)
       return next < 0 ? [] : firstQueued({ ...partition, first: next }, limit)
     },
+    /** Returns the queued updates of all partitions with a greater sequence number, in ascending order. */
+    queued: (after: number, limit: number): ReadonlyArray<Entry> =>
+      [...partitions.values()]
+        .flatMap(({ entries, first }) =>
+          entries.slice(first).filter(({ isCompleted, sequence }) => !isCompleted && sequence > after)
+        )
+        .sort((a, b) => a.sequence - b.sequence)
+        .slice(0, limit),
     /** Removes an update. Returns `undefined` if it is not queued. */
     complete,
     fail: (partition: MemoryPartition, id: string): void => countAttempt(partition, id, 0),

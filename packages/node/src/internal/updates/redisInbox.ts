@@ -63,6 +63,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   const renew = run("renew", scripts.renew)
   const release = run("release", scripts.release)
   const queuedAfter = run("queuedAfter", scripts.queuedAfter)
+  const queued = run("queued", scripts.queued)
   const stats = run("stats", scripts.stats)
   const deadLetters = run("deadLetters", deadLetterScripts.deadLetters)
   const replay = run("replay", deadLetterScripts.replay)
@@ -132,6 +133,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
       }),
     queuedAfter: ({ after, limit, partitionKey }) =>
       Effect.map(queuedAfter([encodeIndexed(partitionKey), isId(after) ? after : "0", String(limit)]), toQueued),
+    queued: ({ after = "0", limit }) => Effect.map(queued([isId(after) ? after : "0", String(limit)]), toQueued),
     stats: Effect.map(stats([String(comparedPartitions)]), ([queued, deadLetters, oldest]) => ({
       queued,
       deadLetters,

@@ -212,6 +212,52 @@ return queued
 `).withReturnType<ReadonlyArray<string>>()
 
 /**
+ * Arguments: id of the update before the first one, maximum number of updates. Returns id, mark and text of each queued update
+ * of all partitions. The partitions that nobody owns are read in the order of their first update, until none of the others can
+ * have an update of the page.
+ */
+export const queued = script(`
+local after, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
+local found = {}
+local function read(key)
+  local from, taken, page = 0, 0, {}
+  repeat
+    page = redis.call('LRANGE', queues .. key, from, from + 299)
+    for at = 1, #page, 3 do
+      local id = tonumber(page[at])
+      if id and id > after then
+        found[#found + 1] = { id, page[at], page[at + 1], page[at + 2] }
+        taken = taken + 1
+        if taken == limit then return end
+      end
+    end
+    from = from + 300
+  until #page == 0
+end
+local function keep_first()
+  table.sort(found, function(a, b) return a[1] < b[1] end)
+  for at = #found, limit + 1, -1 do found[at] = nil end
+end
+for _, owner in ipairs(redis.call('ZRANGE', owners, 0, -1)) do
+  for _, key in ipairs(redis.call('ZRANGE', held_by(owner), 0, -1)) do read(key) end
+end
+keep_first()
+local from = 0
+local keys = redis.call('ZRANGE', ready, 0, 99, 'WITHSCORES')
+while #keys > 0 and (#found < limit or tonumber(keys[2]) < found[limit][1]) do
+  for at = 1, #keys, 2 do read(keys[at]) end
+  keep_first()
+  from = from + 100
+  keys = redis.call('ZRANGE', ready, from, from + 99, 'WITHSCORES')
+end
+local reply = {}
+for _, entry in ipairs(found) do
+  for part = 2, 4 do reply[#reply + 1] = entry[part] end
+end
+return reply
+`).withReturnType<ReadonlyArray<string>>()
+
+/**
  * Arguments: how many held partitions are compared. Returns the number of queued updates, the number of dead letters, and
  * the text of the oldest queued update.
  */

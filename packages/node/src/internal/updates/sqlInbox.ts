@@ -188,6 +188,10 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
     SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
     WHERE partition_key = ${encodeIndexed(partitionKey)} AND failed_at IS NULL AND id > ${after} ORDER BY id LIMIT ${limit}`
 
+  const queued = (after: string, limit: number) => sql<UpdateRow>`
+    SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
+    WHERE failed_at IS NULL AND id > ${after} ORDER BY id LIMIT ${limit}`
+
   const stats = sql<{ queued: number | bigint; oldest: number | bigint | null; dead_letters: number | bigint }>`
     SELECT
       (SELECT sum(queued) FROM ${counts}) AS queued,
@@ -281,6 +285,8 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       Effect.map(operation("queuedAfter")(queuedAfter(partitionKey, isId(after) ? after : "0", limit)), (rows) =>
         rows.map(toEntry)
       ),
+    queued: ({ after = "0", limit }) =>
+      Effect.map(operation("queued")(queued(isId(after) ? after : "0", limit)), (rows) => rows.map(toEntry)),
     stats: Effect.map(operation("stats")(stats), ([{ queued, oldest, dead_letters }]) => ({
       queued: Number(queued),
       oldestReceivedAt: oldest === null ? undefined : Number(oldest),

@@ -266,5 +266,50 @@ export const claimCases: ReadonlyArray<Case> = [
       yield* InboxStore.use((store) => store.queuedAfter({ partitionKey: "none", after: "0", limit: 1 })),
       []
     )
+  }),
+
+  test("lists the queued updates of all partitions in order, in pages, without those that are completed", function* () {
+    const page = (after: string | undefined, limit = 100) =>
+      Effect.map(
+        InboxStore.use((store) => store.queued({ after, limit })),
+        (entries) =>
+          entries.map(({ id, update }) => ({ id, fingerprint: update.fingerprint, key: update.partitionKey }))
+      )
+    const listed = (after?: string, limit?: number) =>
+      Effect.map(page(after, limit), (entries) => entries.map(({ fingerprint }) => fingerprint))
+    deepStrictEqual(yield* page(undefined), [])
+    yield* enqueue([update("a:0", { key: "a" }), update("b:0", { key: "b" }), update("a:1", { key: "a" })])
+    const [held] = yield* claim("one", { maxPartitions: 1, maxUpdates: 1 })
+    yield* enqueue([update("c:0", { key: "c" }), update("a:2", { key: "a" })])
+    const all = yield* page(undefined)
+    deepStrictEqual(
+      all.map(({ fingerprint, key }) => [fingerprint, key]),
+      [
+        ["a:0", "a"],
+        ["b:0", "b"],
+        ["a:1", "a"],
+        ["c:0", "c"],
+        ["a:2", "a"]
+      ]
+    )
+    deepStrictEqual(yield* listed(undefined, 2), ["a:0", "b:0"])
+    deepStrictEqual(yield* listed(all[1]!.id, 2), ["a:1", "c:0"])
+    deepStrictEqual(yield* listed(all[4]!.id), [])
+    yield* commit(change("one", "a", { completed: [{ id: held!.updates[0]!.id }] }))
+    deepStrictEqual(yield* listed(), ["b:0", "a:1", "c:0", "a:2"])
+  }),
+
+  test("lists the queued updates of more partitions than a page has updates", function* () {
+    const keys = Array.from({ length: 350 }, (_, index) => `p${index}`)
+    yield* enqueue(keys.map((key) => update(`${key}:0`, { key })))
+    yield* enqueue([update("p0:1", { key: "p0" })])
+    const seen: Array<string> = []
+    let after: string | undefined
+    for (let page = 0; page < 5; page++) {
+      const entries = yield* InboxStore.use((store) => store.queued({ after, limit: 100 }))
+      seen.push(...entries.map(({ update }) => update.fingerprint))
+      after = entries.at(-1)?.id ?? after
+    }
+    deepStrictEqual(seen, [...keys.map((key) => `${key}:0`), "p0:1"])
   })
 ]

@@ -1,0 +1,87 @@
+import * as CliConfig from "effect/cli/CliConfig"
+import type * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as References from "effect/References"
+import { broadcast, chats, state } from "./dataCommands.ts"
+import { doctor } from "./doctor/command.ts"
+import { type CommandFailed, failed, invalid, toFailure, type Variables, withoutSecrets } from "./failure.ts"
+import { dead, inbox, timers } from "./inboxCommands.ts"
+import { sendCommand, subscriptions, webhook } from "./platformCommands.ts"
+import { envFile, globalFlags, Process, variables } from "./settings.ts"
+import { updates } from "./updatesCommands.ts"
+
+const name = "colloquy"
+
+/** The command with its subcommands. */
+export const command = Command.make(name).pipe(
+  Command.withDescription(
+    "Operates a bot: checks its settings, and shows and changes what it has stored, while it runs. The settings of the bot are read from the environment or from .env."
+  ),
+  Command.withExamples([
+    { command: `${name} doctor`, description: "Checks the settings of the bot" },
+    { command: `${name} dead list --since "2 hours"`, description: "Lists the dead letters of the last two hours" }
+  ]),
+  Command.withSubcommands([
+    doctor,
+    updates,
+    inbox,
+    dead,
+    subscriptions,
+    webhook,
+    chats,
+    state,
+    broadcast,
+    timers,
+    sendCommand
+  ]),
+  Command.withGlobalFlags(globalFlags)
+)
+
+// Errors are printed in one line; help is printed on request.
+const presenter: CliOutput.Presenter = {
+  present: (event) => (event._tag === "InvalidInvocation" ? Effect.void : CliOutput.defaultPresenter.present(event))
+}
+
+const usage = ({ errors }: CliError.ShowHelp): CommandFailed =>
+  invalid(errors.map(({ message }) => message).join("; ") || `See ${name} --help.`)
+
+const isShowHelp = (error: unknown): error is CliError.ShowHelp =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "ShowHelp"
+
+const optionOf = (args: ReadonlyArray<string>, flag: string): Option.Option<string> => {
+  const index = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`))
+  const arg = args[index]
+  return Option.fromUndefinedOr(arg === flag ? args[index + 1] : arg?.slice(flag.length + 1))
+}
+
+/** Runs the command in a process. A failure prints one sentence on standard error, without secrets. */
+export const main = (args: ReadonlyArray<string>, process: { readonly env: Variables; readonly cwd: string }) => {
+  const known = Effect.orElseSucceed(
+    variables.pipe(Effect.provideService(envFile, optionOf(args, "--env"))),
+    () => process.env
+  )
+  const report = (error: CommandFailed) =>
+    Effect.flatMap(known, (env) => {
+      const message = withoutSecrets(error.message, env)
+      return Console.error(args.includes("--json") ? JSON.stringify({ error: message }) : `${name}: ${message}`)
+    })
+  return Command.runWith(command, { version: "0.1.0" })(args).pipe(
+    Effect.provideService(CliOutput.Presenter, presenter),
+    Effect.provideService(CliConfig.CliConfig, {
+      builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel]
+    }),
+    Effect.provideService(References.MinimumLogLevel, "Error"),
+    Effect.catchDefect((defect) => Effect.fail(failed(`internal error: ${toFailure(defect).message}`))),
+    Effect.catch((error): Effect.Effect<void, CommandFailed> => {
+      if (!isShowHelp(error)) return Effect.fail(toFailure(error))
+      return error.errors.length === 0 ? Effect.void : Effect.fail(usage(error))
+    }),
+    Effect.tapError(report),
+    Effect.provideService(Process, process)
+  )
+}

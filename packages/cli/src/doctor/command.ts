@@ -1,0 +1,107 @@
+import * as Settings from "@colloquy/core/Settings"
+import * as NodeBot from "@colloquy/node/NodeBot"
+import * as NodeWebhook from "@colloquy/node/NodeWebhook"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as Command from "effect/cli/Command"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { failed, toFailure } from "../failure.ts"
+import { count, print } from "../output.ts"
+import { Process, variables, withSettings } from "../settings.ts"
+import * as stores from "../stores.ts"
+import { type Check, ok, problem, skipped } from "./check.ts"
+import * as machine from "./machine.ts"
+import * as platform from "./platform.ts"
+
+const allSettings = {
+  ...NodeBot.clientSettings,
+  port: NodeWebhook.settings.port,
+  host: NodeWebhook.settings.host,
+  secret: NodeWebhook.settings.secret,
+  acceptedSecrets: NodeWebhook.settings.acceptedSecrets
+}
+
+const needsSettings = ["token", "tls", "clock", "subscriptions", "secret header", "port"]
+
+const platformChecks = Effect.gen(function* () {
+  const read = yield* Effect.result(Settings.all(allSettings))
+  if (Result.isFailure(read)) {
+    return [
+      ...read.failure.problems.map(({ setting, problem: what }) =>
+        problem(
+          "settings",
+          `${setting} ${what}`,
+          `Set ${setting} in the environment or in .env, as docs/settings.md describes.`
+        )
+      ),
+      ...needsSettings.map((name) => skipped(name, "a setting is missing or malformed"))
+    ]
+  }
+  const { baseUrl, extraCa, host, port, proxy } = read.success
+  const url = yield* Config.option(Config.NonEmptyString("BOT_WEBHOOK_URL"))
+  const bot = NodeBot.layerClientConfig().pipe(Layer.provide(RateLimiter.layerMemory()))
+  const asBot = Effect.gen(function* () {
+    return [yield* platform.checkToken, ...(yield* platform.checkSubscriptions(url))]
+  }).pipe(
+    Effect.provide(bot),
+    Effect.catch((error) =>
+      Effect.succeed([
+        problem("token", `the client cannot be created: ${error.message}`, "Correct the setting that it names.")
+      ])
+    )
+  )
+  const hasProxy = proxy !== undefined
+  const [client, ...others] = yield* Effect.all(
+    [
+      asBot,
+      platform.checkTls(baseUrl, extraCa, hasProxy),
+      platform.checkClock(baseUrl, hasProxy),
+      platform.checkSecret(url),
+      machine.checkPort(Option.isSome(url), host, port)
+    ],
+    { concurrency: "unbounded" }
+  )
+  return [ok("settings", `the settings of the bot at ${baseUrl} are complete`), ...client, ...others]
+})
+
+const storeChecks = Effect.gen(function* () {
+  const found = yield* Effect.result(stores.place)
+  if (Result.isFailure(found)) {
+    return [problem("database", toFailure(found.failure).message, "Set it, or choose another --store.")]
+  }
+  const place = found.success
+  const env = yield* variables
+  return yield* Effect.all(
+    [
+      Effect.sync(() => machine.checkDisk(place.kind === "sqlite" ? place.at : undefined)),
+      machine.checkDatabase(place),
+      machine.checkRedis(env["REDIS_URL"], place.kind === "redis"),
+      machine.checkInbox(place)
+    ],
+    { concurrency: "unbounded" }
+  )
+})
+
+const marks = { ok: "ok      ", warning: "warning ", problem: "problem ", skipped: "skipped " } as const
+
+const describe = ({ advice, detail, name, status }: Check): string =>
+  `${marks[status]} ${name}: ${detail}${advice === undefined ? "" : `\n           → ${advice}`}`
+
+const run = Effect.gen(function* () {
+  const { cwd } = yield* Process
+  const [first, second] = yield* Effect.all([platformChecks, storeChecks], { concurrency: "unbounded" })
+  const checks: ReadonlyArray<Check> = [...first, ...second, machine.checkVersions(cwd, "0.1.0")]
+  for (const check of checks) yield* print(check, describe(check))
+  const problems = checks.filter(({ status }) => status === "problem").length
+  if (problems > 0) return yield* failed(`The checks found ${count(problems, "problem")}.`)
+})
+
+/** Checks everything that a bot needs to run. */
+export const doctor = Command.make("doctor", {}, () => withSettings(run)).pipe(
+  Command.withDescription(
+    "Checks the token, TLS, the clock, the webhook, the disk, the database and Redis, and says what to do about each problem. Exit code 1: a problem was found"
+  )
+)

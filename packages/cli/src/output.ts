@@ -1,0 +1,60 @@
+import * as Json from "@colloquy/core/Json"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { stripVTControlCharacters } from "node:util"
+import { isJson } from "./settings.ts"
+
+// A message of a user must not move the cursor or change colours.
+const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\t\n]/gu, "\uFFFD")
+
+/** Prints a value: as JSON with `--json`, otherwise as text. */
+export const print = (value: unknown, text: string) =>
+  Effect.flatMap(isJson, (json) => Console.log(json ? Json.stringify(value) : printable(text)))
+
+/** Prints a text for people, which `--json` leaves out. */
+export const printText = (text: string) =>
+  Effect.flatMap(isJson, (json) => (json ? Effect.void : Console.log(printable(text))))
+
+/** A time in UTC, without the milliseconds. */
+export const time = (millis: number): string => {
+  const date = new Date(millis)
+  return Number.isNaN(date.getTime()) ? String(millis) : date.toISOString().replace(/\.\d+Z$/, "Z")
+}
+
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000]
+] as const
+
+/** A duration in its two largest units, such as `3h 20m`. */
+export const duration = (millis: number): string => {
+  const first = units.findIndex(([, size]) => millis >= size)
+  if (first < 0) return "0s"
+  let rest = millis
+  return units
+    .slice(first, first + 2)
+    .flatMap(([unit, size]) => {
+      const count = Math.floor(rest / size)
+      rest -= count * size
+      return count === 0 ? [] : [`${count}${unit}`]
+    })
+    .join(" ")
+}
+
+/** Rows with aligned columns. */
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** `1 update`, `2 updates`. */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`

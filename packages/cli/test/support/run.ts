@@ -1,0 +1,47 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { CommandFailed } from "../../src/failure.ts"
+import { main } from "../../src/command.ts"
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command in this process, with its own environment and folder. `out` has the lines while it runs. */
+export const run = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd = "/",
+  out: Array<string> = []
+): Effect.Effect<Ran> =>
+  Effect.suspend(() => {
+    const err: Array<string> = []
+    const captured: Console.Console = {
+      ...globalThis.console,
+      log: (...values: ReadonlyArray<unknown>) => void out.push(values.map(String).join(" ")),
+      error: (...values: ReadonlyArray<unknown>) => void err.push(values.map(String).join(" "))
+    }
+    return main(args, { env, cwd }).pipe(
+      Effect.provide(NodeServices.layer),
+      Effect.provideService(Console.Console, captured),
+      Effect.exit,
+      Effect.map((exit) => {
+        const error = Exit.findErrorOption(exit)
+        const code = Exit.isSuccess(exit)
+          ? 0
+          : error._tag === "Some" && error.value instanceof CommandFailed
+            ? error.value.code
+            : -1
+        return { code, out: out.join("\n"), err: err.join("\n") }
+      })
+    )
+  })
+
+/** The objects that a command printed with `--json`. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export const objects = ({ out }: Ran): ReadonlyArray<any> =>
+  out === "" ? [] : out.split("\n").map((line) => JSON.parse(line) as unknown)
