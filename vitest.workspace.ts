@@ -21,6 +21,7 @@ export const workspace = {
       project("testing", "packages/testing", [validatesAnswers]),
       project("node", "packages/node", [validatesAnswers]),
       project("create", "packages/create"),
+      project("cli", "packages/cli"),
       project("examples", "examples", [validatesAnswers]),
       project("workspace", ".")
     ],

@@ -8,7 +8,7 @@ export const root = join(import.meta.dirname, "../..")
 export const publicPackages = ["core", "node", "testing"] as const
 
 /** The packages that are published. */
-export const publishedPackages = [...publicPackages, "create"] as const
+export const publishedPackages = [...publicPackages, "create", "cli"] as const
 
 export interface Ran {
   readonly ok: boolean
