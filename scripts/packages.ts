@@ -17,9 +17,10 @@ const folder = mkdtempSync(join(tmpdir(), "colloquy-packages-"))
 try {
   for (const { name, tarball } of pack(folder)) {
     // A command has no types.
-    const types = name !== "create" && name !== "cli" && {
-      attw: run("attw", [tarball, "--profile", "esm-only", "--no-color", "--no-emoji"])
-    }
+    const types = name !== "create" &&
+      name !== "cli" && {
+        attw: run("attw", [tarball, "--profile", "esm-only", "--no-color", "--no-emoji"])
+      }
     const checks = {
       publint: run("publint", ["run", tarball, "--strict"]),
       ...types,
