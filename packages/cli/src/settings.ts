@@ -4,9 +4,11 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseEnv } from "node:util"
+import { codeOf } from "./network.ts"
 import { type CommandFailed, invalid, toFailure, type Variables } from "./failure.ts"
 
 /** Where the command runs: its environment variables and its folder. */
@@ -62,30 +64,15 @@ export type GlobalFlags =
   | Context.Service.Identifier<typeof prefix>
 
 const readVariables = (cwd: string, file: Option.Option<string>): Effect.Effect<Variables, CommandFailed> =>
-  Effect.try({
-    try: () =>
-      parseEnv(
-        readFileSync(
-          resolve(
-            cwd,
-            Option.getOrElse(file, () => ".env")
-          ),
-          "utf8"
-        )
-      ),
-    catch: (cause) => cause
-  }).pipe(
-    Effect.catch((cause) => {
-      const isMissing = typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
-      if (Option.isNone(file) && isMissing) return Effect.succeed({})
-      const path = Option.getOrElse(file, () => ".env")
-      return Effect.fail(
-        isMissing
-          ? invalid(`--env ${path}: the file does not exist.`)
-          : invalid(`--env ${path}: cannot be read: ${toFailure(cause).message}`)
-      )
-    })
-  )
+  Effect.suspend((): Effect.Effect<Variables, CommandFailed> => {
+    const path = Option.getOrElse(file, () => ".env")
+    const read = Result.try(() => parseEnv(readFileSync(resolve(cwd, path), "utf8")))
+    if (Result.isSuccess(read)) return Effect.succeed(read.success)
+    if (codeOf(read.failure) !== "ENOENT") {
+      return Effect.fail(invalid(`--env ${path}: cannot be read: ${toFailure(read.failure).message}`))
+    }
+    return Option.isNone(file) ? Effect.succeed({}) : Effect.fail(invalid(`--env ${path}: the file does not exist.`))
+  })
 
 const defined = (env: Variables): Readonly<Record<string, string>> =>
   Object.fromEntries(

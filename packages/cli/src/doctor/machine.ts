@@ -30,7 +30,7 @@ const isAnyAddress = (host: string | undefined) => host === undefined || host ==
 const liveOf = (host: string, port: number) =>
   Effect.tryPromise({
     try: (signal) => fetch(`http://${isIP(host) === 6 ? `[${host}]` : host}:${port}/health/live`, { signal }),
-    catch: (cause) => cause
+    catch: toFailure
   }).pipe(
     Effect.timeout("3 seconds"),
     Effect.map(({ status }) => status === 200),

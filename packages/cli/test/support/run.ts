@@ -11,14 +11,15 @@ export interface Ran {
   readonly err: string
 }
 
-/** Runs the command in this process, with its own environment and folder. `out` has the lines while it runs. */
+/** Runs the command in this process, with its own environment and folder. `lines` has what it prints while it runs. */
 export const run = (
   args: ReadonlyArray<string>,
   env: Readonly<Record<string, string | undefined>>,
   cwd = "/",
-  out: Array<string> = []
+  lines?: Array<string>
 ): Effect.Effect<Ran> =>
   Effect.suspend(() => {
+    const out = lines ?? []
     const err: Array<string> = []
     const captured: Console.Console = {
       ...globalThis.console,
