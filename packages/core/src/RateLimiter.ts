@@ -362,9 +362,10 @@ export const CurrentChat = Context.Reference<ChatId | undefined>("@colloquy/core
 })
 
 /**
- * Whether the current request may be sent now. The client of the API sets it for each request. An HTTP client in which a
- * request can wait, for example for a connection, calls it right before it sends the request. If it returns `false`, the
- * HTTP client sends nothing and fails with a {@link PermitExpired} as the cause. Default: `true`.
+ * Whether the current request may be sent now: its permit is valid, and this process holds the chat whose update is being
+ * handled. The client of the API sets it for each request. An HTTP client in which a request can wait, for example for a
+ * connection, calls it right before it sends the request. If it returns `false`, the HTTP client sends nothing and fails with
+ * a {@link PermitExpired} as the cause. Default: `true`.
  *
  * @category references
  * @since 0.1.0
@@ -374,14 +375,15 @@ export const ConfirmPermit = Context.Reference<() => boolean>("@colloquy/core/Ra
 })
 
 /**
- * A request was not sent because its permit had expired. The client of the API acquires another permit.
+ * A request was not sent because its permit had expired, or because the lease of the chat whose update is being handled was
+ * not certain any more. The client of the API acquires another permit and confirms the lease again.
  *
  * @category errors
  * @since 0.1.0
  */
 export class PermitExpired extends Data.TaggedError("PermitExpired") {
   override get message(): string {
-    return "The request was not sent: its permit of the rate limiter had expired"
+    return "The request was not sent: its permit of the rate limiter, or the lease of its chat, had expired"
   }
 }
 

@@ -1,16 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, Messages, type QueuedUpdate, StoreError, type Update, Updates } from "../../src/index.ts"
+import {
+  BotApi,
+  Inbox,
+  Messages,
+  type QueuedUpdate,
+  RateLimiter,
+  StoreError,
+  type Update,
+  Updates
+} from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inTime, source, started, timeOf } from "../support/deliveries.ts"
 import { chat_id, message } from "../support/fixtures.ts"
-import { ok, scripted } from "../support/scripted.ts"
+import { baseUrl, ok, scripted, token, unlimited } from "../support/scripted.ts"
 
 type Store = InboxStore.InboxStore["Service"]
 
@@ -150,6 +162,71 @@ describe("A process that has lost a chat", () => {
       yield* TestClock.adjust("5 seconds")
       assert.lengthOf(platform.journal, 1)
       yield* inTime(Fiber.interrupt(fiber))
+    })
+  )
+
+  /** What a handler sends with a client whose requests wait for a connection, if its chat is lost at the given time. */
+  const sentOver = (
+    connect: (confirmPermit: () => boolean) => Effect.Effect<void, RateLimiter.PermitExpired>,
+    lostAfter: string
+  ) =>
+    Effect.gen(function* () {
+      let isDown = false
+      let isLost = false
+      const store = yield* makeStore((store) => ({
+        claim: (claim) => Effect.suspend(() => (isDown ? unavailable("claim") : store.claim(claim))),
+        renew: (owner, duration) =>
+          Effect.suspend(() =>
+            isDown ? unavailable("renew") : isLost ? Effect.as(store.stats, []) : store.renew(owner, duration)
+          )
+      }))
+      const platform = scripted(ok({ message: message() }))
+      const waiting = HttpClient.transform(platform.client, (response, request) =>
+        Effect.andThen(
+          Effect.mapError(
+            Effect.flatMap(RateLimiter.ConfirmPermit, connect),
+            (cause) =>
+              new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+          ),
+          response
+        )
+      )
+      const fiber = yield* Updates.run(sending("1 second"), { timeout: "1 hour" }).pipe(
+        Effect.provide(
+          Layer.merge(
+            within(store, [started(1, 1)]),
+            BotApi.layer({ token: Redacted.make(token), baseUrl }).pipe(
+              Layer.provide([Layer.succeed(HttpClient.HttpClient, waiting), RateLimiter.layerMemory(unlimited)])
+            )
+          )
+        ),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("500 millis")
+      isDown = true
+      yield* TestClock.adjust(lostAfter as "1 second")
+      isDown = false
+      isLost = true
+      yield* TestClock.adjust("1 minute")
+      yield* inTime(Fiber.interrupt(fiber))
+      return platform.journal.length
+    })
+
+  const confirmAfter = (wait: string) => (confirmPermit: () => boolean) =>
+    Effect.andThen(
+      Effect.sleep(wait as "1 second"),
+      Effect.suspend(() => (confirmPermit() ? Effect.void : Effect.fail(new RateLimiter.PermitExpired())))
+    )
+
+  it.effect("sends nothing if its request waits for a connection until the lease has expired", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sentOver(confirmAfter("15 seconds"), "30 seconds"), 0)
+    })
+  )
+
+  it.effect("sends a request that waits for a connection while the lease is valid", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sentOver(confirmAfter("3 seconds"), "5 seconds"), 1)
     })
   )
 })

@@ -6,6 +6,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -15,7 +16,7 @@ import * as ApiError from "../../ApiError.ts"
 import type * as Declaration from "../../Declaration.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
-import { CurrentLease } from "../updates/currentLease.ts"
+import { CurrentLease, type Lease } from "../updates/currentLease.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
 import { CurrentName, type Response } from "../journal/current.ts"
@@ -49,8 +50,9 @@ const withoutTracing = () => true
 const fail = ({ endpoint }: Declaration.Any, reason: ApiError.Reason): Effect.Effect<never, ApiError.RequestFailed> =>
   Effect.fail(new ApiError.RequestFailed({ endpoint, reason }))
 
-/** The HTTP client did not send the request, because its permit had expired when a connection was available. */
+/** The request was not sent, because its permit or its lease had expired, for example when a connection was available. */
 const permitExpired = (cause: unknown): RateLimiter.PermitExpired | undefined => {
+  if (cause instanceof RateLimiter.PermitExpired) return cause
   const reason = HttpClientError.isHttpClientError(cause) ? cause.reason : undefined
   return reason?._tag === "TransportError" && reason.cause instanceof RateLimiter.PermitExpired
     ? reason.cause
@@ -103,9 +105,16 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
   const send = (
     request: HttpClientRequest.HttpClientRequest,
     timeout: number,
+    lease: Lease | undefined,
     confirmPermit: () => boolean
   ): Effect.Effect<Received, unknown> => {
-    const received = Effect.flatMap(client.execute(request), ({ headers, status, text }) =>
+    const executed: Effect.Effect<HttpClientResponse.HttpClientResponse, unknown> = client.execute(request)
+    // Not every HTTP client confirms the permit, and this process may have stood still since the lease was confirmed.
+    const sent =
+      lease === undefined
+        ? executed
+        : Effect.suspend(() => (lease.isHeld() ? executed : Effect.fail(new RateLimiter.PermitExpired())))
+    const received = Effect.flatMap(sent, ({ headers, status, text }) =>
       Effect.map(text, (text): Received => ({ status, headers, text }))
     )
     return Effect.updateContext(
@@ -144,7 +153,10 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         return confirmed !== undefined
       }
       let stage: RateLimiter.Stage = "connected"
+      const lease = fiber.getRef(CurrentLease)
       const confirmPermit = () => {
+        // A process that may have lost the chat whose update is being handled sends nothing.
+        if (lease !== undefined && !lease.isHeld()) return false
         const isConfirmed = confirm(stage)
         if (!isConfirmed) stage = "final"
         return isConfirmed
@@ -152,7 +164,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       // The HTTP request is created after the permit, because many calls can wait for one.
       const exchange = (span: Tracer.Span | undefined) => {
         const startedAt = now()
-        return Effect.matchEffect(send(toHttpRequest(method, body), attemptTimeout, confirmPermit), {
+        return Effect.matchEffect(send(toHttpRequest(method, body), attemptTimeout, lease, confirmPermit), {
           onFailure: (cause): Attempt => {
             const expired = permitExpired(cause)
             if (expired === undefined) return failTransport(endpoint, cause, startedAt)
@@ -175,9 +187,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return exchange(undefined)
         return Effect.catchTag(Effect.useSpan(endpoint.endpoint, spanOptions, exchange), "PermitExpired", () => attempt)
       })
-      // A process that has lost the chat whose update is being handled sends nothing.
-      const lease = fiber.getRef(CurrentLease)
-      const held = lease === undefined ? permitted : Effect.andThen(lease, permitted)
+      const held = lease === undefined ? permitted : Effect.andThen(lease.confirm, permitted)
       // The journal is written after the permit, because a call can wait long for it, and before the lease is checked.
       let begun = held
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>

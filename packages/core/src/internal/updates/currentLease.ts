@@ -1,12 +1,18 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
+/** The right of this process to handle an update. */
+export interface Lease {
+  /** Succeeds when the lease is certain, and renews it if necessary. Interrupts the caller if the chat is lost. */
+  readonly confirm: Effect.Effect<void>
+  /** Whether the lease is certain now. */
+  readonly isHeld: () => boolean
+}
+
 /**
- * Succeeds while the process holds the chat whose update is being handled, which is confirmed if the lease is about to
- * expire, and interrupts the caller otherwise. The client runs it before each request. Default: none, outside of handlers
- * and if no other process uses the inbox.
+ * The lease of the update that is being handled. The client confirms it before each request, and checks it right before the
+ * request is sent. Default: none, outside of handlers and if no other process uses the inbox.
  */
-export const CurrentLease = Context.Reference<Effect.Effect<void> | undefined>(
-  "@colloquy/core/internal/updates/CurrentLease",
-  { defaultValue: () => undefined }
-)
+export const CurrentLease = Context.Reference<Lease | undefined>("@colloquy/core/internal/updates/CurrentLease", {
+  defaultValue: () => undefined
+})

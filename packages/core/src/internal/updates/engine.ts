@@ -350,7 +350,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     makeHandling: (held, chat_id) => ({
       chat_id,
       services,
-      lease: leases.isShared ? leases.confirm(held) : undefined,
+      lease: leases.isShared ? { confirm: leases.confirm(held), isHeld: () => leases.isValid(held) } : undefined,
       common,
       base: undefined,
       context: undefined

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { CurrentAttempt } from "../../Handler.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
-import { CurrentLease } from "./currentLease.ts"
+import { CurrentLease, type Lease } from "./currentLease.ts"
 import { CurrentUpdate, type HandledUpdate } from "./currentUpdate.ts"
 
 type Services = Context.Context<never>
@@ -11,8 +11,8 @@ type Services = Context.Context<never>
 /** What the handling of an update adds to the context of its effects. Updates of a chat can share it. */
 export interface Handling {
   readonly chat_id: ChatId | undefined
-  /** Confirms the lease. `undefined` if no other process uses the inbox. */
-  readonly lease: Effect.Effect<void> | undefined
+  /** `undefined` if no other process uses the inbox. */
+  readonly lease: Lease | undefined
   /** The services of the bot that received the update. `undefined` for those of the program. */
   readonly services: Services | undefined
   /** What the updates of an inbox have in common. */
@@ -67,10 +67,13 @@ const contextOfOne = (base: Services, { current, handling }: Handled): Services 
 const contextOfMany = (base: Services, roots: ReadonlyArray<Handled>): Services => {
   const services = roots[0]?.handling.services
   const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
-  const leases = new Set(roots.flatMap(({ handling }) => handling.lease ?? []))
+  const leases = [...new Set(roots.flatMap(({ handling }) => handling.lease ?? []))]
   const context = Context.merge(base, addCommon(common))
-  const lease = leases.size === 0 ? undefined : Effect.forEach(leases, (lease) => lease, { discard: true })
-  return lease === undefined ? context : Context.add(context, CurrentLease, lease)
+  if (leases.length === 0) return context
+  return Context.add(context, CurrentLease, {
+    confirm: Effect.forEach(leases, ({ confirm }) => confirm, { discard: true }),
+    isHeld: () => leases.every(({ isHeld }) => isHeld())
+  })
 }
 
 /**

@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     let effect = handle(value)
     if (isTraced && root !== undefined) effect = traced(effect, root)
     for (const { handling, isDoubtful } of roots) {
-      if (handling.lease !== undefined && isDoubtful) effect = Effect.andThen(handling.lease, effect)
+      if (handling.lease !== undefined && isDoubtful) effect = Effect.andThen(handling.lease.confirm, effect)
     }
     return effect
   }
