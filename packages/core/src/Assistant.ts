@@ -46,7 +46,10 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
   readonly budget?: number | undefined
   /** For how long a history is kept after the last answer. Default: 30 days. */
   readonly expireAfter?: Duration.Input | undefined
-  /** How often the model is asked for one answer, because it called functions. Default: 8. */
+  /**
+   * Maximum number of requests to the model for one answer. After a request in which the model calls functions, another one sends their
+   * results. If the last one calls functions too, the answer ends with the text that is there. Default: 8.
+   */
   readonly maxTurns?: number | undefined
 }
 

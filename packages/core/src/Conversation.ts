@@ -1,12 +1,13 @@
 /**
- * Conversations: several questions and answers, written as one function, that survive restarts, deploys and silence.
+ * Conversations: several questions and answers, written as one function, that survive restarts and deploys.
  *
  * The answers are stored by name, in the transaction that acknowledges the update. The function runs again for each update: a
  * question that was answered returns its answer, and the first one that was not ends the run until the answer arrives. Between
  * updates, nothing is held in memory.
  *
- * Code of the function that is not in a `step` therefore runs in each turn. The operators of Effect work as usual, except that
- * a question cannot be timed out or raced from outside, because the run ends while it waits: use `timeout` of its options.
+ * Code of the function that is not in a `step` therefore runs again in each run. The operators of Effect work as usual, except that
+ * `Effect.timeout` and `Effect.race` have no effect on a question, because the run ends as soon as it is sent: use its option
+ * `timeout`.
  *
  * @since 0.1.0
  */
@@ -81,7 +82,10 @@ export interface Options {
   readonly ifRunning?: "keep" | "restart" | "ask" | undefined
   /** Texts that replace those of {@link CurrentTexts}. Default: none. */
   readonly texts?: Partial<Texts> | undefined
-  /** After this time without an answer, the conversation is forgotten without a message. Default: it is kept. */
+  /**
+   * After this time without an answer, the conversation ends without a message. It must be longer than every `timeout` and `sleep`.
+   * Default: never.
+   */
   readonly expireAfter?: Duration.Input | undefined
 }
 
@@ -118,7 +122,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   /** Whose conversation it is. */
   readonly of: O
   /**
-   * Starts the conversation for the user of an update, who must have a chat. It returns when the first question is asked. The
+   * Starts the conversation for the user of an update, who must have a chat. It returns when the first question was sent. The
    * second argument is the input, if there is one.
    */
   readonly start: [I] extends [void]
@@ -156,7 +160,7 @@ export interface Status {
   readonly startedAt: number
   /** The version of the code that ran last. */
   readonly version: number
-  /** The names of what has a result, in order. */
+  /** The names of the questions, steps and sleeps that have a result, in order. */
   readonly results: ReadonlyArray<string>
 }
 
@@ -199,7 +203,8 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  * Defines a conversation with a name, options, and a function that asks and says. Conversations of one bot have different
  * names.
  *
- * A bot needs `handler` among its handlers, and calls `start` and `cancel` where it wants to. If the function fails, the
+ * Place `handler` among the handlers of the bot: without it, answers are not received. `start` and `cancel` can be called in any handler
+ * of an update. If the function fails, the
  * handler fails with its error, and the conversation stays where it was. If it fails with {@link Unanswered}, the conversation
  * ends. When it ends, nothing of it is left in the store.
  *
@@ -232,7 +237,7 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  * )
  * ```
  *
- * **Example** (An input, and silence)
+ * **Example** (An input and a timeout)
  *
  * ```ts
  * import { Command, Conversation } from "@colloquy/core"
@@ -340,7 +345,7 @@ export const make = <const O extends Options, A, E, R>(
 
 /**
  * Passes the result of a conversation to a function when it ends, with the update that ended it. A conversation that is
- * cancelled, or ends because of {@link Unanswered}, has no result.
+ * cancelled, or whose function fails with {@link Unanswered}, has no result.
  *
  * **Example** (A result that is stored)
  *
@@ -476,8 +481,8 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
   )
 
 /**
- * The answer is a text that a schema reads, without the spaces around it. Default: any text that is not empty. Commands are
- * not taken.
+ * The answer is a text, which a schema decodes without the spaces around it. Default: any text that is not empty. Commands are not
+ * accepted.
  *
  * **Example** (A number, a button, or a command)
  *

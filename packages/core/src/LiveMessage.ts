@@ -1,8 +1,8 @@
 /**
  * Messages that change while people read them: answers that grow while a model writes them, progress, and dashboards.
  *
- * A live message is edited as often as the limits of the platform allow just now. At most one edit of it waits, and shows what
- * is newest when it gets its permit. Replies of other chats are sent before such edits.
+ * A live message is edited as often as the limits of the platform allow. At most one edit of it waits, and shows the newest content
+ * when it gets its permit. Replies of other chats are sent before such edits.
  *
  * API: POST /messages; PUT /messages; Limits.
  *
@@ -118,7 +118,7 @@ export interface CommonOptions {
   readonly keyboard?: Keyboard.Keyboard | undefined
   /** What the message has at its end, or a function of how it ended. Default: nothing. */
   readonly atEnd?: AtEnd | ((ended: { readonly outcome: Outcome; readonly text: string }) => AtEnd) | undefined
-  /** Whether an arrived update stops it, beside presses of its stop button. Default: none does. */
+  /** Whether an arrived update stops it, in addition to presses of its stop button. Default: none does. */
   readonly isStop?: ((update: Update.Update) => boolean) | undefined
   /**
    * Minimum time between two edits of the message. The rate limiter may make it longer. Default: half a second, which is what
@@ -246,7 +246,7 @@ const grow = <E, R>(to: Recipient, text: Stream.Stream<string, E, R>, options: O
  * Answers an update with a text that grows while a stream emits its parts, and returns when all of it is shown.
  *
  * - The message is sent when the first words are there. Until then, the chat shows that the bot is typing.
- * - It is sent and edited when the rate limiter has a place, at most twice a second, with the priority `normal`. The final text
+ * - It is sent and edited when the rate limiter permits it, at most twice a second, with the priority `normal`. The final text
  *   is sent with the priority `reply`.
  * - Markdown that is open is closed for each edit. Everything is sent as HTML.
  * - A text of more than 4000 characters goes on in another message. It is cut at the end of a paragraph, a line or a sentence,
@@ -409,8 +409,8 @@ export class ProgressStopped extends Data.TaggedError("ProgressStopped") impleme
 }
 
 /**
- * Runs work, and shows its progress in a message: as often as the limits allow, and always the last one. `report` only notes
- * the progress, so it can be called often. If the user removes the message, the work goes on.
+ * Runs work, and shows its progress in a message: as often as the limits allow, and always the last one. `report` only stores
+ * the progress in memory, so it can be called often. If the user removes the message, the work goes on.
  *
  * Returns the result of the work. Fails with its error, with {@link ProgressStopped} if a {@link stopButton} was pressed, with
  * {@link Error}, and with `Messages.NoChat` if the platform left out the chat.

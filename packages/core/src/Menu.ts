@@ -144,7 +144,8 @@ export interface Options<O extends Return = Return> {
   readonly of?: "chat" | "userInChat" | undefined
   /**
    * What happens if a button is pressed that its page no longer has, or whose page no longer exists: the function runs, and then
-   * the page is shown as it is now, the nearest open page that still exists, or `main`. Default: a notification in English.
+   * the page is shown as it is now, the last open page that still exists, or `main`. Default: the notification "This menu was out of date
+   * and has been updated."
    */
   readonly onOutdated?: ((update: Update.Of<"message_callback">) => O) | undefined
   /** The notification for a user who may not press. Default: "These buttons are for somebody else." */
@@ -250,9 +251,9 @@ const define = (
  *   {@link Page}: its `params`, and `open` and `go` to the other pages.
  * - A menu of several pages has the option `pages`: a schema of the parameters of each page, `Schema.Void` for a page without
  *   parameters. `main` is the page that is shown first.
- * - `handler` handles the presses on all pages.
+ * - `handler` handles the presses on all pages. Place it among the handlers of the bot.
  *
- * A press makes the page twice: before, to find the button, and after. The function of a page reads and does not change anything.
+ * The function of a page runs twice for a press: to find the button, and to show the result. It must not change anything.
  *
  * Names of menus contain letters, digits and `_`, and are unique within a bot. Throws if the name is invalid. `reply`, `send` and
  * `handler` fail with {@link InvalidMenu} if a page exceeds a limit of the platform (30 rows, 210 buttons, 7 in a row), and with
@@ -362,10 +363,11 @@ export const make: {
 }) as never
 
 /**
- * Creates a button. `name` identifies it on its page: it is unique there, and stays the same when the text changes. If the
- * effect succeeds with an `Outcome`, that happens next; otherwise the page is shown again, as it is then.
+ * Creates a button. `name` identifies it on its page: it is unique there, and stays the same when the text changes. `run`
+ * receives the update of the press. If it returns an `Outcome`, or an effect that succeeds with one, the outcome is carried out.
+ * Otherwise, the page is shown again.
  *
- * Two presses, one soon after the other, are two presses. {@link once} counts the first one only.
+ * A double tap runs `run` twice. With {@link once}, it runs once.
  *
  * **Example** (A counter)
  *

@@ -1,9 +1,8 @@
 /**
- * Scenes: state machines for what a person or a chat goes through without a line of questions, such as an order that is open, paid
- * and sent.
+ * Scenes: state machines of a person or a chat, such as an order that is open, paid and sent.
  *
- * A scene has states with names, each with the schema of its data, its handler, and perhaps a time-out. It belongs to a chat, a user,
- * or a user in a chat. Its state is kept by `State` and its time-outs by `Timer`: both change with the acknowledgement of an
+ * A scene has states with names, each with the schema of its data, its handler, and optionally a timeout. It belongs to a chat, a user,
+ * or a user in a chat. Its state is kept by `State` and its timeouts by `Timer`: both change with the acknowledgement of an
  * update, and survive restarts and deploys.
  *
  * @since 0.1.0
@@ -72,9 +71,9 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   /** Emits the states of all chats or users. A state that cannot be read is a failure in its element. */
   readonly stream: Stream.Stream<SceneEntry<S, O>, StoreError, Inbox>
   /**
-   * Handles the updates of chats or users in this scene, by the handlers of their states, and the time-outs. Updates that no state
-   * takes go to the next handler. A filter such as `Handler.inChatType` around it would keep the time-outs from it, because they do not
-   * say the type of their chat: use it in the handlers of the states.
+   * Handles the updates of chats or users in this scene, by the handlers of their states, and the timeouts. Updates that no state
+   * takes go to the next handler. Do not put a filter such as `Handler.inChatType` around it: the update of a timeout does not contain
+   * the type of the chat, so the filter would reject it. Use the filter in the handlers of the states.
    */
   readonly handler: Handler.Handler<E | SceneError | Timer.MalformedTimer, R>
 }
@@ -98,7 +97,7 @@ export interface SceneEntry<S extends States, O extends Of> {
  * - `"end"`: the scene ends with a warning in the log, and the update goes to the next handler.
  * - `"fail"`: the handler fails with {@link StaleScene}, and the update becomes a dead letter. The stored state stays.
  * - a function: returns the state that takes its place, as the arguments of `go`, or `undefined` to end the scene. Its functions
- *   `enter` and `leave` do not run. Its time-out counts from when the stored state was entered.
+ *   `enter` and `leave` do not run. Its timeout counts from when the stored state was entered.
  *
  * @category models
  * @since 0.1.0

@@ -70,7 +70,7 @@ export type Current<S extends States> = {
 }[keyof S & string]
 
 /**
- * What a state is about to leave with: its data, and the update that is being handled.
+ * What the function `leave` of a state receives.
  *
  * @category models
  * @since 0.1.0
@@ -83,7 +83,7 @@ export interface Leaving<out Data> {
 }
 
 /**
- * What a function of a state receives. The scene changes when the function has succeeded. If it asks for several changes, the last
+ * What a function of a state receives. The scene changes when the function has succeeded. If it makes several changes, the last
  * one counts.
  *
  * @category models
@@ -92,7 +92,7 @@ export interface Leaving<out Data> {
 export interface Control<S extends States, Data> extends Leaving<Data> {
   /** Enters a state, which can be the same one. */
   readonly go: (...to: To<S>) => Effect.Effect<void>
-  /** Replaces the data of the state. It is not left, and its time-out does not begin again. */
+  /** Replaces the data of the state. The state is not left, and its timeout does not start again. */
   readonly stay: (data: Data) => Effect.Effect<void>
   /** Ends the scene. */
   readonly end: Effect.Effect<void>
@@ -113,10 +113,10 @@ export interface Definition<S extends States, Data> {
   readonly handler?: ((scene: Omit<Control<S, Data>, "update">) => Handler.Handler<unknown, unknown>) | undefined
   /** Runs when the state is left, also by the end of the scene. */
   readonly leave?: ((scene: Leaving<Data>) => Effect.Effect<unknown, unknown, unknown>) | undefined
-  /** How long the state lasts after it was entered. Default: without end. */
+  /** How long the state lasts after it was entered. Default: no limit. */
   readonly timeout?: Duration.Input | undefined
   /**
-   * Runs when the state has lasted for `timeout`. If it does not ask for a change, the scene ends. Default: the scene ends.
+   * Runs when the state has lasted for `timeout`. If it makes no change, the scene ends. Default: the scene ends.
    */
   readonly onTimeout?: ((scene: Control<S, Data>) => Effect.Effect<unknown, unknown, unknown>) | undefined
 }

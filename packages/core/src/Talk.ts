@@ -108,7 +108,7 @@ export interface Texts {
   readonly no: string
   /** Before the text of a button that is chosen. Default: "✓ ". */
   readonly chosen: string
-  /** The answer to an answer that cannot be read. Default: "Please try again: it" and what is wrong. */
+  /** The reply to an answer that cannot be read. Default: "Please try again: it" and the problem. */
   readonly again: (problem: string) => string
   /** The notification if fewer choices are chosen than `min`. Default: "Please choose at least 2." */
   readonly tooFew: (min: number) => string
@@ -177,7 +177,7 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
 export interface QuestionOptions {
   /** The question: a text, or the fields of a message. The buttons of the question are added to it. */
   readonly say: Content
-  /** Fails with {@link Unanswered} after this time. Default: the `timeout` of the conversation, or none. */
+  /** The question fails with {@link Unanswered} after this time. Default: the `timeout` of the conversation, or none. */
   readonly timeout?: Duration.Input | undefined
   /** Whether the question has a button to skip it. The answer is then `undefined`. Default: `false`. */
   readonly optional?: boolean | undefined
@@ -188,7 +188,7 @@ export interface QuestionOptions {
    * the next handler. Default: everybody in the chat.
    */
   readonly from?: UserId | ReadonlyArray<UserId> | undefined
-  /** What to say to an answer that cannot be read. Default: `again` of {@link Texts}. */
+  /** The reply to an answer that cannot be read. A function receives the problem. Default: `again` of {@link Texts}. */
   readonly again?: Content | ((problem: string) => Content) | undefined
   /**
    * Handles messages that do not answer the question. Commands are not among them. Default: such messages go to the next
@@ -218,8 +218,9 @@ export interface AskOptions extends QuestionOptions {
  */
 export interface ChooseOptions extends QuestionOptions {
   /**
-   * The text of each button, by the value of the choice: at most 210 in 30 rows. A value and the names of the conversation and
-   * the question have about 900 characters together, because the payload of the button contains them.
+   * The text of each button, by the value of the choice: at most 210 in 30 rows. A value, the name of the
+   * conversation and the name of the question can have about 900 characters together, because the payload of the button contains
+   * them.
    */
   readonly choices: Choices
   /** Whether several can be chosen. The keyboard shows them, and has a button that ends the choice. Default: `false`. */
@@ -271,7 +272,7 @@ export interface AttachmentOptions extends QuestionOptions {
  * @since 0.1.0
  */
 export interface RequestOptions extends QuestionOptions {
-  /** The text of the button by which the user sends it. Default: the messenger is asked without a button. */
+  /** The text of the button by which the user sends it. Default: no button, the user attaches it to a message. */
   readonly button?: string | undefined
 }
 
@@ -380,14 +381,14 @@ export interface Talk<D = never> {
   /** The user who started the conversation. */
   readonly user_id: UserId
   /**
-   * Sends a message once. What was said before the question that waits is not said again when the body runs again. In
-   * concurrent branches, messages are told apart by their content, or by the option `name`.
+   * Sends a message once: it is not sent again when the body runs again. In concurrent branches, messages are identified by their
+   * content, or by the option `name`.
    */
   readonly say: (
     content: Content,
     options?: { readonly name?: string | undefined }
   ) => Effect.Effect<void, SendError, BotApi>
-  /** Asks for a text. The schema `read` checks and converts it, and `again` is said if it does not match. */
+  /** Asks for a text. The schema `read` decodes it. If it does not match, the user receives `again`. */
   readonly ask: <const O extends AskOptions>(
     name: string,
     options: O & Exact<O, AskOptions> & { readonly migrate?: Migration<Read<O>["value"]> | undefined }
@@ -395,6 +396,7 @@ export interface Talk<D = never> {
   /**
    * Asks for a choice by buttons. A text that equals the text of a button is accepted as well. With `several`, the keyboard
    * shows what is chosen, and the result is an array in the order of the choices. The buttons are removed at the end.
+   * A question that cannot be answered, because it has no choices or `min` exceeds their number, is a defect.
    */
   readonly choose: <const O extends ChooseOptions>(
     name: string,
@@ -445,7 +447,7 @@ export interface Talk<D = never> {
     schema: Schema.Codec<A, I>,
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | Journal.InvalidStepResult | Journal.Uncertain, R>
-  /** Waits for a time, also over restarts. Messages of the user go to the next handler. */
+  /** Waits for a time, and continues after restarts. Messages of the user go to the next handler. */
   readonly sleep: (name: string, duration: Duration.Input) => Effect.Effect<void>
   /** Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. */
   readonly back: (name?: string) => Effect.Effect<never>

@@ -119,7 +119,7 @@ const installIn = Effect.fnUntraced(function* (target: string, manager: Manager)
   const code = yield* running.exitCode
   if (code !== 0) {
     return yield* failWith(
-      `${managers[manager].install} failed with code ${code}. The project is complete: repeat it in ${target}.`
+      `${managers[manager].install} failed with code ${code}. All files of the project are written. Solve the problem above, and run it again in ${target}.`
     )
   }
 }, Effect.scoped)

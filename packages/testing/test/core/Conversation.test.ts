@@ -146,6 +146,38 @@ describe("Conversation on the emulator", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect.each([
+    {
+      choices: {},
+      problem: "it has no choices. Add a choice, or do not ask the question while there is none."
+    },
+    {
+      choices: { a: "A", b: "B" },
+      several: true as const,
+      min: 3,
+      problem: "its `min` is 3, and at most 2 can be chosen. Lower `min`."
+    },
+    {
+      choices: { a: "A", b: "B" },
+      several: true as const,
+      min: 2,
+      max: 1,
+      problem: "its `min` is 2, and at most 1 can be chosen. Lower `min`."
+    }
+  ])("does not send a question that cannot be answered: $problem", ({ problem, ...options }) =>
+    Effect.gen(function* () {
+      const Pick = Conversation.make("pick", { of: "userInChat" }, (talk) =>
+        talk.choose("what", { say: "Which?", ...options })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(botOf(Pick), Effect.andThen(writes(ann, "/go"), TestClock.adjust("10 minutes")))
+      const dead = yield* Stream.runCollect(Inbox.deadLetters).pipe(Effect.provide(Inbox.layer()))
+      assert.strictEqual(dead.length, 1)
+      assert.include(dead[0]!.error, `The question "what" of the conversation "pick" cannot be answered: ${problem}`)
+      assert.deepStrictEqual(yield* ann.unread, [])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("skips an optional question, and goes back to the question before", () =>
     Effect.gen(function* () {
       const results: Array<unknown> = []

@@ -54,6 +54,18 @@ const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
 
 const defaultColumns = 3
 
+/** Returns why a choice can never be answered. */
+const unanswerable = ({ choices = {}, max, min = 0, optional, several }: Options): string | undefined => {
+  const count = Object.keys(choices).length
+  if (several === true) {
+    const most = Math.min(count, max ?? count)
+    return min > most ? `its \`min\` is ${min}, and at most ${most} can be chosen. Lower \`min\`` : undefined
+  }
+  return count === 0 && optional !== true
+    ? "it has no choices. Add a choice, or do not ask the question while there is none"
+    : undefined
+}
+
 /** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
 export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
   const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
@@ -141,8 +153,16 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     say: (content: Content, options?: { readonly name?: string }) =>
       run.say(content, options?.name === undefined ? undefined : prefix + options.name),
     ask: (name: string, options: Options) => question(name, options, answers.text(options.read)),
-    choose: (name: string, options: Options) =>
-      question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!)),
+    choose: (name: string, options: Options) => {
+      const problem = unanswerable(options)
+      if (problem === undefined)
+        return question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!))
+      return Effect.die(
+        new Error(
+          `The question "${prefix}${name}" of the conversation "${run.place.name}" cannot be answered: ${problem}.`
+        )
+      )
+    },
     confirm: (name: string, options: Options) =>
       question(name, options, answers.confirmation(options.yes ?? texts.yes, options.no ?? texts.no)),
     attachment: (name: string, options: Options) => question(name, options, answers.attachment(options.kind!)),
