@@ -193,6 +193,34 @@ describe("colloquy and the platform", () => {
       })
   )
 
+  it.live("webhook rotate-secret makes the platform deliver with the new secret, and keeps the types of updates", () =>
+    Effect.gen(function* () {
+      const { asBot, env, person } = yield* platform
+      const secrets: Array<unknown> = []
+      const origin = yield* Servers.serve((request, response) => {
+        if (request.headers["content-type"] === "text/plain") response.statusCode = 415
+        else secrets.push(request.headers["x-svc-bot-api-secret"])
+        response.end()
+      })
+      const url = `${origin.replace("localhost", "127.0.0.1")}/updates`
+      const subscribe = Subscriptions.subscribeWith({ insecure: true })
+      yield* asBot(subscribe({ url, secret: "the-older-secret", update_types: ["message_created"] }))
+      const received = (count: number) =>
+        Effect.repeat(
+          Effect.sync(() => secrets.length),
+          { until: (length) => length === count, schedule: Schedule.spaced("5 millis") }
+        )
+      yield* person.send("one")
+      yield* received(1)
+      const settings = { ...env, BOT_WEBHOOK_INSECURE: "true", BOT_WEBHOOK_ACCEPTED_SECRETS: "the-newer-secret" }
+      assert.strictEqual((yield* run(["webhook", "rotate-secret", "--probes", "2"], settings)).code, 0)
+      yield* person.send("two")
+      yield* received(2)
+      assert.deepStrictEqual(secrets, ["the-older-secret", "the-newer-secret"])
+      assert.deepStrictEqual((yield* asBot(Subscriptions.list()))[0]?.update_types, ["message_created"])
+    })
+  )
+
   it.live("works while a bot with long polling runs on the same SQLite file, and tail takes no update from it", () =>
     Effect.gen(function* () {
       const { env, person } = yield* platform

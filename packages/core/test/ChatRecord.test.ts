@@ -185,6 +185,24 @@ describe("ChatRecord.fromChat", () => {
   })
 })
 
+describe("ChatRecord.fromKnownChat", () => {
+  it("returns the record of a chat with the same facts, which newer updates replace", () => {
+    const known = {
+      chat_id,
+      type: "chat",
+      title: "Tea",
+      rights: { is_admin: true, permissions: [] },
+      first_seen: 10,
+      last_seen: 20
+    }
+    const record = ChatRecord.fromKnownChat(known)
+    assert.isTrue(ChatRecord.isKnown(record))
+    assert.deepStrictEqual(ChatRecord.toKnownChat(record), known)
+    const renamed = ChatRecord.make(known.chat_id, 30, { title: { at: 30, value: "Coffee" } })
+    assert.strictEqual(ChatRecord.toKnownChat(ChatRecord.combine(record, renamed)).title, "Coffee")
+  })
+})
+
 describe("ChatRecord.combine", () => {
   const Step = Schema.Struct({
     at: Schema.Literals([0, 1, 2, 3, 4, 5, 6, 7]),

@@ -178,6 +178,23 @@ describe("Inbox", () => {
   )
 })
 
+describe("Inbox.queued", () => {
+  it.effect("emits the queued updates of more than one page, in order, and leaves them queued", () =>
+    Effect.gen(function* () {
+      const { receive, stats } = yield* Inbox.Inbox
+      const times = Array.from({ length: 250 }, (_, index) => index + 1)
+      yield* receive(times.map((time) => started(time % 7, time)))
+      const listed = yield* Stream.runCollect(Stream.map(Inbox.queued, ({ id }) => Number(id)))
+      assert.lengthOf(listed, 250)
+      assert.deepStrictEqual(
+        listed,
+        listed.toSorted((a, b) => a - b)
+      )
+      assert.strictEqual((yield* stats).queued, 250)
+    }).pipe(Effect.provide(Inbox.layerMemory()))
+  )
+})
+
 describe("Inbox.layerConfig", () => {
   const layer = (BOT_INBOX_CAPACITY: string) =>
     Inbox.layerConfig({ capacity: Config.Int("BOT_INBOX_CAPACITY") }).pipe(
