@@ -29,6 +29,7 @@ import { storeStall } from "./stall.ts"
 import { startTimes } from "./start.ts"
 import { bytesOverFile, uploadCost, uploaderGrowth } from "./uploads.ts"
 import { millionGrowth, sqliteOverBare, webhookCost } from "./webhooks.ts"
+import { workerSize, workerStart } from "./workerd.ts"
 
 const lazily = <A>(make: () => Promise<A>): (() => Promise<A>) => {
   let made: Promise<A> | undefined
@@ -89,6 +90,21 @@ export const figures: ReadonlyArray<Figure> = [
     unit: "ratio",
     goal: 1.15,
     measure: bundles
+  },
+  {
+    figure: "worker-size",
+    measures: "size of a worker that answers messages by webhook, bundled and gzipped",
+    unit: "kB",
+    goal: 100,
+    measure: workerSize
+  },
+  {
+    figure: "worker-start-over-empty",
+    measures:
+      "time from the start of workerd to the first response 200 of this worker, over a worker that does nothing",
+    unit: "ratio",
+    goal: 2,
+    measure: workerStart
   },
   {
     figure: "start-over-base",

@@ -1,0 +1,54 @@
+/** A webhook bot as a worker: it handles the update of a request before it responds. */
+import * as BotApi from "@colloquy/core/BotApi"
+import * as Inbox from "@colloquy/core/Inbox"
+import * as InboxStore from "@colloquy/core/InboxStore"
+import * as Messages from "@colloquy/core/Messages"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as Updates from "@colloquy/core/Updates"
+import * as Webhook from "@colloquy/core/Webhook"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+
+interface Environment {
+  readonly BOT_TOKEN: string
+  readonly BOT_BASE_URL: string
+  readonly BOT_WEBHOOK_URL: string
+  readonly BOT_WEBHOOK_SECRET: string
+}
+
+const echo = Updates.on("message_created", (update) => Messages.reply(update, update.message?.body?.text ?? "?"))
+
+// Fetches, timers and fibers belong to the request that started them, so that only data is kept between requests.
+let store: InboxStore.InboxStore["Service"] | undefined
+
+const layer = (environment: Environment) => {
+  store ??= Effect.runSync(InboxStore.makeMemory)
+  const inbox = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, store)))
+  const receiver = Webhook.layerReceiver({
+    url: environment.BOT_WEBHOOK_URL,
+    secret: environment.BOT_WEBHOOK_SECRET,
+    insecure: environment.BOT_WEBHOOK_URL.startsWith("http:")
+  })
+  const client = BotApi.layer({
+    token: Redacted.make(environment.BOT_TOKEN),
+    baseUrl: environment.BOT_BASE_URL
+  }).pipe(Layer.provide(RateLimiter.layerMemory()), Layer.provide(FetchHttpClient.layer))
+  return Layer.mergeAll(receiver, Updates.layer(Stream.empty), client).pipe(Layer.provideMerge(inbox))
+}
+
+const respond = Effect.fn(function* (request: Request) {
+  const receive = yield* Webhook.toWebHandler
+  const response = yield* Effect.promise(() => receive(request))
+  if (!response.ok) return response
+  // The memory of a worker may be lost after the response, so the platform delivers what is not handled again.
+  const isHandled = yield* Updates.drain(echo, { until: "20 seconds" })
+  return isHandled ? response : new Response(null, { status: 503 })
+})
+
+export default {
+  fetch: (request: Request, environment: Environment): Promise<Response> =>
+    Effect.runPromise(Effect.provide(respond(request), layer(environment)))
+}

@@ -1,0 +1,2 @@
+/** A worker that does nothing but respond. */
+export default { fetch: () => new Response(null) }
