@@ -12,7 +12,9 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
   const folder = mkdtempSync(join(tmpdir(), "worker-"))
   const ends: Array<() => void> = []
 
-  beforeAll(() => bundleWorker("bot", folder, ["source"]).then(() => {}))
+  beforeAll(async () => {
+    await bundleWorker("bot", folder, ["source"])
+  })
 
   afterAll(() => {
     for (const end of ends) end()

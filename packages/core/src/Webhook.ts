@@ -16,13 +16,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as EffectScope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type * as ApiError from "./ApiError.ts"
 import { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
@@ -524,6 +525,8 @@ export const layerConfig = (
   BotApi | Inbox
 > => Layer.unwrap(Effect.map(Settings.unwrap<Options>(options), layer))
 
+type WebRequest = Parameters<WebHandler>[0]
+
 const toResponse = ({ body, headers, status }: WebhookResponse): HttpServerResponse.HttpServerResponse =>
   body === ""
     ? HttpServerResponse.empty({ status, headers })
@@ -534,6 +537,15 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uin
   if ("bodyUsed" in source && source.bodyUsed === true) return new BodyError({ reason: "AlreadyRead" })
   return Effect.catchTag(collectBody(request.stream), "HttpServerError", () =>
     Effect.fail(new BodyError({ reason: "Aborted" }))
+  )
+}
+
+// `HttpServerRequest.fromWeb` would add the parser of multipart bodies to the bundle of a worker.
+const webBodyOf = ({ body, bodyUsed }: WebRequest): Effect.Effect<Uint8Array, BodyError> => {
+  if (bodyUsed) return new BodyError({ reason: "AlreadyRead" })
+  if (body === null) return Effect.succeed(new Uint8Array())
+  return collectBody(
+    Stream.fromReadableStream({ evaluate: () => body, onError: () => new BodyError({ reason: "Aborted" }) })
   )
 }
 
@@ -603,8 +615,13 @@ export type WebHandler = (
 export const toWebHandler: Effect.Effect<WebHandler, never, Webhook> = Effect.gen(function* () {
   const webhook = yield* Webhook
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  return (source) => {
-    const request = HttpServerRequest.fromWeb(source)
-    return run(Effect.map(serve(webhook, request, request.url), (response) => HttpServerResponse.toWeb(response)))
+  return (request) => {
+    const { method, url } = request
+    const header = (name: string) => request.headers.get(name) ?? undefined
+    return run(
+      Effect.map(webhook.handle({ method, url, header, body: webBodyOf(request) }), (response) =>
+        HttpServerResponse.toWeb(toResponse(response))
+      )
+    )
   }
 })
