@@ -2,6 +2,7 @@ import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as Json from "@colloquy/core/Json"
 import type * as declarations from "../src/internal/control/declarations.ts"
 import { routes } from "./routes.ts"
+import { transport } from "./transport.ts"
 
 type Declarations = typeof declarations
 
@@ -60,9 +61,11 @@ export const call = async <K extends Name>(name: K, request: Request<K>): Promis
   const init = hasBody
     ? { method, headers: { "content-type": "application/json" }, body: Json.stringify(rest) }
     : { method }
-  const response = await fetch(url, init).catch(() => {
-    throw new CallError("unreachable", "The emulator cannot be reached")
-  })
+  const response = await transport()
+    .request(url, init)
+    .catch(() => {
+      throw new CallError("unreachable", "The emulator cannot be reached")
+    })
   const body = read(await response.text())
   if (response.ok) return body as Success<K>
   const { code = String(response.status), message = response.statusText } = body as Partial<CallError>

@@ -15,6 +15,8 @@ export const midOf = (message: Message): string => message.body?.mid ?? ""
 /** The position of a message, which the last 16 digits of its id contain. */
 const orderOf = (mid: string): string => mid.slice(-16)
 
+const byOrder = (a: Shown, b: Shown): number => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1)
+
 /** The most messages that are read when a chat is opened. */
 export const maxMessages = 20_000
 
@@ -50,7 +52,7 @@ export class ChatLog {
       const shown = [
         ...messages.map((message) => this.#shown(message, false)),
         ...removed.map((message) => this.#shown(message, true))
-      ].sort((a, b) => (orderOf(a.mid) < orderOf(b.mid) ? -1 : 1))
+      ].sort(byOrder)
       this.isCut.value = messages.length === this.#most
       this.#replace(shown)
       this.commentCounts.value = new Map(Object.entries(comment_counts))
@@ -133,9 +135,12 @@ export class ChatLog {
     const item = this.#shown(message, false)
     if (this.#chunkOf.has(item.mid)) return this.#change(item.mid, () => item)
     const last = this.chunks.value.at(-1)
-    if (last !== undefined && last.items.value.length < chunkSize) {
+    const newest = last?.items.value.at(-1)
+    // A bot in the same process can answer before the event of the message that it answers.
+    const isLate = newest !== undefined && byOrder(item, newest) < 0
+    if (last !== undefined && (isLate || last.items.value.length < chunkSize)) {
       this.#chunkOf.set(item.mid, last)
-      last.items.value = [...last.items.value, item]
+      last.items.value = isLate ? [...last.items.value, item].sort(byOrder) : [...last.items.value, item]
       return
     }
     const chunk = { id: ++lastChunk, items: signal<ReadonlyArray<Shown>>([item]) }

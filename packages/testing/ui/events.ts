@@ -5,6 +5,7 @@ import { maxMessages } from "./chatLog.ts"
 import { summaryOf } from "./parts/summary.ts"
 import * as store from "./store.ts"
 import { remember } from "./trail.ts"
+import { transport } from "./transport.ts"
 import type { EmulatorEvent, State } from "./types.ts"
 
 const maxListed = 400
@@ -191,7 +192,6 @@ const history = 3000
 export const follow = async (): Promise<void> => {
   const { first_event, next_event } = await readState()
   refreshFaults()
-  const source = new EventSource(eventsUrl(Math.max(first_event, next_event - history)))
   let queue: Array<EmulatorEvent> = []
   let isScheduled = false
   const flush = () => {
@@ -200,17 +200,19 @@ export const follow = async (): Promise<void> => {
     queue = []
     batch(() => events.forEach((event) => apply(event, event.id < next_event)))
   }
-  source.addEventListener("open", () => {
-    store.connection.value = "open"
-  })
-  source.addEventListener("error", () => {
-    store.connection.value = "lost"
-  })
-  source.addEventListener("message", ({ data }) => {
-    queue.push(Json.parse(data as string) as EmulatorEvent)
-    if (isScheduled) return
-    isScheduled = true
-    // The events of one write are rendered together.
-    queueMicrotask(flush)
+  transport().follow(eventsUrl(Math.max(first_event, next_event - history)), {
+    onOpen: () => {
+      store.connection.value = "open"
+    },
+    onLost: () => {
+      store.connection.value = "lost"
+    },
+    onEvent: (json) => {
+      queue.push(Json.parse(json) as EmulatorEvent)
+      if (isScheduled) return
+      isScheduled = true
+      // The events of one write are rendered together.
+      queueMicrotask(flush)
+    }
   })
 }

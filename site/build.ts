@@ -1,0 +1,28 @@
+/** Builds the documentation as a site into `site/dist`. `--base /path/` is the path at which it is served. */
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { parseArgs } from "node:util"
+import { build } from "vitepress"
+import { root } from "../scripts/internal/workspace.ts"
+import { buildFrame } from "./internal/frame.ts"
+import { readSite } from "./internal/pages.ts"
+
+const site = join(root, "site")
+
+const target = join(site, ".pages")
+
+const { values } = parseArgs({ options: { base: { type: "string", default: "/" }, out: { type: "string" } } })
+
+rmSync(target, { recursive: true, force: true })
+
+const { assets, pages } = readSite()
+
+for (const [path, text] of pages) {
+  mkdirSync(dirname(join(target, path)), { recursive: true })
+  writeFileSync(join(target, path), text)
+}
+for (const [to, from] of assets) cpSync(join(root, from), join(target, "public", to))
+for (const name of ["index.md", "playground.md"]) cpSync(join(site, name), join(target, name))
+
+await buildFrame(join(target, "public/emulator"))
+await build(site, { base: values.base, ...(values.out === undefined ? {} : { outDir: values.out }) })

@@ -1,0 +1,40 @@
+import * as Effect from "effect/Effect"
+import { transform } from "sucrase"
+import type { Services } from "./emulator.ts"
+
+/** The program of the reader as an effect, or why it cannot be run. */
+export class ProgramError extends Error {}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Removes the types. They are not checked. */
+const toJavaScript = (code: string): string => {
+  try {
+    return transform(code, { transforms: ["typescript"], disableESTransforms: true }).code
+  } catch (error) {
+    throw new ProgramError(messageOf(error))
+  }
+}
+
+const load = async (code: string): Promise<Readonly<Record<string, unknown>>> => {
+  const url = URL.createObjectURL(new Blob([toJavaScript(code)], { type: "text/javascript" }))
+  try {
+    return (await import(/* @vite-ignore */ url)) as Readonly<Record<string, unknown>>
+  } catch (error) {
+    throw new ProgramError(
+      /module specifier/.test(messageOf(error))
+        ? `${messageOf(error)} In this page, a bot can import "@colloquy/core" and "effect".`
+        : messageOf(error)
+    )
+  } finally {
+    URL.revokeObjectURL(url)
+  }
+}
+
+/** Loads the program of the reader, and returns its export `bot`. */
+export const loadBot = async (code: string): Promise<Effect.Effect<unknown, unknown, Services>> => {
+  const { bot } = await load(code)
+  if (!Effect.isEffect(bot))
+    throw new ProgramError('The program has no export "bot" that is an Effect: export const bot = Updates.run(…)')
+  return bot as Effect.Effect<unknown, unknown, Services>
+}

@@ -1,0 +1,140 @@
+/** The pages of the site: `docs`, the README, and the files of the repository that they link to. */
+import { existsSync, globSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, posix, relative } from "node:path"
+import { root } from "../../scripts/internal/workspace.ts"
+
+/** Files that belong to the pages and are copied as they are. */
+const isAsset = (path: string): boolean => /\.(?:png|svg|jpg)$/.test(path)
+
+/** Where a Markdown page of the repository is on the site, without the extension. */
+const placeOfMarkdown = (path: string): string => {
+  if (path === "README.md") return "introduction"
+  return path
+    .replace(/^docs\//, "")
+    .replace(/(^|\/)README\.md$/, "$1contents.md")
+    .replace(/\.md$/, "")
+}
+
+/** Where a file or folder of the repository is on the site, without the extension. */
+const placeOf = (path: string): string => {
+  if (path.endsWith(".md") && (path.startsWith("docs/") || !path.includes("/"))) return placeOfMarkdown(path)
+  // The generator leaves out hidden folders.
+  return `code/${path.replaceAll(/(^|\/)\./g, "$1dot-")}`
+}
+
+const languages: Readonly<Record<string, string>> = {
+  go: "go",
+  json: "json",
+  md: "md",
+  py: "python",
+  sh: "sh",
+  toml: "toml",
+  ts: "ts",
+  yml: "yaml"
+}
+
+const codePage = (path: string, text: string): string => {
+  const name = path.split("/").at(-1)!
+  const language = languages[name.split(".").at(-1)!] ?? "text"
+  return `---\nsearch: false\noutline: false\n---\n\n# ${name}\n\n\`${path}\`\n\n\`\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\`\n`
+}
+
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  globSync("**/*", { cwd: join(root, folder), exclude: (name) => /node_modules|dist|test-results/.test(name) })
+    .filter((path) => statSync(join(root, folder, path)).isFile())
+    .map((path) => posix.join(folder, path.replaceAll("\\", "/")))
+    .toSorted()
+
+/** The files of the site, by their paths. */
+export interface Site {
+  readonly pages: ReadonlyMap<string, string>
+  /** Files of the repository that are copied, by their paths on the site. */
+  readonly assets: ReadonlyMap<string, string>
+}
+
+const linkPattern = /(\]\()([^)\s]+)(\))/g
+
+/** Applies `change` to the text outside of code. */
+const outsideCode = (text: string, change: (text: string) => string): string =>
+  text
+    .split(/(^ *```[\s\S]*?^ *```$|`[^`\n]*`)/m)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join("")
+
+/** Code spans in links, such as [`Person`](api/testing/Person.md), separate the brackets: links are found by their ends. */
+const changeLinks = (text: string, change: (target: string) => string): string =>
+  outsideCode(text, (part) => part.replaceAll(linkPattern, (_, open, target, close) => open + change(target) + close))
+
+/** Reads the pages of the repository, and changes their links to places of the site. */
+export const readSite = (): Site => {
+  const pages = new Map<string, string>()
+  const assets = new Map<string, string>()
+  const waiting: Array<string> = ["README.md", ...globSync("docs/**/*.md", { cwd: root })]
+  const seen = new Set(waiting)
+
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    waiting.push(path)
+  }
+
+  const linked = (from: string, place: string, target: string): string => {
+    if (/^(?:[a-z]+:|#)/.test(target)) return target
+    const [file, anchor] = target.split("#") as [string, string?]
+    const path = posix.normalize(posix.join(dirname(from), file)).replace(/\/$/, "")
+    if (path.startsWith("..") || !existsSync(join(root, path)))
+      throw new Error(`${from} links to ${target}: no such file`)
+    const hash = anchor === undefined ? "" : `#${anchor}`
+    if (isAsset(path)) {
+      assets.set(`assets/${path}`, path)
+      return `/assets/${path}`
+    }
+    const isFolder = statSync(join(root, path)).isDirectory()
+    const page = isFolder && existsSync(join(root, path, "README.md")) ? `${path}/README.md` : path
+    visit(page)
+    const to = relative(dirname(place), placeOf(page)).replaceAll("\\", "/")
+    return `${to.startsWith(".") ? to : `./${to}`}.md${hash}`
+  }
+
+  const read = (path: string): string => {
+    const full = join(root, path)
+    const place = placeOf(path)
+    if (statSync(full).isDirectory()) {
+      const rows = filesBelow(path).map(
+        (file) => `- [${file.slice(path.length + 1)}](${linked(path + "/x", place, file.slice(path.length + 1))})`
+      )
+      return `---\nsearch: false\noutline: false\n---\n\n# ${path}\n\n${rows.join("\n")}\n`
+    }
+    const text = readFileSync(full, "utf8")
+    return place.startsWith("code/") ? codePage(path, text) : changeLinks(text, (target) => linked(path, place, target))
+  }
+
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) pages.set(`${placeOf(path)}.md`, read(path))
+  return { pages, assets }
+}
+
+/** The sections of `docs/README.md`, for the navigation. */
+export const sections = () =>
+  readFileSync(join(root, "docs/README.md"), "utf8")
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [text] = section.split("\n") as [string]
+      const items = [...section.matchAll(/^\| \[([^\]]+)\]\(([^)]+)\)/gm)]
+        .filter(([, , target]) => target!.endsWith(".md"))
+        .map(([, text, target]) => ({
+          text: text === "The README" ? "Introduction" : text!,
+          link: `/${placeOf(posix.normalize(posix.join("docs", target!)))}`
+        }))
+      return { text, items }
+    })
+
+/** The modules of the reference, by package. */
+export const reference = () =>
+  ["core", "node", "testing"].map((name) => ({
+    text: `@colloquy/${name}`,
+    collapsed: true,
+    items: globSync("*.md", { cwd: join(root, "docs/api", name) })
+      .toSorted()
+      .map((file) => ({ text: file.slice(0, -3), link: `/api/${name}/${file.slice(0, -3)}` }))
+  }))
