@@ -58,6 +58,7 @@ export const start = async () => {
   const answers: Array<string> = []
   const updates: Array<Update> = []
   let messages = 0
+  let beforeResponse: (text: string) => Promise<void> = () => Promise.resolve()
   let lastUpdate = 0
 
   const messageOf = ({ buttons, chat_id, message_id, text }: Said) =>
@@ -105,9 +106,10 @@ export const start = async () => {
     let text = ""
     for await (const chunk of request) text += String(chunk)
     const method = methods[request.url!.split("/").at(-1)!]
-    response
-      .writeHead(200, { "content-type": "application/json" })
-      .end(JSON.stringify({ ok: true, result: method === undefined ? true : method(JSON.parse(text || "{}") as Call) }))
+    const call = JSON.parse(text || "{}") as Call
+    const body = JSON.stringify({ ok: true, result: method === undefined ? true : method(call) })
+    await beforeResponse(call.text ?? "")
+    response.writeHead(200, { "content-type": "application/json" }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
@@ -118,8 +120,8 @@ export const start = async () => {
     said,
     /** The notifications after presses of buttons. */
     answers,
-    /** Updates that the bot has not confirmed. */
-    pending: () => updates.length,
+    /** Runs a function with the text of each call after it was carried out, before the response. */
+    intercept: (run: (text: string) => Promise<void>) => void (beforeResponse = run),
     write: (chat_id: number, text: string) => void updates.push(written(++lastUpdate, chat_id, text)),
     press: (message: Said, label: string) => {
       const button = message.buttons.find(({ text }) => text.includes(label))
