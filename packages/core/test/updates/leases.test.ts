@@ -10,6 +10,8 @@ import * as InboxStore from "../../src/InboxStore.ts"
 import * as leases from "../../src/internal/updates/leases.ts"
 import { chatOf, inTime, source, started, storeOver, timeOf } from "../support/deliveries.ts"
 
+type Store = InboxStore.InboxStore["Service"]
+
 const unavailable = (operation: string) =>
   Effect.fail(new StoreError.StoreError({ store: "inbox", operation, reason: "unavailable", isRetryable: true }))
 
@@ -274,11 +276,59 @@ describe("leases", () => {
       assert.strictEqual((yield* store.stats).queued, 0)
     })
   )
+
+  it.effect("gives up a partition that another process has handled while the answer to a renewal was late", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      let late = true
+      const shared: Store = {
+        ...store,
+        isShared: true,
+        renew: (owner, duration) =>
+          Effect.gen(function* () {
+            const keys = yield* store.renew(owner, duration)
+            const wait = late ? 12_000 : 0
+            late = false
+            yield* Effect.sleep(wait)
+            return keys
+          })
+      }
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.make({ leaseDuration: "10 seconds" })
+        yield* inbox.receive([started(1, 1)])
+        const held = yield* leases.make(inbox)
+        const request = () => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 })
+        const [claimed] = yield* held.claim(request)
+        yield* TestClock.adjust("14 seconds")
+        const [taken] = yield* store.claim({
+          owner: "other",
+          leaseDuration: 10_000,
+          maxPartitions: 1,
+          maxUpdates: 1,
+          begin: 1
+        })
+        yield* store.commit([
+          {
+            owner: "other",
+            partitionKey: taken!.key,
+            completed: [{ id: taken!.updates[0].id }],
+            failed: [],
+            begun: [],
+            release: true
+          }
+        ])
+        yield* inbox.receive([started(1, 2)])
+        const again = yield* Effect.forkChild(held.claim(request), { startImmediately: true })
+        yield* TestClock.adjust("5 seconds")
+        const next = yield* Fiber.join(again)
+        assert.isTrue(claimed!.held.isLost)
+        assert.lengthOf(next, 1)
+      }).pipe(Effect.provideService(InboxStore.InboxStore, shared))
+    })
+  )
 })
 
 describe("leases.confirm", () => {
-  type Store = InboxStore.InboxStore["Service"]
-
   /** The clocks of a process, which diverge from each other and from those of its store. */
   const makeClocks = Effect.map(Clock.Clock, (clock) => {
     let wall = 0

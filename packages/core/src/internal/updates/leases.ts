@@ -203,8 +203,9 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         }
         isFailing = Result.isFailure(result)
       }
-      Deferred.doneUnsafe(renewed, Exit.void)
+      const ended = renewed
       renewed = Deferred.makeUnsafe()
+      Deferred.doneUnsafe(ended, Exit.void)
     }
   })
   if (isShared) yield* Effect.forkScoped(keepRenewing)
@@ -223,10 +224,12 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     })
 
   /** After the process was suspended, its leases are renewed before a claim could take them for those of a dead process. */
-  const renewDoubtful = Effect.suspend(() => {
+  const renewIfDoubtful = Effect.suspend(() => {
     for (const partition of held.values()) if (!isValid(partition)) return isFailing ? Effect.void : renewNow
     return Effect.void
   })
+  // The first can be a renewal that was sent before the process was suspended.
+  const renewDoubtful = Effect.andThen(renewIfDoubtful, renewIfDoubtful)
 
   if (isShared && store.listen !== undefined) {
     const { listen } = store
