@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
+import { functionNames } from "../../src/internal/updates/pgFunctions.ts"
 import * as SqlInboxStore from "../../src/SqlInboxStore.ts"
 import * as databases from "../support/databases.ts"
 
@@ -20,6 +21,7 @@ const others = 20_000
 
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
   const prefix = databases.uniqueName()
+  const functions = functionNames(`${prefix}_inbox`)
   const stores = SqlInboxStore.layer({ prefix }).pipe(
     Layer.provide(databases.pgTables(prefix)),
     Layer.provideMerge(databases.hastyPostgres)
@@ -43,7 +45,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
       const rowsRead = sql.withTransaction(
         Effect.gen(function* () {
           const claimed = yield* sql<{ readonly id: bigint; readonly partition_key: string }>`
-            SELECT * FROM ${sql(`${prefix}_inbox_claim_2`)}(${"one"}, 60000, 50, 16, 1, 0)`
+            SELECT * FROM ${sql(functions.claim)}(${"one"}, 60000, 50, 16, 1, 0)`
           const changes = [...new Set(claimed.map(({ partition_key }) => partition_key))].map((k) => ({
             k,
             a: claimed.flatMap(({ id, partition_key }) => (partition_key === k ? [String(id)] : [])).join(","),
@@ -52,7 +54,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
             x: 1
           }))
           assert.lengthOf(changes, 50)
-          yield* sql`SELECT * FROM ${sql(`${prefix}_inbox_commit_2`)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+          yield* sql`SELECT * FROM ${sql(functions.commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
           const [{ rows }] = yield* sql<{ readonly rows: bigint }>`
             SELECT COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0) AS rows FROM pg_stat_xact_user_tables
             WHERE relid = ${`${prefix}_inbox_updates`}::regclass`

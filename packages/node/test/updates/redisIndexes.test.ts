@@ -39,7 +39,7 @@ const pairs = (flat: ReadonlyArray<string> = []): ReadonlyArray<readonly [string
   Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2]!, flat[index * 2 + 1]!])
 
 describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox in Redis", () => {
-  for (const seed of [11, 12, 13, 14]) {
+  for (const seed of [11, 12, 13, 15]) {
     it.live(
       `have an index entry for each journal, value and timer, and no other, after random operations (${seed})`,
       () =>
@@ -73,7 +73,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
               for (const [scope, value] of values) {
                 const member = `${Buffer.byteLength(name)}:${name}${scope}`
                 members.push(member)
-                const [, expiresAt] = /^\d+,\d+,(\d*);/.exec(value)!
+                const [, expiresAt] = /^[^,;]+,\d+,(\d*);/.exec(value)!
                 if (expiresAt !== "") expiring.push(`${expiresAt} ${member}`)
                 const user = /user:\d+$/.exec(scope)?.[0]
                 if (user !== undefined) ofUsers.push(`${user} ${member}`)

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
+import * as RcRef from "effect/RcRef"
 import type * as Scope from "effect/Scope"
 
 const backoff = Backoff.make({ first: "500 millis", cap: "10 seconds" })
@@ -14,15 +15,16 @@ interface Options<A, E> {
   readonly toStoreError: (error: unknown) => StoreError
   /** Whether another process has sent a message. */
   readonly isForeign: (message: A) => boolean
-  /** Called when another process has sent a message. Messages that arrive together cause one call. */
-  readonly wake: () => void
 }
 
 /**
  * Receives messages until the scope closes. After a failure it subscribes again, and then calls `wake`, because messages were
- * missed. Only the first failure in a row is logged. The connection exists only while this runs.
+ * missed. Only the first failure in a row is logged.
  */
-export const listen = Effect.fnUntraced(function* <A, E>({ isForeign, subscribe, toStoreError, wake }: Options<A, E>) {
+const receive = Effect.fnUntraced(function* <A, E>(
+  { isForeign, subscribe, toStoreError }: Options<A, E>,
+  wake: () => void
+) {
   const subscribed = yield* Latch.make(false)
   let isFailing = false
   const subscribeOnce = Effect.gen(function* () {
@@ -52,5 +54,25 @@ export const listen = Effect.fnUntraced(function* <A, E>({ isForeign, subscribe,
     Effect.withTracerEnabled(false),
     Effect.forkScoped
   )
-  yield* subscribed.await
+  return subscribed
+})
+
+/**
+ * Returns a function that calls `wake` when another process has sent messages, until the scope closes. Messages that arrive together
+ * cause one call. All who listen share a subscription, because it takes a connection, and connections are few. It exists only while
+ * somebody listens.
+ */
+export const make = Effect.fnUntraced(function* <A, E>(options: Options<A, E>) {
+  const listening = new Set<() => void>()
+  const subscription = yield* RcRef.make({
+    acquire: receive(options, () => listening.forEach((wake) => wake()))
+  })
+  return Effect.fnUntraced(function* (wake: () => void) {
+    yield* Effect.acquireRelease(
+      Effect.sync(() => listening.add(wake)),
+      () => Effect.sync(() => listening.delete(wake))
+    )
+    const subscribed = yield* RcRef.get(subscription)
+    yield* subscribed.await
+  })
 })

@@ -7,7 +7,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash, randomUUID } from "node:crypto"
 import { sqlToStoreError } from "../stores/sql.ts"
-import { listen } from "./listener.ts"
+import * as Listener from "./listener.ts"
 import * as Notifier from "./notifier.ts"
 
 interface Notification {
@@ -39,17 +39,11 @@ export const make = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, table
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const send = Effect.withTracerEnabled(Effect.ignore(sql`SELECT pg_notify(${channel}, ${sender})`), false)
   const notify = yield* Notifier.make(() => void fork(send))
-  const wakeUps: WakeUps = isListening(sql)
-    ? {
-        notify,
-        listen: (wake) =>
-          listen({
-            subscribe: sql.listen(channel),
-            toStoreError: sqlToStoreError("inbox")("listen"),
-            isForeign: ({ payload }) => payload !== sender,
-            wake
-          })
-      }
-    : { notify }
-  return wakeUps
+  if (!isListening(sql)) return { notify } satisfies WakeUps
+  const listen = yield* Listener.make({
+    subscribe: sql.listen(channel),
+    toStoreError: sqlToStoreError("inbox")("listen"),
+    isForeign: ({ payload }: Notification) => payload !== sender
+  })
+  return { notify, listen } satisfies WakeUps
 })

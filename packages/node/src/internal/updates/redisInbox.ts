@@ -10,7 +10,7 @@ import * as RedisStates from "../state/redisStates.ts"
 import { redisToStoreError } from "../stores/redis.ts"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
 import * as RedisTimers from "../timers/redisTimers.ts"
-import { listen } from "./listener.ts"
+import * as Listener from "./listener.ts"
 import { commitArguments, enqueueArguments, isHandled } from "./redisArguments.ts"
 import * as commitScripts from "./redisCommits.ts"
 import * as deadLetterScripts from "./redisDeadLetters.ts"
@@ -81,6 +81,12 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
       (results) => results.map((result) => commitResults[result]!)
     )
 
+  const listen = yield* Listener.make({
+    subscribe: redis.subscribe(`${prefix}:wake`),
+    toStoreError: toStoreError("listen"),
+    isForeign: ({ message }) => message !== sender
+  })
+
   let lastRun: string | undefined
 
   const checkRun = (run: string) =>
@@ -124,13 +130,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
     renew: (owner, leaseDuration) =>
       Effect.map(renew([encodeIndexed(owner), String(leaseDuration)]), (keys) => keys.map(decodeText)),
     release: (owner) => runAll(release([sender, encodeIndexed(owner), String(chunk)])),
-    listen: (wake) =>
-      listen({
-        subscribe: redis.subscribe(`${prefix}:wake`),
-        toStoreError: toStoreError("listen"),
-        isForeign: ({ message }) => message !== sender,
-        wake
-      }),
+    listen,
     queuedAfter: ({ after, limit, partitionKey }) =>
       Effect.map(queuedAfter([encodeIndexed(partitionKey), isId(after) ? after : "0", String(limit)]), toQueued),
     queued: ({ after = "0", limit }) => Effect.map(queued([isId(after) ? after : "0", String(limit)]), toQueued),
