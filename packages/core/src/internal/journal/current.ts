@@ -35,7 +35,7 @@ export interface Candidate extends Created {
 export interface Call<in out A, in out E> {
   /** The endpoint of a call, or `step`. */
   readonly kind: string
-  /** The name, or the digest of the request. Calls of one kind with the same name are told apart by their order. */
+  /** The name, or what identifies the request. Calls of one kind with the same name are told apart by their order. */
   readonly name: string
   /** Recorded when the call begins, for `find`. `undefined` if it is always the same. */
   readonly request: string | undefined

@@ -12,9 +12,16 @@ import { createdBy, find, type Sent } from "./lookUp.ts"
 // All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
 declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
 
-// MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it.
-const digest = ({ body, path, query }: Encoded): string =>
-  Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(`${path}${query}\n${body ?? ""}`)))
+/** Stores index texts of this length as they are. */
+const maxIdentity = 256
+
+/** Identifies a request: a short one by itself, because that is faster than a digest, and a long one by its digest. */
+const identityOf = ({ body, path, query }: Encoded): string => {
+  const text = `${path}${query}\n${body ?? ""}`
+  if (text.length <= maxIdentity) return text
+  // MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it.
+  return Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
+}
 
 const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
@@ -27,7 +34,7 @@ export const toCall = <Request, Success>(
   const { lookUp, success } = endpoint.declaration
   return {
     kind: endpoint.endpoint,
-    name: name === undefined ? digest(call.encoded) : JSON.stringify(name),
+    name: name === undefined ? identityOf(call.encoded) : JSON.stringify(name),
     // The request of a call with a name may be another one when it is looked up, and change until it is sent.
     get request() {
       return name === undefined ? undefined : call.encoded.body
