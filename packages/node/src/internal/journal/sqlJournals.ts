@@ -66,11 +66,12 @@ export const combineRecords = (records: ReadonlyArray<JournalRecord>) => {
 export const createJournal = (
   sql: SqlClient.SqlClient,
   table: string,
-  { clustered, integer, text }: Dialect
+  { clustered, integer, name, text }: Dialect
 ): Effect.Effect<void, SqlError> =>
   Effect.gen(function* () {
     const { journal, updates } = tableNames(table)
-    yield* sql`ALTER TABLE ${sql(updates)} ADD COLUMN journaled ${integer} NOT NULL DEFAULT 0`
+    // SQLite looks the entries up faster than it updates a row.
+    if (name === "pg") yield* sql`ALTER TABLE ${sql(updates)} ADD COLUMN journaled ${integer} NOT NULL DEFAULT 0`
     yield* sql`CREATE TABLE ${sql(journal)} (
       update_id ${integer} NOT NULL,
       slot ${text} NOT NULL,

@@ -16,8 +16,8 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
 
   /** The places of the records whose owners hold the partitions of queued updates. */
   const heldOf = (records: ReadonlyArray<JournalRecord>, ownerOf: (owner: string) => string) =>
-    sql<{ place: number; id: number; journaled: number }>`
-      SELECT r.place, u.id, u.journaled FROM ${rows(
+    sql<{ place: number; id: number }>`
+      SELECT r.place, u.id FROM ${rows(
         { place: "bigint", partition_key: "text", owner: "text", id: "bigint" },
         records.flatMap(({ id, owner, partitionKey }, place) =>
           isId(id) ? [{ place, partition_key: encodeIndexed(partitionKey), owner: ownerOf(owner), id }] : []
@@ -32,10 +32,6 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
   ): Effect.fn.Return<ReadonlyArray<RecordResult>, SqlError> {
     const held = new Map((yield* heldOf(records, ownerOf)).map((row) => [row.place, row]))
     const all = combineRecords(records)
-    const unmarked = [...held.values()].flatMap(({ id, journaled }) => (journaled === 0 ? [{ id }] : []))
-    if (unmarked.length > 0) {
-      yield* sql`UPDATE ${updates} SET journaled = 1 WHERE id IN (SELECT r.id FROM ${rows({ id: "bigint" }, unmarked)})`
-    }
     const removals = all.removals.flatMap(({ place, slot }) => {
       const row = held.get(place)
       return row === undefined ? [] : [{ id: row.id, slot }]

@@ -8,13 +8,9 @@ import { isId } from "../stores/values.ts"
 import { type DeadLetterRow, toDeadLetter, toIdRows, toKeyRows } from "./sqlRows.ts"
 import { tableNames } from "./sqlTables.ts"
 
-/** An update in the table that may have a journal. */
-interface Journaled {
+interface Identified {
   readonly id: number | bigint
-  readonly journaled: number | bigint
 }
-
-const isJournaled = ({ journaled }: Journaled): boolean => Number(journaled) !== 0
 
 /** The operations on dead letters. `count` adds to the numbers of queued updates and dead letters. */
 export const make = (
@@ -27,6 +23,7 @@ export const make = (
   const names = tableNames(table)
   const updates = sql(names.updates)
   const partitions = sql(names.partitions)
+  const flag = sql.literal(dialect.name === "pg" ? ", journaled" : "")
   const journals = sqlJournals.make(sql, table, dialect)
 
   const keysIn = (keys: ReadonlyArray<string>): Fragment =>
@@ -44,20 +41,18 @@ export const make = (
     )
 
   const replay = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
-    const found = yield* sql<Journaled & { partition_key: string }>`
-      SELECT id, partition_key, journaled FROM ${updates}
+    const found = yield* sql<Identified & { partition_key: string }>`
+      SELECT id, partition_key FROM ${updates}
       WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} ORDER BY id ${lock}`
     if (found.length === 0) return 0
     const replayed = idsIn(found.map(({ id }) => String(id)))
-    const added = yield* sql<{ id: number | bigint }>`
-      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts, journaled)
-      SELECT fingerprint, partition_key, received_at, text, attempts, journaled FROM ${updates}
+    const added = yield* sql<Identified>`
+      INSERT INTO ${updates} (fingerprint, partition_key, received_at, text, attempts${flag})
+      SELECT fingerprint, partition_key, received_at, text, attempts${flag} FROM ${updates}
       WHERE id IN ${replayed} ORDER BY id RETURNING id`
     // The new ids are in the order of the old ones.
     const newIds = added.map(({ id }) => Number(id)).sort((a, b) => a - b)
-    yield* journals.move(
-      found.flatMap((row, index) => (isJournaled(row) ? [{ id: String(row.id), to: String(newIds[index]) }] : []))
-    )
+    yield* journals.move(found.map(({ id }, index) => ({ id: String(id), to: String(newIds[index]) })))
     yield* sql`DELETE FROM ${updates} WHERE id IN ${replayed}`
     yield* sql`
       INSERT INTO ${partitions} AS p (partition_key, head_id)
@@ -70,26 +65,26 @@ export const make = (
   })
 
   /** Deletes the journals of deleted dead letters. Returns how many there are. */
-  const forget = Effect.fnUntraced(function* (dropped: ReadonlyArray<Journaled>) {
-    yield* journals.remove(dropped.filter(isJournaled).map(({ id }) => String(id)))
+  const forget = Effect.fnUntraced(function* (dropped: ReadonlyArray<Identified>) {
+    yield* journals.remove(dropped.map(({ id }) => String(id)))
     if (dropped.length > 0) yield* count(0, -dropped.length)
     return dropped.length
   })
 
   const drop = (ids: ReadonlyArray<string>) =>
     Effect.flatMap(
-      sql<Journaled>`
-        DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id, journaled`,
+      sql<Identified>`
+        DELETE FROM ${updates} WHERE failed_at IS NOT NULL AND id IN ${idsIn(ids)} RETURNING id`,
       forget
     )
 
   /** Deletes some dead letters that failed before a time. Returns how many. */
   const dropOld = (failedBefore: number, limit: number) =>
     Effect.flatMap(
-      sql<Journaled>`
+      sql<Identified>`
         DELETE FROM ${updates} WHERE id IN (
           SELECT id FROM ${updates} WHERE failed_at < ${failedBefore} LIMIT ${limit} ${lockFree}
-        ) RETURNING id, journaled`,
+        ) RETURNING id`,
       forget
     )
 

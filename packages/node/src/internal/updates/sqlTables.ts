@@ -2,7 +2,7 @@
  * `updates` holds queued updates and dead letters; `failed_at` is set for dead letters. `partitions` has a row for each key
  * that has a queued update or an owner: `head_id` is the first queued update when nobody owns the partition, `owner` counts
  * until `lease_until`, and `begun` are the ids of the updates whose attempt is running, separated by commas. `counts` has the
- * numbers of updates, as sums over its rows. `journal` has the entries of the updates that are `journaled`.
+ * numbers of updates, as sums over its rows. `journal` has the entries of updates, which PostgreSQL marks as `journaled`.
  * `states` has the values of the state, and `timers` what becomes an update at `due_at`. `occurrences` has the updates that timers
  * became, until they are handled.
  */

@@ -2,6 +2,7 @@ import type { TimerChange } from "@colloquy/core/HandlingStore"
 import type { Batch, Claim, Commit, CommitResult } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 import * as sqliteJournals from "../journal/sqliteJournals.ts"
 import * as sqlJournals from "../journal/sqlJournals.ts"
 import * as sqliteStates from "../state/sqliteStates.ts"
@@ -46,6 +47,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
   const journals = { ...sqlJournals.make(sql, table, dialect), ...sqliteJournals.make(sql, table, dialect) }
   const updates = sql(names.updates)
   const partitions = sql(names.partitions)
+  const isJournaled = (id: Fragment) => sql`EXISTS (SELECT 1 FROM ${sql(names.journal)} AS j WHERE j.update_id = ${id})`
 
   const count = (queued: number, deadLetters: number) =>
     queued === 0 && deadLetters === 0
@@ -115,7 +117,8 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
   })
 
   const firstUpdates = (keys: ReadonlyArray<string>, limit: number) => sql<QueuedRow & { journaled: number }>`
-    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes, u.journaled
+    SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes,
+      ${isJournaled(sql`u.id`)} AS journaled
     FROM ${rows({ partition_key: "text" }, toKeyRows(keys))}
     JOIN ${updates} AS u ON u.id IN (
       SELECT id FROM ${updates} WHERE partition_key = r.partition_key AND failed_at IS NULL ORDER BY id LIMIT ${limit}
@@ -239,7 +242,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
         DELETE FROM ${updates} WHERE id IN (
           SELECT u.id FROM ${rows({ partition_key: "text", id: "bigint" }, acknowledged)}
           JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
-        ) RETURNING CASE WHEN journaled = 1 THEN id END AS journaled`
+        ) RETURNING CASE WHEN ${isJournaled(sql`${updates}.id`)} THEN id END AS journaled`
       completed = deleted.length
       yield* journals.remove(deleted.flatMap(({ journaled }) => (journaled === null ? [] : [String(journaled)])))
     }
