@@ -454,19 +454,22 @@ export interface BatchStore extends Omit<InboxStore["Service"], "enqueue"> {
   /** Stores all batches or none. Returns how many updates each of them added. */
   readonly enqueueAll: (batches: ReadonlyArray<Batch>) => Effect.Effect<ReadonlyArray<number>, StoreError>
   /**
-   * Stores batches and applies commits in one transaction, for a store whose transactions wait for each other. Default:
-   * batches and commits have transactions of their own.
+   * Stores batches, writes records of journals and applies commits in one transaction, in this order, for a store whose
+   * transactions wait for each other. Default: batches, records and commits have transactions of their own.
    */
   readonly writeAll?:
     | ((
         batches: ReadonlyArray<Batch>,
-        commits: ReadonlyArray<Commit>
+        commits: ReadonlyArray<Commit>,
+        records: ReadonlyArray<JournalRecord>
       ) => Effect.Effect<
         {
           /** How many updates each batch added. */
           readonly added: ReadonlyArray<number>
           /** The result of each commit. */
           readonly results: ReadonlyArray<CommitResult>
+          /** The result of each record. */
+          readonly recorded: ReadonlyArray<RecordResult>
         },
         StoreError
       >)
@@ -494,13 +497,17 @@ const inOne =
       return all.map((items) => results.slice(from, (from += items.length)))
     })
 
-/** A batch to store, or commits to apply. */
+const weighRecords = (records: ReadonlyArray<JournalRecord>): number =>
+  records.reduce((weight, { entries }) => weight + weighEntries(entries), 0)
+
+/** A batch to store, commits to apply, or records to write. */
 interface Write {
-  readonly batch: Batch | undefined
-  readonly commits: ReadonlyArray<Commit>
+  readonly batch?: Batch
+  readonly commits?: ReadonlyArray<Commit>
+  readonly records?: ReadonlyArray<JournalRecord>
 }
 
-/** Batches and commits that arrive while a transaction is running share the next one. */
+/** Batches, commits and records that arrive while a transaction is running share the next one. */
 const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
   Effect.map(
     WriteBatching.make({
@@ -508,40 +515,49 @@ const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
         Effect.map(
           writeAll(
             writes.flatMap(({ batch }) => (batch === undefined ? [] : [batch])),
-            writes.flatMap(({ commits }) => commits)
+            writes.flatMap(({ commits = [] }) => commits),
+            writes.flatMap(({ records = [] }) => records)
           ),
-          ({ added, results }) => {
+          ({ added, recorded, results }) => {
             let stored = 0
             let applied = 0
-            return writes.map(({ batch, commits }) => ({
+            let written = 0
+            return writes.map(({ batch, commits = [], records = [] }) => ({
               added: batch === undefined ? 0 : added[stored++]!,
-              results: results.slice(applied, (applied += commits.length))
+              results: results.slice(applied, (applied += commits.length)),
+              recorded: recorded.slice(written, (written += records.length))
             }))
           }
         ),
-      weigh: ({ batch, commits }) => (batch === undefined ? 0 : weighBatch(batch)) + commits.length,
+      weigh: ({ batch, commits = [], records = [] }) =>
+        (batch === undefined ? 0 : weighBatch(batch)) + commits.length + weighRecords(records),
       maxWeight
     }),
     (write) => ({
-      enqueue: (batch: Batch) => Effect.map(write({ batch, commits: [] }), ({ added }) => added),
-      commit: (commits: ReadonlyArray<Commit>) =>
-        Effect.map(write({ batch: undefined, commits }), ({ results }) => results)
+      enqueue: (batch: Batch) => Effect.map(write({ batch }), ({ added }) => added),
+      commit: (commits: ReadonlyArray<Commit>) => Effect.map(write({ commits }), ({ results }) => results),
+      record: (records: ReadonlyArray<JournalRecord>) => Effect.map(write({ records }), ({ recorded }) => recorded)
     })
   )
 
-const makeApart = ({ commit, enqueueAll }: Pick<BatchStore, "commit" | "enqueueAll">) =>
+const makeApart = ({ commit, enqueueAll, journal }: Pick<BatchStore, "commit" | "enqueueAll" | "journal">) =>
   Effect.all({
     enqueue: WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight }),
     commit: WriteBatching.make({
       write: inOne<Commit, CommitResult, StoreError>(commit),
       weigh: (commits) => commits.length,
       maxWeight
+    }),
+    record: WriteBatching.make({
+      write: inOne<JournalRecord, RecordResult, StoreError>(journal.record),
+      weigh: weighRecords,
+      maxWeight
     })
   })
 
 /**
- * Adds write batching to a store whose transactions cost more than the rows that they write: batches and commits that
- * arrive while a transaction is running share the next one. Each of them still succeeds or fails by itself.
+ * Adds write batching to a store whose transactions cost more than the rows that they write: batches, commits and records
+ * that arrive while a transaction is running share the next one. Each of them still succeeds or fails by itself.
  *
  * @category constructors
  * @since 0.1.0
@@ -552,13 +568,8 @@ export const withWriteBatching = ({
   ...store
 }: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
-    const writes = yield* writeAll === undefined
-      ? makeApart({ commit: store.commit, enqueueAll })
+    const { record, ...writes } = yield* writeAll === undefined
+      ? makeApart({ commit: store.commit, enqueueAll, journal: store.journal })
       : makeTogether(writeAll)
-    const record = yield* WriteBatching.make({
-      write: inOne<JournalRecord, RecordResult, StoreError>(store.journal.record),
-      weigh: (records) => records.reduce((weight, { entries }) => weight + weighEntries(entries), 0),
-      maxWeight
-    })
     return InboxStore.of({ ...store, ...writes, journal: { ...store.journal, record } })
   })

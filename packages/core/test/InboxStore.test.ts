@@ -93,46 +93,64 @@ describe("InboxStore.withWriteBatching", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
-  it.effect("writes batches and commits in one transaction, and separately after a failure", () =>
+  it.effect("writes batches, commits and records in one transaction, and separately after a failure", () =>
     Effect.gen(function* () {
       const memory = yield* InboxStore.InboxStore
-      const writes: Array<readonly [batches: number, commits: number]> = []
+      const writes: Array<readonly [batches: number, commits: number, records: number]> = []
       const store = yield* InboxStore.withWriteBatching({
         ...memory,
         enqueueAll: () => Effect.die("not used"),
-        writeAll: (batches, commits) =>
+        writeAll: (batches, commits, records) =>
           Effect.gen(function* () {
-            writes.push([batches.length, commits.length])
+            writes.push([batches.length, commits.length, records.length])
             if (batches.some(({ updates }) => updates.some(({ fingerprint }) => fingerprint === "bad"))) {
               return yield* unavailable("enqueue")
             }
-            return { added: yield* Effect.forEach(batches, memory.enqueue), results: yield* memory.commit(commits) }
+            const added = yield* Effect.forEach(batches, memory.enqueue)
+            const recorded = yield* memory.journal.record(records)
+            return { added, recorded, results: yield* memory.commit(commits) }
           })
       })
       const change = { owner: "one", partitionKey: "chat", completed: [], failed: [], begun: [], release: false }
+      const recordOf = (id: string) => ({ owner: "one", partitionKey: "chat", id, entries: [] })
       const first = yield* each<unknown, StoreError.StoreError>([
         store.enqueue(batch("a", "b")),
         store.commit([change, change]),
+        store.journal.record([recordOf("0")]),
         store.enqueue(batch("c"))
       ])
-      assert.deepStrictEqual(first, [Exit.succeed(2), Exit.succeed(["leaseLost", "leaseLost"]), Exit.succeed(1)])
-      assert.deepStrictEqual(writes.splice(0), [[2, 2]])
-      yield* memory.claim({ owner: "one", leaseDuration: 1000, maxPartitions: 1, maxUpdates: 1, begin: 0 })
+      assert.deepStrictEqual(first, [
+        Exit.succeed(2),
+        Exit.succeed(["leaseLost", "leaseLost"]),
+        Exit.succeed(["leaseLost"]),
+        Exit.succeed(1)
+      ])
+      assert.deepStrictEqual(writes.splice(0), [[2, 2, 1]])
+      const [claimed] = yield* memory.claim({
+        owner: "one",
+        leaseDuration: 1000,
+        maxPartitions: 1,
+        maxUpdates: 1,
+        begin: 0
+      })
       const second = yield* each<unknown, StoreError.StoreError>([
         store.commit([change]),
+        store.journal.record([recordOf("0"), recordOf(claimed!.updates[0]!.id)]),
         store.enqueue(batch("bad")),
         store.commit([change, change])
       ])
       assert.deepStrictEqual(second, [
         Exit.succeed(["applied"]),
+        Exit.succeed(["leaseLost", "applied"]),
         Exit.fail(unavailable("enqueue")),
         Exit.succeed(["applied", "applied"])
       ])
       assert.deepStrictEqual(writes, [
-        [1, 3],
-        [0, 1],
-        [1, 0],
-        [0, 2]
+        [1, 3, 2],
+        [0, 1, 0],
+        [0, 0, 2],
+        [1, 0, 0],
+        [0, 2, 0]
       ])
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )

@@ -240,18 +240,20 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       return result
     })
 
-  /** SQLite writes one transaction at a time, so batches and commits share one, and wait for the disk once. */
-  const writeAll: NonNullable<BatchStore["writeAll"]> = (batches, commits) => {
+  /** SQLite writes one transaction at a time, so batches, records and commits share one, and wait for the disk once. */
+  const writeAll: NonNullable<BatchStore["writeAll"]> = (batches, commits, records) => {
     const write = Effect.gen(function* () {
       const stored = batches.length === 0 ? undefined : yield* engine.enqueue(batches)
+      const recorded = records.length === 0 ? [] : yield* engine.record(records, ownerOf)
       const applied = commits.length === 0 ? undefined : yield* atTime((now) => engine.commit(commits, ownerOf, now))
       return {
         added: stored?.added ?? [],
         results: applied?.results ?? [],
+        recorded,
         isFree: stored?.isFree === true || applied?.isFree === true
       }
     })
-    return waking(transaction(batches.length === 0 ? "commit" : "enqueue")(write))
+    return waking(transaction(batches.length > 0 ? "enqueue" : commits.length > 0 ? "commit" : "record")(write))
   }
 
   const store: BatchStore = {
