@@ -51,7 +51,7 @@ export const skipped: ReadonlyArray<Skipped> = [
     on: ["bun", "deno"],
     path: "testing/test/mcp/server.test.ts",
     title: "return each event once",
-    reason: "a call of a tool does not end although its event has arrived. The cause is not known"
+    reason: "it does not end. The cause is not known"
   },
   {
     on: ["deno"],
