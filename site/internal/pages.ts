@@ -18,8 +18,8 @@ const placeOfMarkdown = (path: string): string => {
 /** Where a file or folder of the repository is on the site, without the extension. */
 const placeOf = (path: string): string => {
   if (path.endsWith(".md") && (path.startsWith("docs/") || !path.includes("/"))) return placeOfMarkdown(path)
-  // The generator leaves out hidden folders.
-  return `code/${path.replaceAll(/(^|\/)\./g, "$1dot-")}`
+  // The generator leaves out hidden folders, and takes a link that ends with .md for one to the page without it.
+  return `code/${path.replaceAll(/(^|\/)\./g, "$1dot-").replace(/\.md$/, "-md")}`
 }
 
 const languages: Readonly<Record<string, string>> = {
