@@ -48,7 +48,7 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
   readonly expireAfter?: Duration.Input | undefined
   /**
    * Maximum number of requests to the model for one answer. After a request in which the model calls functions, another one sends their
-   * results. If the last one calls functions too, the answer ends with the text that is there. Default: 8.
+   * results. If the last one calls functions too, the answer ends with the text that is there, and fails with `AiError` without one. Default: 8.
    */
   readonly maxTurns?: number | undefined
 }

@@ -12,6 +12,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 
@@ -153,6 +154,21 @@ describe("Assistant", () => {
     return Effect.gen(function* () {
       assert.deepStrictEqual(yield* run(bot, ["Go"]), ["Once upon a time"])
       assert.lengthOf(prompts, 3)
+    }).pipe(Effect.provide(Layer.mergeAll(layer, model, Loop.toLayer({ Loop: () => Effect.succeed("again") }))))
+  })
+
+  it.effect("fails if the model has called functions maxTurns times without a text", () => {
+    const Loop = Toolkit.make(Tool.make("Loop", { success: Schema.String }))
+    const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }
+    const { model } = makeModel([call], [call])
+    const Helper = Assistant.make("helper", { toolkit: Loop, maxTurns: 2 })
+    const bot = Updates.run(
+      Updates.on("message_created", (update) => Helper.reply(update, { onFailure: ({ message }) => message })),
+      { retry: Schedule.recurs(0) }
+    )
+    return Effect.gen(function* () {
+      const texts = yield* run(bot, ["Go"])
+      assert.include(texts[0], "2 requests brought no text")
     }).pipe(Effect.provide(Layer.mergeAll(layer, model, Loop.toLayer({ Loop: () => Effect.succeed("again") }))))
   })
 })

@@ -68,7 +68,9 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
         added.messages = [...added.messages, ...said.content]
         const isCalling = parts.some(({ type }) => type === "tool-call")
         const hasSaid = hasText || parts.some(({ type }) => type === "text-delta")
-        return isCalling && left > 1 ? turn(Prompt.concat(asked, said), left - 1, hasSaid) : Stream.empty
+        if (!isCalling) return Stream.empty
+        if (left > 1) return turn(Prompt.concat(asked, said), left - 1, hasSaid)
+        return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
       })
       return Stream.concat(text, following)
     })

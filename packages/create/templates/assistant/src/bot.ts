@@ -30,19 +30,18 @@ const parts: ReadonlyArray<Response.StreamPartEncoded> = [
 const onlyStreams = new AiError.UnknownError({ description: "This model only streams." })
 
 // Answers without a model, as in `npm start` and in the test.
-const placeholder = Layer.effect(
+const unset = Layer.effect(
   LanguageModel.LanguageModel,
   LanguageModel.make({
     streamText: () => Stream.fromIterable(parts),
-    generateText: () =>
-      Effect.fail(AiError.make({ module: "placeholder", method: "generateText", reason: onlyStreams }))
+    generateText: () => Effect.fail(AiError.make({ module: "unset", method: "generateText", reason: onlyStreams }))
   })
 )
 
 // The settings are MODEL_URL, MODEL_NAME and MODEL_KEY.
 const model = Layer.unwrap(
   Effect.map(Config.option(Config.NonEmptyString("MODEL_URL")), (url) =>
-    Option.isNone(url) ? placeholder : Layer.provide(OpenAiModel.layerConfig(), FetchHttpClient.layer)
+    Option.isNone(url) ? unset : Layer.provide(OpenAiModel.layerConfig(), FetchHttpClient.layer)
   )
 )
 
