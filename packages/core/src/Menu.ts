@@ -495,7 +495,7 @@ export interface ChoiceOptions<K extends string> extends MarkOptions {
 }
 
 const choicesOf = <K extends string>(choices: { readonly [Key in K]: string }) =>
-  Object.entries(choices) as unknown as ReadonlyArray<readonly [K, string]>
+  (Object.keys(choices) as Array<K>).map((value) => [value, choices[value]] as const)
 
 /**
  * Creates a button for each of several choices, of which one is chosen. `set` receives the key of the pressed one.
