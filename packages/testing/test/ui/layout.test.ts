@@ -240,6 +240,25 @@ describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
     assert.include((await page.locator(".lost").textContent()) ?? "", "Connection lost")
   })
 
+  it("keeps the parts of the top bar apart at 360 px, when the connection is lost, the clock stopped and a fault set", async () => {
+    const other = await startEmulator()
+    await other.post("/clock", { running: false })
+    await other.put("/faults", [{ status: 503 }])
+    const { page } = await openPage(other.url, { viewport: { width: 360, height: 700 } })
+    await page.locator(".fault-chip").waitFor()
+    await other.stop()
+    await page.locator(".lost").waitFor()
+    assert.deepStrictEqual(await tooWide(page), [])
+    const overflowing = await page
+      .locator(".top-bar > button")
+      .evaluateAll((buttons) =>
+        buttons
+          .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent)
+      )
+    assert.deepStrictEqual(overflowing, [])
+  })
+
   it("shows the members whom a bot sees, after every change", async () => {
     await seed()
     const { page } = await openPage(emulator.url)
