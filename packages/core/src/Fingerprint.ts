@@ -15,8 +15,8 @@ import { encode, type Update } from "./Update.ts"
 // All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
 declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
 
-// MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it.
-const hashText = (text: string): string => Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
+/** @internal MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it. */
+export const hashText = (text: string): string => Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
 
 const sortKeys = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value

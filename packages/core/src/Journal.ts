@@ -25,7 +25,7 @@ import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { Uncertain } from "./ApiError.ts"
 import * as FieldIssue from "./FieldIssue.ts"
-import { CurrentName, CurrentStep } from "./internal/journal/current.ts"
+import { CurrentKey, CurrentName, CurrentStep } from "./internal/journal/current.ts"
 import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
 import { randomId } from "./internal/stores/randomId.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -219,7 +219,8 @@ export const step = <A, I, E, R>(
 /**
  * A key for systems that accept idempotency keys. It is the same in every attempt of an update, also after a restart and
  * after the replay of a dead letter, and different for each update. Within a {@link step}, it is also different for each
- * step. Outside of handling, it is a new random key each time.
+ * step. Within the step of a conversation, it is the same until the result of the step is stored, also in later updates.
+ * Outside of handling, it is a new random key each time.
  *
  * @category keys
  * @since 0.1.0
@@ -228,5 +229,6 @@ export const key: Effect.Effect<string> = Effect.withFiber((fiber) => {
   const journal = fiber.getRef(CurrentUpdate)?.journal
   if (journal === undefined) return randomId
   const slot = fiber.getRef(CurrentStep)
-  return Effect.succeed(slot === undefined ? journal.key : `${journal.key} ${slot}`)
+  const key = fiber.getRef(CurrentKey) ?? journal.key
+  return Effect.succeed(slot === undefined ? key : `${key} ${slot}`)
 })

@@ -439,8 +439,10 @@ export interface Talk<D = never> {
   >
   /**
    * Runs an effect once in the conversation, and stores its result: a payment, a call of another service. A failure is not
-   * stored. `Journal.key` is a key for services that accept idempotency keys. If the schema changes and does not accept the
-   * stored result, the effect runs again.
+   * stored: the effect runs again in the next run, also in a later update. `Journal.key` is a key for services that accept idempotency
+   * keys. It stays the same until the result is stored, and changes when `back` has forgotten the result. To do something else
+   * after a failure, such as a payment by another card, use another name. If the schema changes and does not accept the stored
+   * result, the effect runs again.
    */
   readonly step: <A, I, E, R>(
     name: string,

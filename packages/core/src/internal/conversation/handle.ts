@@ -1,8 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Hash from "effect/Hash"
 import type * as Schema from "effect/Schema"
 import * as Answers from "../../Answers.ts"
+import * as Fingerprint from "../../Fingerprint.ts"
 import * as Handler from "../../Handler.ts"
 import * as Journal from "../../Journal.ts"
 import * as Keyboard from "../../Keyboard.ts"
@@ -12,6 +12,7 @@ import { CurrentTexts, NoParticipant } from "../../Talk.ts"
 import { MalformedTimer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
@@ -29,6 +30,9 @@ export interface Policies {
 type Conversation = Definition & Policies
 
 type Press = Update.Of<"message_callback">
+
+/** 64 bits, so that two conversations of a user never have the same id. */
+const idLength = 16
 
 const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
@@ -53,10 +57,22 @@ const stored = ({ name, state }: Conversation) =>
     NoStateKey: () => new NoParticipant({ conversation: name })
   })
 
+/** How often conversations have begun in an attempt to handle an update, by their names. */
+const begun = new WeakMap<object, Map<string, number>>()
+
+/** An attempt that repeats the start has the same id, so the buttons that were sent belong to it. */
+const makeId = Effect.fnUntraced(function* ({ name }: Conversation) {
+  const attempt = yield* CurrentUpdate
+  const counts = (attempt && begun.get(attempt)) ?? new Map<string, number>()
+  const count = (counts.get(name) ?? 0) + 1
+  counts.set(name, count)
+  if (attempt !== undefined) begun.set(attempt, counts)
+  return Fingerprint.hashText(`${yield* Journal.key} ${count} ${name}`).slice(0, idLength)
+})
+
 const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, input: Schema.Json | undefined) {
   const record: Record = {
-    // An attempt that repeats the start has the same key, so the buttons that were sent belong to it.
-    run: (Hash.string(yield* Journal.key) >>> 0).toString(36),
+    run: yield* makeId(self),
     version: self.version,
     user,
     startedAt: yield* Clock.currentTimeMillis,

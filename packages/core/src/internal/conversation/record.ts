@@ -40,6 +40,8 @@ export interface Record {
   readonly startedAt: number
   readonly input?: Schema.Json
   readonly entries: ReadonlyArray<Entry>
+  /** How often the results of steps were forgotten, by the names of the steps. */
+  readonly forgotten?: { readonly [step: string]: number }
   readonly waiting?: Waiting
   /** How many messages without a name were sent since the last entry. */
   readonly said?: number

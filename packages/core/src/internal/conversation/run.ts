@@ -98,9 +98,18 @@ export class Run {
     return this.#record.user
   }
 
+  /**
+   * The key of a step for services that accept idempotency keys. A step that failed runs again in later updates with the same key,
+   * and one whose result was forgotten with another one.
+   */
+  keyOf(step: string): string {
+    const { forgotten, run, user } = this.#record
+    return `${run} ${this.place.chat_id} ${user} ${(forgotten?.[step] ?? 0) + 1} ${step}`
+  }
+
   /** What is to be stored. */
   get next(): Record {
-    const { again, input, run, startedAt, user, version } = this.#record
+    const { again, forgotten, input, run, startedAt, user, version } = this.#record
     return {
       run,
       version,
@@ -108,6 +117,7 @@ export class Run {
       startedAt,
       ...(input === undefined ? {} : { input }),
       entries: [...this.entries.values()],
+      ...(forgotten === undefined ? {} : { forgotten }),
       ...(this.waiting === undefined ? {} : { waiting: this.waiting }),
       ...(this.said === 0 ? {} : { said: this.said }),
       ...(this.kept === undefined ? {} : { kept: this.kept }),

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Journal from "../../Journal.ts"
 import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
+import { CurrentKey, CurrentStep } from "../journal/current.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
 import type { Run } from "./run.ts"
@@ -87,9 +88,13 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     run.operation(prefix + name, (slot) => {
       const entry = run.known(slot)
       const codec = codecOf(schema)
+      const keyed = effect.pipe(
+        Effect.provideService(CurrentStep, undefined),
+        Effect.provideService(CurrentKey, run.keyOf(slot))
+      )
       const execute = Effect.flatMap(run.begin, () =>
         run.finishing(
-          Effect.flatMap(Journal.step(`conversation ${run.id} ${slot}`, schema, effect), (value) =>
+          Effect.flatMap(Journal.step(`conversation ${run.id} ${slot}`, schema, keyed), (value) =>
             Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
               run.record([slot, "result", encoded])
               return value

@@ -95,7 +95,12 @@ const cut = ({ kept: _kept, said: _said, waiting: _waiting, ...record }: Record,
     to === undefined
       ? entries.findLastIndex(([, outcome]) => outcome !== "result" && outcome !== "done")
       : entries.findIndex(([name]) => name === to)
-  return { ...record, entries: entries.slice(0, Math.max(0, index)) }
+  const kept = entries.slice(0, Math.max(0, index))
+  const steps = entries.slice(kept.length).flatMap(([name, outcome]) => (outcome === "result" ? [name] : []))
+  if (steps.length === 0) return { ...record, entries: kept }
+  const forgotten = { ...record.forgotten }
+  for (const step of steps) forgotten[step] = (forgotten[step] ?? 0) + 1
+  return { ...record, entries: kept, forgotten }
 }
 
 const isUnanswered = (exit: Exit.Exit<unknown, unknown>): boolean =>

@@ -90,6 +90,11 @@ export const CurrentName = Context.Reference<string | undefined>("@colloquy/core
   defaultValue: () => undefined
 })
 
+/** The key of a step that is carried out in more than one update. It replaces the key of the update. Default: none. */
+export const CurrentKey = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentKey", {
+  defaultValue: () => undefined
+})
+
 /** The slot of the step that is running. Default: none. */
 export const CurrentStep = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentStep", {
   defaultValue: () => undefined

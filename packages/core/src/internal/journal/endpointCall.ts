@@ -1,16 +1,12 @@
-import * as Digest from "effect/crypto/Digest"
-import * as Hex from "effect/encoding/Hex"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as ApiError from "../../ApiError.ts"
+import { hashText } from "../../Fingerprint.ts"
 import type { Encoded } from "../client/codec.ts"
 import { parsePlain, stringify } from "../client/json.ts"
 import type { Call, EndpointCall, Response } from "./current.ts"
 import { createdBy, find, type Sent } from "./lookUp.ts"
-
-// All platforms have `TextEncoder`, but the compiler options of this package include no platform types.
-declare const TextEncoder: new () => { readonly encode: (text: string) => Uint8Array }
 
 /** Stores index texts of this length as they are. */
 const maxIdentity = 256
@@ -18,9 +14,7 @@ const maxIdentity = 256
 /** Identifies a request: a short one by itself, because that is faster than a digest, and a long one by its digest. */
 const identityOf = ({ body, path, query }: Encoded): string => {
   const text = `${path}${query}\n${body ?? ""}`
-  if (text.length <= maxIdentity) return text
-  // MD5 is sufficient because nobody gains from a collision, and effect implements it for platforms without it.
-  return Hex.encode(Digest.md5.implementation!(new TextEncoder().encode(text)))
+  return text.length <= maxIdentity ? text : hashText(text)
 }
 
 const isRefusal = (error: ApiError.ApiError): boolean =>

@@ -108,6 +108,66 @@ describe("conversations and restarts", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("keep the key of a step until its result is stored, over updates and restarts", () =>
+    Effect.gen(function* () {
+      const keys: Array<string> = []
+      const charge = Effect.flatMap(Journal.key, (key) =>
+        keys.push(key) % 3 === 0 ? Effect.succeed(`receipt ${keys.length}`) : Effect.fail("declined")
+      )
+      const make = () =>
+        Conversation.make(
+          "pay",
+          { of: "userInChat" },
+          Effect.fn(function* (talk) {
+            const receipt = yield* talk
+              .step("pay", Schema.String, charge)
+              .pipe(Effect.catch(() => Effect.as(talk.ask("again", { say: "Write to try again" }), undefined)))
+            yield* talk.say(receipt ?? "Not paid")
+            const isRight = yield* talk.confirm("right", { say: "Is it right?" })
+            if (!isRight) yield* talk.back("pay")
+          })
+        )
+      const bot = () => {
+        const conversation = make()
+        return Handler.first(Command.make("go").on(conversation.start), conversation.handler)
+      }
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot(), writes(ann, "/go"))
+      // Each update runs the step again, because it has no result yet.
+      yield* during(bot(), writes(ann, "once more"))
+      yield* during(bot(), writes(ann, "and again"))
+      assert.deepStrictEqual([keys.length, new Set(keys).size], [3, 1])
+      // The result is forgotten, so that the next payment is another one.
+      yield* during(bot(), presses(ann, "No"))
+      assert.deepStrictEqual([keys.length, new Set(keys).size], [4, 2])
+      yield* during(bot(), writes(ann, "once more"))
+      yield* during(bot(), writes(ann, "and again"))
+      assert.deepStrictEqual([keys.length, new Set(keys.slice(3)).size], [6, 1])
+      const bob = yield* Emulator.user("Bob")
+      yield* during(bot(), writes(bob, "/go"))
+      assert.deepStrictEqual([keys.length, new Set(keys).size], [7, 3])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("give each conversation of one update keys of its own, and each step within a step as well", () =>
+    Effect.gen(function* () {
+      const keys: Array<string> = []
+      const collect = Effect.map(Journal.key, (key) => void keys.push(key))
+      const Note = Conversation.make(
+        "note",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          yield* talk.step("a", Schema.Void, collect)
+          yield* talk.step("b", Schema.Void, Effect.andThen(Journal.step("inner", Schema.Void, collect), collect))
+        })
+      )
+      const bot = Command.make("go").on((update) => Effect.andThen(Note.start(update), Note.start(update)))
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, writes(ann, "/go"))
+      assert.deepStrictEqual([keys.length, new Set(keys).size], [6, 6])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("keep the buttons of a start that failed after it had asked, and was retried", () =>
     Effect.gen(function* () {
       const Color = Conversation.make(
