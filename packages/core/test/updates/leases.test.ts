@@ -326,6 +326,50 @@ describe("leases", () => {
       }).pipe(Effect.provideService(InboxStore.InboxStore, shared))
     })
   )
+
+  it.effect("gives up a partition that another process has handled while a renewal was under way that fails", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      let renewals = 0
+      const shared: Store = {
+        ...store,
+        isShared: true,
+        renew: (owner, duration) =>
+          Effect.suspend(() =>
+            ++renewals === 1 ? Effect.delay(unavailable("renew"), "12 seconds") : store.renew(owner, duration)
+          )
+      }
+      const begun: Array<number> = []
+      const ended: Array<number> = []
+      const handle = (update: Update.Update) =>
+        Effect.sync(() => begun.push(timeOf(update))).pipe(
+          Effect.andThen(Effect.sleep("30 seconds")),
+          Effect.andThen(Effect.sync(() => ended.push(timeOf(update))))
+        )
+      const fiber = yield* Updates.run(handle).pipe(
+        Effect.provide(
+          Layer.provideMerge(
+            source([started(1, 1), started(1, 2), started(1, 3)], { stays: true }),
+            Inbox.layer({ leaseDuration: "10 seconds" })
+          )
+        ),
+        Effect.provideService(InboxStore.InboxStore, shared),
+        Effect.forkScoped
+      )
+      yield* TestClock.adjust("14 seconds")
+      const owner = "other"
+      const [taken] = yield* store.claim({ owner, leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 2, begin: 1 })
+      const { key, updates } = taken!
+      const completed = updates.map(({ id }) => ({ id }))
+      yield* store.commit([{ owner, partitionKey: key, completed, failed: [], begun: [], release: true }])
+      assert.lengthOf(completed, 2)
+      yield* TestClock.adjust("1 minute")
+      yield* inTime(Fiber.interrupt(fiber))
+      assert.deepStrictEqual(begun, [1, 3])
+      assert.deepStrictEqual(ended, [3])
+      assert.strictEqual((yield* store.stats).queued, 0)
+    })
+  )
 })
 
 describe("leases.confirm", () => {

@@ -239,6 +239,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (millis <= 0) return emitAgain(queued)
     // Until then, another update may be emitted.
     hasRoom = true
+    queued.partition.delay(queued)
     inBackground(Effect.sleep(millis), () => emitAgain(queued))
   }
 

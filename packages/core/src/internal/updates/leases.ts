@@ -69,6 +69,8 @@ export interface Held {
 /** Who handles the updates of a claimed partition. */
 export interface Holder {
   readonly onLost: () => void
+  /** Whether the updates that are not settled are the first of these, so that no other process has completed any. */
+  readonly isUnchanged: (queued: ReadonlyArray<ClaimedUpdate>) => boolean
 }
 
 /** A change of a claimed partition. Its owner is set when it is committed. */
@@ -255,24 +257,29 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
 
   /**
    * The claimed partitions without those that this process still handles: their leases expired, for example while the store
-   * was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried.
+   * was unavailable. What is being handled continues under the new owner, and so does a commit that is being retried. A
+   * partition whose updates another process has completed meanwhile is lost, and handled from where that process ended.
    */
-  const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) =>
-    partitions.flatMap(({ key, updates }): ReadonlyArray<Claimed> => {
+  const adopt = (partitions: ReadonlyArray<Partition>, newOwner: string, wall: number, mono: number) => {
+    let lost = 0
+    const adopted = partitions.flatMap(({ key, updates }): ReadonlyArray<Claimed> => {
       const partition = held.get(key)
-      // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
-      const isHeld =
-        partition !== undefined &&
-        (partition.releasing === undefined || partition.releasing.some(({ id }) => id === updates[0]?.id))
-      if (isHeld) {
+      if (partition?.holder?.isUnchanged(updates) === true) {
         Object.assign(partition, { owner: newOwner, wall, mono })
         return []
       }
-      if (partition !== undefined) partition.isClaimedAgain = true
+      // If the partition was released, but the result of the commit is not known yet, its completed updates are gone.
+      if (partition?.releasing !== undefined) partition.isClaimedAgain = true
+      else if (partition !== undefined) {
+        lost++
+        lose(partition)
+      }
       const claimed = makeHeld(key, newOwner, wall, mono)
       held.set(key, claimed)
       return [{ held: claimed, updates }]
     })
+    return lost === 0 ? Effect.succeed(adopted) : Effect.as(warnOfLoss(lost), adopted)
+  }
 
   const claimFor = (
     name: string,
@@ -325,7 +332,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       const wall = wallNow()
       const mono = monoNow()
       owners.add(name)
-      return Effect.map(
+      return Effect.flatMap(
         Effect.tapError(claimFor(name, request), () => changeOwner),
         (partitions) => {
           if (partitions.length > 0) pollDelay = pollInterval

@@ -185,6 +185,8 @@ export class ClaimedPartition implements Holder {
   #next = 0
   /** Updates that are to be emitted again, in order. The array is replaced, because most partitions need none. */
   #retried: ReadonlyArray<Queued> = none
+  /** Updates that are to be emitted again after a delay. */
+  #delayed: ReadonlyArray<Queued> = none
   /** The last of the updates that are emitted and not settled. They are a list, because an array costs more than it contains. */
   #emitted: Queued | undefined = undefined
   /** Number of updates that are emitted, or wait until they are emitted again. */
@@ -208,6 +210,13 @@ export class ClaimedPartition implements Holder {
 
   onLost(): void {
     this.source.lose(this)
+  }
+
+  isUnchanged(queued: ReadonlyArray<ClaimedUpdate>): boolean {
+    const open = [...this.emitted, ...this.#retried, ...this.#delayed].sort((a, b) => a.position - b.position)
+    const unsettled = [...open.map(({ entry }) => entry), ...this.updates.slice(this.#next)]
+    const compared = Math.min(unsettled.length, queued.length)
+    return compared > 0 && queued.slice(0, compared).every(({ id }, index) => id === unsettled[index]!.id)
   }
 
   /** Whether every update is settled. If the consumer is stopping, those that were not emitted do not count. */
@@ -257,8 +266,14 @@ export class ClaimedPartition implements Holder {
     return new Queued(this, index, index < this.#begun)
   }
 
+  /** Keeps an update that is put back after a delay. */
+  delay(queued: Queued): void {
+    this.#delayed = [...this.#delayed, queued]
+  }
+
   /** Puts an update back that is to be emitted again. */
   putBack(queued: Queued): void {
+    if (this.#delayed !== none) this.#delayed = this.#delayed.filter((other) => other !== queued)
     this.#retried = [...this.#retried, queued].sort((a, b) => a.position - b.position)
   }
 
