@@ -84,8 +84,7 @@ export const of = (update: Update): string => {
     case "bot_admin_permissions_changed":
       return `${type}:${update.chat_id}:${update.bot_id ?? ""}:${update.user_id ?? ""}:${update.timestamp}`
     default:
-      // `join` makes a flat string. V8 keeps the parts of a concatenated string alive as long as the string.
-      return [type, update.chat_id, update.user.user_id, update.timestamp].join(":")
+      return `${type}:${update.chat_id}:${update.user.user_id}:${update.timestamp}`
   }
 }
 

@@ -7,6 +7,8 @@ const hashOf = (text: string): number => {
   return hash ^ (hash >>> 15)
 }
 
+const fewestSlots = 256
+
 /**
  * A hash table with open addressing, from texts to times. When most texts are new, a `Map` takes twice as long, mostly for
  * garbage collection (benchmark `pipeline`).
@@ -16,19 +18,39 @@ class TimeTable {
   readonly #hashes: Array<number> = []
   readonly #times: Array<number> = []
   /** One more than the index in the arrays, at the slot of the hash or the next free slot. 0 in free slots. */
-  #slots = new Int32Array(256)
+  #slots: Int32Array
+
+  constructor(slots = fewestSlots) {
+    this.#slots = new Int32Array(slots)
+  }
 
   get size(): number {
     return this.#texts.length
   }
 
-  get(hash: number, text: string): number | undefined {
-    const index = this.#slots[this.#slotOf(hash, text)]
+  /** Returns an empty table that has room for as many texts. */
+  next(): TimeTable {
+    return new TimeTable(this.#slots.length)
+  }
+
+  /** Returns the slot of a text, or the free slot where it would be. The slot is valid until the table is changed. */
+  slotOf(hash: number, text: string): number {
+    const slots = this.#slots
+    const last = slots.length - 1
+    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+      const index = slots[slot]
+      if (index === 0 || (this.#hashes[index - 1] === hash && this.#texts[index - 1] === text)) return slot
+    }
+  }
+
+  /** Returns the time of the text in a slot. */
+  timeAt(slot: number): number | undefined {
+    const index = this.#slots[slot]
     return index === 0 ? undefined : this.#times[index - 1]
   }
 
-  set(hash: number, text: string, time: number): void {
-    const slot = this.#slotOf(hash, text)
+  /** Writes the time of a text to its slot. */
+  setAt(slot: number, hash: number, text: string, time: number): void {
     const index = this.#slots[slot]
     if (index !== 0) {
       this.#times[index - 1] = time
@@ -44,17 +66,10 @@ class TimeTable {
   since(time: number): TimeTable {
     const kept = new TimeTable()
     this.#texts.forEach((text, index) => {
-      if (this.#times[index] >= time) kept.set(this.#hashes[index], text, this.#times[index])
+      const hash = this.#hashes[index]
+      if (this.#times[index] >= time) kept.setAt(kept.slotOf(hash, text), hash, text, this.#times[index])
     })
     return kept
-  }
-
-  #slotOf(hash: number, text: string): number {
-    const last = this.#slots.length - 1
-    for (let slot = hash & last; ; slot = (slot + 1) & last) {
-      const index = this.#slots[slot]
-      if (index === 0 || (this.#hashes[index - 1] === hash && this.#texts[index - 1] === text)) return slot
-    }
   }
 
   #grow(): void {
@@ -77,13 +92,15 @@ export class Deduplication {
   /** Returns whether a text is new. If so, it is added with the time `now`. A text added at or after `since` is not new. */
   add(text: string, now: number, since: number): boolean {
     const hash = hashOf(text)
-    const at = this.#current.get(hash, text) ?? this.#previous.get(hash, text)
+    let slot = this.#current.slotOf(hash, text)
+    const at = this.#current.timeAt(slot) ?? this.#previous.timeAt(this.#previous.slotOf(hash, text))
     if (at !== undefined && at >= since) return false
     if (this.#current.size >= generationSize) {
       this.#previous = this.#current
-      this.#current = new TimeTable()
+      this.#current = this.#previous.next()
+      slot = this.#current.slotOf(hash, text)
     }
-    this.#current.set(hash, text, now)
+    this.#current.setAt(slot, hash, text, now)
     return true
   }
 
