@@ -19,7 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
-import { isArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
+import { isArrayNonEmpty, isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import type { Delivery } from "./Delivery.ts"
 import * as Handler from "./Handler.ts"
 import * as rules from "./internal/client/rules.ts"
@@ -42,8 +42,8 @@ const transformArrays = <A, B, E, R>(
 ): Stream.Stream<B, E, R> =>
   Stream.transformPull(self, (pull) => {
     const next: Pull.Pull<NonEmptyReadonlyArray<B>, E> = Effect.flatMap(pull, (array) =>
-      Effect.flatMap(f(array), ([first, ...others]) =>
-        first === undefined ? next : Effect.succeed([first, ...others] as const)
+      Effect.flatMap(f(array), (transformed) =>
+        isReadonlyArrayNonEmpty(transformed) ? Effect.succeed(transformed) : next
       )
     )
     return Effect.succeed(next)

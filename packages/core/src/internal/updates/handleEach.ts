@@ -1,4 +1,4 @@
-import type { NonEmptyReadonlyArray } from "effect/Array"
+import { isArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -119,13 +119,13 @@ export const mapEffect = <A, E, R, B, E2, R2>(
       )
 
       const next: Pull.Pull<NonEmptyReadonlyArray<Delivery<B>>, E> = Effect.suspend(() => {
-        const [first, ...others] = results
-        if (first !== undefined) {
+        const taken = results
+        if (isArrayNonEmpty(taken)) {
           results = []
           const waiter = onTaken
           onTaken = undefined
           resume(waiter)
-          return Effect.succeed([first, ...others] as const)
+          return Effect.succeed(taken)
         }
         if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
         return Effect.andThen(whenResult, next)

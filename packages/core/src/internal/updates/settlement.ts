@@ -50,13 +50,16 @@ const variance: Variance<unknown> = { _Services: (_) => undefined as never }
 
 /** A delivery as the operators see it. Which services it has is known by the types of the operators alone. */
 export abstract class Settleable<out A> implements Delivery<A, unknown> {
-  readonly [TypeId]: Variance<unknown> = variance
   abstract readonly value: A
   abstract readonly attempt: number
   /** The updates that it consists of. */
   abstract readonly roots: ReadonlyArray<Root>
   /** Marks the delivery as settled, and returns the updates that are to be written. Empty if it was settled before. */
   abstract take(outcome: Outcome): ReadonlyArray<Root>
+
+  get [TypeId](): Variance<unknown> {
+    return variance
+  }
 
   // Getters, because callers may destructure a delivery.
   get ack(): Effect.Effect<void, StoreError> {

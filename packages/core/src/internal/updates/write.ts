@@ -37,8 +37,9 @@ export const openChange = (partition: ClaimedPartition): OpenChange =>
 
 /** The changes of partitions whose settlements certainly apply. Only these partitions can end, or go on, with the same write. */
 export const withoutConflicts = (changes: ReadonlyArray<OpenChange>): ReadonlyArray<OpenChange> => {
+  if (changes.every(({ writes }) => writes === undefined)) return changes
   const uncertain = new Set(changes.flatMap(({ partition, writes }) => (writes === undefined ? [] : [partition])))
-  return uncertain.size === 0 ? changes : changes.filter(({ partition }) => !uncertain.has(partition))
+  return changes.filter(({ partition }) => !uncertain.has(partition))
 }
 
 const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
