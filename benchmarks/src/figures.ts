@@ -427,11 +427,19 @@ export const figures: ReadonlyArray<Figure> = [
   {
     figure: "stream-over-run",
     measures:
-      "updates per second through `Updates.deliveries` with `Stream.mapEffect` or `Deliveries.mapEffect` and a concurrency of 64, over `Updates.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
+      "updates per second through `Updates.deliveries` with `Stream.mapEffect`, `ack` and a concurrency of 64, over `Updates.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
     unit: "ratio",
     goal: 0.9,
     isMinimum: true,
-    measure: streams.overRun
+    measure: () => streams.overRun("Stream.mapEffect")
+  },
+  {
+    figure: "deliveries-over-run",
+    measures: "the same with `Deliveries.mapEffect`, which acknowledges",
+    unit: "ratio",
+    goal: 0.9,
+    isMinimum: true,
+    measure: () => streams.overRun("Deliveries.mapEffect")
   },
   {
     figure: "stream-early-acks",
