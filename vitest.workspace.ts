@@ -20,6 +20,7 @@ export const workspace = {
       project("core", "packages/core"),
       project("testing", "packages/testing", [validatesAnswers]),
       project("node", "packages/node", [validatesAnswers]),
+      project("worker", "packages/worker"),
       project("create", "packages/create"),
       project("cli", "packages/cli"),
       project("examples", "examples", [validatesAnswers]),

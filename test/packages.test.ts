@@ -196,6 +196,7 @@ describe("the packed packages in an empty folder", () => {
     assert.deepStrictEqual(imported, [
       "ERR_PACKAGE_PATH_NOT_EXPORTED",
       "ERR_PACKAGE_PATH_NOT_EXPORTED",
+      "ERR_PACKAGE_PATH_NOT_EXPORTED",
       "ERR_PACKAGE_PATH_NOT_EXPORTED"
     ])
   })

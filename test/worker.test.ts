@@ -1,19 +1,25 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { bundleWorker, deliver, hasWorkerd, secret, serveWorker } from "../benchmarks/src/workerd.ts"
+import { bundleWorker, deliver, hasWorkerd, programOf, secret, serveWorker } from "../benchmarks/src/workerd.ts"
 import { root } from "../scripts/internal/workspace.ts"
-import { firstLine, start } from "./support/readme.ts"
+import { fencesOf, firstLine, start } from "./support/readme.ts"
 
 type Seen = { readonly seen: ReadonlyArray<{ readonly message?: { readonly body?: { readonly text?: string } } }> }
+
+interface Configuration {
+  readonly durable_objects: { readonly bindings: ReadonlyArray<{ readonly name: string; readonly class_name: string }> }
+  readonly migrations: ReadonlyArray<{ readonly new_sqlite_classes: ReadonlyArray<string> }>
+}
 
 describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on workerd", { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), "worker-"))
   const ends: Array<() => void> = []
 
   beforeAll(async () => {
-    await bundleWorker("bot", folder, ["source"])
+    await bundleWorker({ input: programOf("bot"), folder, conditions: ["source"] })
   })
 
   afterAll(() => {
@@ -29,11 +35,11 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
     return (JSON.parse(await firstLine(emulator)) as { readonly url: string }).url
   }
 
-  const startWorker = async (baseUrl: string) => {
-    const worker = await serveWorker(folder, {
+  const startWorker = async (baseUrl: string, bundle = folder) => {
+    const worker = await serveWorker(bundle, {
       BOT_TOKEN: "emulator-token",
       BOT_BASE_URL: baseUrl,
-      BOT_WEBHOOK_URL: "http://127.0.0.1/updates"
+      BOT_WEBHOOK_URL: bundle === folder ? "http://127.0.0.1/updates" : "https://127.0.0.1/updates"
     })
     ends.push(() => void worker.stop())
     return worker.url
@@ -50,15 +56,19 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
     return seen[0]?.message?.body?.text
   }
 
-  it("answers the people of the emulator, one after the other and at the same time", async () => {
-    const api = await startEmulator()
-    const url = await startWorker(api)
+  const subscribe = async (api: string, url: string) => {
     const subscribed = await fetch(`${api}/subscriptions`, {
       method: "POST",
       headers: { authorization: "emulator-token", "content-type": "application/json" },
       body: JSON.stringify({ url, secret })
     })
     assert.deepStrictEqual(await subscribed.json(), { success: true })
+  }
+
+  it("answers the people of the emulator, one after the other and at the same time", async () => {
+    const api = await startEmulator()
+    const url = await startWorker(api)
+    await subscribe(api, url)
     assert.strictEqual(await replyTo(api, "Hello"), "Hello")
     assert.strictEqual(await replyTo(api, "And again"), "And again")
     const texts = ["one", "two", "three", "four", "five"]
@@ -76,5 +86,29 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
     const update = { update_type: "unknown", timestamp: 1 }
     assert.strictEqual((await deliver(url, update)).status, 200)
     assert.strictEqual((await deliver(url, update)).status, 200)
+  })
+
+  it("is the Durable Object of docs/runtimes.md, whose configuration names its class", async () => {
+    const bundle = mkdtempSync(join(root, ".fences-worker-"))
+    ends.push(() => rmSync(bundle, { recursive: true, force: true }))
+    const [program, configuration, ...more] = fencesOf("Durable Objects", "docs/runtimes.md")
+    assert.deepStrictEqual([program.language, configuration.language, ...more], ["ts", "json"])
+    const { durable_objects, migrations }: Configuration = JSON.parse(configuration.text)
+    const [{ class_name }] = durable_objects.bindings
+    assert.deepStrictEqual(
+      [durable_objects.bindings, migrations[0].new_sqlite_classes],
+      [[{ name: "BOT", class_name }], [class_name]]
+    )
+    const input = join(bundle, "worker.ts")
+    writeFileSync(input, program.text)
+    await bundleWorker({
+      input: pathToFileURL(input),
+      folder: bundle,
+      conditions: ["source"],
+      durableObject: class_name
+    })
+    const api = await startEmulator()
+    await subscribe(api, await startWorker(api, bundle))
+    assert.strictEqual(await replyTo(api, "Hello"), "Hello")
   })
 })

@@ -1,7 +1,7 @@
 /** Workers on workerd: `worker/bot.ts` is a webhook bot, and `worker/empty.ts` does nothing. */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
@@ -20,44 +20,86 @@ export const secret = "secret-of-the-worker"
 
 const variables = ["BOT_TOKEN", "BOT_BASE_URL", "BOT_WEBHOOK_URL", "BOT_WEBHOOK_SECRET"]
 
-const config = `using Workerd = import "/workerd/workerd.capnp";
+/** What a worker is made of. */
+export interface WorkerOptions {
+  /** The program, such as `worker/bot.ts`. */
+  readonly input: URL
+  /** Where the bundle is written, and the data of Durable Objects. */
+  readonly folder: string
+  /** The conditions of imports: with "source", the sources are bundled instead of what was built. Default: none. */
+  readonly conditions?: ReadonlyArray<string> | undefined
+  /** The class of a Durable Object that the program exports. It is bound as `BOT`. Default: none. */
+  readonly durableObject?: string | undefined
+}
+
+const configOf = ({ durableObject }: WorkerOptions) => {
+  const bindings = variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`)
+  const objects =
+    durableObject === undefined
+      ? ""
+      : `
+  durableObjectNamespaces = [(className = "${durableObject}", uniqueKey = "objects", enableSql = true)],
+  durableObjectStorage = (localDisk = "data"),`
+  if (durableObject !== undefined) bindings.push(`(name = "BOT", durableObjectNamespace = "${durableObject}")`)
+  return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .main),
-    (name = "internet", network = (allow = ["public", "private", "local"]))
+    (name = "internet", network = (allow = ["public", "private", "local"])),
+    (name = "data", disk = (writable = true))
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]
 );
 const main :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-11-01",
-  bindings = [${variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`).join(", ")}]
+  compatibilityDate = "2026-11-01",${objects}
+  bindings = [${bindings.join(", ")}]
 );
 `
+}
 
-/** Bundles and minifies a worker, from the sources with the condition "source". Returns the size in bytes, gzipped. */
-export const bundleWorker = async (name: "bot" | "empty", folder: string, conditions: ReadonlyArray<string> = []) => {
+/** Bundles and minifies a worker. Returns the size in bytes, gzipped. */
+export const bundleWorker = async (options: WorkerOptions) => {
+  const { conditions = [], folder, input } = options
   const bundle = await rolldown({
-    input: fileURLToPath(new URL(`worker/${name}.ts`, import.meta.url)),
+    input: fileURLToPath(input),
+    external: /^node:/,
     platform: "neutral",
-    resolve: { conditionNames: [...conditions, "import", "default"] },
+    resolve: { conditionNames: [...conditions, "import", "default"], mainFields: ["module", "main"] },
     logLevel: "silent"
   })
   const file = join(folder, "worker.js")
-  await bundle.write({ file, format: "esm", minify: true })
+  await bundle.write({ file, format: "esm", minify: true, codeSplitting: false })
   await bundle.close()
-  await writeFile(join(folder, "config.capnp"), config)
+  await mkdir(join(folder, "data"), { recursive: true })
+  await writeFile(join(folder, "config.capnp"), configOf(options))
   return { folder, gzipped: gzipSync(await readFile(file)).length }
 }
 
+/** The program of a worker of this folder: a webhook bot, or a worker that does nothing. */
+export const programOf = (name: "bot" | "empty") => new URL(`worker/${name}.ts`, import.meta.url)
+
+/** How workerd is started. */
+export interface ServeOptions {
+  /** Default: a free port. */
+  readonly port?: number | undefined
+  /** The folder of the Durable Objects. Default: the folder `data` beside the bundle. */
+  readonly data?: string | undefined
+}
+
 /** Starts workerd with the worker of a folder. `start` is when, by `performance.now()`. */
-export const serveWorker = async (folder: string, environment: Readonly<Record<string, string>>) => {
+export const serveWorker = async (
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  { data = join(folder, "data"), port = 0 }: ServeOptions = {}
+) => {
   const start = performance.now()
-  const child = spawn(workerd, ["serve", join(folder, "config.capnp"), "--control-fd=3"], {
+  const options = ["--control-fd=3", `--socket-addr=http=127.0.0.1:${port}`, `--directory-path=data=${data}`]
+  const child = spawn(workerd, ["serve", join(folder, "config.capnp"), ...options], {
     env: { ...process.env, BOT_WEBHOOK_SECRET: secret, ...environment },
     stdio: ["ignore", "inherit", "inherit", "pipe"]
   })
-  const port = await new Promise<number>((resolve, reject) => {
+  const listening = await new Promise<number>((resolve, reject) => {
     let events = ""
     child.once("error", reject)
     child.once("exit", (code) => reject(new Error(`workerd exited with ${code}`)))
@@ -72,7 +114,7 @@ export const serveWorker = async (folder: string, environment: Readonly<Record<s
     child.kill("SIGKILL")
     await exited
   }
-  return { url: `http://127.0.0.1:${port}/updates`, start, stop }
+  return { url: `http://127.0.0.1:${listening}/updates`, port: listening, start, stop }
 }
 
 /** Delivers an update, as the platform does. */
@@ -101,7 +143,7 @@ const withFolders = async <A>(use: (ours: string, empty: string) => Promise<A>):
 export const workerSize = (): Promise<Measured> =>
   withFolders(async (folder) => {
     build()
-    const { gzipped } = await bundleWorker("bot", folder)
+    const { gzipped } = await bundleWorker({ input: programOf("bot"), folder })
     return { value: gzipped / 1024, detail: "a worker that answers, minified and gzipped" }
   })
 
@@ -110,8 +152,8 @@ const rounds = 21
 export const workerStart = (): Promise<Measured> =>
   withFolders(async (ours, empty) => {
     build()
-    await bundleWorker("bot", ours)
-    await bundleWorker("empty", empty)
+    await bundleWorker({ input: programOf("bot"), folder: ours })
+    await bundleWorker({ input: programOf("empty"), folder: empty })
     const millisToFirstResponse = async (folder: string): Promise<number> => {
       const { start, stop, url } = await serveWorker(folder, bot)
       const { status } = await deliver(url, { update_type: "unknown", timestamp: 1 })

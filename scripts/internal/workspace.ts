@@ -5,7 +5,7 @@ import { delimiter, join, relative } from "node:path"
 export const root = join(import.meta.dirname, "../..")
 
 /** The packages with modules to import. */
-export const publicPackages = ["core", "node", "testing"] as const
+export const publicPackages = ["core", "node", "testing", "worker"] as const
 
 /** The packages that are published. */
 export const publishedPackages = [...publicPackages, "create", "cli"] as const

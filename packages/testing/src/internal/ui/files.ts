@@ -5,7 +5,7 @@ import { type Response, respond } from "../../EmulatorHttp.ts"
 import * as refusal from "../http/refusal.ts"
 
 /** The built page: beside the compiled modules, or in `dist` while the emulator runs from its sources. */
-const folders = ["../../ui/", "../../../dist/ui/"].map((path) => new URL(path, import.meta.url))
+const folders = ["../../ui/", "../../../dist/ui/"]
 
 const types: Readonly<Record<string, string>> = {
   "index.html": "text/html; charset=utf-8",
@@ -36,9 +36,9 @@ const headers = {
 const readBuilt = (name: string): string | undefined => {
   for (const folder of folders) {
     try {
-      return readFileSync(fileURLToPath(new URL(name, folder)), "utf8")
+      return readFileSync(fileURLToPath(new URL(folder + name, import.meta.url)), "utf8")
     } catch {
-      // The next folder has it, or none.
+      // The next folder has it, or none. A worker has no folders.
     }
   }
   return undefined

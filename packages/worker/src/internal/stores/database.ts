@@ -1,0 +1,55 @@
+import { StoreError, type StoreName } from "@colloquy/core/StoreError"
+import * as Effect from "effect/Effect"
+import type { DurableObjectStorage, Value } from "../../DurableObjectStorage.ts"
+
+/** The rows that a statement returns. */
+export type Query = <Row extends Record<string, Value>>(query: string, ...values: Array<Value>) => Array<Row>
+
+export const queryOf =
+  ({ sql }: DurableObjectStorage): Query =>
+  (query, ...values) =>
+    sql.exec<never>(query, ...values).toArray()
+
+/** The disk is full or fails, no memory is left, or the object is overloaded. */
+const temporary = /SQLITE_(?:FULL|IOERR|NOMEM|BUSY)|overloaded/
+
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+/** Returns a function that runs an operation of a store in a transaction. What it throws becomes a `StoreError`. */
+export const transactionsOf =
+  (storage: DurableObjectStorage, store: StoreName, onFailure: () => void = () => {}) =>
+  <A>(operation: string, run: () => A): Effect.Effect<A, StoreError> =>
+    Effect.try({
+      try: () => storage.transactionSync(run),
+      catch: (cause) => {
+        onFailure()
+        const reason = textOf(cause)
+        return new StoreError({ store, operation, reason, isRetryable: temporary.test(reason), cause })
+      }
+    })
+
+/**
+ * Executes the migrations of a store that were not executed yet, in order. A migration is one statement or several, and is
+ * never changed after a release.
+ */
+export const migrate = (query: Query, store: StoreName, migrations: ReadonlyArray<string>): void => {
+  query(
+    "CREATE TABLE IF NOT EXISTS colloquy_migrations (store TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID"
+  )
+  const [row] = query<{ version: number }>("SELECT version FROM colloquy_migrations WHERE store = ?", store)
+  const version = row?.version ?? 0
+  for (const migration of migrations.slice(version)) query(migration)
+  if (version < migrations.length) {
+    query("INSERT OR REPLACE INTO colloquy_migrations (store, version) VALUES (?, ?)", store, migrations.length)
+  }
+}
+
+/** Encodes any text as one that can be stored: half of a surrogate pair would be replaced. Most texts stay as they are. */
+export const encodeText = (text: string): string =>
+  text.isWellFormed() && !text.startsWith("\u0001") ? text : `\u0001${JSON.stringify(text)}`
+
+export const decodeText = (text: string): string =>
+  text.startsWith("\u0001") ? String(JSON.parse(text.slice(1))) : text
+
+/** The number of an id that the database assigned. Other texts become 0, which no row has. */
+export const numberOf = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
