@@ -23,9 +23,11 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import { Uncertain } from "./ApiError.ts"
 import * as FieldIssue from "./FieldIssue.ts"
 import { CurrentKey, CurrentName, CurrentStep } from "./internal/journal/current.ts"
+import * as lists from "./internal/journal/list.ts"
 import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
 import { randomId } from "./internal/stores/randomId.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -114,7 +116,7 @@ export const named: {
 } = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, name: string) => Effect.provideService(self, CurrentName, name))
 
 /**
- * The result of a step does not match its schema: a new result, or one that was recorded before the schema changed.
+ * The result of a step or a value of a list does not match its schema: a new one, or one that was recorded before the schema changed.
  *
  * @category errors
  * @since 0.1.0
@@ -135,6 +137,11 @@ export class InvalidStepResult
     return `The result of the step "${this.step}" does not match its schema: ${this.problem}. A schema that changed must accept old results too.`
   }
 }
+
+const invalidIn =
+  (step: string) =>
+  ({ issue }: Schema.SchemaError): InvalidStepResult =>
+    new InvalidStepResult({ step, problem: FieldIssue.formatSchemaIssue(issue) })
 
 /**
  * Runs an effect once for an update, and records its result: a call of another service, a payment, the answer of a model.
@@ -181,8 +188,7 @@ export const step = <A, I, E, R>(
     if (journal === undefined) return effect
     const context = fiber.context as Context.Context<R>
     const codec = Schema.fromJsonString(Schema.toCodecJson(schema))
-    const invalid = ({ issue }: Schema.SchemaError) =>
-      new InvalidStepResult({ step: name, problem: FieldIssue.formatSchemaIssue(issue) })
+    const invalid = invalidIn(name)
     const run = (slot: string) =>
       effect.pipe(
         Effect.provideService(CurrentStep, slot),
@@ -214,6 +220,70 @@ export const step = <A, I, E, R>(
       }),
       ({ value }) => value
     )
+  })
+
+/**
+ * Values that are recorded for an update while their number grows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface List<in out A> {
+  /** What earlier attempts have recorded, in order. */
+  readonly recorded: ReadonlyArray<A>
+  /**
+   * Adds a value. It is recorded within a second, together with others that are added meanwhile. Fails with
+   * {@link InvalidStepResult} if it does not match the schema.
+   */
+  readonly append: (value: A) => Effect.Effect<void, InvalidStepResult>
+  /** Records what was added, and returns when the store has it. */
+  readonly flush: Effect.Effect<void>
+}
+
+/**
+ * Opens a list of values that is recorded while it grows, so that the next attempt of the handler can go on where this one has
+ * ended: the rows of an import that are done, the text that a model has written so far.
+ *
+ * The first value is recorded at once, and then all new ones at most once a second, and when the scope closes. If the process is
+ * killed, the values of the last second can be missing in the next attempt. Use `flush` before something that must not
+ * happen without them. If the store is unavailable when the scope closes, they are recorded in memory, and written with the next values.
+ *
+ * Lists of one name are told apart by their order, so give each of several concurrent ones a name of its own. Outside of
+ * handling, nothing is recorded. Fails with {@link InvalidStepResult} if what is recorded does not match the schema.
+ *
+ * **Example** (An import that goes on after the last row that was stored)
+ *
+ * ```ts
+ * import { Handler, Journal, Messages } from "@colloquy/core"
+ * import { Effect, Schema } from "effect"
+ *
+ * declare const rows: ReadonlyArray<string>
+ * declare const store: (row: string) => Effect.Effect<void>
+ *
+ * const copy = Handler.on("bot_started", (update) =>
+ *   Effect.gen(function* () {
+ *     const stored = yield* Journal.list("stored", Schema.String)
+ *     for (const row of rows.slice(stored.recorded.length)) {
+ *       yield* store(row)
+ *       yield* stored.append(row)
+ *     }
+ *     yield* Messages.reply(update, `${rows.length} rows were stored`)
+ *   }).pipe(Effect.scoped)
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const list = <A, I>(
+  name: string,
+  schema: Schema.Codec<A, I>
+): Effect.Effect<List<A>, InvalidStepResult, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { append, close, flush, recorded, writing } = yield* lists.open(name, schema, invalidIn(name))
+    yield* Effect.addFinalizer(() => close)
+    yield* Effect.forkScoped(writing)
+    return { append, flush, recorded }
   })
 
 /**

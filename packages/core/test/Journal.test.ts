@@ -489,6 +489,109 @@ describe("Journal.step", () => {
   )
 })
 
+describe("Journal.list", () => {
+  const rows = Journal.list("rows", Schema.Int)
+
+  const append = (values: ReadonlyArray<number>) =>
+    Effect.scoped(Effect.flatMap(rows, ({ append, recorded }) => Effect.as(Effect.forEach(values, append), recorded)))
+
+  const textsOf = (entries: ReadonlyMap<string, JournalEntry>) => [...entries.values()].map(({ text }) => text)
+
+  it.effect("records the first value at once, then once a second, and what is left when the scope closes", () =>
+    Effect.gen(function* () {
+      const { attempt, entries } = yield* makeJournal()
+      yield* attempt(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const { append } = yield* rows
+            yield* append(1)
+            yield* TestClock.adjust(1)
+            assert.deepStrictEqual(textsOf(entries), ["[1]"])
+            yield* append(2)
+            yield* append(3)
+            yield* TestClock.adjust(998)
+            assert.deepStrictEqual(textsOf(entries), ["[1]"])
+            yield* TestClock.adjust(1)
+            assert.deepStrictEqual(textsOf(entries), ["[1]", "[2,3]"])
+            yield* append(4)
+          })
+        )
+      )
+      assert.deepStrictEqual(textsOf(entries), ["[1]", "[2,3]", "[4]"])
+      const restarted = yield* makeJournal({ stored: [...entries.values()] })
+      assert.deepStrictEqual(yield* restarted.attempt(append([5])), [1, 2, 3, 4])
+      assert.deepStrictEqual(yield* restarted.attempt(append([])), [1, 2, 3, 4, 5])
+    })
+  )
+
+  it.effect("records what was added when it is flushed", () =>
+    Effect.gen(function* () {
+      const { attempt, entries } = yield* makeJournal({ results: ["applied", unavailable, "applied"] })
+      yield* attempt(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const { append, flush } = yield* rows
+            yield* append(1)
+            yield* TestClock.adjust(1)
+            yield* append(2)
+            const flushed = yield* Effect.forkChild(flush)
+            yield* TestClock.adjust(10)
+            assert.isUndefined(flushed.pollUnsafe(), "the store is not available")
+            yield* TestClock.adjust(500)
+            yield* Fiber.join(flushed)
+            assert.deepStrictEqual(textsOf(entries), ["[1]", "[2]"])
+          })
+        )
+      )
+    })
+  )
+
+  it.effect("keeps in memory what the store did not take, and writes it before what comes later", () =>
+    Effect.gen(function* () {
+      const { attempt, entries } = yield* makeJournal({ results: Array.from({ length: 9 }, () => unavailable) })
+      const first = yield* Effect.forkChild(attempt(append([1])))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(textsOf(entries), [])
+      const second = yield* Effect.forkChild(
+        attempt(
+          Effect.scoped(
+            Effect.flatMap(rows, ({ append, flush, recorded }) => Effect.as(Effect.andThen(append(2), flush), recorded))
+          )
+        )
+      )
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Fiber.join(second), [1])
+      assert.deepStrictEqual(textsOf(entries), ["[1]", "[2]"])
+    })
+  )
+
+  it.effect("tells lists of one name apart by their order", () =>
+    Effect.gen(function* () {
+      const { attempt } = yield* makeJournal()
+      yield* attempt(Effect.andThen(append([1]), append([2, 3])))
+      assert.deepStrictEqual(yield* attempt(Effect.all([append([]), append([])])), [[1], [2, 3]])
+    })
+  )
+
+  it.effect("records nothing outside of handling", () =>
+    Effect.gen(function* () {
+      yield* append([1])
+      assert.deepStrictEqual(yield* append([2]), [])
+    })
+  )
+
+  it.effect("fails with InvalidStepResult if a value does not match the schema, now or after the schema changed", () =>
+    Effect.gen(function* () {
+      const { attempt } = yield* makeJournal()
+      assert.strictEqual((yield* Effect.flip(attempt(append([0.5])))).step, "rows")
+      yield* attempt(append([1]))
+      const error = yield* Effect.flip(attempt(Effect.scoped(Journal.list("rows", Schema.String))))
+      assert.match(error.message, /"rows" does not match/)
+    })
+  )
+})
+
 describe("Journal.key", () => {
   it.effect("is the same in each attempt, and another one in each step", () =>
     Effect.gen(function* () {

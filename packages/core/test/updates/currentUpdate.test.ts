@@ -5,7 +5,13 @@ import type { UpdateJournal } from "../../src/internal/journal/current.ts"
 import { CurrentUpdate, type HandledUpdate, withoutJournal } from "../../src/internal/updates/currentUpdate.ts"
 import { contextOf } from "../../src/internal/updates/handling.ts"
 
-const journal: UpdateJournal = { key: "update", call: () => Effect.never, callEndpoint: () => Effect.never }
+const journal: UpdateJournal = {
+  key: "update",
+  call: () => Effect.never,
+  callEndpoint: () => Effect.never,
+  texts: () => ({ occurrence: 1, recorded: [], add: () => {}, write: Effect.void }),
+  stateOf: () => undefined
+}
 
 /** An update that counts how often its parts are read. */
 const makeUpdate = () => {

@@ -74,6 +74,18 @@ export interface EndpointCall<Request, Success> {
   readonly read: (text: string) => Effect.Effect<Response<Success>, ApiError>
 }
 
+/** Texts that the attempts of an update record one after the other. */
+export interface Texts {
+  /** The number of this list among those with its name, from 1. */
+  readonly occurrence: number
+  /** What earlier attempts have added. */
+  readonly recorded: ReadonlyArray<string>
+  /** Adds a text in memory. */
+  readonly add: (text: string) => void
+  /** Writes what was added to the store. */
+  readonly write: Effect.Effect<void>
+}
+
 /** The journal of an update that is being handled. */
 export interface UpdateJournal {
   /** Identifies the update, also after a restart and after the replay of a dead letter. */
@@ -83,6 +95,10 @@ export interface UpdateJournal {
   readonly callEndpoint: <Request, Success>(
     call: EndpointCall<Request, Success>
   ) => Effect.Effect<Response<Success>, ApiError>
+  /** Opens a list. Lists of one name are told apart by their order in the attempt. */
+  readonly texts: (name: string) => Texts
+  /** What is recorded of the first call of an endpoint with a name. */
+  readonly stateOf: (endpoint: string, name: string) => "started" | "done" | undefined
 }
 
 /** The name that replaces the digest of requests. Default: none. */

@@ -17,6 +17,9 @@ const identityOf = ({ body, path, query }: Encoded): string => {
   return text.length <= maxIdentity ? text : hashText(text)
 }
 
+/** Identifies a call that has a name. */
+export const nameOf = (name: string): string => JSON.stringify(name)
+
 const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
 
@@ -28,7 +31,7 @@ export const toCall = <Request, Success>(
   const { lookUp, success } = endpoint.declaration
   return {
     kind: endpoint.endpoint,
-    name: name === undefined ? identityOf(call.encoded) : JSON.stringify(name),
+    name: name === undefined ? identityOf(call.encoded) : nameOf(name),
     // The request of a call with a name may be another one when it is looked up, and change until it is sent.
     get request() {
       return name === undefined ? undefined : call.encoded.body

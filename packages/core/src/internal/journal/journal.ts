@@ -13,8 +13,8 @@ import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
 import type { PlatformTime } from "../client/platformTime.ts"
-import type { Call, Candidate, Created, EndpointCall, Past, Response, UpdateJournal } from "./current.ts"
-import { toCall } from "./endpointCall.ts"
+import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
+import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
@@ -61,9 +61,11 @@ const remember = ({ created, lately }: Shared, latest: Created): void => {
   created.delete(oldest)
 }
 
+const slotOf = (name: string, occurrence: number): string => `${name} ${occurrence}`
+
 const take = (taken: Set<string>, name: string): string => {
   for (let occurrence = 1; ; occurrence++) {
-    const slot = `${name} ${occurrence}`
+    const slot = slotOf(name, occurrence)
     if (taken.has(slot)) continue
     taken.add(slot)
     return slot
@@ -77,7 +79,11 @@ interface Opened {
   readonly taken: Set<string>
   /** The slots whose call is running. */
   readonly running: Map<string, Latch.Latch>
+  /** The texts of lists that the store may not have. */
+  readonly unwritten: Set<JournalEntry>
 }
+
+const noTexts: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void }
 
 /** The journal of one update. It is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal {
@@ -124,11 +130,44 @@ export class Journal implements UpdateJournal {
     return this.call(toCall(call))
   }
 
+  stateOf(endpoint: string, name: string): "started" | "done" | undefined {
+    const state = this.#isClosed ? undefined : this.#open().entries.get(slotOf(`${endpoint} ${nameOf(name)}`, 1))?.state
+    return state === "removed" ? undefined : state
+  }
+
+  texts(name: string): Texts {
+    if (this.#isClosed) return noTexts
+    const { entries, taken, unwritten } = this.#open()
+    const slot = take(taken, `list ${name}`)
+    const at = (index: number): string => `${slot}/${index}`
+    const recorded: Array<string> = []
+    for (let entry = entries.get(at(0)); entry !== undefined; entry = entries.get(at(recorded.length))) {
+      recorded.push(entry.text)
+    }
+    let next = recorded.length
+    return {
+      occurrence: Number(slot.slice(slot.lastIndexOf(" ") + 1)),
+      recorded,
+      add: (text) => {
+        const entry: JournalEntry = { slot: at(next++), state: "done", text }
+        entries.set(entry.slot, entry)
+        unwritten.add(entry)
+      },
+      // All of them at once, in order, so that the store never has a text without those before it.
+      write: Effect.suspend(() => {
+        const written = [...unwritten]
+        if (written.length === 0) return Effect.void
+        return Effect.map(this.#write(...written), () => written.forEach((entry) => unwritten.delete(entry)))
+      })
+    }
+  }
+
   #open(): Opened {
     return (this.#opened ??= {
       entries: new Map(this.#stored?.map((entry) => [entry.slot, entry])),
       taken: new Set(),
-      running: new Map()
+      running: new Map(),
+      unwritten: new Set()
     })
   }
 
@@ -157,9 +196,9 @@ export class Journal implements UpdateJournal {
     return call.read(text)
   }
 
-  /** Writes an entry to the store. Retries while the store fails, and interrupts the handler if the chat was lost. */
-  #write(entry: JournalEntry): Effect.Effect<void> {
-    const written = Backoff.retry(this.#record([entry]), {
+  /** Writes entries to the store. Retries while the store fails, and interrupts the handler if the chat was lost. */
+  #write(...entries: ReadonlyArray<JournalEntry>): Effect.Effect<void> {
+    const written = Backoff.retry(this.#record(entries), {
       schedule: storeBackoff,
       while: ({ isRetryable }) => isRetryable
     })
