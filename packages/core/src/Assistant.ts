@@ -19,6 +19,7 @@ import * as Stream from "effect/Stream"
 import type { BotApi } from "./BotApi.ts"
 import * as budgets from "./internal/assistant/budget.ts"
 import { type Added, converse, textOf } from "./internal/assistant/turns.ts"
+import type { Said } from "./internal/liveMessage/content.ts"
 import * as Journal from "./Journal.ts"
 import * as LiveMessage from "./LiveMessage.ts"
 import type * as Messages from "./Messages.ts"
@@ -51,6 +52,16 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
    * results. If the last one calls functions too, the answer ends with the text that is there, and fails with `AiError` without one. Default: 8.
    */
   readonly maxTurns?: number | undefined
+  /**
+   * How the model goes on with an answer that was cut off, because the handler failed or its process ended, after what it has
+   * said until then:
+   *
+   * - `instruction`: gets what it has said as its message, and an instruction to continue it.
+   * - `prefix`: gets what it has said as its last message, which it continues. Not every API does that.
+   *
+   * Default: `"instruction"`.
+   */
+  readonly goOn?: "instruction" | "prefix" | undefined
 }
 
 /**
@@ -59,7 +70,9 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
  * @category options
  * @since 0.1.0
  */
-export interface ReplyOptions<in E> extends Omit<LiveMessage.Options<E>, "name"> {
+export type ReplyOptions<U extends LiveMessage.ReplyUpdate, E> = LiveMessage.ReplyOptions<U, E> & {
+  /** The journal records the answer under the name of the assistant. */
+  readonly name?: undefined
   /** What the user says, for example with an image. Default: the text of the update. */
   readonly prompt?: Prompt.RawInput | undefined
 }
@@ -95,13 +108,19 @@ export interface Assistant<out E = never, out R = never> {
    * Answers an update with a live message. When the update is acknowledged, the question and the answer are added to the
    * history, also an answer that was stopped. An update without text ends as `completed`, and nothing is sent.
    */
-  readonly reply: (
-    update: LiveMessage.ReplyUpdate,
-    options?: ReplyOptions<AiError.AiError | E>
+  readonly reply: <U extends LiveMessage.ReplyUpdate>(
+    update: U,
+    options?: ReplyOptions<U, AiError.AiError | E>
   ) => Effect.Effect<LiveMessage.Result, Error | E, R | BotApi | LanguageModel.LanguageModel>
 }
 
-const defaults = { of: "userInChat", budget: 4000, maxTurns: 8, expireAfter: "30 days" } as const
+const defaults = {
+  of: "userInChat",
+  budget: 4000,
+  maxTurns: 8,
+  goOn: "instruction",
+  expireAfter: "30 days"
+} as const
 
 const countTokens = (messages: ReadonlyArray<Prompt.Message>): Effect.Effect<number, AiError.AiError> =>
   Effect.flatMap(
@@ -142,8 +161,9 @@ export const text: <P extends { readonly type: string }, E, R>(
  * Creates an assistant. The name must be unique among the states of a bot.
  *
  * The functions run in the handler: they can use `State`, `Messages.reply` and all other services. If the handler is tried again
- * while the model answers, they run again: use `Journal.step` in those that must run once. When the model has answered, neither
- * it nor the functions are asked again.
+ * while the model answers, also after its process was killed, the model goes on after what it has said: see `goOn`. Functions whose
+ * results it has answered do not run again. Those that it has just called can run again: use `Journal.step` in those that must run
+ * once. When the model has answered, neither it nor the functions are asked again.
  *
  * `reply` fails with `AiError` if the model fails, with the errors of the functions, with those of `LiveMessage.reply`, and with
  * `NoStateKey` if the update has no such chat or user.
@@ -187,7 +207,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
   E | Tool.HandlerError<Tools[keyof Tools]>,
   R | LanguageModel.ExtractServices<{ readonly toolkit: Toolkit.WithHandler<Tools> }>
 > => {
-  const { budget = defaults.budget, maxTurns = defaults.maxTurns, system } = options
+  const { budget = defaults.budget, goOn = defaults.goOn, maxTurns = defaults.maxTurns, system } = options
   const toolkit = (options.toolkit ?? Toolkit.empty) as Effect.Effect<Toolkit.WithHandler<Tools>, E, R>
   const history = State.make(name, Prompt.Prompt, {
     of: options.of ?? defaults.of,
@@ -196,19 +216,24 @@ export const make = <Tools extends Record<string, Tool.Any> = {}, E = never, R =
   })
   const instructions = system === undefined ? Prompt.empty : Prompt.make([{ role: "system", content: system }])
 
-  const reply = Effect.fnUntraced(function* (
-    update: LiveMessage.ReplyUpdate,
-    replyOptions: ReplyOptions<AiError.AiError | E | Tool.HandlerError<Tools[keyof Tools]>> = {}
+  type Failure = AiError.AiError | E | Tool.HandlerError<Tools[keyof Tools]>
+
+  const reply = Effect.fnUntraced(function* <U extends LiveMessage.ReplyUpdate>(
+    update: U,
+    replyOptions: ReplyOptions<U, Failure> = {} as ReplyOptions<U, Failure>
   ) {
-    const { prompt = Update.textOf(update) ?? "", ...live } = replyOptions
+    const prompt = replyOptions.prompt ?? Update.textOf(update) ?? ""
     if (prompt === "") return { outcome: "completed", text: "", messages: [] } satisfies LiveMessage.Result
     const question = Prompt.make(prompt)
     const before = yield* history.get
     const known = yield* budgets.latest(before.content, budget, countTokens)
     const asked = Prompt.concat(Prompt.concat(instructions, Prompt.fromMessages(known)), question)
     const added: Added = { messages: [] }
-    const answer = Stream.unwrap(Effect.map(toolkit, (handled) => converse(asked, handled, maxTurns, added)))
-    const result = yield* LiveMessage.reply(update, answer, { ...live, name })
+    const after = (said: Said) =>
+      Stream.unwrap(
+        Effect.map(toolkit, (handled) => converse({ prompt: asked, toolkit: handled, maxTurns, goOn, added }, said))
+      )
+    const result = yield* LiveMessage.replyFrom(update, { goesOn: true, after }, { ...replyOptions, name })
     if (result.text === "") return result
     const said = result.outcome === "completed" && added.messages.length > 0
     const answered = yield* Journal.step(

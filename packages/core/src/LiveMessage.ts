@@ -23,12 +23,14 @@ import type { Inbox } from "./Inbox.ts"
 import * as dashboards from "./internal/liveMessage/dashboard.ts"
 import { messageIdOf, notificationOf, runningOf, stopPayload } from "./internal/liveMessage/presses.ts"
 import { render } from "./internal/liveMessage/progressText.ts"
+import * as contents from "./internal/liveMessage/content.ts"
 import { run, type Spec } from "./internal/liveMessage/run.ts"
-import { growing, replaced } from "./internal/liveMessage/view.ts"
-import type { Body } from "./internal/liveMessage/writer.ts"
+import * as targets from "./internal/liveMessage/target.ts"
+import { replaced } from "./internal/liveMessage/view.ts"
+import { postOf } from "./internal/updates/postOf.ts"
 import type * as Journal from "./Journal.ts"
 import * as Keyboard from "./Keyboard.ts"
-import type { Message } from "./Message.ts"
+import type * as Comments from "./Comments.ts"
 import * as Messages from "./Messages.ts"
 import type { NewMessageLink } from "./NewMessage.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -38,14 +40,46 @@ import * as Text from "./Text.ts"
 import * as Update from "./Update.ts"
 
 /**
- * The updates that {@link reply} answers: all but comments, whose messages have no buttons.
+ * The updates that {@link reply} answers.
  *
  * @category models
  * @since 0.1.0
  */
-export type ReplyUpdate =
-  | Exclude<Update.KnownUpdate, Update.Of<"comment_created" | "comment_edited" | "comment_removed">>
-  | Update.TimerUpdate
+export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
+
+/**
+ * The updates whose answer is a message: all but those about comments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
+
+/**
+ * The text of {@link reply} and {@link send}: a stream, or a function that returns one which goes on after what was said.
+ *
+ * `said` is `""` in the first attempt of a handler. If the handler failed, or its process ended, while the stream ran, `said` is
+ * the text until then, up to the last complete word. The text is then `said` and what the stream of the function emits.
+ *
+ * A stream without a function begins again in that case: see {@link reply}.
+ *
+ * **Example** (A model that completes what it has begun)
+ *
+ * ```ts
+ * import { LiveMessage, Updates } from "@colloquy/core"
+ * import type { Stream } from "effect"
+ *
+ * declare const complete: (question: string, beginning: string) => Stream.Stream<string, Error>
+ *
+ * const chat = Updates.on("message_created", (update) =>
+ *   LiveMessage.reply(update, (said) => complete(update.message?.body?.text ?? "", said))
+ * )
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Source<E, R> = Stream.Stream<string, E, R> | ((said: string) => Stream.Stream<string, E, R>)
 
 /**
  * How a live message ended.
@@ -78,7 +112,7 @@ export interface Result {
 
 /**
  * The errors of a live message, besides those of its stream. `StoreError` occurs only with `onNextMessage: "drop"`, `Uncertain`
- * only with the policy `skip` of the journal.
+ * only with the policy `skip` of the journal, and `CommentsTimeoutExceeded` only for a comment.
  *
  * @category errors
  * @since 0.1.0
@@ -86,6 +120,7 @@ export interface Result {
 export type Error =
   | Endpoint.Errors<typeof Messages.send>
   | Endpoint.Errors<typeof Messages.edit>
+  | Endpoint.Errors<typeof Comments.edit>
   | Journal.Uncertain
   | StoreError
 
@@ -166,6 +201,36 @@ export interface Options<in E = unknown> extends CommonOptions {
   readonly onFailure?: ((error: E) => Text.Input | undefined) | undefined
 }
 
+/**
+ * Options of {@link reply} for an update about a comment. Comments have no buttons, no attachments and no links: the address of
+ * a link is shown behind its text.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export interface CommentOptions<in E = unknown> extends Pick<
+  Options<E>,
+  "format" | "onNextMessage" | "onFailure" | "isStop" | "interval" | "disable_link_preview" | "name"
+> {
+  /** What is added to the text at its end, or a function of how it ended. Default: nothing. */
+  readonly atEnd?:
+    | Pick<AtEnd, "notice">
+    | ((ended: { readonly outcome: Outcome; readonly text: string }) => Pick<AtEnd, "notice">)
+    | undefined
+  /** The comment to reply to. Default: none. */
+  readonly link?: { readonly type: "reply"; readonly mid: MessageId } | undefined
+}
+
+/**
+ * The options of {@link reply} for an update: {@link CommentOptions} if it can be about a comment.
+ *
+ * @category options
+ * @since 0.1.0
+ */
+export type ReplyOptions<U extends ReplyUpdate, E> = [Extract<U, Messages.CommentUpdate>] extends [never]
+  ? Options<E>
+  : CommentOptions<E>
+
 const defaults = { interval: "500 millis", name: "LiveMessage" } as const
 
 const failureNotice = Text.italic("The answer could not be completed.")
@@ -174,40 +239,35 @@ type Recipient = ReplyUpdate | Messages.To
 
 const isUpdate = (to: Recipient): to is ReplyUpdate => "update_type" in to
 
+/** The platform sends some comments as messages, with the id of their post. */
+const isComment = (to: Recipient): boolean =>
+  isUpdate(to) && (to.update_type.startsWith("comment_") || postOf(to) !== undefined)
+
 const toText = (input: Text.Input | undefined): Text.Text | undefined =>
   input === undefined ? undefined : Text.concat(input)
 
-const sender =
-  (to: Recipient, { disable_link_preview, link, notify }: CommonOptions) =>
-  ({ attachments, format, text }: Body, isFirst: boolean) => {
-    const body = {
-      ...(text === "" ? {} : { text, format }),
-      ...(attachments === undefined ? {} : { attachments }),
-      ...(isFirst && link !== undefined ? { link } : {}),
-      ...(notify === undefined ? {} : { notify }),
-      ...(disable_link_preview === undefined ? {} : { disable_link_preview })
-    }
-    const sent = isUpdate(to) ? Messages.reply(to, body) : Messages.send({ ...to, ...body })
-    return sent as Effect.Effect<Message, Messages.NoChat | Endpoint.Errors<typeof Messages.send>, BotApi>
-  }
-
 type SendError = Messages.NoChat | Endpoint.Errors<typeof Messages.send>
+
+const toTarget = (to: Recipient, options: CommonOptions): targets.Target<SendError> => {
+  if (!isUpdate(to)) return targets.messages(options, (body) => Messages.send({ ...to, ...body }))
+  const post = postOf(to)
+  const reply = (body: Messages.ReplyContent<MessageUpdate>) => Messages.reply(to as MessageUpdate, body)
+  return post === undefined ? targets.messages(options, reply) : targets.comments(post, options, reply)
+}
 
 const common = (to: Recipient, options: CommonOptions) =>
   ({
     update: isUpdate(to) ? to : undefined,
     chat_id: isUpdate(to) ? Update.chatOf(to) : to.chat_id,
-    send: sender(to, options),
+    target: toTarget(to, options),
     name: options.name ?? defaults.name,
     keyboard: options.keyboard,
     interval: Duration.toMillis(options.interval ?? defaults.interval),
-    isTyping: options.typing ?? true,
+    isTyping: (options.typing ?? true) && !isComment(to),
     isStop: options.isStop ?? (() => false),
     stopsWhenRemoved: true,
     onNextMessage: "queue",
     isRecorded: false,
-    text: () => "",
-    restore: () => {},
     onFailure: () => undefined,
     atEnd: (ended) => {
       const {
@@ -219,28 +279,22 @@ const common = (to: Recipient, options: CommonOptions) =>
     }
   }) satisfies Partial<Spec<never, never, SendError>>
 
-const grow = <E, R>(to: Recipient, text: Stream.Stream<string, E, R>, options: Options<E>) =>
-  Effect.suspend(() => {
-    const view = growing(options.format ?? "markdown")
-    const { onFailure } = options
-    return run<E, R, SendError>({
-      ...common(to, options),
-      onNextMessage: options.onNextMessage ?? "queue",
-      isRecorded: true,
-      view,
-      text: view.text,
-      restore: view.reset,
-      source: (notify) =>
-        Stream.runForEachArray(text, (chunks) =>
-          Effect.sync(() => {
-            view.append(chunks.join(""))
-            notify()
-          })
-        ),
-      onFailure: (error) =>
-        onFailure === undefined || Option.isNone(error) ? failureNotice : toText(onFailure(error.value))
-    })
+const grow = <E, R>(to: Recipient, source: contents.Source<E, R>, options: Options<E>) => {
+  const { format = "markdown", onFailure, onNextMessage = "queue" } = options
+  return run<E, R, SendError>({
+    ...common(to, options),
+    onNextMessage,
+    isRecorded: true,
+    content: contents.growingText(isComment(to) && format === "markdown" ? "comment" : format, source),
+    onFailure: (error) =>
+      onFailure === undefined || Option.isNone(error) ? failureNotice : toText(onFailure(error.value))
   })
+}
+
+const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
+  typeof source === "function"
+    ? { goesOn: true, after: ({ text }) => source(text) }
+    : { goesOn: false, after: () => source }
 
 /**
  * Answers an update with a text that grows while a stream emits its parts, and returns when all of it is shown.
@@ -255,9 +309,14 @@ const grow = <E, R>(to: Recipient, text: Stream.Stream<string, E, R>, options: O
  *   although the updates of a chat are handled in order: within half a second if another process receives them.
  * - If the stream fails, what is there stays, with the notice of `onFailure`, and the effect fails with the error. The next
  *   attempt of the handler edits the same message.
- * - When the stream has ended, the journal records its text. If the handler is tried again later, the stream does not run
- *   again. If it is tried again while the stream runs, the stream runs again, and goes on in the same message.
+ * - The journal records the text while it grows, at most once a second. If the handler is tried again, also after its
+ *   process was killed, a {@link Source} that is a function goes on after what was said. A stream runs again from its
+ *   beginning; the message stays as it is until the stream says something else, or more.
+ * - When the stream has ended, its text is recorded, and it does not run again.
  * - If the effect is interrupted, the text that is there is shown in the background.
+ *
+ * The answer to an update about a comment consists of comments, which have no buttons and no attachments: see
+ * {@link CommentOptions}.
  *
  * The `timeout` of `Updates.run`, 1 minute by default, includes the time that the stream takes: increase it for a slow model.
  *
@@ -280,16 +339,23 @@ const grow = <E, R>(to: Recipient, text: Stream.Stream<string, E, R>, options: O
  * const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
  * ```
  *
- * API: POST /messages; PUT /messages.
+ * API: POST /messages; PUT /messages; POST /messages/{messageId}/comments; PUT /messages/{messageId}/comments.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const reply = <U extends ReplyUpdate, E, R>(
   update: U,
-  text: Stream.Stream<string, E, R>,
-  options: Options<E> = {}
-): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, text, options)
+  text: Source<E, R>,
+  options: ReplyOptions<U, E> = {} as ReplyOptions<U, E>
+): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, toSource(text), options)
+
+/** @internal Answers an update as {@link reply} does, from a source that keeps notes beside the text. */
+export const replyFrom = <E, R>(
+  update: ReplyUpdate,
+  source: contents.Source<E, R>,
+  options: Options<E>
+): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> => grow(update, source, options)
 
 /**
  * Sends a text that grows to a chat or a user, as {@link reply} does. It can be used outside of handlers. There, it is stopped
@@ -314,10 +380,14 @@ export const reply = <U extends ReplyUpdate, E, R>(
  */
 export const send = <E, R>(
   to: Messages.To,
-  text: Stream.Stream<string, E, R>,
+  text: Source<E, R>,
   options: Options<E> = {}
 ): Effect.Effect<Result, E | Error, R | BotApi> =>
-  Effect.catchIf(grow(to, text, options), isNoChat, Effect.die) as Effect.Effect<Result, E | Error, R | BotApi>
+  Effect.catchIf(grow(to, toSource(text), options), isNoChat, Effect.die) as Effect.Effect<
+    Result,
+    E | Error,
+    R | BotApi
+  >
 
 const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof Messages.NoChat
 
@@ -346,21 +416,22 @@ const isNoChat = (error: unknown): error is Messages.NoChat => error instanceof 
  * @since 0.1.0
  */
 export const show = <E, R>(
-  to: ReplyUpdate | Messages.To,
-  contents: Stream.Stream<Text.Input, E, R>,
+  to: MessageUpdate | Messages.To,
+  content: Stream.Stream<Text.Input, E, R>,
   options: CommonOptions = {}
 ): Effect.Effect<Result, E | Error | Messages.NoChat, R | BotApi> =>
   Effect.suspend(() => {
     const view = replaced(undefined)
     return run<E, R, SendError>({
       ...common(to, options),
-      view,
-      source: (notify) =>
-        Stream.runForEach(contents, (content) =>
-          Effect.sync(() => {
-            view.set(Text.concat(content))
-            notify()
-          })
+      content: () =>
+        contents.replacedContent(view, (notify) =>
+          Stream.runForEach(content, (next) =>
+            Effect.sync(() => {
+              view.set(Text.concat(next))
+              notify()
+            })
+          )
         )
     })
   })
@@ -439,7 +510,7 @@ export class ProgressStopped extends Data.TaggedError("ProgressStopped") impleme
  * @since 0.1.0
  */
 export const progress = <A, E, R>(
-  to: ReplyUpdate | Messages.To,
+  to: MessageUpdate | Messages.To,
   options: ProgressOptions,
   work: (report: (progress: Progress) => Effect.Effect<void>) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ProgressStopped | Error | Messages.NoChat, R | BotApi> =>
@@ -462,7 +533,11 @@ export const progress = <A, E, R>(
         (value) => void (result = Option.some(value))
       )
     }
-    const shown = run<E, R, SendError>({ ...common(to, options), stopsWhenRemoved: false, view, source })
+    const shown = run<E, R, SendError>({
+      ...common(to, options),
+      stopsWhenRemoved: false,
+      content: () => contents.replacedContent(view, source)
+    })
     return Effect.flatMap(shown, () =>
       Option.isSome(result) ? Effect.succeed(result.value) : Effect.fail(new ProgressStopped())
     )

@@ -15,6 +15,7 @@ import * as targets from "./internal/rateLimiter/targets.ts"
 import * as page from "./internal/client/pagination.ts"
 import * as rules from "./internal/client/rules.ts"
 import { done, envelope, Millis } from "./internal/client/wire.ts"
+import { postOf } from "./internal/updates/postOf.ts"
 import { Message } from "./Message.ts"
 import * as NewMessage from "./NewMessage.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -339,7 +340,13 @@ export class NoChat
   }
 }
 
-type CommentUpdate = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
+/**
+ * The updates about comments.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CommentUpdate = Update.Of<"comment_created" | "comment_edited" | "comment_removed">
 
 type MayLackChat = CommentUpdate | Update.Of<"message_created" | "message_edited" | "message_callback">
 
@@ -366,9 +373,6 @@ export type Reply<U extends { readonly update_type: string }> = Effect.Effect<
   (U extends MayLackChat ? NoChat : never) | Endpoint.Errors<typeof send>,
   BotApi
 >
-
-const postOf = (update: Update.Update): MessageId | undefined =>
-  Update.messageOf(update)?.recipient.post_id ?? ("post_id" in update ? (update.post_id ?? undefined) : undefined)
 
 const recipientOf = (update: Update.Update): To | undefined => {
   const chat_id = Update.chatOf(update)

@@ -1,35 +1,14 @@
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { Command, Conversation, Handler, Inbox, LongPolling, type StoreError, Updates } from "../../src/index.ts"
+import { Command, Conversation, Handler } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
-import { Life, live, platform } from "../support/mortal.ts"
-
-type Store = InboxStore.InboxStore["Service"]
-
-/** The store of a process that can be killed before and after each operation. */
-const storeOf = (store: Store, { point }: Life): Store => {
-  const mortal =
-    <A extends ReadonlyArray<unknown>, B>(operation: (...args: A) => Effect.Effect<B, StoreError.StoreError>) =>
-    (...args: A): Effect.Effect<B, StoreError.StoreError> =>
-      point.pipe(Effect.andThen(Effect.suspend(() => operation(...args))), Effect.tap(point))
-  return {
-    ...store,
-    isShared: true,
-    enqueue: mortal(store.enqueue),
-    claim: mortal(store.claim),
-    commit: mortal(store.commit),
-    renew: mortal(store.renew),
-    release: mortal(store.release),
-    journal: { record: mortal(store.journal.record) },
-    state: { ...store.state, get: mortal(store.state.get), write: mortal(store.state.write) }
-  }
-}
+import { platform } from "../support/mortal.ts"
+import { startBot } from "../support/mortalStore.ts"
 
 const makeBot = (step: Effect.Effect<number>) => {
   const Form = Conversation.make(
@@ -55,27 +34,14 @@ const play = Effect.fnUntraced(function* (killAt: number) {
   const ann = yield* Emulator.user("Ann")
   // An administrator can look up what the bot has sent.
   const group = yield* Emulator.chat({ members: [ann], bot: { admin: true } })
-  const start = (life: Life) => {
-    live(life)
-    const inbox = Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, storeOf(store, life)))
-    const program = Effect.provide(
-      Updates.run(bot, { maxCrashes: 1000 }),
-      Layer.fresh(Layer.provideMerge(LongPolling.layer(), inbox))
-    )
-    return Effect.map(Effect.forkDetach(program), (fiber) => ({ fiber, life }))
-  }
   const said = Effect.map(Emulator.messages(group), (all) => all.filter(({ sender }) => sender?.is_bot === true))
-  let process = yield* start(new Life(killAt))
+  const process = yield* startBot(store, bot, killAt)
   let isKilled = false
   const until = Effect.fnUntraced(function* (count: number) {
     for (let seconds = 0; ; seconds++) {
       assert.isBelow(seconds, 300, `after the kill at ${killAt}, nothing happens`)
       yield* TestClock.adjust("1 second")
-      if (process.life.isDead) {
-        isKilled = true
-        yield* Effect.forkDetach(Fiber.interrupt(process.fiber))
-        process = yield* start(new Life(Infinity))
-      }
+      if (yield* process.restart) isKilled = true
       if ((yield* said).length >= count && (yield* store.stats).queued === 0) return
     }
   })
@@ -86,8 +52,7 @@ const play = Effect.fnUntraced(function* (killAt: number) {
   yield* until(4)
   yield* ann.press((yield* said).at(-1)!, "Blue")
   yield* until(5)
-  process.life.kill()
-  yield* Effect.forkDetach(Fiber.interrupt(process.fiber))
+  yield* process.kill
   yield* TestClock.adjust("1 minute")
   const rows = yield* store.state.page({ name: "conversation/form", limit: 10 })
   const timer = yield* store.timers.untilNext

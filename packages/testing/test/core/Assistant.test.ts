@@ -145,6 +145,51 @@ describe("Assistant", () => {
     }).pipe(Effect.provide(Layer.merge(layer, model)))
   })
 
+  it.effect.each([
+    ["instruction", ["assistant: The answer", "user: Your last message was cut off."]],
+    ["prefix", ["assistant: The answer"]]
+  ] as const)("goes on after what the model has said if the handler fails, by %s", ([goOn, expected]) => {
+    const Count = Tool.make("Count", { parameters: Schema.Struct({ by: Schema.Int }), success: Schema.Int })
+    const Counting = Toolkit.make(Count)
+    let counted = 0
+    const functions = Counting.toLayer({ Count: ({ by }) => Effect.sync(() => (counted += by)) })
+    const call: Part = { type: "tool-call", id: "c", name: "Count", params: { by: 5 }, providerExecuted: false }
+    const broken: Part = { type: "error", error: new Error("overloaded") }
+    const { model, prompts } = makeModel(
+      [...say("Let me count."), call],
+      [...say("The answer is"), broken],
+      say(" is 5."),
+      say("5 again.")
+    )
+    const Helper = Assistant.make("helper", { toolkit: Counting, goOn })
+    const bot = Updates.run(Updates.on("message_created", (update) => Helper.reply(update)))
+    return Effect.gen(function* () {
+      const texts = yield* run(bot, ["Count", "Again"])
+      assert.deepStrictEqual(texts, ["Let me count.\n\nThe answer is 5.", "5 again."])
+      assert.strictEqual(counted, 5)
+      const before = ["user: Count", "assistant: Let me count.|tool-call", "tool: =5"]
+      assert.deepStrictEqual(
+        prompts[2]!.map((text) => text.replace(/off\..*/, "off.")),
+        [...before, ...expected]
+      )
+      assert.deepStrictEqual(prompts[3], [...before, "assistant: The answer is 5.", "user: Again"])
+    }).pipe(Effect.provide(Layer.mergeAll(layer, model, functions)))
+  })
+
+  it.effect("tells the person that an answer was not completed if the requests bring no text", () => {
+    const Loop = Toolkit.make(Tool.make("Loop", { success: Schema.String }))
+    const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }
+    const { model } = makeModel([call], [call])
+    const Helper = Assistant.make("helper", { toolkit: Loop, maxTurns: 2 })
+    const bot = Updates.run(
+      Updates.on("message_created", (update) => Helper.reply(update)),
+      { retry: Schedule.recurs(0) }
+    )
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* run(bot, ["Go"]), ["The answer could not be completed."])
+    }).pipe(Effect.provide(Layer.mergeAll(layer, model, Loop.toLayer({ Loop: () => Effect.succeed("again") }))))
+  })
+
   it.effect("asks the model no more often than maxTurns", () => {
     const Loop = Toolkit.make(Tool.make("Loop", { success: Schema.String }))
     const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }

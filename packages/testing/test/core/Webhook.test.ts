@@ -1,6 +1,6 @@
 import { Inbox, StoreError, Subscriptions, type Update, Updates, Webhook } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
-import { Emulator, type WebhookSender } from "@colloquy/testing"
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { inspect } from "node:util"
 import * as Cause from "effect/Cause"
@@ -13,33 +13,8 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
-
-const url = "https://bot.example/updates"
-
-const secret = "a-secret-for-tests"
-
-/** Passes a delivery of the emulator to the webhook, without a network. */
-const deliverTo: (webhook: Webhook.Webhook["Service"]) => WebhookSender.Receiver =
-  (webhook) =>
-  ({ body, headers, url }) =>
-    webhook.handle({
-      method: "POST",
-      url,
-      header: (name) => headers[name],
-      body: Effect.succeed(new TextEncoder().encode(body))
-    })
-
-/** A webhook that receives deliveries before it subscribes, as a server does. */
-const webhook = (options: Partial<Webhook.Options> = {}) => {
-  const given = { url, secret, ...options }
-  const listening = Layer.effectDiscard(
-    Webhook.Webhook.use((webhook) => Emulator.receive(given.url, deliverTo(webhook)))
-  )
-  return Webhook.layerSubscription(given).pipe(
-    Layer.provideMerge(listening),
-    Layer.provideMerge(Webhook.layerReceiver(given))
-  )
-}
+import { deliverTo, secret, webhook } from "../support/webhookBots.ts"
+import { url } from "../support/webhooks.ts"
 
 const textOf = (update: Update.Update): string =>
   update.update_type === "message_created" ? (update.message?.body?.text ?? "") : update.update_type

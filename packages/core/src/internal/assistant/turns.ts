@@ -5,7 +5,9 @@ import type * as Response from "effect/ai/Response"
 import type * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { Said } from "../liveMessage/content.ts"
 
 const unknown = (error: unknown): AiError.AiError =>
   error instanceof AiError.AiError
@@ -33,29 +35,78 @@ export interface Added {
   messages: ReadonlyArray<Prompt.Message>
 }
 
+/** How a model is asked to go on with an answer that was cut off. */
+export type GoOn = "instruction" | "prefix"
+
+const instruction =
+  "Your last message was cut off. Continue it exactly where it ended. Do not repeat anything of it, and do not comment on this."
+
+const decodeTurn = Schema.decodeEffect(Schema.fromJsonString(Schema.toCodecJson(Prompt.Prompt)))
+
+const encodeTurn = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Prompt.Prompt)))
+
+const hasCalls = (messages: ReadonlyArray<Prompt.Message>): boolean =>
+  messages.some(({ content }) => typeof content !== "string" && content.some(({ type }) => type === "tool-call"))
+
+/** Puts the beginning of an answer before its rest. */
+const withBeginning = (messages: ReadonlyArray<Prompt.Message>, beginning: string): ReadonlyArray<Prompt.Message> => {
+  if (beginning === "") return messages
+  const [first, ...others] = messages
+  const isAnswer = first?.role === "assistant"
+  const [part, ...parts] = isAnswer ? first.content : []
+  const isText = part?.type === "text"
+  const text = Prompt.textPart({ text: beginning + (isText ? part.text : "") })
+  const answer = Prompt.assistantMessage({
+    content: [text, ...(isText || part === undefined ? parts : [part, ...parts])]
+  })
+  return [answer, ...(isAnswer ? others : messages)]
+}
+
+/** Returns a function that removes white space at the beginning of a text if the text before it ends in the same. */
+const makeJoin = (before: string) => {
+  let space = /\s*$/.exec(before)![0]
+  return (delta: string): string => {
+    let same = 0
+    while (same < space.length && delta[same] === space[same]) same++
+    space = same === delta.length ? space.slice(same) : ""
+    return delta.slice(same)
+  }
+}
+
+/** A conversation with a model, which calls the functions of a toolkit. */
+export interface Conversation<Tools extends Record<string, Tool.Any>> {
+  readonly prompt: Prompt.Prompt
+  readonly toolkit: Toolkit.WithHandler<Tools>
+  readonly maxTurns: number
+  readonly goOn: GoOn
+  /** Gets the messages of turns that are complete. */
+  readonly added: Added
+}
+
 /**
- * Asks the model, runs the functions that it calls, and asks again with their results, until it calls none. Emits its text. The
- * messages of turns that are complete are put into `added`.
+ * Asks the model, runs the functions that it calls, and asks again with their results, until it calls none. Emits its text, and
+ * after each turn a note with its messages. It goes on after what was said before.
  */
 export const converse = <Tools extends Record<string, Tool.Any>>(
-  prompt: Prompt.Prompt,
-  toolkit: Toolkit.WithHandler<Tools>,
-  maxTurns: number,
-  added: Added
+  { added, goOn, maxTurns, prompt, toolkit }: Conversation<Tools>,
+  said: Said
 ) => {
   const turn = (
     asked: Prompt.Prompt,
     left: number,
-    hasText: boolean
+    hasText: boolean,
+    beginning: string
   ): Stream.Stream<
-    string,
+    string | { readonly note: string },
     AiError.AiError | Tool.HandlerError<Tools[keyof Tools]>,
     LanguageModel.LanguageModel | LanguageModel.ExtractServices<{ readonly toolkit: Toolkit.WithHandler<Tools> }>
   > =>
     Stream.suspend(() => {
       const parts: Array<Response.AnyPart> = []
-      let isFirst = hasText
-      const response = LanguageModel.streamText({ prompt: asked, toolkit }).pipe(
+      let isFirst = hasText && beginning === ""
+      const join = makeJoin(beginning)
+      const response = LanguageModel.streamText({ prompt: toGoOn(asked, beginning, goOn), toolkit }).pipe(
+        Stream.map((part) => (part.type === "text-delta" ? { ...part, delta: join(part.delta) } : part)),
         Stream.tap((part) => Effect.sync(() => void parts.push(part as unknown as Response.AnyPart)))
       )
       const text = Stream.map(textOf(response), (delta) => {
@@ -64,15 +115,48 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
         return `\n\n${delta}`
       })
       const following = Stream.suspend(() => {
-        const said = Prompt.fromResponseParts(parts)
-        added.messages = [...added.messages, ...said.content]
-        const isCalling = parts.some(({ type }) => type === "tool-call")
-        const hasSaid = hasText || parts.some(({ type }) => type === "text-delta")
-        if (!isCalling) return Stream.empty
-        if (left > 1) return turn(Prompt.concat(asked, said), left - 1, hasSaid)
-        return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
+        const messages = withBeginning(Prompt.fromResponseParts(parts).content, beginning)
+        added.messages = [...added.messages, ...messages]
+        const hasSaid = hasText || beginning !== "" || parts.some(({ type }) => type === "text-delta")
+        const note = Stream.fromEffect(
+          Effect.map(Effect.orDie(encodeTurn(Prompt.fromMessages(messages))), (note) => ({ note }))
+        )
+        return Stream.concat(
+          note,
+          afterTurn(Prompt.concat(asked, Prompt.fromMessages(messages)), messages, left - 1, hasSaid)
+        )
       })
       return Stream.concat(text, following)
     })
-  return turn(prompt, maxTurns, false)
+  const afterTurn = (
+    asked: Prompt.Prompt,
+    messages: ReadonlyArray<Prompt.Message>,
+    left: number,
+    hasSaid: boolean,
+    beginning = ""
+  ): ReturnType<typeof turn> => {
+    if (!hasCalls(messages)) return Stream.empty
+    if (left > 0) return turn(asked, left, hasSaid, beginning)
+    return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
+  }
+  return Stream.unwrap(
+    Effect.gen(function* () {
+      const turns = yield* Effect.orDie(Effect.forEach(said.notes, ({ note }) => decodeTurn(note)))
+      const last = turns.at(-1)
+      const before = said.notes.at(-1)?.at ?? 0
+      const beginning = said.text.slice(before).replace(before === 0 ? "" : /^\n\n/, "")
+      const asked = turns.reduce((all, messages) => Prompt.concat(all, messages), prompt)
+      added.messages = turns.flatMap(({ content }) => content)
+      const left = maxTurns - turns.length
+      return last === undefined
+        ? turn(asked, left, false, beginning)
+        : afterTurn(asked, last.content, left, said.text.trim() !== "", beginning)
+    })
+  )
+}
+
+const toGoOn = (asked: Prompt.Prompt, beginning: string, goOn: GoOn): Prompt.Prompt => {
+  if (beginning.trim() === "") return asked
+  const begun = Prompt.concat(asked, [{ role: "assistant", content: beginning.trimEnd() }])
+  return goOn === "prefix" ? begun : Prompt.concat(begun, [{ role: "user", content: instruction }])
 }

@@ -4,14 +4,16 @@ import * as Html from "../text/html.ts"
 import { parse, type Parsed } from "../text/parse.ts"
 import { concat, type FormattedText, slice } from "../text/spans.ts"
 
-/** How the source of a text is read. */
-export type Format = "markdown" | "plain"
+/** How the source of a text is read. In a comment, links have to be shown as text. */
+export type Format = "markdown" | "plain" | "comment"
 
 /** What the source of a message holds: the text to show, or, if it is too long, its first part and the source of the rest. */
 export interface Part {
   readonly text: FormattedText
   /** `undefined` if the text fits. */
   readonly rest: string | undefined
+  /** The marks at the beginning of the rest that are not in the source. Default: none. */
+  readonly reopened?: string | undefined
 }
 
 const limit = Platform.maxTextLength
@@ -29,15 +31,36 @@ const readPlain = (source: string): Parsed => ({
 const read = (source: string, format: Format, isPartial: boolean): Parsed =>
   format === "plain" ? readPlain(source) : parse(source, isPartial)
 
-export const fits = (text: FormattedText): boolean => Html.render(text).length <= limit
+/** Shows the address of a link behind its text. */
+const withAddresses = ({ spans, text }: FormattedText): FormattedText => {
+  const parts: Array<FormattedText> = []
+  const links = spans.filter(({ type }) => type === "link")
+  const others = { text, spans: spans.filter(({ type }) => type !== "link" && type !== "user_mention") }
+  let from = 0
+  for (const link of links) {
+    const to = Math.max(from, link.to)
+    parts.push(slice(others, from, to))
+    if (link.url !== undefined && !link.url.includes(text.slice(link.from, link.to).trim())) {
+      parts.push({ text: ` (${link.url})`, spans: [] })
+    }
+    from = to
+  }
+  return concat([...parts, slice(others, from, text.length)])
+}
+
+const toShown = (text: FormattedText, format: Format): FormattedText =>
+  format === "comment" ? withAddresses(text) : text
+
+export const fits = (text: FormattedText, format: Format = "markdown"): boolean =>
+  Html.render(toShown(text, format)).length <= limit
 
 /** Returns the greatest end of a text that fits. */
-const greatestEnd = (text: FormattedText): number => {
+const greatestEnd = (text: FormattedText, format: Format = "markdown"): number => {
   let low = 0
   let high = Math.min(limit, text.text.length)
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (fits(slice(text, 0, middle))) low = middle
+    if (fits(slice(text, 0, middle), format)) low = middle
     else high = middle - 1
   }
   return low
@@ -108,10 +131,14 @@ const longEnough = 0.6 * limit
 /** How much of what was added may be left for the next message: little at first, and more when the text is almost too long. */
 const leftOf = (length: number): number => (length < 0.75 * limit ? 1 / 12 : length < 0.9 * limit ? 1 / 6 : 1 / 3)
 
-const cutAt = (source: string, parsed: Parsed, end: number, window: string): Part => ({
-  text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length),
-  rest: reopen(parsed, end) + sourceAfter(window, parsed, end) + source.slice(window.length)
-})
+const cutAt = (source: string, parsed: Parsed, end: number, window: string): Part => {
+  const reopened = reopen(parsed, end)
+  return {
+    text: slice(parsed, 0, parsed.text.slice(0, end).trimEnd().length),
+    rest: reopened + sourceAfter(window, parsed, end) + source.slice(window.length),
+    reopened
+  }
+}
 
 /**
  * Ends a long text before it is too long where a sentence ends that leaves little for the next message. What is shown then
@@ -133,13 +160,18 @@ const endEarly = (source: string, parsed: Parsed, shown: number): Part | undefin
  * long. While a text grows, and `shown` is the length of what is shown, it may be cut before that.
  */
 export const takePart = (source: string, format: Format, isComplete: boolean, shown?: number): Part => {
+  const part = takeParsed(source, format, isComplete, shown)
+  return format === "comment" ? { ...part, text: withAddresses(part.text) } : part
+}
+
+const takeParsed = (source: string, format: Format, isComplete: boolean, shown: number | undefined): Part => {
   const window = source.slice(0, windowLength)
   const parsed = read(window, format, !isComplete || window !== source)
-  if (window === source && fits(parsed)) {
+  if (window === source && fits(parsed, format)) {
     const early = isComplete || shown === undefined ? undefined : endEarly(source, parsed, shown)
     return early ?? { text: parsed, rest: undefined }
   }
-  const to = greatestEnd(parsed)
+  const to = greatestEnd(parsed, format)
   const covered = coverOf(parsed)
   const outside = (end: number): boolean => !covered[end]
   const inText = (end: number): boolean => outside(end) && qualityOf(parsed, end) > 1

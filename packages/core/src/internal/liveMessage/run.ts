@@ -11,28 +11,29 @@ import { BotApi } from "../../BotApi.ts"
 import * as Chats from "../../Chats.ts"
 import * as Handler from "../../Handler.ts"
 import * as Journal from "../../Journal.ts"
+import * as lists from "../journal/list.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
 import type { Update } from "../../Update.ts"
 import type { FormattedText } from "../text/spans.ts"
 import * as dropped from "./dropped.ts"
 import { messageIdOf, notificationOf, runningOf } from "./presses.ts"
-import type { View } from "./view.ts"
+import { type Content, type List, Recorded } from "./content.ts"
 import { type Arrival, isNextMessage, isRemoval, watch } from "./watch.ts"
 import * as Writer from "./writer.ts"
 
 /** What the journal keeps of a source that has ended. */
-const Said = Schema.Struct({
+const Ended = Schema.Struct({
   outcome: Schema.Literals(["completed", "stopped", "replaced", "removed"]),
   text: Schema.String,
   dropped: Schema.Array(Schema.String)
 })
 
-type Said = typeof Said.Type
+type Ended = typeof Ended.Type
 
-type Outcome = Said["outcome"]
+type Outcome = Ended["outcome"]
 
-export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "keyboard" | "name" | "send"> {
+export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "keyboard" | "name" | "target"> {
   /** The update that is answered. */
   readonly update: Update | undefined
   readonly chat_id: ChatId | undefined
@@ -43,12 +44,7 @@ export interface Spec<E, R, SE> extends Pick<Writer.Options<SE>, "interval" | "k
   readonly stopsWhenRemoved: boolean
   /** Whether the journal keeps the text, so that a source that has ended is not asked again. */
   readonly isRecorded: boolean
-  readonly view: View
-  /** Changes the view, and calls its argument after each change. */
-  readonly source: (notify: () => void) => Effect.Effect<void, E, R>
-  /** The text of the view, which the journal keeps. */
-  readonly text: () => string
-  readonly restore: (text: string) => void
+  readonly content: (list: List) => Content<E, R>
   /** What is added to the text if the source fails. The error is missing if it died. */
   readonly onFailure: (error: Option.Option<E>) => FormattedText | undefined
   readonly atEnd: (said: { readonly outcome: Outcome; readonly text: string }) => Omit<Writer.Ending, "isComplete">
@@ -91,12 +87,19 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   if (onNextMessage === "drop" && update !== undefined && (yield* dropped.take)) {
     return { outcome: "dropped" as const, text: "", messages: [] }
   }
+  const list = yield* lists.open(name, Recorded, (error) => error).pipe(Effect.orDie)
+  const { append, close, flush, occurrence, recorded } = list
+  const content = spec.content({ append: (value) => Effect.orDie(append(value)), flush, recorded })
   const running = runningOf(yield* BotApi)
   const stop = yield* Deferred.make<Outcome>()
   const end = (outcome: Outcome): void => void Deferred.doneUnsafe(stop, Exit.succeed(outcome))
   const stopNow = () => end("stopped")
   const writer = yield* Writer.make({
     ...spec,
+    name: occurrence === 1 ? name : `${name} (${occurrence})`,
+    view: content.view,
+    onCut: content.onCut,
+    beforeSend: spec.isRecorded ? flush : Effect.void,
     isRetried: (yield* Handler.CurrentAttempt) > 1,
     onSent: (id) => void running.stops.set(id, stopNow)
   })
@@ -129,6 +132,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       writer.isShown() ? Effect.sync(() => void (stopsWhenRemoved && end("removed"))) : Effect.fail(error)
     )
   )
+  const writing = yield* Effect.forkChild(list.writing)
   const displayFailed = Effect.flatMap(Fiber.await(displaying), (exit) =>
     Exit.isFailure(exit) ? Effect.failCause(exit.cause) : Effect.never
   )
@@ -138,7 +142,9 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     const typing = yield* Effect.forkChild(
       chat_id !== undefined && spec.isTyping ? Effect.raceFirst(showTyping(chat_id), writer.whenBegun) : Effect.void
     )
-    const outcome = yield* Effect.tapCause(spec.source(writer.notify), (cause) =>
+    // What was said before the first message was sent.
+    if (content.view.isBegun() && !writer.isStanding()) writer.notify()
+    const outcome = yield* Effect.tapCause(content.source(writer.notify), (cause) =>
       Effect.sync(() => (failure = cause))
     ).pipe(
       Effect.as("completed" as Outcome),
@@ -146,7 +152,8 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       Effect.raceFirst(displayFailed),
       Effect.ensuring(Fiber.interrupt(typing))
     )
-    return { outcome, text: spec.text(), dropped: droppedUpdates } satisfies Said as Said
+    if (outcome !== "completed") content.keep()
+    return { outcome, text: content.text(), dropped: droppedUpdates } satisfies Ended as Ended
   })
 
   const finish = Effect.fnUntraced(function* (ending: Writer.Ending) {
@@ -158,18 +165,19 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   const tellFailure = (cause: Cause.Cause<unknown>) => {
     if (failure === undefined || Cause.hasInterruptsOnly(cause)) return Effect.void
     const notice = spec.onFailure(Cause.findErrorOption(failure))
-    return Effect.catch(finish({ ...unfinished, notice }), (error) =>
+    content.keep()
+    return Effect.catch(Effect.andThen(flush, finish({ ...unfinished, notice })), (error) =>
       Effect.logWarning("The messenger does not show that a live message failed.", error)
     )
   }
 
   const live = Effect.gen(function* () {
-    const said = yield* (spec.isRecorded ? Journal.step(name, Said, say) : say).pipe(
+    const said = yield* (spec.isRecorded ? Journal.step(name, Ended, say) : say).pipe(
       Effect.catchIf(isInvalidStepResult, Effect.die),
       Effect.tapCause(tellFailure),
       Effect.onInterrupt(() =>
         Effect.andThen(
-          Fiber.interrupt(displaying),
+          Effect.andThen(Effect.sync(content.keep), Fiber.interrupt(displaying)),
           writer.isShown()
             ? Effect.forkDetach(Effect.ignore(Effect.timeoutOption(finish(unfinished), finishTimeout)))
             : Effect.void
@@ -177,7 +185,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       )
     )
     if (!isSaid) {
-      spec.restore(said.text)
+      content.restore(said.text)
       writer.setRetried()
     }
     const { outcome, text } = said
@@ -187,16 +195,17 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
       (error) => writer.isShown() && (isGone(error) || (outcome === "removed" && isForbidden(error))),
       () => Effect.succeed(true)
     )
+    if (!isRemoved) yield* writer.removeRest
     yield* Fiber.joinAll(answers)
     yield* dropped.add(said.dropped)
-    return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.ids.slice() }
+    return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.used() }
   })
 
   return yield* Effect.ensuring(
     live,
     Effect.suspend(() => {
       for (const id of writer.ids) running.stops.delete(id)
-      return Fiber.interrupt(watching)
+      return Effect.andThen(Fiber.interruptAll([watching, writing]), close)
     })
   )
 })

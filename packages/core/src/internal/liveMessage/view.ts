@@ -6,6 +6,12 @@ export interface Read extends Part {
   readonly length: number
 }
 
+/** Where a message ends: the next one shows the text from `at` on, after the marks that continue its formatting. */
+export interface Cut {
+  readonly at: number
+  readonly reopened: string
+}
+
 /** What a message shows: text that grows, or content that is replaced. */
 export interface View {
   /**
@@ -14,7 +20,9 @@ export interface View {
    */
   readonly read: (isComplete: boolean, shown?: number) => Read
   /** Goes on with what follows a part that was read, and with what was added since. */
-  readonly advance: (part: Read) => void
+  readonly advance: (part: Read) => Cut
+  /** How many messages are complete. */
+  readonly complete: () => number
   /** Whether there is enough text for a first message. */
   readonly isBegun: () => boolean
 }
@@ -23,6 +31,8 @@ export interface GrowingView extends View {
   readonly append: (text: string) => void
   /** Replaces all text, also that of messages which are complete. */
   readonly reset: (text: string) => void
+  /** Completes a message. */
+  readonly cut: (cut: Cut) => void
   /** All text, as it was appended. */
   readonly text: () => string
 }
@@ -33,10 +43,21 @@ const firstWords = /\S\s+\S+\s|\S.{19}/su
 export const growing = (format: Format): GrowingView => {
   let all = ""
   let open = ""
+  let complete = 0
   let endsInReturn = false
+  const cut = ({ at, reopened }: Cut): void => {
+    open = reopened + all.slice(at)
+    complete++
+  }
   return {
     read: (isComplete, shown) => ({ ...takePart(open, format, isComplete, shown), length: open.length }),
-    advance: ({ length, rest = "" }) => void (open = rest + open.slice(length)),
+    advance: ({ length, reopened = "", rest = "" }) => {
+      const left = rest.length - reopened.length + open.length - length
+      const made = { at: all.length - left, reopened }
+      cut(made)
+      return made
+    },
+    complete: () => complete,
     isBegun: () => firstWords.test(takePart(open, format, false).text.text),
     append: (text) => {
       if (text === "") return
@@ -49,7 +70,10 @@ export const growing = (format: Format): GrowingView => {
     reset: (text) => {
       all = text
       open = text
+      complete = 0
+      endsInReturn = false
     },
+    cut,
     text: () => all
   }
 }
@@ -63,7 +87,8 @@ export const replaced = (initial: FormattedText | undefined) => {
       rest: undefined,
       length: 0
     }),
-    advance: () => {},
+    advance: () => ({ at: 0, reopened: "" }),
+    complete: () => 0,
     isBegun: () => content !== undefined && content.text.trim() !== ""
   }
   return {

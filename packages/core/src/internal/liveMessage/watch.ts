@@ -4,6 +4,7 @@ import type { Entry } from "../../QueuedUpdate.ts"
 import type { MessageId } from "../../Recipient.ts"
 import { chatOf, type Update, userIdOf } from "../../Update.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { postOf } from "../updates/postOf.ts"
 
 /** How often a process asks for updates that other processes have received. */
 const pollInterval = "500 millis"
@@ -51,6 +52,7 @@ export const watch = <R>(
 export const isRemoval = (update: Update, of: Update, ids: ReadonlyArray<MessageId>): boolean => {
   switch (update.update_type) {
     case "message_removed":
+    case "comment_removed":
       return ids.includes(update.message_id)
     case "bot_stopped":
     case "bot_removed":
@@ -62,6 +64,9 @@ export const isRemoval = (update: Update, of: Update, ids: ReadonlyArray<Message
   }
 }
 
-/** Whether an update is a message of the user of another update, in the same chat. */
+/** Whether an update is a message of the user of another update, in the same chat, or a comment on the same post. */
 export const isNextMessage = (update: Update, of: Update): boolean =>
-  update.update_type === "message_created" && userIdOf(update) === userIdOf(of) && chatOf(update) === chatOf(of)
+  (update.update_type === "message_created" || update.update_type === "comment_created") &&
+  userIdOf(update) === userIdOf(of) &&
+  chatOf(update) === chatOf(of) &&
+  postOf(update) === postOf(of)

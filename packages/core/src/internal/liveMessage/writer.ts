@@ -4,39 +4,33 @@ import * as Latch from "effect/Latch"
 import * as ApiError from "../../ApiError.ts"
 import type { AttachmentRequest } from "../../AttachmentRequest.ts"
 import type { BotApi } from "../../BotApi.ts"
-import type * as Endpoint from "../../Endpoint.ts"
 import * as Journal from "../../Journal.ts"
 import type { Keyboard } from "../../Keyboard.ts"
-import type { Message } from "../../Message.ts"
-import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { MessageId } from "../../Recipient.ts"
 import { CurrentLatest } from "../client/latest.ts"
 import * as Html from "../text/html.ts"
 import { concat, type FormattedText } from "../text/spans.ts"
+import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { fits } from "./parts.ts"
-import type { Read, View } from "./view.ts"
-
-type EditError = Endpoint.Errors<typeof Messages.edit>
-
-export interface Body {
-  readonly text: string
-  readonly format: "html"
-  readonly attachments?: ReadonlyArray<AttachmentRequest>
-}
+import type { Body, EditError, Target } from "./target.ts"
+import type { Cut, Read, View } from "./view.ts"
 
 export interface Options<E> {
   readonly view: View
-  /** Sends a message, whose fields beside the body are those of the first one if `isFirst`. */
-  readonly send: (body: Body, isFirst: boolean) => Effect.Effect<Message, E, BotApi>
-  /** The name under which the journal records the messages. */
+  readonly target: Target<E>
+  /** The name under which the journal records the messages. No other live message of the update has it. */
   readonly name: string
   readonly keyboard: Keyboard | undefined
   /** Minimum time between two edits, in milliseconds. */
   readonly interval: number
   /** Whether an earlier attempt may have changed the messages. */
   readonly isRetried: boolean
+  /** Runs before a message is sent. */
+  readonly beforeSend: Effect.Effect<void>
   readonly onSent: (id: MessageId) => void
+  /** Runs when a message is complete. */
+  readonly onCut: (cut: Cut) => Effect.Effect<void>
 }
 
 /** How a message ends. */
@@ -52,6 +46,8 @@ interface Shown {
   readonly id: MessageId
   /** The text that the message shows, or `undefined` if that is not known. */
   text: string | undefined
+  /** Whether it shows the keyboard that it has while it runs. */
+  hasKeyboard: boolean
 }
 
 const paragraph: FormattedText = { text: "\n\n", spans: [] }
@@ -70,13 +66,17 @@ const isTemporary = (error: EditError): boolean =>
  * that no edit waits behind another one.
  */
 export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
-  const { interval, keyboard, name, view } = options
+  const { interval, keyboard, name, target, view } = options
   const clock = yield* Clock.Clock
   const changed = Latch.makeUnsafe(false)
   const ended = Latch.makeUnsafe(false)
   const begun = Latch.makeUnsafe(false)
+  const journal = (yield* CurrentUpdate)?.journal
+  /** The messages, also those that earlier attempts have sent and this one has not used yet. */
   const ids: Array<MessageId> = []
   let shown: Shown | undefined
+  /** The message of a notice that the last part has no room for. */
+  let extra = 0
   /** The length of the text that it shows, without markup. */
   let visible = 0
   let isRetried = options.isRetried
@@ -96,32 +96,50 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
 
   const closed = (text: FormattedText): Body => toBody(text, keyboard === undefined ? undefined : [])
 
-  const send = Effect.fnUntraced(function* (body: () => Body) {
-    const isFirst = ids.length === 0
-    let latest = body()
-    const message = yield* options.send(latest, isFirst).pipe(
-      Effect.provideService(CurrentLatest, {
-        endpoint: Messages.send.endpoint,
-        read: (request) => {
-          editedAt = now()
-          latest = body()
-          return { ...(request as object), ...latest }
-        }
-      }),
-      Journal.named(`${name} ${ids.length + 1}`)
-    )
+  const nameOf = (index: number): string => `${name} ${index + 1}`
+
+  const stateOf = (index: number) => journal?.stateOf(target.sends, nameOf(index))
+
+  /** Sends the next message, or returns the one that an earlier attempt has sent. */
+  const sendNext = Effect.fnUntraced(function* (body: Body) {
+    const sending = target.send(body, ids.length === 0)
+    const message = yield* Journal.named(sending, nameOf(ids.length))
     const id = message.body?.mid
     if (id === undefined) return yield* withoutId
     ids.push(id)
     options.onSent(id)
-    shown = { id, text: isRetried ? undefined : latest.text }
+    return id
+  })
+
+  const index = (): number => view.complete() + extra
+
+  /** Goes on in the message that an earlier attempt has sent. */
+  const takeOver = (): Shown | undefined => {
+    const id = ids[index()]
+    return id === undefined ? undefined : (shown = { id, text: undefined, hasKeyboard: false })
+  }
+
+  const send = Effect.fnUntraced(function* (body: () => Body) {
+    yield* options.beforeSend
+    let latest = body()
+    const id = yield* Effect.provideService(sendNext(latest), CurrentLatest, {
+      endpoint: target.sends,
+      read: (request) => {
+        editedAt = now()
+        latest = body()
+        return { ...(request as object), ...latest }
+      }
+    })
+    shown = { id, text: isRetried ? undefined : latest.text, hasKeyboard: true }
     return shown
   })
 
   /** Sends a message whose content does not change any more. An earlier attempt may have sent it with another content. */
   const sendAgain = Effect.fnUntraced(function* (body: Body) {
-    const message = yield* send(() => body)
-    if (isRetried) yield* edit(message, () => ({ ...body, attachments: body.attachments ?? [] }), "reply")
+    const message = takeOver() ?? (yield* send(() => body))
+    if (message.text === undefined) {
+      yield* edit(message, () => ({ ...body, attachments: body.attachments ?? [] }), "reply")
+    }
   })
 
   const edit = (
@@ -132,19 +150,22 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     Effect.suspend(() => {
       let latest = body()
       isWaiting = true
-      return Messages.edit({ message_id: message.id, ...latest }).pipe(
+      return target.edit(message.id, latest).pipe(
         Effect.provideService(CurrentLatest, {
-          endpoint: Messages.edit.endpoint,
+          endpoint: target.edits,
           read: () => {
             isWaiting = false
             editedAt = now()
             latest = body()
-            return { message_id: message.id, ...latest }
+            return target.toEdit(message.id, latest)
           }
         }),
         RateLimiter.withSlot(`LiveMessage ${message.id}`),
         RateLimiter.withPriority(priority),
-        Effect.map(() => void (message.text = latest.text)),
+        Effect.map(() => {
+          message.text = latest.text
+          if (latest.attachments !== undefined) message.hasKeyboard = true
+        }),
         Effect.onExit(() => Effect.sync(() => void (isWaiting = false)))
       )
     })
@@ -158,16 +179,18 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   })
 
   /** Goes on in another message. */
-  const advance = (part: Read): void => {
-    shown = undefined
-    view.advance(part)
-  }
+  const advance = (part: Read): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      shown = undefined
+      return options.onCut(view.advance(part))
+    })
 
   /** Sends or edits the message. If its text is complete, the next step sends another message. */
   const step = Effect.gen(function* () {
     if (shown === undefined) {
       if (!view.isBegun()) return
       begun.openUnsafe()
+      takeOver()
     }
     // Those that wait longest come first, so a message that has just been changed does not wait yet.
     const wait = editedAt + interval - now()
@@ -184,21 +207,23 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       if (part.rest !== undefined) changed.openUnsafe()
       return
     }
+    const { hasKeyboard } = shown
     let part = view.read(false, visible)
     const latest = () => {
       part = view.read(false, visible)
-      return part.rest === undefined ? toBody(part.text) : closed(part.text)
+      if (part.rest !== undefined) return closed(part.text)
+      return hasKeyboard ? toBody(part.text) : running(part.text)
     }
     const body = latest()
     if (body.text === shown.text && (part.rest === undefined || keyboard === undefined)) {
-      if (part.rest !== undefined) advance(part)
+      if (part.rest !== undefined) yield* advance(part)
       return
     }
     yield* edit(shown, latest, "normal")
     visible = part.text.text.length
     // After the end, `finish` goes on.
     if (part.rest === undefined || isEnded) return
-    advance(part)
+    yield* advance(part)
     changed.openUnsafe()
   })
 
@@ -222,6 +247,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     const joined = notice === undefined ? text : text.text.trim() === "" ? notice : concat([text, paragraph, notice])
     if (!fits(joined)) {
       yield* closePart(text)
+      extra = 1
       return yield* sendLast(toBody(notice!), attachments, last)
     }
     if (shown === undefined) return yield* sendLast(toBody(joined), attachments, last)
@@ -246,8 +272,19 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     yield* sendAgain(all.length === 0 ? body : { ...body, attachments: all })
   })
 
+  const dots = toBody({ text: "\u2026", spans: [] })
+
+  // Presses and removals of what stands count from the beginning.
+  while (stateOf(ids.length) === "done") yield* sendNext(dots)
+
+  const used = (): number => index() + (shown === undefined ? 0 : 1)
+
   return {
     ids: ids as ReadonlyArray<MessageId>,
+    /** The messages that show the view. */
+    used: (): ReadonlyArray<MessageId> => ids.slice(0, used()),
+    /** Whether a message shows the view already. */
+    isStanding: (): boolean => ids.length > index(),
     display,
     isShown: () => ids.length > 0,
     /** Completes when there is text to show. */
@@ -266,13 +303,26 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       ended.openUnsafe()
       return isWaiting
     },
+    /** Removes messages of an earlier attempt that had more text. */
+    removeRest: Effect.gen(function* () {
+      const from = used()
+      // It may have been sent.
+      if (stateOf(ids.length) === "started") yield* sendNext(dots)
+      yield* Effect.forEach(ids.slice(from), (id) =>
+        Effect.catchTags(target.remove(id), {
+          NotFound: () => Effect.void,
+          Forbidden: (error) => Effect.logWarning("A message of an earlier attempt was not removed.", error),
+          OperationRejected: (error) => Effect.logWarning("A message of an earlier attempt was not removed.", error)
+        })
+      )
+    }),
     /** Shows all of the view. */
     finish: Effect.fnUntraced(function* (ending: Ending) {
       for (;;) {
         const part = view.read(ending.isComplete)
         if (part.rest === undefined) return yield* showLast(part.text, ending)
         yield* closePart(part.text)
-        advance(part)
+        yield* advance(part)
       }
     })
   }

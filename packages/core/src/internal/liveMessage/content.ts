@@ -1,0 +1,170 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type { Format } from "./parts.ts"
+import { type Cut, growing, type GrowingView, type View } from "./view.ts"
+
+/** What the journal keeps of a live message while it runs, in the order in which it happened. */
+export const Recorded = Schema.Union([
+  /** Text was added. */
+  Schema.String,
+  /** The text begins again. */
+  Schema.Null,
+  /** A message is complete. */
+  Schema.Struct({ at: Schema.Int, reopened: Schema.String }),
+  /** The source keeps this beside the text. */
+  Schema.Struct({ note: Schema.String })
+])
+
+type Recorded = typeof Recorded.Type
+
+export interface List {
+  readonly recorded: ReadonlyArray<Recorded>
+  readonly append: (value: Recorded) => Effect.Effect<void>
+  readonly flush: Effect.Effect<void>
+}
+
+/** What a live message shows, and where it comes from. */
+export interface Content<E, R> {
+  readonly view: View
+  /** Changes the view, and calls its argument after each change. */
+  readonly source: (notify: () => void) => Effect.Effect<void, E, R>
+  /** Shows what was said before, if the source has not come as far as it. */
+  readonly keep: () => void
+  /** The text of the view. */
+  readonly text: () => string
+  /** Shows a text that is complete. */
+  readonly restore: (text: string) => void
+  /** Records that a message is complete. */
+  readonly onCut: (cut: Cut) => Effect.Effect<void>
+}
+
+/** Something that a source keeps, and how much text was there. */
+export interface Note {
+  readonly note: string
+  readonly at: number
+}
+
+/** What was said until a handler failed or its process ended. */
+export interface Said {
+  readonly text: string
+  readonly notes: ReadonlyArray<Note>
+}
+
+/** A source of text. */
+export interface Source<E, R> {
+  /** Whether it goes on after what was said, or begins again. */
+  readonly goesOn: boolean
+  readonly after: (said: Said) => Stream.Stream<string | { readonly note: string }, E, R>
+}
+
+const replay = (view: GrowingView, recorded: ReadonlyArray<Recorded>): ReadonlyArray<Note> => {
+  let notes: Array<Note> = []
+  view.reset("")
+  for (const added of recorded) {
+    if (typeof added === "string") view.append(added)
+    else if (added === null) {
+      view.reset("")
+      notes = []
+    } else if ("note" in added) notes.push({ note: added.note, at: view.text().length })
+    else view.cut(added)
+  }
+  return notes
+}
+
+/** A word without an end is recorded if it is longer than this. */
+const maxWord = 60
+
+/** Returns the length of the words of a text that are complete. */
+const completeWords = (text: string): number => {
+  const end = text.search(/\S*$/)
+  return text.length - end > maxWord ? text.length : end
+}
+
+/** Text that grows, and that the journal keeps while it grows. */
+export const growingText =
+  <E, R>(format: Format, { after, goesOn }: Source<E, R>) =>
+  ({ append, flush, recorded }: List): Content<E, R> => {
+    const view = growing(format)
+    const notes = replay(view, recorded)
+    const said: Said = { text: view.text(), notes }
+    /** What people see and the source has not said again. */
+    let standing: string | undefined
+    let word = ""
+    if (!goesOn && said.text !== "") {
+      standing = said.text
+      view.reset("")
+    }
+
+    const record = (text: string): Effect.Effect<void> => {
+      word += text
+      const end = completeWords(word)
+      if (end === 0) return Effect.void
+      const words = word.slice(0, end)
+      word = word.slice(end)
+      return append(words)
+    }
+    const recordWord = Effect.suspend(() => {
+      const last = word
+      word = ""
+      return last === "" ? Effect.void : append(last)
+    })
+
+    const add = (text: string): Effect.Effect<void> => {
+      view.append(text)
+      if (standing === undefined) return record(text)
+      if (standing.startsWith(view.text())) return Effect.void
+      standing = undefined
+      return Effect.andThen(append(null), record(view.text()))
+    }
+
+    const addParts = Effect.fnUntraced(function* (parts: ReadonlyArray<string | { readonly note: string }>) {
+      let text = ""
+      for (const part of parts) {
+        if (typeof part === "string") {
+          text += part
+          continue
+        }
+        yield* add(text)
+        text = ""
+        yield* recordWord
+        yield* append(part)
+      }
+      if (text !== "") yield* add(text)
+    })
+
+    return {
+      view,
+      source: (notify) =>
+        Stream.runForEachArray(after(said), (parts) =>
+          Effect.map(addParts(parts), () => {
+            if (standing === undefined) notify()
+          })
+        ),
+      keep: () => {
+        if (standing !== undefined) replay(view, recorded)
+      },
+      text: view.text,
+      restore: (text) => {
+        replay(view, recorded)
+        const known = view.text()
+        if (text.startsWith(known)) view.append(text.slice(known.length))
+        else view.reset(text)
+      },
+      // Those that follow are sent only when it is recorded, so that they are not sent for another part.
+      onCut: (cut) => Effect.andThen(Effect.andThen(recordWord, append(cut)), flush)
+    }
+  }
+
+/** Content that is replaced as a whole, and that is not recorded. */
+export const replacedContent = <E, R>(
+  view: View,
+  source: (notify: () => void) => Effect.Effect<void, E, R>
+): Content<E, R> => ({
+  view,
+  source,
+  keep: () => {},
+  text: () => "",
+  restore: () => {},
+  onCut: () => Effect.void
+})
