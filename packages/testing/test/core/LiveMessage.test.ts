@@ -1,65 +1,35 @@
-import { Handler, Json, Keyboard, LiveMessage, LongPolling, Messages, RateLimiter, Updates } from "@colloquy/core"
+import { Handler, Json, Keyboard, LiveMessage, Messages, RateLimiter, Updates } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-
-const layer = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot({ clientLimits: RateLimiter.defaults })))
-
-const stop = Keyboard.make([LiveMessage.stopButton("Stop")])
-
-const ticking = (tokens: ReadonlyArray<string>, every: number) =>
-  Stream.fromIterable(tokens).pipe(Stream.rechunk(1), Stream.schedule(Schedule.spaced(every)))
-
-const words = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `word${from + index} `)
-
-const seconds = (count: number) => TestClock.adjust(`${count} seconds`)
-
-/** Runs a bot beside what a person does. */
-const withBot = <E, R, E2, R2, A>(bot: Effect.Effect<void, E, R>, act: Effect.Effect<A, E2, R2>) =>
-  Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(bot, { startImmediately: true })
-    yield* TestClock.adjust(100)
-    const result = yield* act
-    yield* Fiber.interrupt(fiber)
-    return result
-  })
-
-const ofBot = Effect.fnUntraced(function* (chat: Parameters<typeof Emulator.messages>[0]) {
-  const messages = yield* Emulator.messages(chat)
-  return messages.filter(({ sender }) => sender?.is_bot === true)
-})
-
-const textsOfBot = (chat: Parameters<typeof Emulator.messages>[0]) =>
-  Effect.map(ofBot(chat), (messages) => messages.map(({ body }) => body?.text))
-
-const buttonsOf = (message: { readonly body?: { readonly attachments?: ReadonlyArray<unknown> | null } | null }) =>
-  message.body?.attachments?.length ?? 0
-
-const edits = Effect.map(Emulator.seen, (seen) =>
-  seen.flatMap((event) => (event._tag === "Edited" ? [event.message.body?.text ?? ""] : []))
-)
+import {
+  asking,
+  buttonsOf,
+  edits,
+  layer,
+  ofBot,
+  seconds,
+  stop,
+  textsOfBot,
+  ticking,
+  withBot,
+  words
+} from "../support/liveMessages.ts"
 
 describe("LiveMessage.reply", () => {
   it.effect("sends the first words, edits at most twice a second, and ends with all of the text", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
       const tokens = words(200)
-      const results: Array<LiveMessage.Result> = []
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.map(LiveMessage.reply(update, ticking(tokens, 25)), (result) => void results.push(result))
-        )
+      const { ann, dialog, handler, results } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(tokens, 25))
       )
       yield* withBot(
-        bot,
+        Updates.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* TestClock.adjust(300)
@@ -81,11 +51,9 @@ describe("LiveMessage.reply", () => {
 
   it.effect("shows that the bot is typing until the first words are there", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      yield* ann.start()
       const late = Stream.fromEffect(Effect.delay(Effect.succeed("Here it is."), "12 seconds"))
-      const bot = Updates.run(Updates.on("message_created", (update) => LiveMessage.reply(update, late)))
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(20)))
+      const { ann, handler } = yield* asking((update) => LiveMessage.reply(update, late))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       const kinds = (yield* Emulator.seen).flatMap((event) => (event._tag === "Action" ? [event.action] : []))
       assert.deepStrictEqual(kinds, ["typing_on", "typing_on", "typing_on"])
     }).pipe(Effect.provide(layer))
@@ -93,15 +61,11 @@ describe("LiveMessage.reply", () => {
 
   it.effect("closes open markdown in each edit, and shows code of fenced blocks", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
       const source =
         "Some **bold and _italic_ text** here:\n\n```ts\nconst a = 1 * 2\n```\n\nDone `now` [ok](https://example.com)."
       const tokens = source.match(/[\s\S]{1,3}/g)!
-      const bot = Updates.run(
-        Updates.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 200)))
-      )
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(20)))
+      const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, ticking(tokens, 200)))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       const shown = yield* edits
       for (const text of shown) assert.notMatch(text, /\*\*|```|\]\(/)
       const [message] = yield* ofBot(dialog)
@@ -115,16 +79,14 @@ describe("LiveMessage.reply", () => {
 
   it.effect("goes on in a new message after a sentence, and never inside a block of code", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
       const sentence = "This is a sentence of the text that is long enough."
       const code = Array.from({ length: 60 }, (_, index) => `const value${index} = compute(${index})`).join("\n")
       const source = `${Array.from({ length: 60 }, () => sentence).join(" ")}\n\n\`\`\`ts\n${code}\n\`\`\`\n\n${Array.from({ length: 60 }, () => sentence).join(" ")}`
       const tokens = source.match(/[\s\S]{1,40}/g)!
-      const bot = Updates.run(
-        Updates.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 50), { keyboard: stop }))
+      const { ann, dialog, handler } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(tokens, 50), { keyboard: stop })
       )
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(30)))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(30)))
       const messages = yield* ofBot(dialog)
       assert.isAtLeast(messages.length, 3)
       for (const { body } of messages) {
@@ -150,21 +112,17 @@ describe("LiveMessage.reply", () => {
 
   it.effect("has a keyboard while it runs, another one at the end, and attachments at the end", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          LiveMessage.reply(update, ticking(words(20), 100), {
-            keyboard: stop,
-            atEnd: {
-              keyboard: Keyboard.make([Keyboard.callback("Again", "again")]),
-              attachments: [{ type: "image", payload: { url: "https://example.com/image.png" } }]
-            }
-          })
-        )
+      const { ann, dialog, handler } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(words(20), 100), {
+          keyboard: stop,
+          atEnd: {
+            keyboard: Keyboard.make([Keyboard.callback("Again", "again")]),
+            attachments: [{ type: "image", payload: { url: "https://example.com/image.png" } }]
+          }
+        })
       )
       yield* withBot(
-        bot,
+        Updates.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(1)
@@ -183,16 +141,10 @@ describe("LiveMessage.reply", () => {
 
   it.effect("is stopped at once by its button, which is answered, and leaves what was there", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      const outcomes: Array<string> = []
-      const chat = Handler.on("message_created", (update) =>
-        Effect.map(
-          LiveMessage.reply(update, ticking(words(1000), 100), { keyboard: stop }),
-          ({ outcome }) => void outcomes.push(outcome)
-        )
+      const { ann, dialog, handler, outcomes } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(words(1000), 100), { keyboard: stop })
       )
-      const bot = Updates.run(Handler.first(LiveMessage.onStop, chat), { timeout: "10 minutes" })
+      const bot = Updates.run(Handler.first(LiveMessage.onStop, handler), { timeout: "10 minutes" })
       yield* withBot(
         bot,
         Effect.gen(function* () {
@@ -220,19 +172,11 @@ describe("LiveMessage.reply", () => {
     ["drop", ["completed", "dropped", "completed"]]
   ] as const)("with onNextMessage %s, treats the next message as documented", ([onNextMessage, expected]) =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      yield* ann.start()
-      const outcomes: Array<string> = []
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.map(
-            LiveMessage.reply(update, ticking(words(30), 100), { onNextMessage }),
-            ({ outcome }) => void outcomes.push(outcome)
-          )
-        )
+      const { ann, handler, outcomes } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(words(30), 100), { onNextMessage })
       )
       yield* withBot(
-        bot,
+        Updates.run(handler),
         Effect.gen(function* () {
           yield* ann.send("one")
           yield* seconds(1)
@@ -252,20 +196,13 @@ describe("LiveMessage.reply", () => {
 
   it.effect("is interrupted when the person removes the message", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const group = yield* Emulator.chat({ members: [ann], owner: ann })
-      const outcomes: Array<string> = []
       const isEnded = yield* Ref.make(false)
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.map(
-            LiveMessage.reply(update, ticking(words(1000), 100).pipe(Stream.ensuring(Ref.set(isEnded, true)))),
-            ({ outcome }) => void outcomes.push(outcome)
-          )
-        )
+      const { ann, handler, outcomes } = yield* asking((update) =>
+        LiveMessage.reply(update, ticking(words(1000), 100).pipe(Stream.ensuring(Ref.set(isEnded, true))))
       )
+      const group = yield* Emulator.chat({ members: [ann], owner: ann })
       yield* withBot(
-        bot,
+        Updates.run(handler),
         Effect.gen(function* () {
           yield* ann.send(group, "tell")
           yield* seconds(3)
@@ -281,16 +218,9 @@ describe("LiveMessage.reply", () => {
 
   it.effect("is interrupted when the person stops the bot, and does not fail", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      yield* ann.start()
-      const outcomes: Array<string> = []
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.map(LiveMessage.reply(update, ticking(words(1000), 100)), ({ outcome }) => void outcomes.push(outcome))
-        )
-      )
+      const { ann, handler, outcomes } = yield* asking((update) => LiveMessage.reply(update, ticking(words(1000), 100)))
       yield* withBot(
-        bot,
+        Updates.run(handler),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(3)
@@ -306,24 +236,18 @@ describe("LiveMessage.reply", () => {
     "leaves what was there with a notice when the stream fails, and the next attempt goes on in the same message",
     () =>
       Effect.gen(function* () {
-        const ann = yield* Emulator.user("Ann")
-        const dialog = yield* ann.start()
         let attempts = 0
-        const bot = Updates.run(
-          Updates.on("message_created", (update) =>
-            Effect.suspend(() => {
-              attempts++
-              const said = ticking(["First **half ", "of the text"], 600)
-              const text =
-                attempts === 1 ? Stream.concat(said, Stream.fail("broken" as const)) : Stream.make("All of the text.")
-              return LiveMessage.reply(update, text, {
-                onFailure: (error) => `The model failed: ${error}.`
-              })
-            })
-          )
+        const { ann, dialog, handler } = yield* asking((update) =>
+          Effect.suspend(() => {
+            attempts++
+            const said = ticking(["First **half ", "of the text"], 600)
+            const text =
+              attempts === 1 ? Stream.concat(said, Stream.fail("broken" as const)) : Stream.make("All of the text.")
+            return LiveMessage.reply(update, text, { onFailure: (error) => `The model failed: ${error}.` })
+          })
         )
         yield* withBot(
-          bot,
+          Updates.run(handler),
           Effect.gen(function* () {
             yield* ann.send("tell")
             yield* TestClock.adjust(2500)
@@ -338,24 +262,22 @@ describe("LiveMessage.reply", () => {
 
   it.effect("does not ask again for what was said when the handler fails after it", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
       let asked = 0
       const results: Array<LiveMessage.Result> = []
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.gen(function* () {
-            const text = Stream.suspend(() => {
-              asked++
-              return ticking(words(20, asked * 100), 100)
-            })
-            results.push(yield* LiveMessage.reply(update, text))
-            if ((yield* Handler.CurrentAttempt) === 1) return yield* Effect.fail("the database is down")
-            yield* Messages.reply(update, "Saved")
+      const { ann, dialog, handler } = yield* asking((update) =>
+        Effect.gen(function* () {
+          const text = Stream.suspend(() => {
+            asked++
+            return ticking(words(20, asked * 100), 100)
           })
-        )
+          const result = yield* LiveMessage.reply(update, text)
+          results.push(result)
+          if ((yield* Handler.CurrentAttempt) === 1) return yield* Effect.fail("the database is down")
+          yield* Messages.reply(update, "Saved")
+          return result
+        })
       )
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(20)))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
       assert.strictEqual(asked, 1)
       const said = words(20, 100).join("")
       assert.deepStrictEqual(yield* textsOfBot(dialog), [said, "Saved"])
@@ -369,18 +291,13 @@ describe("LiveMessage.reply", () => {
 
   it.effect("goes on in the same message when the attempt before was interrupted by its timeout", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      const bot = Updates.run(
-        Updates.on("message_created", (update) =>
-          Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
-            LiveMessage.reply(update, ticking(words(attempt === 1 ? 1000 : 30, attempt * 1000), 100))
-          )
-        ),
-        { timeout: "5 seconds" }
+      const { ann, dialog, handler } = yield* asking((update) =>
+        Effect.flatMap(Handler.CurrentAttempt, (attempt) =>
+          LiveMessage.reply(update, ticking(words(attempt === 1 ? 1000 : 30, attempt * 1000), 100))
+        )
       )
       yield* withBot(
-        bot,
+        Updates.run(handler, { timeout: "5 seconds" }),
         Effect.gen(function* () {
           yield* ann.send("tell")
           yield* seconds(6)
@@ -395,25 +312,17 @@ describe("LiveMessage.reply", () => {
 
   it.effect("delivers the final text when edits fail for a while", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
+      const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, ticking(words(30), 100)))
       yield* Emulator.addFault({ endpoint: "Messages.edit", status: 503, times: 4 })
-      const bot = Updates.run(
-        Updates.on("message_created", (update) => LiveMessage.reply(update, ticking(words(30), 100)))
-      )
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(60)))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [words(30).join("")])
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("sends nothing for a stream without text", () =>
     Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      const bot = Updates.run(
-        Updates.on("message_created", (update) => LiveMessage.reply(update, Stream.make(" ", "\n")))
-      )
-      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(5)))
+      const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, Stream.make(" ", "\n")))
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(5)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [])
     }).pipe(Effect.provide(layer))
   )
@@ -573,7 +482,7 @@ describe("LiveMessage.dashboard", () => {
   )
 })
 
-describe("the priority of live messages", () => {
+describe("the priority of live messages", { timeout: 60_000 }, () => {
   it.effect("lets replies of other chats go first", () =>
     Effect.gen(function* () {
       const people = yield* Effect.forEach(

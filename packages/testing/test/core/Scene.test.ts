@@ -1,6 +1,6 @@
 import { type Chat, Command, Handler, Inbox, Messages, Pattern, Scene, Update } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
-import { Emulator } from "@colloquy/testing"
+import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -64,25 +64,29 @@ const stats = Effect.flatMap(InboxStore.InboxStore, ({ stats }) => stats)
 /** Operations of a program that handles nothing. */
 const elsewhere = <A, E>(effect: Effect.Effect<A, E, Inbox.Inbox>) => Effect.provide(effect, Layer.fresh(Inbox.layer()))
 
+/** Plays with a bot in a dialog, and checks what the bot has said in it at the end. */
+const inDialog = <E, R>(
+  play: (ann: Person.Person, dialog: Chat.Chat) => Effect.Effect<unknown, E, R>,
+  said: Array<string>
+) =>
+  Effect.gen(function* () {
+    const ann = yield* Emulator.user("Ann")
+    const dialog = yield* ann.start()
+    yield* play(ann, dialog)
+    assert.deepStrictEqual(yield* textsOfBot(dialog), said)
+  }).pipe(Effect.provide(platform))
+
 describe("a scene on the emulator", () => {
   it.effect("goes from state to state, each with its functions, also if the program restarts before each update", () =>
-    Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      for (const text of ["/taxi Dock", "where", "/to Gate", "where", "in", "where", "there", "there"]) {
-        yield* during(bot, ann.send(text))
-      }
-      assert.deepStrictEqual(yield* textsOfBot(dialog), [
-        "Waiting at Dock",
-        "Dock",
-        "Gate",
-        "Left Gate",
-        "Rest: where",
-        "Goodbye",
-        "Rest: there"
-      ])
-      assert.deepStrictEqual(yield* elsewhere(Stream.runCollect(Ride.stream)), [])
-    }).pipe(Effect.provide(platform))
+    inDialog(
+      Effect.fnUntraced(function* (ann) {
+        for (const text of ["/taxi Dock", "where", "/to Gate", "where", "in", "where", "there", "there"]) {
+          yield* during(bot, ann.send(text))
+        }
+        assert.deepStrictEqual(yield* elsewhere(Stream.runCollect(Ride.stream)), [])
+      }),
+      ["Waiting at Dock", "Dock", "Gate", "Left Gate", "Rest: where", "Goodbye", "Rest: there"]
+    )
   )
 
   it.effect("has a timer only in a state with a time-out", () =>
@@ -130,63 +134,56 @@ describe("a scene on the emulator", () => {
   )
 
   it.effect("begins the time of a state again when it is entered again, and not when its data are replaced", () =>
-    Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      yield* during(
-        bot,
-        Effect.gen(function* () {
-          yield* ann.send("/taxi Dock")
-          yield* TestClock.adjust("20 minutes")
-          yield* ann.send("/again")
-          yield* TestClock.adjust("20 minutes")
-          yield* ann.send("/to Gate")
-          yield* TestClock.adjust("9 minutes")
-          yield* ann.send("where")
-          yield* settled
-          assert.deepStrictEqual(yield* textsOfBot(dialog), ["Waiting at Dock", "Left Dock", "Waiting at Dock", "Gate"])
-          yield* TestClock.adjust("1 minute")
-        })
-      )
-      assert.deepStrictEqual((yield* textsOfBot(dialog)).slice(4), ["The taxi has left", "Left Gate"])
-    }).pipe(Effect.provide(platform))
+    inDialog(
+      (ann, dialog) =>
+        during(
+          bot,
+          Effect.gen(function* () {
+            yield* ann.send("/taxi Dock")
+            yield* TestClock.adjust("20 minutes")
+            yield* ann.send("/again")
+            yield* TestClock.adjust("20 minutes")
+            yield* ann.send("/to Gate")
+            yield* TestClock.adjust("9 minutes")
+            yield* ann.send("where")
+            yield* settled
+            assert.lengthOf(yield* textsOfBot(dialog), 4)
+            yield* TestClock.adjust("1 minute")
+          })
+        ),
+      ["Waiting at Dock", "Left Dock", "Waiting at Dock", "Gate", "The taxi has left", "Left Gate"]
+    )
   )
 
   it.effect("ignores the time-out of a state that is left while the time-out waits in the inbox", () =>
-    Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      yield* during(
-        bot,
-        Effect.gen(function* () {
-          yield* ann.send("/taxi Dock")
-          yield* TestClock.adjust("29 minutes")
-          yield* TestClock.adjust("50 seconds")
-          yield* ann.send("slowly in")
-          yield* TestClock.adjust("2 minutes")
-        })
-      )
-      yield* during(bot, ann.send("there"))
-      assert.deepStrictEqual(yield* textsOfBot(dialog), ["Waiting at Dock", "Left Dock", "Goodbye"])
-    }).pipe(Effect.provide(platform))
+    inDialog(
+      Effect.fnUntraced(function* (ann) {
+        yield* during(
+          bot,
+          Effect.gen(function* () {
+            yield* ann.send("/taxi Dock")
+            yield* TestClock.adjust("29 minutes")
+            yield* TestClock.adjust("50 seconds")
+            yield* ann.send("slowly in")
+            yield* TestClock.adjust("2 minutes")
+          })
+        )
+        yield* during(bot, ann.send("there"))
+      }),
+      ["Waiting at Dock", "Left Dock", "Goodbye"]
+    )
   )
 
   it.effect("does not change if a handler fails or declines the update, and ends by an operation of the scene", () =>
-    Effect.gen(function* () {
-      const ann = yield* Emulator.user("Ann")
-      const dialog = yield* ann.start()
-      yield* during(bot, ann.send("/taxi Dock"))
-      yield* during(bot, Effect.andThen(ann.send("broken"), TestClock.adjust("5 minutes")))
-      assert.strictEqual((yield* stats).deadLetters, 1)
-      for (const text of ["not mine", "where", "/cancel", "/cancel", "where"]) yield* during(bot, ann.send(text))
-      assert.deepStrictEqual(yield* textsOfBot(dialog), [
-        "Waiting at Dock",
-        "Rest: not mine",
-        "Dock",
-        "Left Dock",
-        "Rest: where"
-      ])
-    }).pipe(Effect.provide(platform))
+    inDialog(
+      Effect.fnUntraced(function* (ann) {
+        yield* during(bot, ann.send("/taxi Dock"))
+        yield* during(bot, Effect.andThen(ann.send("broken"), TestClock.adjust("5 minutes")))
+        assert.strictEqual((yield* stats).deadLetters, 1)
+        for (const text of ["not mine", "where", "/cancel", "/cancel", "where"]) yield* during(bot, ann.send(text))
+      }),
+      ["Waiting at Dock", "Rest: not mine", "Dock", "Left Dock", "Rest: where"]
+    )
   )
 
   it.effect("is ended from elsewhere without the functions of its state", () =>
