@@ -1,4 +1,4 @@
-import { Emulator } from "@colloquy/testing"
+import { Emulator, type Person } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -6,7 +6,7 @@ import * as Logger from "effect/Logger"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Handler, Keyboard, LiveMessage } from "../../src/index.ts"
+import { Handler, Keyboard, LiveMessage, type Message } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import { platform } from "../support/mortal.ts"
 import { startBot } from "../support/mortalStore.ts"
@@ -43,9 +43,22 @@ const isBalanced = (html: string): boolean => {
   return open.length === 0 && !/[*`]/.test(html)
 }
 
-/** Plays an answer whose process is killed at a point. `fails` counts the attempts that fail after the answer. */
+/**
+ * Plays an answer whose process is killed at a point. `fails` counts the attempts that fail after the answer, and `whileDead` is what
+ * the person does until another process goes on.
+ */
 const play = Effect.fnUntraced(
-  function* (killAt: number, text: (asked: Array<string>) => LiveMessage.Source<string, never>, fails = 0) {
+  function* (
+    killAt: number,
+    text: (asked: Array<string>) => LiveMessage.Source<string, never>,
+    {
+      fails = 0,
+      whileDead = () => Effect.void
+    }: {
+      readonly fails?: number
+      readonly whileDead?: (ann: Person.Person, message: Message.Message) => Effect.Effect<unknown>
+    } = {}
+  ) {
     const asked: Array<string> = []
     let attempts = 0
     const bot = Handler.on("message_created", (update) =>
@@ -64,7 +77,10 @@ const play = Effect.fnUntraced(
     let shown: string | undefined
     const restart = Effect.gen(function* () {
       const before = (yield* texts).join("")
-      if (yield* process.restart) shown = before
+      if (!(yield* process.restart)) return
+      shown = before
+      const [message] = yield* messages
+      if (message !== undefined) yield* whileDead(ann, message)
     })
     yield* TestClock.adjust("1 second")
     yield* restart
@@ -99,7 +115,7 @@ const atEachPoint = Effect.fnUntraced(function* (
   { fails = 0, step = 1 }: { readonly fails?: number; readonly step?: number } = {}
 ) {
   for (let killAt = 0; ; killAt += step) {
-    const played = yield* play(killAt, text, fails)
+    const played = yield* play(killAt, text, { fails })
     check(played, `point ${killAt}`)
     if (played.shown === undefined) return killAt
   }
@@ -195,6 +211,46 @@ describe("an answer whose process is killed", { timeout: 240_000 }, () => {
       },
       { step: 37 }
     )
+  )
+})
+
+describe("an answer that was cut off by a kill", { timeout: 120_000 }, () => {
+  /** A point between two edits. */
+  const between = 46
+
+  it.effect("is stopped by a press of its button that came while no process ran, and keeps what was said", () =>
+    Effect.gen(function* () {
+      const {
+        asked,
+        shown = "",
+        texts
+      } = yield* play(between, goingOn(short), {
+        whileDead: (ann, message) => Effect.orDie(ann.press(message, "Stop"))
+      })
+      assert.isAbove(shown.length, 50)
+      assert.isAtMost(asked.length, 2)
+      assert.lengthOf(texts, 1)
+      assert.isTrue(shownOf(short).startsWith(texts[0]!), texts[0])
+      assert.isBelow(texts[0]!.length, shown.length + inSecond)
+    })
+  )
+
+  it.effect("keeps what was said, with a notice, if the model fails from then on", () =>
+    Effect.gen(function* () {
+      let isFirst = true
+      const { shown = "", texts } = yield* play(between, () =>
+        Stream.suspend(() => {
+          const answer = isFirst ? ticking(short) : Stream.fail("broken")
+          isFirst = false
+          return answer
+        })
+      )
+      const [said = "", notice] = texts[0]!.split("\n\n")
+      assert.isAbove(shown.length, 50)
+      assert.isTrue(shownOf(short).startsWith(said), said)
+      assert.isAtLeast(said.length, shown.length - inSecond)
+      assert.strictEqual(notice, "The answer could not be completed.")
+    })
   )
 })
 
