@@ -88,6 +88,13 @@ export const pgTables = (prefix: string) =>
 /** A client that does not wait for the disk at a commit. */
 export const hastyPostgres = PgClient.layer({ ...postgresOptions, startupParameters: { synchronous_commit: "off" } })
 
+/** The same with one connection. */
+export const onlyConnection = PgClient.layer({
+  ...postgresOptions,
+  startupParameters: { synchronous_commit: "off" },
+  maxConnections: 1
+})
+
 /** The databases that are not available. */
 export const missing = async () => ({
   SQLite: false,

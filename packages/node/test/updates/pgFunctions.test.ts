@@ -19,16 +19,44 @@ const batch = (first: number, keys: ReadonlyArray<string>): InboxStore.Batch => 
 
 const others = 20_000
 
-describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
-  const prefix = databases.uniqueName()
-  const functions = functionNames(`${prefix}_inbox`)
-  const stores = SqlInboxStore.layer({ prefix }).pipe(
+/** A store whose statements have one connection, so that they have the plans of the statements before. */
+const storesOf = (prefix: string) =>
+  SqlInboxStore.layer({ prefix }).pipe(
     Layer.provide(databases.pgTables(prefix)),
-    Layer.provideMerge(databases.hastyPostgres)
+    Layer.provideMerge(databases.onlyConnection)
   )
 
-  it.live("Claims and commits read few rows, also if the statistics are from a time with one chat", () =>
-    Effect.gen(function* () {
+/**
+ * Claims partitions, acknowledges their updates and releases them. Returns how many rows of updates and partitions were read.
+ * The functions are called directly, because the numbers of rows belong to the transaction of the connection.
+ */
+const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: number) {
+  const sql = yield* SqlClient.SqlClient
+  const functions = functionNames(`${prefix}_inbox`)
+  const measured = Effect.gen(function* () {
+    const claimed = yield* sql<{ readonly id: bigint; readonly partition_key: string }>`
+      SELECT * FROM ${sql(functions.claim)}(${"one"}, 60000, ${maxPartitions}, 16, 1, 0)`
+    const changes = [...Map.groupBy(claimed, ({ partition_key }) => partition_key)].map(([k, updates]) => ({
+      k,
+      a: updates.map(({ id }) => id).join(","),
+      d: "",
+      b: "",
+      x: 1
+    }))
+    assert.lengthOf(changes, maxPartitions)
+    yield* sql`SELECT * FROM ${sql(functions.commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+    const [{ rows }] = yield* sql<{ readonly rows: bigint }>`
+      SELECT sum(COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0))::bigint AS rows FROM pg_stat_xact_user_tables
+      WHERE relid IN (${`${prefix}_inbox_updates`}::regclass, ${`${prefix}_inbox_partitions`}::regclass)`
+    return Number(rows)
+  })
+  return yield* sql.withTransaction(measured)
+})
+
+describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
+  it.live("Claims and commits read few rows, also if the statistics are from a time with one chat", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const store = yield* InboxStore.InboxStore
       const updates = sql(`${prefix}_inbox_updates`)
@@ -41,28 +69,26 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
           Array.from({ length: others }, (_, index) => `chat ${index}`)
         )
       )
-      // The functions are called directly, because the numbers of rows belong to the transaction of the connection.
-      const rowsRead = sql.withTransaction(
-        Effect.gen(function* () {
-          const claimed = yield* sql<{ readonly id: bigint; readonly partition_key: string }>`
-            SELECT * FROM ${sql(functions.claim)}(${"one"}, 60000, 50, 16, 1, 0)`
-          const changes = [...new Set(claimed.map(({ partition_key }) => partition_key))].map((k) => ({
-            k,
-            a: claimed.flatMap(({ id, partition_key }) => (partition_key === k ? [String(id)] : [])).join(","),
-            d: "",
-            b: "",
-            x: 1
-          }))
-          assert.lengthOf(changes, 50)
-          yield* sql`SELECT * FROM ${sql(functions.commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
-          const [{ rows }] = yield* sql<{ readonly rows: bigint }>`
-            SELECT COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0) AS rows FROM pg_stat_xact_user_tables
-            WHERE relid = ${`${prefix}_inbox_updates`}::regclass`
-          return Number(rows)
-        })
-      )
-      assert.isAtMost(yield* rowsRead, 1000)
+      assert.isAtMost(yield* rowsRead(prefix, 50), 1000)
       assert.strictEqual((yield* store.stats).queued, others + 300 - 16 - 49)
-    }).pipe(Effect.provide(stores), Effect.scoped)
-  )
+    }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+  })
+
+  it.live("Claims and commits read few rows, also if their connection planned them when there was one update", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      yield* store.enqueue(batch(0, ["first"]))
+      yield* rowsRead(prefix, 1)
+      yield* store.enqueue(
+        batch(
+          1000,
+          Array.from({ length: others }, (_, index) => `chat ${index % 1000}`)
+        )
+      )
+      // Nothing of the first updates of the partitions is left, so the next ones are released with the rest of their updates.
+      for (const _ of [1, 2]) assert.isAtMost(yield* rowsRead(prefix, 10), 1000)
+      assert.strictEqual((yield* store.stats).queued, others - 320)
+    }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+  })
 })

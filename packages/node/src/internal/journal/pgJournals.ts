@@ -5,6 +5,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { encodeIndexed, isId } from "../stores/values.ts"
+import { findBy, isOwnedBy, isQueued } from "../updates/pgPlans.ts"
 import { tableNames } from "../updates/sqlTables.ts"
 import { combineRecords, toEntry } from "./sqlJournals.ts"
 
@@ -20,18 +21,19 @@ export const createRecord = (
 ): Effect.Effect<unknown, SqlError> => {
   const { journal, partitions, updates } = tableNames(table)
   return sql`
-    CREATE FUNCTION ${sql(name)}(records json, removals json, puts json, OUT lost text) ${settings} AS $function$
+    CREATE OR REPLACE FUNCTION ${sql(name)}(records json, removals json, puts json, OUT lost text) ${settings} AS $function$
     DECLARE
       places bigint[];
       ids bigint[];
     BEGIN
-      PERFORM FROM ${sql(partitions)} AS p
-        WHERE p.partition_key IN (SELECT r.k FROM json_to_recordset(records) AS r(k text))
-        ORDER BY p.partition_key FOR UPDATE;
+      PERFORM FROM (SELECT DISTINCT r.k FROM json_to_recordset(records) AS r(k text) ORDER BY r.k) AS o
+        CROSS JOIN LATERAL (
+          SELECT FROM ${sql(partitions)} AS p WHERE ${findBy(sql, "p.partition_key", "o.k")} FOR UPDATE
+        ) AS l;
       SELECT array_agg(r.p), array_agg(u.id) INTO places, ids
         FROM json_to_recordset(records) AS r(p bigint, k text, o text, i bigint)
-        JOIN ${sql(partitions)} AS p ON p.partition_key = r.k AND p.owner = r.o
-        JOIN ${sql(updates)} AS u ON u.id = r.i AND u.partition_key = r.k AND u.failed_at IS NULL;
+        JOIN ${sql(partitions)} AS p ON ${findBy(sql, "p.partition_key", "r.k")} AND ${isOwnedBy(sql, "p", "r.o")}
+        JOIN ${sql(updates)} AS u ON ${findBy(sql, "u.id", "r.i")} AND u.partition_key = r.k AND ${isQueued(sql, "u")};
       places := COALESCE(places, '{}');
       lost := (
         SELECT string_agg(r.p::text, ',') FROM json_to_recordset(records) AS r(p bigint) WHERE r.p <> ALL (places)
@@ -39,7 +41,7 @@ export const createRecord = (
       UPDATE ${sql(updates)} AS u SET journaled = 1 WHERE u.id = ANY (ids) AND u.journaled = 0;
       IF removals IS NOT NULL THEN
         DELETE FROM ${sql(journal)} AS j USING json_to_recordset(removals) AS r(p bigint, i bigint, s text)
-          WHERE r.p = ANY (places) AND j.update_id = r.i AND j.slot = r.s;
+          WHERE r.p = ANY (places) AND ${findBy(sql, ["j.update_id", "j.slot"], ["r.i", "r.s"])};
       END IF;
       IF puts IS NOT NULL THEN
         INSERT INTO ${sql(journal)} AS j (update_id, slot, full_slot, state, text)

@@ -4,6 +4,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { encodeText } from "../stores/values.ts"
+import { findBy } from "../updates/pgPlans.ts"
 import { tableNames } from "../updates/sqlTables.ts"
 import { identify, toStateRow } from "./sqlStates.ts"
 
@@ -21,22 +22,23 @@ export const createWrite = (
   settings: Fragment
 ): Effect.Effect<unknown, SqlError> => {
   const states = sql(tableNames(table).states)
+  const findState = findBy(sql, ["s.name", "s.scope"], ["r.n", "r.s"])
   return sql`
-    CREATE FUNCTION ${sql(name)}(writes json, OUT conflicts text[]) ${settings} AS $function$
+    CREATE OR REPLACE FUNCTION ${sql(name)}(writes json, OUT conflicts text[]) ${settings} AS $function$
     BEGIN
       INSERT INTO ${states} AS s (name, scope, revision, version, text)
         SELECT DISTINCT r.n, r.s, '', 0, '' FROM json_to_recordset(writes) AS r(n text, s text) ORDER BY r.n, r.s
         ON CONFLICT (name, scope) DO UPDATE SET revision = s.revision WHERE false;
       SELECT array_agg(DISTINCT r.k) INTO conflicts
         FROM json_to_recordset(writes) AS r(k text, n text, s text, e text)
-        JOIN ${states} AS s ON s.name = r.n AND s.scope = r.s
+        JOIN ${states} AS s ON ${findState}
         WHERE s.revision <> COALESCE(r.e, '');
       UPDATE ${states} AS s
         SET revision = r.r, version = r.v, expires_at = r.x, user_scope = r.u, text = r.t
         FROM json_to_recordset(writes) AS r(k text, n text, s text, r text, v bigint, x bigint, u text, t text)
-        WHERE s.name = r.n AND s.scope = r.s AND (conflicts IS NULL OR r.k <> ALL (conflicts));
+        WHERE ${findState} AND (conflicts IS NULL OR r.k <> ALL (conflicts));
       DELETE FROM ${states} AS s USING json_to_recordset(writes) AS r(n text, s text)
-        WHERE s.name = r.n AND s.scope = r.s AND s.revision = '';
+        WHERE ${findState} AND s.revision = '';
     END
     $function$`
 }

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { findBy } from "../updates/pgPlans.ts"
 import { countSlots, tableNames } from "../updates/sqlTables.ts"
 import { combineTimers, type TimerRow } from "./sqlTimers.ts"
 
@@ -19,24 +20,26 @@ export const createChange = (
   const names = tableNames(table)
   const timers = sql(names.timers)
   const occurrences = sql(names.occurrences)
+  const findTimer = findBy(sql, ["t.name", "t.timer_key"], ["r.n", "r.y"])
+  const findOccurrences = findBy(sql, ["o.name", "o.timer_key"], ["r.n", "r.y"])
   return sql`
-    CREATE FUNCTION ${sql(name)}(changes json) RETURNS void ${settings} AS $function$
+    CREATE OR REPLACE FUNCTION ${sql(name)}(changes json) RETURNS void ${settings} AS $function$
     DECLARE
       now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
       going bigint[];
     BEGIN
-      PERFORM FROM ${timers} AS t JOIN json_to_recordset(changes) AS r(n text, y text) ON t.name = r.n AND t.timer_key = r.y
+      PERFORM FROM ${timers} AS t JOIN json_to_recordset(changes) AS r(n text, y text) ON ${findTimer}
         ORDER BY t.name, t.timer_key FOR UPDATE OF t;
       PERFORM FROM ${occurrences} AS o JOIN json_to_recordset(changes) AS r(n text, y text)
-        ON o.name = r.n AND o.timer_key = r.y ORDER BY o.update_id FOR UPDATE OF o;
+        ON ${findOccurrences} ORDER BY o.update_id FOR UPDATE OF o;
       WITH ended AS (
-        DELETE FROM ${occurrences} AS o USING json_to_recordset(changes) AS r(u bigint) WHERE o.update_id = r.u
+        DELETE FROM ${occurrences} AS o USING json_to_recordset(changes) AS r(u bigint) WHERE ${findBy(sql, "o.update_id", "r.u")}
         RETURNING o.update_id, o.cancelled
       ) SELECT COALESCE(array_agg(e.update_id), '{}') INTO going FROM ended AS e WHERE e.cancelled = 0;
       UPDATE ${occurrences} AS o SET cancelled = 1 FROM json_to_recordset(changes) AS r(n text, y text, u bigint)
-        WHERE r.u IS NULL AND o.name = r.n AND o.timer_key = r.y AND o.cancelled = 0;
+        WHERE r.u IS NULL AND ${findOccurrences} AND o.cancelled = 0;
       DELETE FROM ${timers} AS t USING json_to_recordset(changes) AS r(n text, y text, p text, u bigint)
-        WHERE r.p IS NULL AND r.u IS NULL AND t.name = r.n AND t.timer_key = r.y;
+        WHERE r.p IS NULL AND r.u IS NULL AND ${findTimer};
       INSERT INTO ${timers} (name, timer_key, due_at, partition_key, fingerprint, text, user_scope)
         SELECT r.n, r.y, COALESCE(r.d, now_at + r.a), r.p, r.f, r.t, r.s
         FROM json_to_recordset(changes) AS r(
@@ -69,7 +72,7 @@ export const createMove = (
     names.updates
   ].map((name) => sql(name))
   return sql`
-    CREATE FUNCTION ${sql(name)}(max_timers bigint) RETURNS void ${settings} AS $function$
+    CREATE OR REPLACE FUNCTION ${sql(name)}(max_timers bigint) RETURNS void ${settings} AS $function$
     DECLARE
       now_at bigint := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
       keys text[];
@@ -85,7 +88,7 @@ export const createMove = (
         SELECT t.* FROM ${timers} AS t WHERE t.due_at <= now_at AND t.partition_key = ANY (keys)
         ORDER BY t.due_at, t.id LIMIT max_timers FOR UPDATE SKIP LOCKED
       ), taken AS (
-        DELETE FROM ${timers} AS t USING due AS d WHERE t.id = d.id
+        DELETE FROM ${timers} AS t USING due AS d WHERE ${findBy(sql, "t.id", "d.id")}
       ), added AS (
         INSERT INTO ${updates} (fingerprint, partition_key, received_at, text)
         SELECT d.fingerprint, d.partition_key, d.due_at, d.text FROM due AS d ORDER BY d.due_at, d.id
@@ -100,7 +103,7 @@ export const createMove = (
         SELECT a.partition_key, min(a.id) AS id, count(*) AS added FROM added AS a GROUP BY a.partition_key
       ), headed AS (
         UPDATE ${partitions} AS p SET head_id = LEAST(p.head_id, f.id) FROM first AS f
-        WHERE p.partition_key = f.partition_key
+        WHERE ${findBy(sql, "p.partition_key", "f.partition_key")}
       ) SELECT sum(f.added) INTO moved FROM first AS f;
       DELETE FROM ${partitions} AS p WHERE p.partition_key = ANY (keys) AND p.owner IS NULL AND p.head_id IS NULL;
       IF moved > 0 THEN

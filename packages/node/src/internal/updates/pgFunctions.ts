@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
-import type { Fragment } from "effect/sql/Statement"
 import { createWrite } from "../state/pgStates.ts"
 import { createChange, createMove } from "../timers/pgTimers.ts"
+import * as pgPlans from "./pgPlans.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
 /**
@@ -18,16 +18,9 @@ export const functionNames = (table: string) => ({
   moveTimers: `${table}_move_timers_2`
 })
 
-export const functionSettings = (sql: SqlClient.SqlClient): Fragment =>
-  sql.literal(
-    "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off " +
-      "SET enable_hashjoin = off SET enable_mergejoin = off"
-  )
-
 /**
- * Creates the functions that claim and commit in one round trip. They are functions, not statements, because each statement
- * of a function sees what was committed while the statement before it waited for a lock. Their plans do not depend on
- * statistics, which are missing in a new database and outdated after a large number of updates has arrived.
+ * Creates the functions that claim and commit in one round trip, or replaces them. They are functions, not statements, because
+ * each statement of a function sees what was committed while the statement before it waited for a lock.
  */
 export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
   Effect.gen(function* () {
@@ -36,21 +29,16 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
       (name) => sql(name)
     )
     const { changeTimers, claim, commit, moveTimers, writeState } = functionNames(table)
-    const settings = functionSettings(sql)
-    /**
-     * The queued updates of a partition, in order. With an equality, PostgreSQL would read all updates in the order of their ids if
-     * its statistics are from a time when most updates belonged to one partition.
-     */
-    const queuedIn = (key: string) =>
-      sql.literal(
-        `u.partition_key >= ${key} AND u.partition_key <= ${key} AND u.failed_at IS NULL ORDER BY u.partition_key, u.id`
-      )
+    const settings = pgPlans.functionSettings(sql)
+    const isQueued = pgPlans.isQueued(sql, "u")
+    const findPartition = (key: string) => pgPlans.findBy(sql, "p.partition_key", key)
+    const findUpdate = (id: string) => pgPlans.findBy(sql, "u.id", id)
     yield* createWrite(sql, table, writeState, settings)
     yield* createChange(sql, table, changeTimers, settings)
     yield* createMove(sql, table, moveTimers, settings)
 
     yield* sql`
-      CREATE FUNCTION ${sql(claim)}(
+      CREATE OR REPLACE FUNCTION ${sql(claim)}(
         claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint,
         max_timers bigint
       ) RETURNS TABLE (
@@ -80,14 +68,14 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           IF keys IS NULL THEN RETURN; END IF;
           IF crashed IS NOT NULL THEN
             UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + 1, crashes = u.crashes + 1
-            WHERE u.failed_at IS NULL AND u.id = ANY (string_to_array(crashed, ',')::bigint[]);
+            WHERE u.id = ANY (string_to_array(crashed, ',')::bigint[]) AND ${isQueued};
           END IF;
           RETURN QUERY
             WITH firsts AS MATERIALIZED (
               SELECT f.* FROM unnest(keys) AS k CROSS JOIN LATERAL (
                 SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes,
                   u.journaled
-                FROM ${updates} AS u WHERE ${queuedIn("k")} LIMIT max_updates
+                FROM ${updates} AS u WHERE ${pgPlans.queuedIn(sql, "u", "k")} LIMIT max_updates
               ) AS f
             ), begun AS MATERIALIZED (
               SELECT r.partition_key, min(r.id) AS head_id,
@@ -99,10 +87,10 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
             ), claimed AS (
               UPDATE ${partitions} AS p
               SET owner = claimer, lease_until = now_at + duration, begun = b.ids, head_id = b.head_id
-              FROM begun AS b WHERE p.partition_key = b.partition_key RETURNING p.partition_key
+              FROM begun AS b WHERE ${findPartition("b.partition_key")} RETURNING p.partition_key
             ), emptied AS (
               DELETE FROM ${partitions} AS p
-              WHERE p.partition_key IN (SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b)
+              WHERE p.partition_key = ANY (ARRAY(SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b))
             )
             SELECT f.id, f.partition_key, f.fingerprint, f.received_at, f.text, f.attempts, f.crashes,
               CASE WHEN f.journaled = 1 THEN (
@@ -117,13 +105,18 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
       $function$`
 
     yield* sql`
-      CREATE FUNCTION ${sql(commit)}(
+      CREATE OR REPLACE FUNCTION ${sql(commit)}(
         committer text, changes json, failures json, deaths json, writes json, timers json,
         OUT lost text, OUT conflicting text, OUT is_free boolean
       ) ${settings} AS $function$
       DECLARE
+        keys text[];
+        acknowledgements text[];
+        decisions text[];
+        begun_ids text[];
+        releases int[];
         held text[];
-        omitted text[];
+        omitted text[] := '{}';
         repeated text[];
         conflicts text[];
         acknowledged bigint := 0;
@@ -131,22 +124,24 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         dead bigint := 0;
       BEGIN
         is_free := false;
-        SELECT array_agg(l.partition_key) INTO held FROM (
-          SELECT p.partition_key FROM ${partitions} AS p
-          WHERE p.owner = committer AND p.partition_key IN (SELECT r.k FROM json_to_recordset(changes) AS r(k text))
-          ORDER BY p.partition_key FOR UPDATE
-        ) AS l;
-        held := COALESCE(held, '{}');
-        omitted := '{}';
-        IF cardinality(held) < json_array_length(changes) THEN
-          omitted := ARRAY(SELECT r.k FROM json_to_recordset(changes) AS r(k text) WHERE r.k <> ALL (held));
+        SELECT array_agg(r.k), array_agg(r.a), array_agg(r.d), array_agg(r.b), array_agg(r.x)
+          INTO keys, acknowledgements, decisions, begun_ids, releases
+          FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int);
+        held := ARRAY(
+          SELECT l.partition_key FROM (SELECT k FROM unnest(keys) AS k ORDER BY k) AS o CROSS JOIN LATERAL (
+            SELECT p.partition_key FROM ${partitions} AS p
+            WHERE ${findPartition("o.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")} FOR UPDATE
+          ) AS l
+        );
+        IF cardinality(held) < cardinality(keys) THEN
+          omitted := ARRAY(SELECT k FROM unnest(keys) AS k WHERE k <> ALL (held));
           lost := array_to_json(omitted)::text;
         END IF;
         IF writes IS NOT NULL OR timers IS NOT NULL THEN
           repeated := ARRAY(
             SELECT r.k FROM json_to_recordset(changes) AS r(k text, c text) WHERE EXISTS (
               SELECT FROM unnest(string_to_array(r.c, ',')::bigint[]) AS i WHERE NOT EXISTS (
-                SELECT FROM ${updates} AS u WHERE u.id = i AND u.partition_key = r.k AND u.failed_at IS NULL
+                SELECT FROM ${updates} AS u WHERE ${findUpdate("i")} AND u.partition_key = r.k AND ${isQueued}
               )
             )
           ) || omitted;
@@ -166,54 +161,48 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           );
         END IF;
         IF cardinality(omitted) > 0 THEN
-          changes := (
-            SELECT json_agg(row_to_json(r)) FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int)
-            WHERE r.k <> ALL (omitted)
-          );
-          failures := (
-            SELECT json_agg(row_to_json(r)) FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
-            WHERE r.k <> ALL (omitted)
-          );
-          deaths := (
-            SELECT json_agg(row_to_json(r))
-            FROM json_to_recordset(deaths) AS r(k text, id bigint, error text, attempts bigint, failed_at bigint)
-            WHERE r.k <> ALL (omitted)
-          );
-          IF changes IS NULL THEN RETURN; END IF;
+          SELECT array_agg(r.k), array_agg(r.a), array_agg(r.d), array_agg(r.b), array_agg(r.x)
+            INTO keys, acknowledgements, decisions, begun_ids, releases
+            FROM unnest(keys, acknowledgements, decisions, begun_ids, releases) AS r(k, a, d, b, x)
+            WHERE r.k <> ALL (omitted);
+          IF keys IS NULL THEN RETURN; END IF;
         END IF;
         WITH deleted AS (
           DELETE FROM ${updates} AS u USING (
-            SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id
-            FROM json_to_recordset(changes) AS r(k text, a text)
-          ) AS c WHERE u.id = c.id AND u.partition_key = c.k AND u.failed_at IS NULL RETURNING u.id, u.journaled
+            SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id FROM unnest(keys, acknowledgements) AS r(k, a)
+          ) AS c WHERE ${findUpdate("c.id")} AND u.partition_key = c.k AND ${isQueued} RETURNING u.id, u.journaled
         ) SELECT count(*), array_agg(d.id) FILTER (WHERE d.journaled = 1) INTO acknowledged, journaled FROM deleted AS d;
         IF journaled IS NOT NULL THEN DELETE FROM ${journal} AS j WHERE j.update_id = ANY (journaled); END IF;
         IF failures IS NOT NULL THEN
           UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count
           FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
-          WHERE u.id = r.id AND u.partition_key = r.k AND u.failed_at IS NULL;
+          WHERE ${findUpdate("r.id")} AND u.partition_key = r.k AND r.k = ANY (keys) AND ${isQueued};
         END IF;
         IF deaths IS NOT NULL THEN
           UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
           FROM json_to_recordset(deaths) AS r(k text, id bigint, error text, attempts bigint, failed_at bigint)
-          WHERE u.id = r.id AND u.partition_key = r.k AND u.failed_at IS NULL;
+          WHERE ${findUpdate("r.id")} AND u.partition_key = r.k AND r.k = ANY (keys) AND ${isQueued};
           GET DIAGNOSTICS dead = ROW_COUNT;
         END IF;
-        UPDATE ${partitions} AS p SET begun = array_to_string(ARRAY(
-          SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (string_to_array(r.d, ','))
-        ) || string_to_array(r.b, ','), ',')
-        FROM json_to_recordset(changes) AS r(k text, d text, b text, x int)
-        WHERE r.x = 0 AND p.partition_key = r.k;
-        WITH rest AS MATERIALIZED (
-          SELECT r.k, (
-            SELECT u.id FROM ${updates} AS u WHERE ${queuedIn("r.k")} LIMIT 1
-          ) AS head_id FROM json_to_recordset(changes) AS r(k text, x int) WHERE r.x = 1
-        ), emptied AS (
-          DELETE FROM ${partitions} AS p USING rest WHERE p.partition_key = rest.k AND rest.head_id IS NULL
-        ), freed AS (
-          UPDATE ${partitions} AS p SET owner = NULL, lease_until = 0, begun = '', head_id = rest.head_id
-          FROM rest WHERE p.partition_key = rest.k AND rest.head_id IS NOT NULL RETURNING p.partition_key
-        ) SELECT count(*) > 0 INTO is_free FROM freed;
+        IF 0 = ANY (releases) THEN
+          UPDATE ${partitions} AS p SET begun = array_to_string(ARRAY(
+            SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (string_to_array(r.d, ','))
+          ) || string_to_array(r.b, ','), ',')
+          FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x)
+          WHERE r.x = 0 AND ${findPartition("r.k")};
+        END IF;
+        IF 1 = ANY (releases) THEN
+          WITH rest AS MATERIALIZED (
+            SELECT r.k, (
+              SELECT u.id FROM ${updates} AS u WHERE ${pgPlans.queuedIn(sql, "u", "r.k")} LIMIT 1
+            ) AS head_id FROM unnest(keys, releases) AS r(k, x) WHERE r.x = 1
+          ), emptied AS (
+            DELETE FROM ${partitions} AS p USING rest WHERE ${findPartition("rest.k")} AND rest.head_id IS NULL
+          ), freed AS (
+            UPDATE ${partitions} AS p SET owner = NULL, lease_until = 0, begun = '', head_id = rest.head_id
+            FROM rest WHERE ${findPartition("rest.k")} AND rest.head_id IS NOT NULL RETURNING p.partition_key
+          ) SELECT count(*) > 0 INTO is_free FROM freed;
+        END IF;
         IF timers IS NOT NULL THEN PERFORM ${sql(changeTimers)}(timers); END IF;
         IF acknowledged + dead > 0 THEN
           UPDATE ${counts} AS c SET queued = c.queued - acknowledged - dead, dead_letters = c.dead_letters + dead

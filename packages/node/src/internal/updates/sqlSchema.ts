@@ -5,7 +5,8 @@ import { createJournal } from "../journal/sqlJournals.ts"
 import { createStates } from "../state/sqlStates.ts"
 import { type Dialect, indexName } from "../stores/sql.ts"
 import { createOccurrences, createTimers } from "../timers/sqlTimers.ts"
-import { createFunctions, functionNames, functionSettings } from "./pgFunctions.ts"
+import { createFunctions, functionNames } from "./pgFunctions.ts"
+import { functionSettings } from "./pgPlans.ts"
 import { countSlots, tableNames } from "./sqlTables.ts"
 
 const create = (sql: SqlClient.SqlClient, table: string, { clustered, integer, text, identity }: Dialect) =>
@@ -67,29 +68,27 @@ const separateHeld = (sql: SqlClient.SqlClient, table: string, { integer, name }
     }
   })
 
-const keepJournals = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
-  Effect.gen(function* () {
-    yield* createJournal(sql, table, dialect)
-    if (dialect.name === "pg") yield* createRecord(sql, table, functionNames(table).record, functionSettings(sql))
-  })
-
 const keepStateAndTimers = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
   Effect.gen(function* () {
     yield* createStates(sql, table, dialect)
     yield* createTimers(sql, table, dialect)
   })
 
-const rememberOccurrences = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) =>
-  Effect.gen(function* () {
-    yield* createOccurrences(sql, table, dialect)
-    if (dialect.name === "pg") yield* createFunctions(sql, table)
-  })
+/** Databases that have older versions of the functions get the newest. */
+const findById = (sql: SqlClient.SqlClient, table: string, { name }: Dialect) =>
+  name === "pg"
+    ? Effect.andThen(
+        createRecord(sql, table, functionNames(table).record, functionSettings(sql)),
+        createFunctions(sql, table)
+      )
+    : Effect.void
 
 export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dialect) => ({
   "1_create": create(sql, table, dialect),
   "2_count_crashes": countCrashes(sql, table, dialect),
   "3_separate_held": separateHeld(sql, table, dialect),
-  "4_keep_journals": keepJournals(sql, table, dialect),
+  "4_keep_journals": createJournal(sql, table, dialect),
   "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect),
-  "6_remember_occurrences": rememberOccurrences(sql, table, dialect)
+  "6_remember_occurrences": createOccurrences(sql, table, dialect),
+  "7_find_by_id": findById(sql, table, dialect)
 })
