@@ -25,6 +25,7 @@ import * as ChatRecord from "./ChatRecord.ts"
 import * as Chats from "./Chats.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
+import { withPartsOf } from "./internal/handlers/parts.ts"
 import * as memoryStore from "./internal/chats/memoryStore.ts"
 import type { ChatId } from "./Recipient.ts"
 import type { StoreError } from "./StoreError.ts"
@@ -163,10 +164,14 @@ export type Tracked<T> =
 const trackStream = (updates: Stream.Stream<Update, unknown, unknown>) =>
   Stream.mapArrayEffect(updates, (chunk) => Effect.as(upsert(chunk), chunk))
 
-const trackHandler = (handle: Handling["handle"]) => (update: Update) =>
-  Effect.andThen(
-    upsert([update]),
-    Effect.suspend(() => handle(update) ?? Handler.notHandled)
+const trackHandler = (handle: Handling["handle"]) =>
+  withPartsOf(
+    (update: Update) =>
+      Effect.andThen(
+        upsert([update]),
+        Effect.suspend(() => handle(update) ?? Handler.notHandled)
+      ),
+    handle
   )
 
 /**

@@ -24,7 +24,10 @@ import type { BotApi } from "./BotApi.ts"
 import type * as Handler from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
 import * as answers from "./internal/conversation/answers.ts"
+import { withParts } from "./internal/handlers/parts.ts"
+import { Placement } from "./internal/handlers/placement.ts"
 import * as handling from "./internal/conversation/handle.ts"
+import { decode as decodePress } from "./internal/conversation/payload.ts"
 import { Record } from "./internal/conversation/record.ts"
 import type { Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "./PermanentError.ts"
@@ -201,10 +204,10 @@ const check = (name: string, { of, version = 1 }: Options): void => {
 
 /**
  * Defines a conversation with a name, options, and a function that asks and says. Conversations of one bot have different
- * names.
+ * names: `Handler.first` throws if two have the same.
  *
- * Place `handler` among the handlers of the bot: without it, answers are not received. `start` and `cancel` can be called in any handler
- * of an update. If the function fails, the
+ * Place `handler` among the handlers of the bot: without it, answers are not received, and a warning is logged at the first one.
+ * `start` and `cancel` can be called in any handler of an update. If the function fails, the
  * handler fails with its error, and the conversation stays where it was. If it fails with {@link Unanswered}, the conversation
  * ends. When it ends, nothing of it is left in the store.
  *
@@ -283,6 +286,11 @@ export const make = <const O extends Options, A, E, R>(
     version,
     state,
     timer,
+    placement: new Placement(`The conversation "${name}"`, (update) =>
+      update.update_type === "message_callback"
+        ? decodePress(name, update.callback.payload) !== undefined
+        : update.update_type === "colloquy_timer" && update.name === timer.name
+    ),
     texts: options.texts ?? {},
     timeout: options.timeout,
     back: options.back,
@@ -330,7 +338,9 @@ export const make = <const O extends Options, A, E, R>(
       body,
       start: (update: Update.Update, input: unknown) => handling.start(self as never, update, input),
       cancel: (update: Update.Update) => handling.cancel(self as never, update),
-      handler: handling.handle(self as never),
+      handler: withParts(handling.handle(self as never), [
+        { kind: "conversation", name, definition, timeouts: timer.name }
+      ]),
       withOnDone: (f: typeof onDone) =>
         build((result, update) => Effect.andThen(onDone(result, update), f(result, update))),
       running,

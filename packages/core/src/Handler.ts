@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
 import type { ChatType } from "./Recipient.ts"
 import * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
@@ -181,10 +182,10 @@ export const onTypes = <const Type extends Update.Update["update_type"], O exten
   handler: (update: Update.Of<Type>) => O
 ): Handler<ReturnError<O>, Effect.Services<O>> => {
   const narrowed = narrow(types)
-  return (update) => {
+  return withPartsOf((update) => {
     const taken = narrowed(update)
     return taken === undefined ? undefined : (handler(taken) as Return<ReturnError<O> | NotHandled, Effect.Services<O>>)
-  }
+  }, handler)
 }
 
 /**
@@ -224,6 +225,8 @@ export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
  * Tries the handlers in order until one takes the update. A failure other than {@link NotHandled} fails the whole
  * handler: the next handler is not tried. If no handler takes the update, neither does the result.
  *
+ * Throws if the handlers of two different conversations, scenes, menus or timers with the same name are among them.
+ *
  * Put a function that takes any update last to define what happens to an update that no other handler takes.
  *
  * **Example** (Handlers with a fallback)
@@ -245,6 +248,7 @@ export const isNotHandledCause = (cause: Cause.Cause<unknown>): boolean =>
 export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>>, U = Update.Update>(
   ...handlers: H
 ): Handler<Error<H[number]>, Services<H[number]>, U> => {
+  const parts = partsOfAll(handlers)
   const last = handlers.length - 1
   const tryFrom = (start: number, update: U): Return<Error<H[number]> | NotHandled, Services<H[number]>> => {
     for (let index = start; index <= last; index++) {
@@ -256,12 +260,15 @@ export const first = <const H extends ReadonlyArray<Handler<unknown, unknown, U>
     }
     return undefined
   }
-  return (update) => tryFrom(0, update)
+  return withParts((update) => tryFrom(0, update), parts)
 }
 
 /**
  * Restricts a handler to the updates for which the predicate returns `true`. A refinement also narrows the update for
  * the handler.
+ *
+ * Timeouts of the conversations and scenes in the handler pass, because nobody has caused them. This also applies to the other
+ * filters.
  *
  * **Example** (A handler of texts in capitals)
  *
@@ -292,12 +299,10 @@ export const filter: {
     handler: (update: U) => O,
     predicate: (update: NoInfer<U>) => boolean
   ): Handler<ReturnError<O>, Effect.Services<O>, U>
-} = dual(
-  2,
-  <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> =>
-    (update) =>
-      predicate(update) ? handler(update) : undefined
-)
+} = dual(2, <E, R, U>(handler: Handler<E, R, U>, predicate: (update: U) => boolean): Handler<E, R, U> => {
+  const isTimeout = isTimeoutOf(handler)
+  return withPartsOf((update) => (isTimeout(update) || predicate(update) ? handler(update) : undefined), handler)
+})
 
 /**
  * Restricts a handler to the updates for which an effect returns `true`. The effect is run only for updates for which
@@ -334,16 +339,20 @@ export const filterEffect: {
   <E, R, U, E2, R2>(
     handler: Handler<E, R, U>,
     predicate: (update: U) => Effect.Effect<boolean, E2, R2>
-  ): Handler<E | E2, R | R2, U> =>
-    (update) => {
+  ): Handler<E | E2, R | R2, U> => {
+    const isTimeout = isTimeoutOf(handler)
+    return withPartsOf((update) => {
       const effect = handler(update)
-      return effect && Effect.flatMap(predicate(update), (holds) => (holds ? effect : notHandled))
-    }
+      if (effect === undefined || isTimeout(update)) return effect
+      return Effect.flatMap(predicate(update), (holds) => (holds ? effect : notHandled))
+    }, handler)
+  }
 )
 
 /**
  * Restricts a handler to updates of chats of one type or of several types: `dialog`, `chat` (a group chat) or `channel`.
- * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`.
+ * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`. Timeouts of conversations and
+ * scenes pass: see {@link filter}.
  *
  * **Example** (A reply in group chats only)
  *
@@ -376,7 +385,7 @@ export const inChatType: {
 
 /**
  * Restricts a handler to updates that these users caused. The handler does not take an update that does not say who
- * caused it: see `Update.userIdOf`.
+ * caused it: see `Update.userIdOf`. Timeouts of conversations and scenes pass: see {@link filter}.
  *
  * **Example** (A handler for the owners of the bot)
  *
@@ -453,7 +462,7 @@ export const transform: {
     handler: Handler<E, R, U>,
     f: (effect: Effect.Effect<unknown, E, R>, update: U) => Effect.Effect<unknown, E2, R2>
   ): Handler<E2, R2, U> =>
-    (update) => {
+    withPartsOf((update) => {
       const effect = handler(update)
       if (effect === undefined) return undefined
       const hidden = Effect.catchCauseIf(effect, isNotHandledCause, () => dieOfNotHandled)
@@ -462,7 +471,7 @@ export const transform: {
         isNotHandledDefect,
         () => notHandled
       )
-    }
+    }, handler)
 )
 
 const succeedTrue = Effect.succeed(true)

@@ -16,6 +16,7 @@ import * as Answers from "./Answers.ts"
 import type { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
+import { withParts } from "./internal/handlers/parts.ts"
 import { makeCodec, type ValueSchema } from "./internal/handlers/namedValue.ts"
 import * as blocks from "./internal/menu/blocks.ts"
 import { type Definition, layOut, type Render, toMessage } from "./internal/menu/layout.ts"
@@ -232,15 +233,18 @@ const define = (
       Effect.flatMap(show(to), ({ disable_link_preview: _, ...message }) =>
         Messages.edit({ ...message, message_id })
       ) as never,
-    handler: (update) => {
-      const handled = handle(update)
-      if (handled === undefined) return undefined
-      return Effect.catchIf(
-        handled,
-        (error) => error instanceof Payload.MalformedPayload && error.payloadName === prefix + name,
-        () => pressUnknown(menu, policy, update as Update.Of<"message_callback">)
-      ) as never
-    }
+    handler: withParts(
+      (update: Update.Update) => {
+        const handled = handle(update)
+        if (handled === undefined) return undefined
+        return Effect.catchIf(
+          handled,
+          (error) => error instanceof Payload.MalformedPayload && error.payloadName === prefix + name,
+          () => pressUnknown(menu, policy, update as Update.Of<"message_callback">)
+        ) as never
+      },
+      [{ kind: "menu", name, definition: menu }]
+    )
   }
 }
 

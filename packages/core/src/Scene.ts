@@ -15,6 +15,8 @@ import * as Stream from "effect/Stream"
 import * as Handler from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { ValueSchema } from "./internal/handlers/namedValue.ts"
+import { withParts } from "./internal/handlers/parts.ts"
+import { Placement } from "./internal/handlers/placement.ts"
 import * as machines from "./internal/scene/machine.ts"
 import * as stored from "./internal/scene/stored.ts"
 import { type Current, type Definition, StaleScene, type States, type To } from "./SceneState.ts"
@@ -72,8 +74,7 @@ export interface Scene<S extends States, O extends Of, out E = never, out R = ne
   readonly stream: Stream.Stream<SceneEntry<S, O>, StoreError, Inbox>
   /**
    * Handles the updates of chats or users in this scene, by the handlers of their states, and the timeouts. Updates that no state
-   * takes go to the next handler. Do not put a filter such as `Handler.inChatType` around it: the update of a timeout does not contain
-   * the type of the chat, so the filter would reject it. Use the filter in the handlers of the states.
+   * takes go to the next handler. A filter such as `Handler.inChatType` around it does not concern the timeouts.
    */
   readonly handler: Handler.Handler<E | SceneError | Timer.MalformedTimer, R>
 }
@@ -195,6 +196,10 @@ export const make = <
     codec: stored.make(name, states, stateName),
     state: State.make(stateName, stored.Stored, { of: of as Of, initial: () => null, onStale: "initial" }),
     timer: Timer.make(stateName, Schema.Struct({ since: Schema.Int })),
+    placement: new Placement(
+      `The scene "${name}"`,
+      (update) => update.update_type === "colloquy_timer" && update.name === stateName
+    ),
     definitions: byName,
     onStale: (stale) => {
       if (onStale === "fail") return Effect.fail(stale)
@@ -225,7 +230,10 @@ export const make = <
       ),
       Stream.filter(({ value }) => Result.isFailure(value) || value.success !== undefined)
     ),
-    handler: Handler.first(due, (update) => machines.handle(machine, update))
+    handler: withParts(
+      Handler.first(due, (update) => machines.handle(machine, update)),
+      [{ kind: "scene", name, definition: machine, timeouts: timer.name }]
+    )
   }
   return scene as never
 }

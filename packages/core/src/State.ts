@@ -146,7 +146,7 @@ export const make = <A, I, const O extends Of>(
     Stream.flatMap(Stream.fromIterable)
   )
   return {
-    ...makeValue(name, codec, ofUpdate(name, of)),
+    ...makeValue(name, codec, ofUpdate(name, of, codec)),
     name,
     of,
     at: (key) => {
@@ -156,7 +156,7 @@ export const make = <A, I, const O extends Of>(
       return makeValue(
         name,
         codec,
-        Inbox.use((inbox) => inScope(name, scope, inbox))
+        Inbox.use((inbox) => inScope(name, scope, inbox, codec))
       )
     },
     entries

@@ -19,6 +19,7 @@ import * as FieldIssue from "./FieldIssue.ts"
 import * as Handler from "./Handler.ts"
 import type { StoredTimer, TimerSetting } from "./HandlingStore.ts"
 import { Inbox } from "./Inbox.ts"
+import { withParts } from "./internal/handlers/parts.ts"
 import { fromKey, toChange, toKey } from "./internal/timers/change.ts"
 import { isLeftOut, nextAfter, type Recurrence } from "./internal/timers/recurrence.ts"
 import * as scheduling from "./internal/timers/scheduling.ts"
@@ -200,7 +201,7 @@ export interface Timer<in out A, out RD = never, out RE = never> extends Timers<
  * - It is due by the clock of the store, mostly within 50 milliseconds, and within a second if several processes share the
  *   store. While no process runs, it waits.
  * - Its update is handled in the order of its chat: after the updates of the chat that were received before it was due.
- * - The name must be unique within a bot. Throws if it is empty.
+ * - The name must be unique within a bot: `Handler.first` throws if two timers have the same. Throws if it is empty.
  *
  * Errors: {@link InvalidTimer} when a timer is set, {@link NoTimerChat} where there is no chat, {@link MalformedTimer} when a
  * timer is due whose value cannot be decoded.
@@ -314,6 +315,7 @@ export const make: {
     }
   }
 
+  const timer = {}
   const self: Timer<A, RD, RE> = {
     ...timers(
       Effect.mapError(
@@ -323,23 +325,28 @@ export const make: {
     ),
     name,
     for: (target) => timers(Effect.map(Inbox, (inbox) => scheduling.inInbox(inbox, target))),
-    on: (handler) => (update) => {
-      if (update.update_type !== "colloquy_timer" || update.name !== name) return undefined
-      const handled = Effect.flatMap(
-        Effect.mapError(
-          decodeValue(update.value),
-          ({ issue }) => new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
-        ),
-        // A handler that declines an update returns no effect.
-        (value): Effect.Effect<unknown, unknown, unknown> => handler(value, update) ?? Handler.notHandled
+    on: (handler) =>
+      withParts(
+        (update) => {
+          if (update.update_type !== "colloquy_timer" || update.name !== name) return undefined
+          const handled = Effect.flatMap(
+            Effect.mapError(
+              decodeValue(update.value),
+              ({ issue }) =>
+                new MalformedTimer({ timerName: name, problem: FieldIssue.formatSchemaIssue(issue), update })
+            ),
+            // A handler that declines an update returns no effect.
+            (value): Effect.Effect<unknown, unknown, unknown> => handler(value, update) ?? Handler.notHandled
+          )
+          const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
+            isCancelled ? Effect.void : handled
+          )
+          return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            isLeftOut(update, now) ? Effect.void : unlessCancelled
+          ) as never
+        },
+        [{ kind: "timer", name, definition: timer }]
       )
-      const unlessCancelled = Effect.flatMap(scheduling.isCancelled, (isCancelled) =>
-        isCancelled ? Effect.void : handled
-      )
-      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        isLeftOut(update, now) ? Effect.void : unlessCancelled
-      ) as never
-    }
   }
   return self as never
 }

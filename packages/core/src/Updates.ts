@@ -21,6 +21,7 @@ import type { Delivery } from "./Delivery.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Handler } from "./Handler.ts"
 import { Inbox } from "./Inbox.ts"
+import { watch } from "./internal/handlers/placement.ts"
 import * as consumer from "./internal/updates/consumer.ts"
 import * as streamSource from "./internal/updates/streamSource.ts"
 import * as rules from "./internal/client/rules.ts"
@@ -564,7 +565,9 @@ const runWith = <E, S, E2, R, R2>(
     .checkPositiveInteger(name, "concurrency", concurrency)
     .pipe(
       Effect.andThen(
-        deliveriesWith(name, source, emitted, timeout).pipe(Deliveries.runForEach(handler, { ...options, concurrency }))
+        deliveriesWith(name, source, emitted, timeout).pipe(
+          Deliveries.runForEach(watch(handler, source.inbox.store), { ...options, concurrency })
+        )
       )
     ) as Effect.Effect<void, E, Exclude<R | R2, S>>
 }

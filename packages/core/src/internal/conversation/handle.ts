@@ -12,6 +12,7 @@ import { CurrentTexts, NoParticipant } from "../../Talk.ts"
 import { MalformedTimer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
+import type { Placement } from "../handlers/placement.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
@@ -21,6 +22,7 @@ import { type At, type Definition, type Due, end, notify, removeButtons, save, t
 
 /** What a conversation does by itself. */
 export interface Policies {
+  readonly placement: Placement
   /** What happens to a conversation of another version. */
   readonly onVersion: (from: number) => "continue" | "restart" | "tell"
   /** What happens if it is started while it runs. */
@@ -112,6 +114,7 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   const at = yield* placeOf(self, update)
   const user = Update.userIdOf(update)!
   const encoded = yield* self.encodeInput(input)
+  yield* self.placement.start
   const before = yield* stored(self)
   if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
   const isOutdated = before.version !== self.version && self.onVersion(before.version) !== "continue"
@@ -192,6 +195,7 @@ const isComment = ({ message }: Update.Of<"message_created">): boolean => messag
 export const handle = (self: Conversation): Handler.Handler<unknown, unknown> => {
   const onTimer = self.timer.on((value, update) => due(self, value, update))
   return (update) => {
+    self.placement.reach(update)
     switch (update.update_type) {
       case "message_created":
         return Update.chatOf(update) === undefined || Update.userIdOf(update) === undefined || isComment(update)

@@ -9,6 +9,7 @@ import type * as State from "../../State.ts"
 import type { Key } from "../../StateValue.ts"
 import type * as Timer from "../../Timer.ts"
 import type { KnownUpdate, TimerUpdate, Update } from "../../Update.ts"
+import type { Placement } from "../handlers/placement.ts"
 import { idsOf, missingIds } from "../state/scopes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import type { Entered, SceneCodec, Stored } from "./stored.ts"
@@ -25,6 +26,7 @@ export interface Machine {
   readonly codec: SceneCodec
   readonly state: State.State<Stored | null, Of>
   readonly timer: Timer.Timer<{ readonly since: number }>
+  readonly placement: Placement
   readonly definitions: ReadonlyMap<string, Definition<States, unknown>>
   /** Returns what takes the place of a state that cannot be read, or fails. */
   readonly onStale: (stale: StaleScene) => Effect.Effect<Pick<Entered, "state" | "data"> | undefined, StaleScene>
@@ -161,6 +163,7 @@ const apply = Effect.fnUntraced(function* (
 
 /** Changes the scene of the update that is being handled. */
 export const request = Effect.fnUntraced(function* (machine: Machine, change: Change) {
+  yield* machine.placement.start
   const from = yield* read(machine)
   const update = (yield* CurrentUpdate)!.changes!.update as Handled
   yield* apply(machine, update, from, change)
@@ -170,6 +173,7 @@ const isSame = (a: Entered | undefined, b: Entered): boolean => a?.since === b.s
 
 /** Handles an update by the state of its chat or user. */
 export const handle = (machine: Machine, update: Update): Handler.Return => {
+  machine.placement.reach(update)
   if (update.update_type === "unknown" || missingIds(machine.of, idsOf(update)).length > 0) return undefined
   return Effect.gen(function* () {
     const entered = yield* read(machine)

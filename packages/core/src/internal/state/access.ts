@@ -1,9 +1,11 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type { StateKey } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { InboxStore } from "../../InboxStore.ts"
 import { type InvalidState, NoStateKey, type Of, type StaleState, type Value } from "../../StateValue.ts"
 import type { StoreError } from "../../StoreError.ts"
+import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import type { Cell } from "./cells.ts"
 import { maybeWritten, stored } from "./cells.ts"
@@ -24,8 +26,19 @@ const CurrentlyReplaced = Context.Reference<Replaced>("@colloquy/core/internal/s
   defaultValue: () => []
 })
 
+/** Two states with one name would read and replace the values of each other. */
+const cellOf = ({ states }: Changes, key: StateKey, codec: object): Effect.Effect<Cell> =>
+  states.isUnique(key.name, codec)
+    ? Effect.succeed(states.cell(key))
+    : Effect.die(
+        new Error(
+          `Two states with the name "${key.name}" are used in one update. Give each state, conversation and scene a name of its own. ` +
+            "If it is one, define it once, outside of the functions that use it."
+        )
+      )
+
 /** The value of the update that is being handled. */
-export const ofUpdate = (name: string, of: Of): Effect.Effect<Place, NoStateKey> =>
+export const ofUpdate = (name: string, of: Of, codec: object): Effect.Effect<Place, NoStateKey> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
     if (changes === undefined) return new NoStateKey({ stateName: name, of, missing: ["update"] })
@@ -35,17 +48,18 @@ export const ofUpdate = (name: string, of: Of): Effect.Effect<Place, NoStateKey>
       return new NoStateKey({ stateName: name, of, missing, update_type: changes.update.update_type })
     }
     const scope = toScope(of, ids)
-    return Effect.succeed({ store: changes.store, scope, cell: changes.states.cell({ scope, name }) })
+    return Effect.map(cellOf(changes, { scope, name }, codec), (cell) => ({ store: changes.store, scope, cell }))
   })
 
 /** The value with a scope. While an update of the same inbox is handled, it is part of the handling. */
-export const inScope = (name: string, scope: string, inbox: Inbox["Service"]): Effect.Effect<Place> =>
+export const inScope = (name: string, scope: string, inbox: Inbox["Service"], codec: object): Effect.Effect<Place> =>
   Effect.withFiber((fiber) => {
     const changes = fiber.getRef(CurrentUpdate)?.changes
     const key = { scope, name }
     const { store } = inbox
-    const cell = changes?.store === store ? changes.states.cell(key) : stored(inbox, key)
-    return Effect.succeed({ store, scope, cell })
+    return changes?.store === store
+      ? Effect.map(cellOf(changes, key, codec), (cell) => ({ store, scope, cell }))
+      : Effect.succeed({ store, scope, cell: stored(inbox, key) })
   })
 
 /** The operations on a value. Each change is applied to the value that was read, or repeated. */

@@ -93,11 +93,20 @@ const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =
 export class Session {
   readonly #inbox: Inbox["Service"]
   readonly #entries = new Map<string, Entry>()
+  /** What reads and writes the values of a state, by its name. */
+  readonly #codecs = new Map<string, object>()
   #isClosed: boolean
 
   constructor(inbox: Inbox["Service"], isClosed: boolean) {
     this.#inbox = inbox
     this.#isClosed = isClosed
+  }
+
+  /** Whether the values of a name belong to one state. */
+  isUnique(name: string, codec: object): boolean {
+    const known = this.#codecs.get(name)
+    if (known === undefined) this.#codecs.set(name, codec)
+    return known === undefined || known === codec
   }
 
   cell(key: StateKey): Cell {
