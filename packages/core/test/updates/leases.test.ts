@@ -250,6 +250,92 @@ describe("leases", () => {
     })
   )
 
+  it.effect(
+    "asks a store that wakes it up from every 5 to every 30 seconds, and never renews while it holds nothing",
+    () =>
+      Effect.gen(function* () {
+        const { counts, store } = yield* makeOutage
+        let asked = 0
+        const listening = InboxStore.InboxStore.of({
+          ...store,
+          listen: () => Effect.void,
+          untilClaimable: Effect.sync(() => {
+            asked++
+            return undefined
+          })
+        })
+        yield* Updates.run(() => Effect.void).pipe(
+          Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
+          Effect.provideService(InboxStore.InboxStore, listening),
+          Effect.forkScoped
+        )
+        yield* TestClock.adjust("1 minute")
+        const { claim } = counts
+        assert.strictEqual(asked, 3)
+        asked = 0
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(asked, 20)
+        assert.deepStrictEqual([counts.claim, counts.renew], [claim, 0])
+      })
+  )
+
+  it.effect("claims the partitions of a process that died when their leases end, also after it was idle for long", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.makeMemory
+      let wake = (): void => undefined
+      const listening = InboxStore.InboxStore.of({
+        ...store,
+        isShared: true,
+        listen: (onWake) =>
+          Effect.sync(() => {
+            wake = onWake
+          }),
+        untilClaimable: Effect.clockWith((clock) =>
+          Effect.succeed(leaseEnd === undefined ? undefined : Math.max(0, leaseEnd - clock.currentTimeMillisUnsafe()))
+        )
+      })
+      let leaseEnd: number | undefined
+      const times: Array<number> = []
+      yield* Effect.gen(function* () {
+        yield* Effect.forkScoped(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+        yield* TestClock.adjust("10 minutes")
+        // Another process stores an update, and claims it before this one does.
+        const other = yield* Inbox.make()
+        yield* other.receive([started(1, 1)])
+        const claim = { owner: "other", leaseDuration: 10_000, maxPartitions: 1, maxUpdates: 1, begin: 0 }
+        assert.lengthOf(yield* store.claim(claim), 1)
+        const { currentTimeMillisUnsafe } = yield* Clock.Clock
+        leaseEnd = currentTimeMillisUnsafe() + 10_000
+        wake()
+        yield* TestClock.adjust("9 seconds")
+        assert.deepStrictEqual(times, [])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(times, [1])
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, listening)
+      )
+    })
+  )
+
+  it.effect("renews the leases of what it has claimed after it was idle", () =>
+    Effect.gen(function* () {
+      const { counts, store } = yield* makeOutage
+      yield* Effect.gen(function* () {
+        const held = yield* leases.make(yield* Inbox.Inbox)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(counts.renew, 0)
+        yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, 1)]))
+        yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 1, begin: 1 }))
+        yield* TestClock.adjust("10 seconds")
+        assert.strictEqual(counts.renew, 3)
+      }).pipe(
+        Effect.provide(Inbox.layer({ leaseDuration: "10 seconds" })),
+        Effect.provideService(InboxStore.InboxStore, store)
+      )
+    })
+  )
+
   it.effect("handles no further updates of a partition that another process has taken after the lease expired", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.makeMemory

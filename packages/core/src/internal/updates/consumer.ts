@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import type * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -91,6 +92,8 @@ const open = Effect.fnUntraced(function* <E, R>(
   let wasShort = false
   /** Whether partitions were claimed since the statistics were read. */
   let hasClaimed = false
+  /** Open while partitions are claimed or handled. */
+  const activity = yield* Latch.make(true)
 
   const nextClaim = () => {
     const free = maxInMemory - emitter.size()
@@ -130,6 +133,7 @@ const open = Effect.fnUntraced(function* <E, R>(
     wasShort = claimed.length < maxPartitions
     if (claimed.length > 0) {
       hasClaimed = true
+      activity.openUnsafe()
       maxUpdates = nextMaxUpdates(claimed)
     }
     return claimed.length
@@ -137,12 +141,12 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   /** Reading the statistics updates the gauges of the inbox. An idle consumer reads nothing. */
   const refreshMetrics = Effect.gen(function* () {
-    for (let wasActive = true; ;) {
+    for (;;) {
+      yield* activity.await
       yield* Effect.sleep("15 seconds")
-      const isActive = hasClaimed || emitter.size() > 0
+      if (!hasClaimed && emitter.size() === 0) activity.closeUnsafe()
       hasClaimed = false
-      if (isActive || wasActive) yield* Effect.ignore(inbox.stats)
-      wasActive = isActive
+      yield* Effect.ignore(inbox.stats)
     }
   })
   yield* Effect.forkScoped(refreshMetrics)

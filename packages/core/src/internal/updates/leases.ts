@@ -18,6 +18,9 @@ import { randomId } from "../stores/randomId.ts"
 const pollInterval = 1000
 const idlePollInterval = 5000
 
+/** How long it waits if the store wakes it up, and has neither leases that end earlier nor timers that are due earlier. */
+const maxPollInterval = 30_000
+
 /** A lease is renewed this often before it expires. With 3, the event loop may be busy for two thirds of the lease. */
 const renewalsPerLease = 3
 
@@ -121,6 +124,8 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let timersRead = -1
   let isClosed = false
   let isFailing = false
+  /** Whether the next renewal is not to wait for its time. */
+  let isRequested = false
   let requested = Deferred.makeUnsafe<void>()
   let renewed = Deferred.makeUnsafe<void>()
 
@@ -193,12 +198,22 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     )
   })
 
+  const waitForRenewal = Effect.suspend(() => {
+    if (held.size === 0) return Deferred.await(requested)
+    if (isFailing) return Effect.sleep(Math.min(failedRenewalInterval, renewalInterval))
+    return Effect.asVoid(Effect.timeoutOption(Deferred.await(requested), renewalInterval))
+  })
+
+  // An idle consumer has no leases, and so no timer.
   const keepRenewing = Effect.gen(function* () {
     for (;;) {
-      if (isFailing) yield* Effect.sleep(Math.min(failedRenewalInterval, renewalInterval))
-      else yield* Effect.timeoutOption(Deferred.await(requested), renewalInterval)
+      const wasIdle = held.size === 0
+      yield* waitForRenewal
       requested = Deferred.makeUnsafe()
-      if (held.size > 0) {
+      if (wasIdle && !isRequested) continue
+      isRequested = false
+      if (held.size === 0) isFailing = false
+      else {
         const result = yield* Effect.result(renewAll)
         if (Result.isFailure(result) && !isFailing) {
           yield* Effect.logWarning(`The leases of the inbox were not renewed. ${result.failure.message}`)
@@ -214,8 +229,10 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
 
   /** Renews the leases at once, unless the last renewal failed. Returns after the next renewal, also if it fails. */
   const renewNow = Effect.suspend(() => {
+    const next = renewed
+    isRequested = true
     Deferred.doneUnsafe(requested, Exit.void)
-    return Deferred.await(renewed)
+    return Deferred.await(next)
   })
 
   /** Waits until the lease is certain. Interrupts if the partition is lost. */
@@ -276,6 +293,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       }
       const claimed = makeHeld(key, newOwner, wall, mono)
       held.set(key, claimed)
+      if (held.size === 1) Deferred.doneUnsafe(requested, Exit.void)
       return [{ held: claimed, updates }]
     })
     return lost === 0 ? Effect.succeed(adopted) : Effect.as(warnOfLoss(lost), adopted)
@@ -325,6 +343,30 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         )
       })
     )
+
+  /** In how many milliseconds a partition can be claimed, as far as it is known. 0 for now, or if the store does not tell. */
+  const untilClaimable = Effect.suspend(() => {
+    if (store.untilClaimable === undefined || monoNow() >= nextTimer) return Effect.succeed(0)
+    // The claim reports that the store is unavailable.
+    return Effect.match(store.untilClaimable, { onFailure: () => 0, onSuccess: (millis = Infinity) => millis })
+  })
+
+  /** Waits until the latch is open or a partition can be claimed, at most `poll` milliseconds before it asks the store. */
+  const waitUntilClaimable = (poll: number): Effect.Effect<void> =>
+    Effect.flatMap(waitAtMost(poll), (woken) => {
+      if (Option.isSome(woken)) return Effect.void
+      return Effect.flatMap(untilClaimable, (millis) => {
+        if (millis === 0) return Effect.void
+        return waitUntilClaimable(Math.max(idlePollInterval, Math.min(2 * poll, millis, maxPollInterval)))
+      })
+    })
+
+  const waitWithPolls = Effect.suspend(() => {
+    if (isListening) return waitUntilClaimable(idlePollInterval)
+    return Effect.map(waitAtMost(pollDelay), (woken) => {
+      pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
+    })
+  })
 
   const claimShared = (request: { maxPartitions: number; maxUpdates: number; begin: number }) =>
     Effect.suspend(() => {
@@ -443,15 +485,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         return Effect.ignore(Effect.timeoutOption(Effect.andThen(Effect.ignore(commit), release), finishTimeout))
       }),
     /** Waits until there may be partitions to claim. */
-    waitForMore: isShared
-      ? Effect.map(
-          Effect.suspend(() => waitAtMost(isListening ? idlePollInterval : pollDelay)),
-          (woken) => {
-            pollDelay = Option.isSome(woken) ? pollInterval : Math.min(2 * pollDelay, idlePollInterval)
-            wakeUp.closeUnsafe()
-          }
-        )
-      : Effect.map(waitAtMost(Infinity), () => void wakeUp.closeUnsafe())
+    waitForMore: Effect.map(isShared ? waitWithPolls : waitAtMost(Infinity), () => void wakeUp.closeUnsafe())
   }
 })
 

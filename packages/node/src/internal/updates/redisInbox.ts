@@ -60,6 +60,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
   const claim = run("claim", scripts.claim)
   const commitUpdates = run("commit", commitScripts.commit)
   const commitHandled = run("commit", commitScripts.commitHandled)
+  const untilClaimable = run("untilClaimable", scripts.untilClaimable)
   const renew = run("renew", scripts.renew)
   const release = run("release", scripts.release)
   const queuedAfter = run("queuedAfter", scripts.queuedAfter)
@@ -131,6 +132,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
       Effect.map(renew([encodeIndexed(owner), String(leaseDuration)]), (keys) => keys.map(decodeText)),
     release: (owner) => runAll(release([sender, encodeIndexed(owner), String(chunk)])),
     listen,
+    untilClaimable: Effect.map(untilClaimable(), (wait) => (wait === null ? undefined : Number(wait))),
     queuedAfter: ({ after, limit, partitionKey }) =>
       Effect.map(queuedAfter([encodeIndexed(partitionKey), isId(after) ? after : "0", String(limit)]), toQueued),
     queued: ({ after = "0", limit }) => Effect.map(queued([isId(after) ? after : "0", String(limit)]), toQueued),

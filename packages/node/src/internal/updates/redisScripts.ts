@@ -1,7 +1,7 @@
 import { addingJournals, type Packed } from "../journal/redisJournals.ts"
 import { movingTimers } from "../timers/redisTimers.ts"
 import { addingDeadLetters } from "./redisDeadLetters.ts"
-import { appending, holding, script } from "./redisLua.ts"
+import { appending, holding, readingClock, script } from "./redisLua.ts"
 
 /**
  * Arguments: sender, number of batches, number of all updates and dead letters; for each batch the number of its updates
@@ -161,6 +161,19 @@ wake(sender)
 return reply
 `
 ).withReturnType<readonly [run: string, ...partitions: ReadonlyArray<Claimed>]>()
+
+/** Returns in how many milliseconds a claim can return partitions: 0 if one can now, nothing if it is not known. */
+export const untilClaimable = script(
+  readingClock,
+  `
+if redis.call('EXISTS', ready) == 1 then return '0' end
+local first = redis.call('ZRANGE', owners, 0, 0, 'WITHSCORES')[2]
+local due_at = redis.call('GET', name('next_timer'))
+if not first and not due_at then return false end
+local at = math.min(tonumber(first or 'inf'), tonumber(due_at or 'inf'))
+return to_id(math.max(0, at - read_clock()))
+`
+).withReturnType<string | null>()
 
 /** Arguments: owner, duration of the lease. Returns the partitions that the owner holds. */
 export const renew = script(

@@ -184,6 +184,17 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
       )
     })
 
+  const untilClaimable = (clock: number) => sql<{ first: number | bigint | null }>`
+    SELECT min(at) - ${dialect.now(clock)} AS first FROM (
+      SELECT * FROM (SELECT 0 AS at FROM ${partitions} WHERE owner IS NULL LIMIT 1) AS free
+      UNION ALL SELECT * FROM (
+        -- Processes that are gone are found by claims.
+        SELECT ${sql.literal(isPg ? "lease_until" : "0")} AS at FROM ${partitions}
+        WHERE owner IS NOT NULL ORDER BY lease_until LIMIT 1
+      ) AS held
+      UNION ALL SELECT * FROM (SELECT due_at AS at FROM ${sql(table.timers)} ORDER BY due_at LIMIT 1) AS due
+    ) AS a`
+
   const queuedAfter = (partitionKey: string, after: string, limit: number) => sql<UpdateRow>`
     SELECT id, partition_key, fingerprint, received_at, text, attempts FROM ${updates}
     WHERE partition_key = ${encodeIndexed(partitionKey)} AND failed_at IS NULL AND id > ${after} ORDER BY id LIMIT ${limit}`
@@ -283,6 +294,9 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
         )
       ),
     ...(wakeUps.listen === undefined ? {} : { listen: wakeUps.listen }),
+    untilClaimable: Effect.map(operation("untilClaimable")(atTime(untilClaimable)), ([{ first }]) =>
+      first === null ? undefined : Math.max(0, Number(first))
+    ),
     queuedAfter: ({ after, limit, partitionKey }) =>
       Effect.map(operation("queuedAfter")(queuedAfter(partitionKey, isId(after) ? after : "0", limit)), (rows) =>
         rows.map(toEntry)

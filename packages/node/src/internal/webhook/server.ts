@@ -16,10 +16,16 @@ interface ListenOptions {
   readonly stopTimeout: Duration.Duration
 }
 
+/** How often the server looks for connections whose headers or requests take too long, in milliseconds. */
+const minCheckInterval = 1000
+const maxCheckInterval = 30_000
+
 const create = ({ bodyTimeout, maxIdleConnections, tls }: ListenOptions, listener: RequestListener): Server => {
   const millis = Duration.isFinite(bodyTimeout) ? Duration.toMillis(bodyTimeout) : 0
   // The handler has its own timeout for bodies. These apply to headers, and to requests as a whole.
-  const options = { headersTimeout: millis, requestTimeout: 2 * millis, connectionsCheckingInterval: 1000 }
+  const connectionsCheckingInterval =
+    millis === 0 ? maxCheckInterval : Math.min(Math.max(minCheckInterval, 2 * millis), maxCheckInterval)
+  const options = { headersTimeout: millis, requestTimeout: 2 * millis, connectionsCheckingInterval }
   const handshake = millis === 0 ? {} : { handshakeTimeout: millis }
   const server =
     tls === undefined

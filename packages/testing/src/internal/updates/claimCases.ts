@@ -1,6 +1,6 @@
 import { InboxStore } from "@colloquy/core/InboxStore"
 import * as Effect from "effect/Effect"
-import { deepStrictEqual, strictEqual } from "node:assert"
+import { deepStrictEqual, ok, strictEqual } from "node:assert"
 import {
   type Case,
   claim,
@@ -41,6 +41,26 @@ export const claimCases: ReadonlyArray<Case> = [
     ])
     deepStrictEqual(fingerprints(yield* claim("two")), [["c1"]])
     deepStrictEqual(yield* claim("three"), [])
+  }),
+
+  test("tells when a partition can be claimed, if it can tell", function* () {
+    const { untilClaimable } = yield* InboxStore
+    if (untilClaimable === undefined) return
+    strictEqual(yield* untilClaimable, undefined)
+    yield* enqueue([update("first")])
+    strictEqual(yield* untilClaimable, 0)
+    const claimed = yield* claim("one")
+    ok((yield* untilClaimable)! <= lease)
+    yield* enqueue([update("other", { key: "other" })])
+    strictEqual(yield* untilClaimable, 0)
+    yield* acknowledgeAll("one", claimed)
+    yield* acknowledgeAll("two", yield* claim("two"))
+    strictEqual(yield* untilClaimable, undefined)
+    yield* enqueue([update("second")])
+    yield* claim("three", { leaseDuration: 0 })
+    strictEqual(yield* untilClaimable, 0)
+    yield* acknowledgeAll("four", yield* claim("four"))
+    strictEqual(yield* untilClaimable, undefined)
   }),
 
   test("returns a released partition with its next updates, ordered by the age of the first of them", function* () {
