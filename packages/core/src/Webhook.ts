@@ -35,6 +35,8 @@ import { collectBody, makeReceive } from "./internal/webhook/receiver.ts"
 import { keepSubscribed } from "./internal/webhook/subscription.ts"
 import * as Platform from "./Platform.ts"
 import * as Settings from "./Settings.ts"
+// Bundlers keep a constant that reads a member of a namespace, and with it the modules that it uses.
+import { secretCharacters as charactersSetting, secretHeader as headerSetting } from "./Settings.ts"
 import { SecretCharacters, SecretHeader } from "./Subscription.ts"
 import * as Subscriptions from "./Subscriptions.ts"
 import * as Updates from "./Updates.ts"
@@ -479,20 +481,20 @@ const acceptedSecretsOf = (characters: string) => {
  */
 export const settings = {
   url: Config.schema(UrlSetting, "BOT_WEBHOOK_URL"),
-  secret: Config.flatMap(Settings.secretCharacters, (characters) =>
-    Config.option(Config.schema(Subscriptions.makeSecret(characters), "BOT_WEBHOOK_SECRET"))
-  ).pipe(
-    Config.map(Option.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_SECRET" }))),
-    Config.map(Option.getOrUndefined)
+  secret: Config.flatMap(charactersSetting, (characters) =>
+    Config.option(Config.schema(Subscriptions.makeSecret(characters), "BOT_WEBHOOK_SECRET")).pipe(
+      Config.map(Option.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_SECRET" }))),
+      Config.map(Option.getOrUndefined)
+    )
   ),
-  acceptedSecrets: Config.flatMap(Settings.secretCharacters, (characters) =>
-    Config.option(Config.schema(acceptedSecretsOf(characters), "BOT_WEBHOOK_ACCEPTED_SECRETS"))
-  ).pipe(
-    Config.map(Option.match({ onNone: () => [], onSome: listOf })),
-    Config.map((secrets) => secrets.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_ACCEPTED_SECRETS" })))
+  acceptedSecrets: Config.flatMap(charactersSetting, (characters) =>
+    Config.option(Config.schema(acceptedSecretsOf(characters), "BOT_WEBHOOK_ACCEPTED_SECRETS")).pipe(
+      Config.map(Option.match({ onNone: () => [], onSome: listOf })),
+      Config.map((secrets) => secrets.map((secret) => Redacted.make(secret, { label: "BOT_WEBHOOK_ACCEPTED_SECRETS" })))
+    )
   ),
-  secretHeader: Settings.secretHeader,
-  secretCharacters: Settings.secretCharacters,
+  secretHeader: headerSetting,
+  secretCharacters: charactersSetting,
   insecure: Config.Boolean("BOT_WEBHOOK_INSECURE").pipe(Config.withDefault(false))
 }
 
@@ -527,10 +529,24 @@ export const layerConfig = (
 
 type WebRequest = Parameters<WebHandler>[0]
 
+type WebResponse = Awaited<ReturnType<WebHandler>>
+
+// Every runtime has it, but the library is compiled without the types of any runtime.
+declare const Response: new (
+  body: string | null,
+  init: { readonly status: number; readonly headers: WebhookResponse["headers"] }
+) => WebResponse
+
 const toResponse = ({ body, headers, status }: WebhookResponse): HttpServerResponse.HttpServerResponse =>
   body === ""
     ? HttpServerResponse.empty({ status, headers })
     : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] ?? "text/plain" })
+
+// `HttpServerResponse.toWeb` would add streams of bodies and cookies to the bundle of a worker.
+const toWebResponse = ({ body, headers, status }: WebhookResponse): WebResponse =>
+  body === ""
+    ? new Response(null, { status, headers })
+    : new Response(body, { status, headers: { "content-type": "text/plain", ...headers } })
 
 const bodyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, BodyError> => {
   const { source } = request
@@ -620,7 +636,7 @@ export const toWebHandler: Effect.Effect<WebHandler, never, Webhook> = Effect.ge
     const header = (name: string) => request.headers.get(name) ?? undefined
     return run(
       Effect.map(webhook.handle({ method, url, header, body: webBodyOf(request) }), (response) =>
-        HttpServerResponse.toWeb(toResponse(response))
+        toWebResponse(response)
       )
     )
   }

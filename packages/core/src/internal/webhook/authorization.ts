@@ -1,6 +1,5 @@
 import * as Clock from "effect/Clock"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Redacted from "effect/Redacted"
@@ -8,17 +7,19 @@ import { maxBodySize, type WebhookRequest, type WebhookResponse } from "../../We
 import { contentEncodingOf } from "./receiver.ts"
 import * as responses from "./responses.ts"
 
-// Every runtime has it, but the library is compiled without the types of any runtime.
+// Every runtime has them, but the library is compiled without the types of any runtime.
 declare const TextEncoder: new () => {
   readonly encodeInto: (text: string, into: Uint8Array) => { readonly written: number }
 }
+declare const crypto: { readonly getRandomValues: (bytes: Uint8Array) => Uint8Array }
 
 export const secretLabel = "the secret of the webhook"
 
 /** Generates a secret of 256 random bits. */
-export const generateSecret: Effect.Effect<Redacted.Redacted> = SecureRandom.SecureRandom.use((random) =>
-  Effect.map(random.randomBytes(32), (bytes) => Redacted.make(Hex.encode(bytes), { label: secretLabel }))
-).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+export const generateSecret: Effect.Effect<Redacted.Redacted> = Effect.sync(() =>
+  // `SecureRandom` would add its UUIDs and ULIDs to the bundle of a worker.
+  Redacted.make(Hex.encode(crypto.getRandomValues(new Uint8Array(32))), { label: secretLabel })
+)
 
 // One byte more than the longest secret, so that a longer text differs.
 const comparedBytes = 257
