@@ -574,6 +574,14 @@ export const figures: ReadonlyArray<Figure> = [
     measure: live.reply
   },
   {
+    figure: "live-records",
+    measures:
+      "writes of the journal for such an answer, the most at 10 and at 50 chats: its text while it grows, and its messages",
+    unit: "per second",
+    goal: 1.5,
+    measure: live.records
+  },
+  {
     figure: "upload-rss-mb",
     measures: "memory growth of a process that uploads 4 GB",
     unit: "MB",

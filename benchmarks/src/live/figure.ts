@@ -24,3 +24,10 @@ export const refused = figure("refused", "grammyRefused", " refused", most)
 export const exact = figure("exact", "grammyExact", " %", (values) => Math.min(...values) / 100)
 export const staleness = figure("staleness", "grammyStaleness", " ms", most, "stalenessMillis")
 export const reply = figure("reply", "grammyReply", " ms", most)
+
+/** How often the journal records an answer in a second, and how many characters for each of its text. */
+export const records = async (): Promise<Measured> => {
+  const { recorded, records } = await costs()
+  const characters = Math.max(...recorded!).toFixed(1)
+  return { value: most(records!), detail: `${characters} characters are recorded for each of the text` }
+}

@@ -16,6 +16,8 @@ printCosts({
   staleness: [few.staleness / load.bestInterval(10), many.staleness / load.bestInterval(50)],
   stalenessMillis: [few.staleness, many.staleness],
   reply: [few.reply, many.reply],
+  records: [few.records, many.records],
+  recorded: [few.recorded, many.recorded],
   grammyRefused: [fewTheirs.refused, manyTheirs.refused],
   grammyExact: [100 - fewTheirs.lost * 10, 100 - manyTheirs.lost * 2],
   grammyStaleness: [fewTheirs.staleness, manyTheirs.staleness],

@@ -1,4 +1,5 @@
-import { Handler, LiveMessage, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
+import { Handler, Inbox, LiveMessage, Messages, RateLimiter, Update, Updates } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
 import { Emulator } from "@colloquy/testing"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -21,6 +22,21 @@ const answer = Stream.fromIterable(load.tokens).pipe(
   Stream.rechunk(1),
   Stream.mapEffect((token) => Effect.delay(Effect.succeed(token), load.tokenMillis))
 )
+
+/** An inbox in memory, and how much its journals have written. */
+const countingInbox = Effect.map(InboxStore.makeMemory, (store) => {
+  const written = { records: 0, characters: 0 }
+  const journal: typeof store.journal = {
+    record: (records) =>
+      Effect.suspend(() => {
+        written.records += records.length
+        for (const { text } of records.flatMap(({ entries }) => entries)) written.characters += text.length
+        return store.journal.record(records)
+      })
+  }
+  const layer = Inbox.layer().pipe(Layer.provide(Layer.succeed(InboxStore.InboxStore, { ...store, journal })))
+  return { layer, written }
+})
 
 /** Answers many chats at once, and replies to others meanwhile. */
 export const run = (chats: number) =>
@@ -51,8 +67,12 @@ export const run = (chats: number) =>
         yield* LiveMessage.reply(update, answer)
       })
     )
-    const source = yield* Updates.make(Stream.fromIterable(yield* updatesOf(people)))
-    const bot = yield* Effect.forkChild(Updates.runFrom(source, handler, { concurrency: chats, timeout: "10 minutes" }))
+    const inbox = yield* countingInbox
+    const answering = Updates.make(Stream.fromIterable(yield* updatesOf(people))).pipe(
+      Effect.flatMap((source) => Updates.runFrom(source, handler, { concurrency: chats, timeout: "10 minutes" })),
+      Effect.provide(inbox.layer)
+    )
+    const bot = yield* Effect.forkChild(answering)
     const replying = yield* Effect.forkChild(
       Effect.forEach(
         Array.from({ length: load.seconds * load.repliesPerSecond }, (_, index) => index),
@@ -102,7 +122,9 @@ export const run = (chats: number) =>
       exact: (exact / chats) * (balancedCount / edits.length) * 100,
       staleness: load.percentile([...shown.values()].flatMap(load.ages), 0.99),
       reply: load.percentile(waited, 0.99),
-      requests: exchanges.length
+      requests: exchanges.length,
+      records: inbox.written.records / chats / load.seconds,
+      recorded: inbox.written.characters / chats / load.tokens.join("").length
     }
   }).pipe(
     Effect.scoped,

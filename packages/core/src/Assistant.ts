@@ -71,7 +71,7 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
  * @since 0.1.0
  */
 export type ReplyOptions<U extends LiveMessage.ReplyUpdate, E> = LiveMessage.ReplyOptions<U, E> & {
-  /** The journal records the answer under the name of the assistant. */
+  /** Not an option here. Default: the name of the assistant, under which the journal records the answer. */
   readonly name?: undefined
   /** What the user says, for example with an image. Default: the text of the update. */
   readonly prompt?: Prompt.RawInput | undefined

@@ -310,6 +310,28 @@ describe("LiveMessage.reply", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("goes on in the messages of each of several ones with the same name", () =>
+    Effect.gen(function* () {
+      const long = Array.from({ length: 130 }, (_, index) => `This is the sentence with the number ${index}. `)
+      const sent: Array<ReadonlyArray<unknown>> = []
+      const { ann, dialog, handler } = yield* asking((update) =>
+        Effect.gen(function* () {
+          const first = yield* LiveMessage.reply(update, ticking(long, 20))
+          const second = yield* LiveMessage.reply(update, ticking(words(20), 100))
+          sent.push([...first.messages, ...second.messages])
+          if ((yield* Handler.CurrentAttempt) === 1) return yield* Effect.fail("the database is down")
+          return yield* LiveMessage.reply(update, Stream.make("The third one."))
+        })
+      )
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(60)))
+      const texts = yield* textsOfBot(dialog)
+      assert.lengthOf(texts, 4)
+      assert.strictEqual(texts.slice(0, 2).join(" ").trim(), long.join("").trim())
+      assert.deepStrictEqual(texts.slice(2), [words(20).join(""), "The third one."])
+      assert.deepStrictEqual(sent[0], sent[1])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("delivers the final text when edits fail for a while", () =>
     Effect.gen(function* () {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, ticking(words(30), 100)))
@@ -483,6 +505,24 @@ describe("LiveMessage.dashboard", () => {
 })
 
 describe("the priority of live messages", { timeout: 60_000 }, () => {
+  it.effect("gives chats the same number of edits if the limit of the host does not suffice for all", () =>
+    Effect.gen(function* () {
+      const people = yield* Effect.forEach(
+        Array.from({ length: 25 }, (_, index) => `Person ${index}`),
+        Emulator.user
+      )
+      const dialogs = yield* Effect.forEach(people, (person) => person.start())
+      yield* Effect.forEach(dialogs, ({ chat_id }) =>
+        Effect.forkChild(LiveMessage.send({ chat_id }, ticking(words(800), 25)))
+      )
+      yield* seconds(20)
+      const edited = (yield* Emulator.requests).filter(({ endpoint }) => endpoint === "Messages.edit")
+      const counts = dialogs.map((dialog) => edited.filter(({ chat_id }) => chat_id === dialog.chat_id).length)
+      assert.isAbove(edited.length, 500)
+      assert.isAtMost(Math.max(...counts) - Math.min(...counts), 2, counts.join(", "))
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("lets replies of other chats go first", () =>
     Effect.gen(function* () {
       const people = yield* Effect.forEach(
