@@ -44,8 +44,8 @@ const isBalanced = (html: string): boolean => {
 }
 
 /**
- * Plays an answer whose process is killed at a point. `fails` counts the attempts that fail after the answer, and `whileDead` is what
- * the person does until another process goes on.
+ * Plays an answer whose process is killed at a point. `fails` counts the attempts that fail after the answer, `onTick` sees the
+ * messages ten times a second, and `whileDead` is what the person does until another process goes on.
  */
 const play = Effect.fnUntraced(
   function* (
@@ -53,9 +53,11 @@ const play = Effect.fnUntraced(
     text: (asked: Array<string>) => LiveMessage.Source<string, never>,
     {
       fails = 0,
+      onTick = () => {},
       whileDead = () => Effect.void
     }: {
       readonly fails?: number
+      readonly onTick?: (texts: ReadonlyArray<string>) => void
       readonly whileDead?: (ann: Person.Person, message: Message.Message) => Effect.Effect<unknown>
     } = {}
   ) {
@@ -90,6 +92,7 @@ const play = Effect.fnUntraced(
       assert.isBelow(tick, 3000, `after the kill at ${killAt}, nothing happens`)
       yield* TestClock.adjust("100 millis")
       yield* restart
+      onTick(yield* texts)
       isHandled = (yield* messages).length > 0 && (yield* store.stats).queued === 0
     }
     yield* process.kill
@@ -112,10 +115,17 @@ type Played = Effect.Success<ReturnType<typeof play>>
 const atEachPoint = Effect.fnUntraced(function* (
   text: (asked: Array<string>) => LiveMessage.Source<string, never>,
   check: (played: Played, point: string) => void,
-  { fails = 0, step = 1 }: { readonly fails?: number; readonly step?: number } = {}
+  {
+    step = 1,
+    ...options
+  }: {
+    readonly fails?: number
+    readonly onTick?: (texts: ReadonlyArray<string>) => void
+    readonly step?: number
+  } = {}
 ) {
   for (let killAt = 0; ; killAt += step) {
-    const played = yield* play(killAt, text, { fails })
+    const played = yield* play(killAt, text, options)
     check(played, `point ${killAt}`)
     if (played.shown === undefined) return killAt
   }
@@ -147,7 +157,10 @@ describe("an answer whose process is killed", { timeout: 240_000 }, () => {
         assert.isAtMost(asked.length, 2, point)
         assert.strictEqual(asked[0], "", point)
         assert.isTrue(short.startsWith(asked.at(-1)!), point)
-        if (asked.length === 2) assert.isAtLeast(shownOf(asked[1]!).length, shown.length - inSecond, point)
+        if (asked.length === 2) {
+          assert.isAtLeast(shownOf(asked[1]!).length, shown.length - inSecond, point)
+          if (shown !== "") assert.isAbove(asked[1]!.length, 0, point)
+        }
       }),
       (points) => assert.isAbove(points, 50)
     )
@@ -198,7 +211,14 @@ describe("an answer whose process is killed", { timeout: 240_000 }, () => {
         assert.strictEqual(withoutSpace(texts.join("")), withoutSpace(shownOf(long)), point)
         assert.isAtMost(asked.length, 2, point)
       },
-      { step: 29 }
+      {
+        step: 29,
+        // Nothing is shown twice, also while another process goes on.
+        onTick: (texts) => {
+          const said = withoutSpace(texts.join(""))
+          assert.isTrue(withoutSpace(shownOf(long)).startsWith(said), said.slice(-200))
+        }
+      }
     )
   )
 
