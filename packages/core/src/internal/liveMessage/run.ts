@@ -99,7 +99,6 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     name: occurrence === 1 ? name : `${name} (${occurrence})`,
     view: content.view,
     onCut: content.onCut,
-    beforeSend: spec.isRecorded ? flush : Effect.void,
     isRetried: (yield* Handler.CurrentAttempt) > 1,
     onSent: (id) => void running.stops.set(id, stopNow)
   })

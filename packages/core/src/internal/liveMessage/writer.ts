@@ -26,8 +26,6 @@ export interface Options<E> {
   readonly interval: number
   /** Whether an earlier attempt may have changed the messages. */
   readonly isRetried: boolean
-  /** Runs before a message is sent. */
-  readonly beforeSend: Effect.Effect<void>
   readonly onSent: (id: MessageId) => void
   /** Runs when a message is complete. */
   readonly onCut: (cut: Cut) => Effect.Effect<void>
@@ -120,7 +118,6 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   }
 
   const send = Effect.fnUntraced(function* (body: () => Body) {
-    yield* options.beforeSend
     let latest = body()
     const id = yield* Effect.provideService(sendNext(latest), CurrentLatest, {
       endpoint: target.sends,
