@@ -30,12 +30,9 @@ describe("the types of LiveMessage", () => {
       const withAttachments = LiveMessage.reply(update, text, { atEnd: { attachments: [] } })
       // @ts-expect-error: a comment cannot be forwarded
       const forwarded = LiveMessage.reply(update, text, { link: { type: "forward", mid: update.message!.body!.mid } })
-      return Effect.all([
-        withButtons,
-        withAttachments,
-        forwarded,
-        LiveMessage.reply(update, text, { atEnd: { notice: "Done" }, onNextMessage: "replace" })
-      ])
+      const notice = LiveMessage.reply(update, text, { atEnd: { notice: "Done" }, onNextMessage: "replace" })
+      expectTypeOf(notice).toExtend<Effect.Effect<LiveMessage.Result, unknown, BotApi.BotApi>>()
+      return Effect.all([withButtons, withAttachments, forwarded, notice])
     })
   })
 })

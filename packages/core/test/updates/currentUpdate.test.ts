@@ -9,8 +9,9 @@ const journal: UpdateJournal = {
   key: "update",
   call: () => Effect.never,
   callEndpoint: () => Effect.never,
-  texts: () => ({ occurrence: 1, recorded: [], add: () => {}, write: Effect.void }),
-  stateOf: () => undefined
+  texts: () => ({ occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }),
+  stateOf: () => undefined,
+  release: () => {}
 }
 
 /** An update that counts how often its parts are read. */

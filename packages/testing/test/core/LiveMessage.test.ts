@@ -310,6 +310,23 @@ describe("LiveMessage.reply", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("goes on in the same message when it is repeated within an attempt", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const { ann, dialog, handler, outcomes } = yield* asking((update) =>
+        LiveMessage.reply(update, (said) => {
+          asked.push(said)
+          const rest = ticking(words(20).slice(said.split(" ").length - 1), 100)
+          return asked.length < 3 ? Stream.concat(Stream.take(rest, 6), Stream.fail("broken")) : rest
+        }).pipe(Effect.retry({ times: 2 }))
+      )
+      yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(20)))
+      assert.deepStrictEqual(asked, ["", words(6).join(""), words(12).join("")])
+      assert.deepStrictEqual(outcomes, ["completed"])
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [words(20).join("")])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("goes on in the messages of each of several ones with the same name", () =>
     Effect.gen(function* () {
       const long = Array.from({ length: 130 }, (_, index) => `This is the sentence with the number ${index}. `)

@@ -84,6 +84,8 @@ export interface Texts {
   readonly add: (text: string) => void
   /** Writes what was added to the store. */
   readonly write: Effect.Effect<void>
+  /** Lets the next list with its name in this attempt be the same. */
+  readonly release: () => void
 }
 
 /** The journal of an update that is being handled. */
@@ -99,6 +101,8 @@ export interface UpdateJournal {
   readonly texts: (name: string) => Texts
   /** What is recorded of the first call of an endpoint with a name. */
   readonly stateOf: (endpoint: string, name: string) => "started" | "done" | undefined
+  /** Lets the next call of an endpoint with a name in this attempt be the first one again. */
+  readonly release: (endpoint: string, name: string) => void
 }
 
 /** The name that replaces the digest of requests. Default: none. */

@@ -16,6 +16,7 @@ import type { PlatformTime } from "../client/platformTime.ts"
 import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
+import * as texts from "./texts.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
 export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
@@ -83,8 +84,6 @@ interface Opened {
   readonly unwritten: Set<JournalEntry>
 }
 
-const noTexts: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void }
-
 /** The journal of one update. It is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal {
   readonly #shared: Shared
@@ -136,30 +135,13 @@ export class Journal implements UpdateJournal {
   }
 
   texts(name: string): Texts {
-    if (this.#isClosed) return noTexts
-    const { entries, taken, unwritten } = this.#open()
-    const slot = take(taken, `list ${name}`)
-    const at = (index: number): string => `${slot}/${index}`
-    const recorded: Array<string> = []
-    for (let entry = entries.get(at(0)); entry !== undefined; entry = entries.get(at(recorded.length))) {
-      recorded.push(entry.text)
-    }
-    let next = recorded.length
-    return {
-      occurrence: Number(slot.slice(slot.lastIndexOf(" ") + 1)),
-      recorded,
-      add: (text) => {
-        const entry: JournalEntry = { slot: at(next++), state: "done", text }
-        entries.set(entry.slot, entry)
-        unwritten.add(entry)
-      },
-      // All of them at once, in order, so that the store never has a text without those before it.
-      write: Effect.suspend(() => {
-        const written = [...unwritten]
-        if (written.length === 0) return Effect.void
-        return Effect.map(this.#write(...written), () => written.forEach((entry) => unwritten.delete(entry)))
-      })
-    }
+    if (this.#isClosed) return texts.none
+    const opened = this.#open()
+    return texts.open(opened, take(opened.taken, `list ${name}`), (entries) => this.#write(...entries))
+  }
+
+  release(endpoint: string, name: string): void {
+    this.#opened?.taken.delete(slotOf(`${endpoint} ${nameOf(name)}`, 1))
   }
 
   #open(): Opened {

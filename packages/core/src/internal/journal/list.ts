@@ -45,6 +45,7 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
             }
           }),
     flush,
+    release: texts?.release ?? (() => {}),
     /** Records what is left, in memory if the store does not answer. */
     close: Effect.suspend(() => Effect.timeoutOption(Effect.interruptible(flush), closeTimeout)).pipe(
       Effect.exit,

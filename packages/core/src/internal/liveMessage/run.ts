@@ -200,8 +200,15 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     return { outcome: isRemoved ? ("removed" as const) : outcome, text, messages: writer.used() }
   })
 
+  const repeatable = Effect.onError(live, () =>
+    Effect.sync(() => {
+      writer.release()
+      list.release()
+    })
+  )
+
   return yield* Effect.ensuring(
-    live,
+    repeatable,
     Effect.suspend(() => {
       for (const id of writer.ids) running.stops.delete(id)
       return Effect.andThen(Fiber.interruptAll([watching, writing]), close)

@@ -274,6 +274,8 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   // Presses and removals of what stands count from the beginning.
   while (stateOf(ids.length) === "done") yield* sendNext(dots)
 
+  const release = (): void => ids.forEach((_, index) => journal?.release(target.sends, nameOf(index)))
+
   const used = (): number => index() + (shown === undefined ? 0 : 1)
 
   return {
@@ -300,6 +302,8 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       ended.openUnsafe()
       return isWaiting
     },
+    /** Lets the same live message go on in these messages if it is repeated within the attempt. */
+    release,
     /** Removes messages of an earlier attempt that had more text. */
     removeRest: Effect.gen(function* () {
       const from = used()

@@ -1,0 +1,44 @@
+import * as Effect from "effect/Effect"
+import type { JournalEntry } from "../../HandlingStore.ts"
+import type { Texts } from "./current.ts"
+
+interface Opened {
+  readonly entries: Map<string, JournalEntry>
+  /** The slots of the current attempt. */
+  readonly taken: Set<string>
+  /** The texts that the store may not have. */
+  readonly unwritten: Set<JournalEntry>
+}
+
+/** The list of an update that is not handled any more. */
+export const none: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }
+
+/** Opens the list of a slot: an entry for each text, with its number. */
+export const open = (
+  { entries, taken, unwritten }: Opened,
+  slot: string,
+  write: (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<void>
+): Texts => {
+  const at = (index: number): string => `${slot}/${index}`
+  const recorded: Array<string> = []
+  for (let entry = entries.get(at(0)); entry !== undefined; entry = entries.get(at(recorded.length))) {
+    recorded.push(entry.text)
+  }
+  let next = recorded.length
+  return {
+    occurrence: Number(slot.slice(slot.lastIndexOf(" ") + 1)),
+    recorded,
+    add: (text) => {
+      const entry: JournalEntry = { slot: at(next++), state: "done", text }
+      entries.set(entry.slot, entry)
+      unwritten.add(entry)
+    },
+    // All of them at once, in order, so that the store never has a text without those before it.
+    write: Effect.suspend(() => {
+      const written = [...unwritten]
+      if (written.length === 0) return Effect.void
+      return Effect.map(write(written), () => written.forEach((entry) => unwritten.delete(entry)))
+    }),
+    release: () => void taken.delete(slot)
+  }
+}
