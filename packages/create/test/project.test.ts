@@ -90,6 +90,12 @@ describe("managerOf", () => {
       const text = fill(readFileSync(join(templateFolder, "files/Dockerfile"), "utf8"), choices, manager)
       assert.include(text, `COPY package.json ${managers[manager].lock} ./`)
       assert.include(text, `RUN ${managers[manager].production}`)
+      const workflow = fill(readFileSync(join(templateFolder, "files/test.yml"), "utf8"), choices, manager)
+      const { frozen, test } = managers[manager]
+      assert.deepStrictEqual(
+        [...workflow.matchAll(/^ +- run: "?(.*?)"?$/gm)].map(([, command]) => command),
+        [`npm install --global ${manager}`, frozen, test]
+      )
     }
   })
 })
