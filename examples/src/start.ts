@@ -1,6 +1,7 @@
 /**
  * `npm start`: talk to a bot in the terminal. The bot runs against the emulator by HTTP and long polling. It is the echo
- * bot, or the export `bot` of the module that `npm start -- FILE` names. Without a terminal, a fixed conversation is run.
+ * bot, or the export `bot` of the module that `npm start -- FILE` names. Without a terminal, the lines of standard input are
+ * said; if there are none, a fixed conversation is run.
  * `npm start -- --open` opens the page of the emulator in a browser, and runs until ctrl-c.
  */
 import { Inbox, LongPolling } from "@colloquy/core"
@@ -14,7 +15,7 @@ import { parseArgs } from "node:util"
 import { interactive } from "./start/interactive.ts"
 import { loadBot } from "./start/loadBot.ts"
 import { openBrowser } from "./start/openBrowser.ts"
-import { scripted } from "./start/scripted.ts"
+import { piped } from "./start/piped.ts"
 
 const token = "emulator-token"
 
@@ -43,7 +44,7 @@ const main = Effect.gen(function* () {
   }
   const inTerminal = process.stdin.isTTY
     ? interactive(page, { input: process.stdin, output: process.stdout })
-    : scripted
+    : piped(process.stdin)
   const conversation = values.open === true ? Effect.never : inTerminal
   yield* Effect.raceFirst(conversation, Effect.provide(bot, connection))
 })

@@ -7,11 +7,11 @@ import { fileURLToPath } from "node:url"
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url))
 
-const start = (args: ReadonlyArray<string> = [], cwd = pathOf(".")) => {
+const start = (args: ReadonlyArray<string> = [], cwd = pathOf("."), input?: string) => {
   const child = spawnSync(process.execPath, ["--conditions=source", pathOf("../src/start.ts"), ...args], {
     cwd,
     encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"]
+    ...(input === undefined ? { stdio: ["ignore", "pipe", "pipe"] } : { input })
   })
   return { ...child, lines: child.stdout.split("\n").flatMap((line) => line.trim() || []) }
 }
@@ -39,6 +39,29 @@ describe("npm start", { timeout: 60_000 }, () => {
       "you  good morning",
       "bot  Polly: good morning"
     ])
+  })
+
+  it("says the lines of standard input one after the other, and presses buttons", () => {
+    const { lines, status, stderr } = start([], undefined, "hello\n\n:1\n:7\nbye")
+    assert.strictEqual(status, 0, stderr)
+    assert.deepStrictEqual(lines.slice(0, 5), [
+      "you  (opens the bot)",
+      "bot  Hello, Ann! Send me a text, and I will repeat it.",
+      "you  hello",
+      "bot  hello  [1: Louder]",
+      "you  :1"
+    ])
+    assert.sameMembers(lines.slice(5, 7), ["bot edits  HELLO!", "bot shows  As you like, Ann"])
+    assert.deepStrictEqual(lines.slice(7), [
+      "you  :7",
+      "(the last message of the bot has no button 7)",
+      "you  bye",
+      "bot  bye  [1: Louder]"
+    ])
+  })
+
+  it("runs the fixed conversation if standard input is empty", () => {
+    assert.include(start(["fixtures/parrot.ts"], undefined, "").lines, "bot  Polly: good morning")
   })
 
   describe("with a module without a bot", () => {

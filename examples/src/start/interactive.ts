@@ -70,14 +70,14 @@ export const interactive = Effect.fnUntraced(function* (page: string, streams: S
   const press = Effect.fnUntraced(function* (number: number) {
     const button = last === undefined ? undefined : transcript.buttonsOf(last)[number - 1]
     if (last === undefined || button === undefined) {
-      return yield* terminal.writeAbove(`(the last message of the bot has no button ${number})`)
+      return yield* terminal.writeAbove(transcript.noButton(number))
     }
     yield* person.press(last, button)
   })
 
   const handleLine = (line: string) => {
-    const number = /^:(\d+)$/.exec(line.trim())?.[1]
-    if (number !== undefined) return press(Number(number))
+    const number = transcript.buttonNumberOf(line)
+    if (number !== undefined) return press(number)
     return line.trim() === "" ? terminal.prompt : person.send(line)
   }
 

@@ -15,6 +15,14 @@ export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
       : []
   )
 
+/** Returns the number of a button of the last message that a line presses, such as `:1`, or `undefined` for a text. */
+export const buttonNumberOf = (line: string): number | undefined => {
+  const [, number] = /^:(\d+)$/.exec(line.trim()) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+export const noButton = (number: number): string => `(the last message of the bot has no button ${number})`
+
 const withButtons = (message: Message.Message): string => {
   const text = message.body?.text ?? ""
   const buttons = buttonsOf(message).map((button, index) => `[${index + 1}: ${button}]`)

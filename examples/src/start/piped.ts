@@ -1,0 +1,50 @@
+/** The conversation of `npm start` with lines on standard input that is not a terminal. */
+import { Console, Effect, Stream } from "effect"
+import { createInterface } from "node:readline"
+import { makeConversation } from "./conversation.ts"
+import { scripted } from "./scripted.ts"
+import * as transcript from "./transcript.ts"
+
+/** How long to wait for more events of the bot after its answer. */
+const settleTime = "300 millis"
+
+/** Says the lines one after the other, and waits for the answer to each. Without a line, the fixed conversation is run. */
+export const piped = Effect.fnUntraced(function* (input: NodeJS.ReadableStream) {
+  let conversation: Effect.Success<typeof makeConversation> | undefined
+
+  const answers = Effect.gen(function* () {
+    if ((yield* conversation!.nextEventIfAny("10 seconds")) === undefined)
+      return yield* Console.log(transcript.noAnswer)
+    while ((yield* conversation!.nextEventIfAny(settleTime)) !== undefined);
+  })
+
+  const open = Effect.gen(function* () {
+    conversation = yield* makeConversation
+    yield* Console.log(transcript.you("(opens the bot)"))
+    yield* conversation.person.start()
+    yield* answers
+    return conversation
+  })
+
+  const say = Effect.fnUntraced(function* (line: string) {
+    const { lastMessage, person } = conversation ?? (yield* open)
+    yield* Console.log(transcript.you(line))
+    const number = transcript.buttonNumberOf(line)
+    if (number === undefined) {
+      yield* person.send(line)
+      return yield* answers
+    }
+    const message = lastMessage()
+    const button = message === undefined ? undefined : transcript.buttonsOf(message)[number - 1]
+    if (message === undefined || button === undefined) return yield* Console.log(transcript.noButton(number))
+    yield* person.press(message, button)
+    yield* answers
+  })
+
+  yield* Stream.fromAsyncIterable(createInterface({ input }), () => "standard input cannot be read").pipe(
+    Stream.filter((line) => line.trim() !== ""),
+    Stream.runForEach((line) => Effect.catchTag(say(line), "PersonError", (error) => Console.log(error.message))),
+    Effect.orDie
+  )
+  if (conversation === undefined) yield* scripted
+})
