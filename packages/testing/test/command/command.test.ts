@@ -1,11 +1,12 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createServer as createSecure } from "node:https"
 import { join } from "node:path"
 import { makeAuthority, makeHost } from "../support/certificates.ts"
-import { temporaryFolder, liveTest, startJson, run, start } from "../support/command.ts"
+import { temporaryFolder, liveTest, startJson, run, start, startStarter } from "../support/command.ts"
 import { call, type Json } from "../support/control.ts"
 import { listen } from "../support/listen.ts"
 
@@ -58,16 +59,18 @@ describe("colloquy-emulator", () => {
     "runs the program after -- with the settings of a bot, and exits with its code",
     Effect.gen(function* () {
       const program = `
+        import { writeFileSync } from "node:fs"
         const { BOT_BASE_URL, BOT_INBOX, BOT_TOKEN, BOT_WEBHOOK_INSECURE, BOT_WEBHOOK_URL } = process.env
         const me = await fetch(BOT_BASE_URL + "/me", { headers: { authorization: BOT_TOKEN } })
         const body = JSON.stringify({ url: BOT_WEBHOOK_URL })
         const headers = { authorization: BOT_TOKEN, "content-type": "application/json" }
         const subscribed = await fetch(BOT_BASE_URL + "/subscriptions", { method: "POST", headers, body })
-        require("node:fs").writeFileSync(BOT_INBOX, "")
-        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE, process.argv.slice(1).join(), BOT_INBOX)
+        writeFileSync(BOT_INBOX, "")
+        console.log(me.status, subscribed.status, BOT_WEBHOOK_INSECURE, process.argv.slice(2).join(), BOT_INBOX)
         process.exit(7)`
-      const script = `(async () => {${program}})()`
-      const { code, stdout } = yield* run("--lenient", "--", process.execPath, "-e", script, "--", "one", "--two")
+      const script = join(yield* temporaryFolder, "program.mjs")
+      writeFileSync(script, program)
+      const { code, stdout } = yield* run("--lenient", "--", process.execPath, script, "one", "--two")
       const [me, subscribed, isInsecure, args, inbox] = stdout.trim().split(" ")
       assert.deepStrictEqual([code, me, subscribed, isInsecure, args], [7, "200", "200", "true", "one,--two"])
       assert.isFalse(existsSync(inbox!))
@@ -92,6 +95,30 @@ describe("colloquy-emulator", () => {
       assert.match(missing.stderr, /^colloquy-emulator: cannot run no-such-program: .+$/m)
       const both = yield* run("--mcp", "--", "node")
       assert.include(both.stderr, "--mcp and a program after --: use one of them")
+    })
+  )
+
+  liveTest(
+    "ends when npx has been killed, which does not pass signals on",
+    Effect.gen(function* () {
+      const isRunning = (pid: number): boolean => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      const { exited, firstLine, kill } = yield* startStarter([{ npm_command: "exec" }, { npm_command: "run-script" }])
+      const [byNpx = 0, byScript = 0] = JSON.parse(yield* firstLine) as ReadonlyArray<number>
+      yield* Effect.addFinalizer(() => Effect.sync(() => isRunning(byScript) && process.kill(byScript, "SIGKILL")))
+      assert.deepStrictEqual([isRunning(byNpx), isRunning(byScript)], [true, true])
+      yield* kill("SIGKILL")
+      yield* exited
+      yield* Effect.repeat(
+        Effect.sync(() => isRunning(byNpx)),
+        { while: (running) => running, schedule: Schedule.spaced("50 millis") }
+      )
+      assert.isTrue(isRunning(byScript))
     })
   )
 

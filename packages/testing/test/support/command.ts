@@ -48,7 +48,8 @@ const observe = (child: ChildProcess): Running => {
     firstLine: waitFor(() => (stdout.includes("\n") ? stdout.slice(0, stdout.indexOf("\n")) : exited?.stderr)),
     // A process that has already exited does not read its input.
     endInput: (text) => Effect.sync(() => void child.stdin!.on("error", () => {}).end(text)),
-    kill: (signal) => Effect.sync(() => void child.kill(signal)),
+    // `ChildProcess.kill` of Deno also takes the process for ended, and reports no exit code.
+    kill: (signal) => Effect.sync(() => void (exited === undefined && process.kill(child.pid!, signal))),
     exited: waitFor(() => exited)
   }
 }
@@ -66,6 +67,22 @@ const nodeArgs = ["--conditions=source", bin]
 
 /** Starts the command in a child process, which is killed when the scope closes. */
 export const start = (...args: ReadonlyArray<string>) => startWith(process.execPath, [...nodeArgs, ...args])
+
+const starter = `
+  const { spawn } = process.getBuiltinModule("node:child_process")
+  const { once } = process.getBuiltinModule("node:events")
+  const [environments, args] = JSON.parse(process.argv.at(-1))
+  const children = environments.map((env) => {
+    const options = { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "ignore"], detached: true }
+    return spawn(process.execPath, args, options)
+  })
+  Promise.all(children.map(({ stdout }) => once(stdout, "data"))).then(() => {
+    console.log(JSON.stringify(children.map(({ pid }) => pid)))
+  })`
+
+/** Starts a process that starts the command in each environment, and then prints the pids in one line. */
+export const startStarter = (environments: ReadonlyArray<Readonly<Record<string, string>>>) =>
+  startWith(process.execPath, ["-e", starter, JSON.stringify([environments, nodeArgs])])
 
 /** Starts the command in a child process with a limit of open files. */
 const startLimited = (maxFiles: number, args: ReadonlyArray<string>) =>

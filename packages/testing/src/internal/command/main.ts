@@ -8,6 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import { main } from "./command.ts"
 import { ProgramEnded } from "./program.ts"
+import { npxEnded } from "./starter.ts"
 
 const log = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
@@ -18,7 +19,9 @@ const codeOf = <A, E>(exit: Exit.Exit<A, E>): number => {
   return error instanceof ProgramEnded ? error.code : 2
 }
 
-NodeRuntime.runMain(main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, log))), {
+const program = main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, log)))
+
+NodeRuntime.runMain(Effect.raceFirst(program, npxEnded), {
   disableErrorReporting: true,
   teardown: (exit, onExit) => onExit(codeOf(exit))
 })
