@@ -1,18 +1,30 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { stripVTControlCharacters } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { sources, stores, templates } from "../packages/create/src/choices.ts"
+import { managers, sources, stores, templates } from "../packages/create/src/choices.ts"
 import { pack } from "../scripts/internal/pack.ts"
-import { run } from "../scripts/internal/workspace.ts"
+import { root, run } from "../scripts/internal/workspace.ts"
 import { replyOn, start } from "./support/readme.ts"
 
-const PATH = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
+const PATH = [dirname(process.execPath), join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter)
 
 const environment = {
   PATH,
+  // The manager that runs the tests.
+  npm_config_user_agent: undefined,
   npm_config_prefer_offline: "true",
   npm_config_audit: "false",
   npm_config_loglevel: "error"
@@ -20,6 +32,7 @@ const environment = {
 
 describe("create-colloquy, from its packed file", () => {
   let folder = ""
+  let tarball = ""
 
   const createWith = (packages: string, name: string, ...flags: ReadonlyArray<string>) =>
     run(
@@ -37,9 +50,9 @@ describe("create-colloquy, from its packed file", () => {
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-create-"))
-    const created = pack(join(folder, "packed")).find(({ name }) => name === "create")
+    tarball = pack(join(folder, "packed")).find(({ name }) => name === "create")!.tarball
     mkdirSync(join(folder, "tool"))
-    demand(run("npm", ["install", "--prefix", ".", created!.tarball], { cwd: join(folder, "tool"), env: environment }))
+    demand(run("npm", ["install", "--prefix", ".", tarball], { cwd: join(folder, "tool"), env: environment }))
   }, 240_000)
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
@@ -81,6 +94,53 @@ describe("create-colloquy, from its packed file", () => {
     }
   }
 
+  // `npm create colloquy`, `pnpm create colloquy` and `bun create colloquy` run the command of the package in this way.
+  const runsCommand = {
+    pnpm: (tarball: string) => ["pnpm", "dlx", tarball],
+    bun: (tarball: string) => {
+      demand(run("bun", ["add", tarball], { cwd: join(folder, "bun"), env: environment }))
+      return ["bunx", "--no-install", "create-colloquy"]
+    }
+  }
+
+  for (const manager of ["pnpm", "bun"] as const) {
+    it(
+      `creates a project for ${manager}, whose test passes and whose bot answers`,
+      { timeout: 240_000 },
+      async (test) => {
+        const { frozen, lock, start: startCommand, test: testCommand } = managers[manager]
+        const tool = join(folder, manager)
+        mkdirSync(tool)
+        writeFileSync(join(tool, "package.json"), "{}")
+        const execute = (command: string, cwd: string) => {
+          const [program, ...args] = command.split(" ")
+          return demand(run(program, args, { cwd, env: environment }))
+        }
+        const command = [...runsCommand[manager](tarball), `${manager}-bot`, "--store", "postgres"]
+        const output = execute([...command, "--packages", join(folder, "packed")].join(" "), tool)
+        const project = join(tool, `${manager}-bot`)
+        assert.include(output, `Created ${manager}-bot in ${project}`)
+        assert.include(output, startCommand)
+        assert.isTrue(existsSync(join(project, lock)))
+        assert.match(stripVTControlCharacters(execute(testCommand, project)), /Tests\s+\d+ passed/)
+        rmSync(join(project, "node_modules"), { recursive: true })
+        execute(frozen, project)
+        const [program, ...args] = startCommand.split(" ")
+        const running = start(program, args, project, test.onTestFinished)
+        assert.strictEqual(await replyOn(await platformOf(running), "Good morning"), "You said: Good morning")
+      }
+    )
+  }
+
+  const platformOf = ({ child, output }: ReturnType<typeof start>) =>
+    new Promise<string>((resolve, reject) => {
+      child.stderr!.on("data", () => {
+        const [, found] = /The platform is at (\S+)/.exec(output()) ?? []
+        if (found !== undefined) resolve(found)
+      })
+      child.once("exit", () => reject(new Error(output())))
+    })
+
   const subscriptionsOf = async (url: string): Promise<number> => {
     const response = await fetch(`${url}/subscriptions`, { headers: { authorization: "emulator-token" } })
     return ((await response.json()) as { readonly subscriptions: ReadonlyArray<unknown> }).subscriptions.length
@@ -89,13 +149,7 @@ describe("create-colloquy, from its packed file", () => {
   it("creates a project whose bot runs on the emulator, without a token", { timeout: 240_000 }, async (test) => {
     for (const name of ["echo-polling-postgres", "echo-webhook-sqlite"]) {
       const running = start("npm", ["start"], join(folder, name), test.onTestFinished)
-      const url = await new Promise<string>((resolve, reject) => {
-        running.child.stderr!.on("data", () => {
-          const [, found] = /The platform is at (\S+)/.exec(running.output()) ?? []
-          if (found !== undefined) resolve(found)
-        })
-        running.child.once("exit", () => reject(new Error(running.output())))
-      })
+      const url = await platformOf(running)
       // The platform sends a webhook only what happens after its subscription.
       while (name.includes("webhook") && (await subscriptionsOf(url)) === 0) await sleep(100)
       const reply = await replyOn(url, "Good morning")
