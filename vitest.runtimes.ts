@@ -7,14 +7,14 @@ const setup = fileURLToPath(new URL("test/runtimes/setup.ts", import.meta.url))
 
 const runtime = runtimeOf(process.versions)
 
-/** The suites of core and testing on the runtime that runs Vitest: `npm run test:bun`, `npm run test:deno`. */
+/** The suites of core, testing and node on the runtime that runs Vitest: `npm run test:bun`, `npm run test:deno`. */
 export default defineConfig({
   ...workspace,
   test: {
     ...workspace.test,
     testTimeout: 60_000,
     projects: workspace.test.projects
-      .filter(({ test: { name } }) => name === "core" || name === "testing")
+      .filter(({ test: { name } }) => ["core", "testing", "node"].includes(name))
       .map(({ test }) => ({
         extends: true as const,
         test: { ...test, exclude: [...skippedFiles(runtime, test.name)], setupFiles: [setup, ...test.setupFiles] }

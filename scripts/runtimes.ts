@@ -1,5 +1,5 @@
 /**
- * Runs the suites of core and testing on another runtime than Node: `npm run test:bun`, `npm run test:deno`. The npm packages
+ * Runs the suites of core, testing and node on another runtime than Node: `npm run test:bun`, `npm run test:deno`. The npm packages
  * `bun` and, on Linux, `@deno/linux-x64-glibc` contain the runtimes. Elsewhere, `deno` has to be installed. Arguments after
  * `--` are passed to Vitest.
  *

@@ -6,8 +6,8 @@ import { reasonToSkip, runtimeOf, skipped, skippedFiles } from "./runtimes/skipp
 
 const names = { node: "Node", bun: "Bun", deno: "Deno" } as const
 
-const row = ({ on, path, reason, title }: (typeof skipped)[number]) =>
-  `| ${title === undefined ? "" : `“${title} …” in `}\`${path}\` | ${on.map((name) => names[name]).join(", ")} | ${reason} |`
+const row = ({ group, on, path, reason, title }: (typeof skipped)[number]) =>
+  `| ${title === undefined ? "" : `“${title} …” in `}\`${path}\`${group === undefined ? "" : `, ${group}`} | ${on.map((name) => names[name]).join(", ")} | ${reason} |`
 
 describe("docs/runtimes.md", () => {
   it("lists exactly the tests that do not run on a runtime", () => {
@@ -31,6 +31,9 @@ describe("the tests that do not run on a runtime", () => {
     assert.isString(reasonToSkip("bun", file, "answers OPTIONS * with all methods of the host"))
     assert.isUndefined(reasonToSkip("deno", file, "answers OPTIONS * with all methods of the host"))
     assert.isUndefined(reasonToSkip("bun", file, "answers"))
+    const stores = join(root, "packages/node/test/updates/processes.test.ts")
+    assert.isString(reasonToSkip("deno", stores, "wakes a process that listens", "in SQLite"))
+    assert.isUndefined(reasonToSkip("deno", stores, "wakes a process that listens", "in Redis"))
   })
 })
 

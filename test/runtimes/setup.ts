@@ -8,6 +8,6 @@ beforeAll(() => {
 })
 
 beforeEach(({ skip, task }) => {
-  const reason = reasonToSkip(runtime, task.file.filepath, task.name)
+  const reason = reasonToSkip(runtime, task.file.filepath, task.name, task.suite?.name)
   if (reason !== undefined) skip(reason)
 })

@@ -6,6 +6,7 @@ import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import type { Operation } from "./inboxProcess.ts"
+import { signal } from "./signals.ts"
 
 const program = fileURLToPath(new URL("inboxProcess.ts", import.meta.url))
 
@@ -73,7 +74,7 @@ export const startProcess = Effect.fnUntraced(function* (kind: string, place: st
     result,
     execute: <Name extends Operation["name"]>(operation: Extract<Operation, { readonly name: Name }>) =>
       Effect.andThen(send(operation), result) as Effect.Effect<Results[Name]>,
-    signal: (signal) => (signal === "SIGKILL" ? closed(child) : Effect.sync(() => void child.kill(signal)))
+    signal: (name) => (name === "SIGKILL" ? closed(child) : Effect.sync(() => signal(child, name)))
   }
   return inboxProcess
 })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { signal } from "./signals.ts"
 import { until } from "./webhooks.ts"
 
 const script = fileURLToPath(new URL("../fixtures/bot.ts", import.meta.url))
@@ -15,6 +16,7 @@ export const start = (program: string, maxFiles?: number) =>
         `${maxFiles === undefined ? "" : `ulimit -n ${maxFiles}; `}exec "$@"`,
         "sh",
         process.execPath,
+        ...(process.versions["deno"] === undefined ? [] : ["run", "--allow-all"]),
         "--conditions=source",
         script,
         program
@@ -34,7 +36,7 @@ export const start = (program: string, maxFiles?: number) =>
       return {
         prints,
         writeLine: Effect.sync(() => child.stdin.write("go\n")),
-        signal: (signal: NodeJS.Signals) => Effect.sync(() => child.kill(signal)),
+        signal: (name: NodeJS.Signals) => Effect.sync(() => signal(child, name)),
         code: Effect.map(
           Effect.promise(() => ended),
           ([code]) => code

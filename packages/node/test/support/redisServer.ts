@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { connect } from "node:net"
+import { signal } from "./signals.ts"
 
 /** Whether a test can start servers of its own. In CI it always can. */
 export const isInstalled = process.env["CI"] === "true" || spawnSync("redis-server", ["--version"]).status === 0
@@ -44,7 +45,7 @@ export const make = Effect.gen(function* () {
     child = spawn("redis-server", ["--port", String(port), "--save", "", "--appendonly", "no"], { stdio: "ignore" })
     while (!(await answers(port))) await new Promise((resolve) => setTimeout(resolve, 5))
   })
-  const signal = (name: "SIGSTOP" | "SIGCONT") => Effect.sync(() => void child?.kill(name))
+  const send = (name: "SIGSTOP" | "SIGCONT") => Effect.sync(() => child && signal(child, name))
   yield* Effect.acquireRelease(start, () => kill)
-  return { url: `redis://127.0.0.1:${port}`, start, kill, signal }
+  return { url: `redis://127.0.0.1:${port}`, start, kill, signal: send }
 })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
+import type { TLSSocket } from "node:tls"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -34,7 +35,7 @@ export const digestHost = (onRequest: (request: IncomingMessage) => void = () =>
   return (request: IncomingMessage, response: ServerResponse) => {
     const { headers, url = "" } = request
     if (url.startsWith("/uploads")) {
-      const scheme = "encrypted" in request.socket ? "https" : "http"
+      const scheme = (request.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http"
       return void response.end(JSON.stringify({ url: `${scheme}://${headers.host}/upload/${++last}` }))
     }
     const hash = hashes.get(url) ?? createHash("sha256")

@@ -11,6 +11,7 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import * as databases from "../support/databases.ts"
 import * as redisServer from "../support/redisServer.ts"
+import { signal } from "../support/signals.ts"
 
 const hour = 3_600_000
 
@@ -224,10 +225,10 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       const { store } = yield* connect(prefix)
       yield* enqueue(store, "chat", 2)
       const { child, printed, prints } = yield* startHolder(prefix)
-      child.kill("SIGSTOP")
+      signal(child, "SIGSTOP")
       yield* until(Effect.map(claim(store, "next"), (partitions) => partitions.length > 0))
       child.stdin.write("\n")
-      child.kill("SIGCONT")
+      signal(child, "SIGCONT")
       yield* prints(2)
       assert.strictEqual(printed[1], "committed leaseLost, holds 0")
       assert.strictEqual((yield* store.stats).queued, 2)
@@ -239,7 +240,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       const { redis, store } = yield* connect(prefix)
       yield* enqueue(store, "chat", 2)
       const { child, printed, prints } = yield* startHolder(prefix)
-      child.kill("SIGSTOP")
+      signal(child, "SIGSTOP")
       const isExpired = Effect.gen(function* () {
         const end = yield* redis.send("ZSCORE", `{${prefix}:inbox}:owners`, "holder")
         const [seconds, microseconds] = yield* redis.send<Array<string>>("TIME")
@@ -247,7 +248,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisInbox", () => {
       })
       yield* until(isExpired)
       child.stdin.write("\n")
-      child.kill("SIGCONT")
+      signal(child, "SIGCONT")
       yield* prints(2)
       assert.strictEqual(printed[1], "committed applied, holds 1")
       assert.strictEqual((yield* store.stats).queued, 0)

@@ -1,6 +1,6 @@
 import { ConfirmPermit, PermitExpired } from "@colloquy/core/RateLimiter"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import type { Dispatcher } from "@effect/platform-node/Undici"
+import type { Dispatcher } from "undici/index.js"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -11,6 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Stream from "effect/Stream"
 import { type Address, makeAddressOf } from "./address.ts"
 import { BufferedResponse } from "./bufferedResponse.ts"
+import { toUndiciForm } from "./dispatcher.ts"
 import { type Deadlines, makeDeadlines } from "../webhook/deadlines.ts"
 import { release } from "../upload/chunkPool.ts"
 
@@ -114,15 +115,20 @@ const releaseSent = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-const withStreamedBody = (
+const withUndiciBody = (
   request: HttpClientRequest.HttpClientRequest
 ): Effect.Effect<HttpClientRequest.HttpClientRequest> => {
   const { body } = request
-  return body._tag !== "Stream"
-    ? Effect.succeed(request)
-    : Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) =>
+  switch (body._tag) {
+    case "Stream":
+      return Effect.map(Stream.toAsyncIterableEffect(body.stream), (pieces) =>
         HttpClientRequest.setBody(request, HttpBody.raw(releaseSent(pieces), body))
       )
+    case "FormData":
+      return Effect.succeed(HttpClientRequest.setBody(request, HttpBody.raw(toUndiciForm(body.formData))))
+    default:
+      return Effect.succeed(request)
+  }
 }
 
 // The references of the layer apply to its requests. Trace headers would tell the platform about the program.
@@ -146,7 +152,7 @@ export const makeClient = Effect.fnUntraced(function* (dispatcher: Dispatcher, c
         const address = isApiCall(request, fiber) ? addressOf(request) : undefined
         return address !== undefined
           ? call(dispatcher, deadlines, request, address, fiber.getRef(ConfirmPermit))
-          : Effect.flatMap(withStreamedBody(request), general.execute)
+          : Effect.flatMap(withUndiciBody(request), general.execute)
       })
     ),
     Effect.succeed

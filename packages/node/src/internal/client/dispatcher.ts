@@ -1,4 +1,5 @@
-import * as Undici from "@effect/platform-node/Undici"
+// Bun replaces the module "undici" by one of its own, which has no dispatchers. It does not replace a file of the package.
+import * as Undici from "undici/index.js"
 import type { SecureContext } from "node:tls"
 
 export interface ProxyAddress {
@@ -69,6 +70,13 @@ const makeAgent = (options: DispatcherOptions): Undici.Dispatcher => {
     clientFactory: (origin, options) =>
       new Undici.Pool(origin, { ...options, headersTimeout: connectTimeout }).compose(tunnelErrors)
   })
+}
+
+/** Dispatchers accept only this class of forms. */
+export const toUndiciForm = (form: FormData): Undici.FormData => {
+  const converted = new Undici.FormData()
+  for (const [name, value] of form) converted.append(name, value)
+  return converted
 }
 
 export const makeDispatcher = (options: DispatcherOptions): Undici.Dispatcher =>

@@ -1,13 +1,30 @@
 import { classifySqliteError, ConnectionError, SqlError, SqlSyntaxError, UnknownError } from "effect/sql/SqlError"
 import type { SqlErrorReason } from "effect/sql/SqlError"
 
-interface Native {
+interface Native extends Error {
   readonly errcode: number
-  readonly message: string
 }
 
 const isNative = (cause: unknown): cause is Native =>
   cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number"
+
+const codesByMessage = {
+  "database is locked": 5,
+  "attempt to write a readonly database": 8,
+  "database disk image is malformed": 11,
+  "database or disk is full": 13,
+  "unable to open database file": 14,
+  "file is not a database": 26
+}
+
+/** Adds the code to an error of Deno, which has none if a file cannot be opened or a statement cannot be prepared. */
+const withCode = (cause: unknown): unknown => {
+  if (!(cause instanceof Error) || isNative(cause) || !("code" in cause) || cause.code !== "ERR_SQLITE_ERROR") {
+    return cause
+  }
+  const [, errcode] = Object.entries(codesByMessage).find(([text]) => cause.message.startsWith(text)) ?? ["", 1]
+  return Object.assign(cause, { errcode })
+}
 
 const primaryKey = 1555
 const rowId = 2579
@@ -60,4 +77,4 @@ const reasonOf = (filename: string, operation: string, cause: unknown): SqlError
 export const failure =
   (filename: string, operation: string) =>
   (cause: unknown): SqlError =>
-    new SqlError({ reason: reasonOf(filename, operation, cause) })
+    new SqlError({ reason: reasonOf(filename, operation, withCode(cause)) })

@@ -120,6 +120,8 @@ export const make = (filename: string, table: string): ProcessLock | undefined =
       for (const other of others) touch(pathOf(other), time)
     },
     watch: (wake) => {
+      // Deno opens and closes a file that it watches, and the system then releases the locks of the process on it.
+      if ("Deno" in globalThis) return () => {}
       const watcher = watch(pathOf(id), { persistent: false }, wake)
       // Without a watcher, the process polls.
       watcher.on("error", () => watcher.close())
