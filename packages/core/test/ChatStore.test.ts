@@ -1,4 +1,6 @@
 import { ChatStore, StoreError, type Update } from "@colloquy/core"
+import { ChatId } from "@colloquy/core/Chat"
+import * as ChatRecord from "@colloquy/core/ChatRecord"
 import { Fixtures } from "@colloquy/testing"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
@@ -6,6 +8,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 
@@ -104,4 +107,49 @@ describe("ChatStore.track", () => {
     // @ts-expect-error a handler of updates takes updates
     ChatStore.track((update: { readonly text: string }) => Effect.succeed(update.text))
   })
+
+  it.effect("in memory pages through thousands of chats in the order of their ids, while chats come and go", () =>
+    Effect.gen(function* () {
+      const store = yield* ChatStore.ChatStore
+      const member = (id: number) => ChatRecord.make(ChatId.make(id), id, { member_at: 1, type: "chat" })
+      // 7919 is prime, so that each id occurs once, in no order.
+      const idsOf = (from: number) => Array.from({ length: 5000 }, (_, index) => from + ((index * 7919) % 5000))
+      yield* store.upsert(idsOf(1).map(member))
+      const page = (after: Option.Option<ChatId>) => store.page({ type: "chat" }, after, 700)
+      const seen: Array<number> = []
+      let next: Option.Option<ChatId> = Option.none()
+      do {
+        const { chats, next: last } = yield* page(next)
+        seen.push(...chats.map(({ chat_id }) => chat_id))
+        // Chats that are added behind the page are not seen, and those before it are.
+        if (seen.length === 1400) {
+          yield* store.upsert([member(-1), member(6000)])
+          yield* store.remove(ChatId.make(3000))
+        }
+        next = last
+      } while (Option.isSome(next))
+      const expected = [...Array.from({ length: 5000 }, (_, index) => 1 + index).filter((id) => id !== 3000), 6000]
+      assert.deepStrictEqual(seen, expected)
+      assert.strictEqual(yield* store.count({}), 5001)
+    }).pipe(Effect.provide(ChatStore.layerMemory()))
+  )
+
+  it.effect("in memory lets other fibers run while it looks at thousands of chats", () =>
+    Effect.gen(function* () {
+      const store = yield* ChatStore.ChatStore
+      const ids = Array.from({ length: 20_000 }, (_, index) => 1 + index)
+      yield* store.upsert(ids.map((id) => ChatRecord.make(ChatId.make(id), id, { member_at: 1, type: "chat" })))
+      let turns = 0
+      yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.yieldNow, () => Effect.sync(() => turns++))))
+      for (const call of [
+        store.page({ type: "channel" }, Option.none(), 100),
+        store.count({ type: "channel" }),
+        store.cleanup(1)
+      ]) {
+        turns = 0
+        yield* call
+        assert.isAtLeast(turns, 10)
+      }
+    }).pipe(Effect.provide(ChatStore.layerMemory()))
+  )
 })

@@ -3,18 +3,10 @@ import * as Option from "effect/Option"
 import * as ChatRecord from "../../ChatRecord.ts"
 import type { Filter, KnownChat } from "../../KnownChat.ts"
 import type { ChatId } from "../../Recipient.ts"
+import * as SortedIds from "./sortedIds.ts"
 
-/** Returns the index of the first id above `after` in ascending `ids`. */
-const indexAfter = (ids: ReadonlyArray<ChatId>, after: ChatId): number => {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ids[middle]! <= after) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+/** A call looks at this many chats in one turn of the event loop. */
+const chatsPerTurn = 1000
 
 const matches = (filter: Filter, record: ChatRecord.ChatRecord): boolean =>
   ChatRecord.isKnown(record) &&
@@ -23,16 +15,22 @@ const matches = (filter: Filter, record: ChatRecord.ChatRecord): boolean =>
 
 export const make = () => {
   const chats = new Map<ChatId, ChatRecord.ChatRecord>()
-  /** The ids in ascending order, until a chat is added or deleted. */
-  let sorted: ReadonlyArray<ChatId> | undefined
+  const ids = SortedIds.make()
 
   const combine = (record: ChatRecord.ChatRecord) => {
     const stored = chats.get(record.chat_id)
-    if (stored === undefined) sorted = undefined
+    if (stored === undefined) ids.add(record.chat_id)
     chats.set(record.chat_id, stored === undefined ? record : ChatRecord.combine(stored, record))
   }
 
-  const sortedIds = (): ReadonlyArray<ChatId> => (sorted ??= [...chats.keys()].sort((a, b) => a - b))
+  /** Visits all chats, also those that are added meanwhile. */
+  const forEachChat = Effect.fnUntraced(function* (visit: (record: ChatRecord.ChatRecord) => void) {
+    let visited = 0
+    for (const record of chats.values()) {
+      visit(record)
+      if (++visited % chatsPerTurn === 0) yield* Effect.yieldNow
+    }
+  })
 
   const findKnown = (chat_id: ChatId): Option.Option<ChatRecord.ChatRecord> =>
     Option.filter(Option.fromUndefinedOr(chats.get(chat_id)), ChatRecord.isKnown)
@@ -41,22 +39,29 @@ export const make = () => {
     upsert: (records: ReadonlyArray<ChatRecord.ChatRecord>) =>
       Effect.sync(() => ChatRecord.combineAll(records).forEach(combine)),
     get: (chat_id: ChatId) => Effect.sync(() => Option.map(findKnown(chat_id), ChatRecord.toKnownChat)),
-    page: (filter: Filter, after: Option.Option<ChatId>, limit: number) =>
-      Effect.sync(() => {
-        const ids = sortedIds()
-        const page: Array<KnownChat> = []
-        let index = Option.match(after, { onNone: () => 0, onSome: (id) => indexAfter(ids, id) })
-        for (; index < ids.length && page.length < limit; index++) {
-          const stored = chats.get(ids[index]!)!
+    page: Effect.fnUntraced(function* (filter: Filter, after: Option.Option<ChatId>, limit: number) {
+      const page: Array<KnownChat> = []
+      for (let last = Option.getOrUndefined(after); ;) {
+        const next = ids.after(last, chatsPerTurn)
+        for (const id of next) {
+          if (page.length >= limit) return { chats: page, next: Option.fromUndefinedOr(last) }
+          last = id
+          const stored = chats.get(id)!
           if (matches(filter, stored)) page.push(ChatRecord.toKnownChat(stored))
         }
-        return { chats: page, next: index < ids.length ? Option.some(ids[index - 1]!) : Option.none() }
-      }),
+        if (next.length < chatsPerTurn) return { chats: page, next: Option.none<ChatId>() }
+        yield* Effect.yieldNow
+      }
+    }),
     count: (filter: Filter) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         let count = 0
-        for (const stored of chats.values()) if (matches(filter, stored)) count++
-        return count
+        return Effect.map(
+          forEachChat((stored) => {
+            if (matches(filter, stored)) count++
+          }),
+          () => count
+        )
       }),
     remove: (chat_id: ChatId) =>
       Effect.sync(() => {
@@ -67,15 +72,17 @@ export const make = () => {
         return true
       }),
     cleanup: (before: number) =>
-      Effect.sync(() => {
+      Effect.suspend(() => {
         let deleted = 0
-        for (const [chat_id, record] of chats) {
-          if (ChatRecord.isKnown(record) || record.left_at >= before) continue
-          chats.delete(chat_id)
-          sorted = undefined
-          deleted++
-        }
-        return deleted
+        return Effect.map(
+          forEachChat((record) => {
+            if (ChatRecord.isKnown(record) || record.left_at >= before) return
+            chats.delete(record.chat_id)
+            ids.remove(record.chat_id)
+            deleted++
+          }),
+          () => deleted
+        )
       })
   }
 }
