@@ -1,7 +1,9 @@
 import { StoreError } from "@colloquy/core"
+import { NodeSqlite } from "@colloquy/node"
 import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
 import { SqlError } from "effect/sql"
-import { sqlToStoreError } from "../../src/internal/stores/sql.ts"
+import { makeStore, sqlToStoreError } from "../../src/internal/stores/sql.ts"
 
 const unknown = (code: object) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: Object.assign(new Error("failed"), code) }) })
@@ -40,4 +42,41 @@ describe("sqlToStoreError", () => {
     const error = new StoreError.StoreError({ store: "inbox", operation: "stats", reason: "no", isRetryable: true })
     assert.strictEqual(sqlToStoreError("chats")("get")(error), error)
   })
+})
+
+describe("rows of values in SQLite", () => {
+  const texts = ["plain", "", 'a "quoted" one', "back\\slash", "new\nline", "\u0001encoded", "🙂 и ё", "1", "null"]
+  const columns = { one: "text", two: "text", three: "bigint" } as const
+  const values = texts.map((one, index) => ({ one, two: index === 3 ? null : `${one} 2`, three: index }))
+
+  it.effect("have the values and the order of the objects, with any number of columns", () =>
+    Effect.gen(function* () {
+      const { dialect, sql } = yield* makeStore({ store: "inbox", prefix: undefined, migrations: () => ({}) })
+      const { one, three, two } = columns
+      assert.deepStrictEqual(
+        yield* sql`SELECT r.one FROM ${dialect.rows({ one }, values)}`,
+        values.map(({ one }) => ({ one }))
+      )
+      assert.deepStrictEqual(
+        yield* sql`SELECT r.one, r.two FROM ${dialect.rows({ one, two }, values)}`,
+        values.map(({ one, two }) => ({ one, two }))
+      )
+      assert.deepStrictEqual(
+        yield* sql`SELECT r.one, r.three FROM ${dialect.rows({ one, three }, values)}`,
+        values.map(({ one, three }) => ({ one, three }))
+      )
+      assert.deepStrictEqual(yield* sql`SELECT r.one, r.two, r.three FROM ${dialect.rows(columns, values)}`, values)
+    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  )
+
+  it.effect("keep those that have the same value in the first of two columns", () =>
+    Effect.gen(function* () {
+      const { dialect, sql } = yield* makeStore({ store: "inbox", prefix: undefined, migrations: () => ({}) })
+      const same = ["2", "1", "2"].map((one, index) => ({ one, three: index }))
+      assert.deepStrictEqual(
+        yield* sql`SELECT r.one, r.three FROM ${dialect.rows({ one: "text", three: "bigint" }, same)}`,
+        same
+      )
+    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  )
 })

@@ -206,7 +206,7 @@ export class Journal implements UpdateJournal {
     const happenedAt = update !== undefined && "timestamp" in update ? update.timestamp : -Infinity
     platformTime.observe(happenedAt, at)
     const after = Math.max(happenedAt, platformTime.atLeast(at)) - tolerance
-    const created = this.#shared.lately.flatMap((created) => (created.at >= after ? [created.id] : []))
+    const created = this.#shared.lately.filter((created) => created.at >= after).map(({ id }) => id)
     return { after, at, requests: [], created }
   }
 

@@ -33,7 +33,9 @@ export const toEntry = ({ full_slot, slot, state, text }: EntryRow): JournalEntr
   text: decodeText(text)
 })
 
-const groupOf = ({ id, owner, partitionKey }: JournalRecord): string => JSON.stringify([owner, partitionKey, id])
+/** Names an update, its partition and the owner that writes its journal. */
+const groupOf = ({ id, owner, partitionKey }: JournalRecord): string =>
+  `${id.length} ${owner.length} ${id}${owner}${partitionKey}`
 
 /**
  * Combines the entries of records, in their order. The removals apply first. An entry that is put replaces one of its slot,
@@ -43,11 +45,16 @@ export const combineRecords = (records: ReadonlyArray<JournalRecord>) => {
   const places = new Map<string, number>()
   const removals = new Map<string, Removal>()
   const puts = new Map<string, Put>()
-  for (const [index, record] of records.entries()) {
+  const placeOf = (record: JournalRecord, index: number): number => {
     const group = groupOf(record)
-    const place = places.get(group) ?? index
-    places.set(group, place)
-    for (const entry of record.entries) {
+    const known = places.get(group)
+    if (known === undefined) places.set(group, index)
+    return known ?? index
+  }
+  const placed = records.map(placeOf)
+  for (const [index, { entries }] of records.entries()) {
+    const place = placed[index]
+    for (const entry of entries) {
       const key = `${place}:${entry.slot}`
       if (entry.state === "removed") {
         removals.set(key, { place, slot: encodeIndexed(entry.slot) })
@@ -57,7 +64,7 @@ export const combineRecords = (records: ReadonlyArray<JournalRecord>) => {
   }
   return {
     /** The place of the update of each record. */
-    places: records.map((record) => places.get(groupOf(record))!),
+    places: placed,
     removals: [...removals.values()],
     puts: [...puts.values()]
   }

@@ -14,45 +14,47 @@ export const make = (sql: SqlClient.SqlClient, table: string, { rows }: Dialect)
   const updates = sql(names.updates)
   const journal = sql(names.journal)
 
-  /** The places of the records whose owners hold the partitions of queued updates. */
-  const heldOf = (records: ReadonlyArray<JournalRecord>, ownerOf: (owner: string) => string) =>
-    sql<{ place: number; id: number }>`
-      SELECT r.place, u.id FROM ${rows(
-        { place: "bigint", partition_key: "text", owner: "text", id: "bigint" },
-        records.flatMap(({ id, owner, partitionKey }, place) =>
-          isId(id) ? [{ place, partition_key: encodeIndexed(partitionKey), owner: ownerOf(owner), id }] : []
-        )
-      )}
-      JOIN ${sql(names.partitions)} AS p ON p.partition_key = r.partition_key AND p.owner = r.owner
-      JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
+  /** The owners of the partitions of queued updates, by the ids of the updates. */
+  const ownersOf = (records: ReadonlyArray<JournalRecord>) =>
+    Effect.map(
+      sql<{ id: number; owner: string }>`
+        SELECT u.id, p.owner FROM ${rows(
+          { id: "bigint", partition_key: "text" },
+          records.flatMap(({ id, partitionKey }) =>
+            isId(id) ? [{ id, partition_key: encodeIndexed(partitionKey) }] : []
+          )
+        )}
+        CROSS JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
+        CROSS JOIN ${sql(names.partitions)} AS p ON p.partition_key = u.partition_key`,
+      (found) => new Map(found.map(({ id, owner }) => [String(id), owner]))
+    )
 
   const record = Effect.fnUntraced(function* (
     records: ReadonlyArray<JournalRecord>,
     ownerOf: (owner: string) => string
   ): Effect.fn.Return<ReadonlyArray<RecordResult>, SqlError> {
-    const held = new Map((yield* heldOf(records, ownerOf)).map((row) => [row.place, row]))
+    const owners = yield* ownersOf(records)
+    const isHeld = ({ id, owner }: JournalRecord) => owners.get(id) === ownerOf(owner)
     const all = combineRecords(records)
-    const removals = all.removals.flatMap(({ place, slot }) => {
-      const row = held.get(place)
-      return row === undefined ? [] : [{ id: row.id, slot }]
-    })
+    const removals = all.removals.flatMap(({ place, slot }) =>
+      isHeld(records[place]) ? [{ id: records[place].id, slot }] : []
+    )
     if (removals.length > 0) {
       yield* sql`
         DELETE FROM ${journal} WHERE (update_id, slot) IN (
           SELECT r.id, r.slot FROM ${rows({ id: "bigint", slot: "text" }, removals)}
         )`
     }
-    const puts = all.puts.flatMap(({ place, ...entry }) => {
-      const row = held.get(place)
-      return row === undefined ? [] : [{ update_id: row.id, ...entry }]
-    })
+    const puts = all.puts.flatMap(({ full_slot, place, slot, state, text }) =>
+      isHeld(records[place]) ? [{ update_id: records[place].id, slot, full_slot, state, text }] : []
+    )
     for (const entries of toInserts(puts)) {
       yield* sql`
         INSERT INTO ${journal} AS j ${sql.insert(entries)}
         ON CONFLICT (update_id, slot) DO UPDATE SET state = excluded.state, text = excluded.text
           WHERE excluded.state = 'done' OR j.state = 'started'`
     }
-    return all.places.map((place) => (held.has(place) ? "applied" : "leaseLost"))
+    return records.map((record) => (isHeld(record) ? "applied" : "leaseLost"))
   })
 
   /** The journals of updates, by their ids. */

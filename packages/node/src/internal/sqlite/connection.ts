@@ -82,11 +82,16 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
     ) =>
     (sql: string, params: ReadonlyArray<unknown>): Effect.Effect<A, SqlError> =>
       wait(
-        Effect.flatMap(
-          attempt(settings.filename, "prepare", () => prepare(sql)),
-          (statement) =>
-            attempt(settings.filename, "execute", () => durability.around(sql, () => execute(statement, params)))
-        )
+        Effect.suspend(() => {
+          let operation = "prepare"
+          try {
+            const statement = prepare(sql)
+            operation = "execute"
+            return Effect.succeed(durability.around(sql, () => execute(statement, params)))
+          } catch (cause) {
+            return Effect.fail(failure(settings.filename, operation)(cause))
+          }
+        })
       )
 
   const transformed =

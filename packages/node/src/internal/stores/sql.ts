@@ -34,6 +34,29 @@ export interface Dialect {
   readonly now: (clock: number) => Fragment
 }
 
+/**
+ * Values as JSON whose members SQLite reads as the columns. It parses each array of a list once more for each of its columns,
+ * so one column is a list of values, and two are the keys and values of an object. `sqlite-over-bare` shows it.
+ */
+const toJson = (names: ReadonlyArray<string>, values: ReadonlyArray<object>) => {
+  const member = (value: object, name: string): unknown => value[name as keyof typeof value]
+  const [first = "", second = "", ...others] = names
+  if (others.length > 0) {
+    return {
+      members: names.map((name, index) => `value ->> ${index} AS "${name}"`).join(", "),
+      json: JSON.stringify(values.map((value) => names.map((name) => member(value, name))))
+    }
+  }
+  if (names.length === 1) {
+    return { members: `value AS "${first}"`, json: JSON.stringify(values.map((value) => member(value, first))) }
+  }
+  // An object of JavaScript would lose the order, and keys that occur twice.
+  const pairs = values.map(
+    (value) => `${JSON.stringify(String(member(value, first)))}:${JSON.stringify(member(value, second))}`
+  )
+  return { members: `key AS "${first}", value AS "${second}"`, json: `{${pairs.join(",")}}` }
+}
+
 const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   name: "sqlite",
   text: sql.literal("TEXT"),
@@ -43,10 +66,8 @@ const sqlite = (sql: SqlClient.SqlClient): Dialect => ({
   least: "MIN",
   greatest: "MAX",
   rows: (columns, values) => {
-    const names = Object.keys(columns)
-    const members = names.map((name, index) => `value ->> ${index} AS "${name}"`)
-    const tuples = JSON.stringify(values.map((value) => names.map((name) => value[name as keyof typeof value])))
-    return sql`(SELECT ${sql.literal(members.join(", "))} FROM json_each(${tuples})) AS r`
+    const { json, members } = toJson(Object.keys(columns), values)
+    return sql`(SELECT ${sql.literal(members)} FROM json_each(${json})) AS r`
   },
   lock: sql.literal(""),
   lockFree: sql.literal(""),

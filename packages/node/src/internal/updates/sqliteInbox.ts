@@ -38,6 +38,14 @@ const failureColumns: Columns<FailureRow> = { partition_key: "text", id: "bigint
 
 const maxRounds = 10
 
+/** The columns that only dead letters have cost as much to insert as the others. */
+const toQueued = ({ fingerprint, partition_key, received_at, text }: NewUpdate) => ({
+  fingerprint,
+  partition_key,
+  received_at,
+  text
+})
+
 /** The operations of the inbox in SQLite, each of which runs in a transaction. */
 export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect): Engine => {
   const { rows } = dialect
@@ -49,10 +57,12 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
   const partitions = sql(names.partitions)
   const isJournaled = (id: Fragment) => sql`EXISTS (SELECT 1 FROM ${sql(names.journal)} AS j WHERE j.update_id = ${id})`
 
+  const counts = sql(names.counts)
+
   const count = (queued: number, deadLetters: number) =>
     queued === 0 && deadLetters === 0
       ? Effect.void
-      : sql`UPDATE ${sql(names.counts)} SET queued = queued + ${queued}, dead_letters = dead_letters + ${deadLetters}`
+      : sql`UPDATE ${counts} SET queued = queued + ${queued}, dead_letters = dead_letters + ${deadLetters}`
 
   const remember = (entries: ReadonlyArray<{ fingerprint: string; seen_at: number }>, since: number) =>
     sql<{ fingerprint: string }>`
@@ -62,14 +72,16 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
       RETURNING fingerprint`
 
   /** SQLite reads long texts from JSON many times slower than from parameters. */
-  const insert = (values: ReadonlyArray<NewUpdate>) =>
-    Effect.map(
+  const insert = (values: ReadonlyArray<NewUpdate>) => {
+    const isAnyDead = values.some(({ failed_at }) => failed_at !== null)
+    return Effect.map(
       Effect.forEach(
-        toInserts(values),
+        toInserts<Partial<NewUpdate>>(isAnyDead ? values : values.map(toQueued)),
         (rows) => sql<{ id: number }>`INSERT INTO ${updates} ${sql.insert(rows)} RETURNING id`
       ),
       (inserted) => inserted.flat()
     )
+  }
 
   /** Adds updates to the ends of their partitions. Returns their ids, and whether one of the partitions is new. */
   const append = Effect.fnUntraced(function* (values: ReadonlyArray<NewUpdate>) {
@@ -235,16 +247,13 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     )
     const failures = changes.flatMap(({ failures }) => failures)
     const deaths = changes.flatMap(({ deaths }) => deaths)
-    let completed = 0
-    let dead = 0
     if (acknowledged.length > 0) {
-      const deleted = yield* sql<{ journaled: number | null }>`
-        DELETE FROM ${updates} WHERE id IN (
-          SELECT u.id FROM ${rows({ partition_key: "text", id: "bigint" }, acknowledged)}
-          JOIN ${updates} AS u ON u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL
-        ) RETURNING CASE WHEN ${isJournaled(sql`${updates}.id`)} THEN id END AS journaled`
-      completed = deleted.length
-      yield* journals.remove(deleted.flatMap(({ journaled }) => (journaled === null ? [] : [String(journaled)])))
+      yield* sql`
+        DELETE FROM ${updates} WHERE failed_at IS NULL AND (id, partition_key) IN (
+          SELECT r.id, r.partition_key FROM ${rows({ id: "bigint", partition_key: "text" }, acknowledged)}
+        )`
+      yield* sql`UPDATE ${counts} SET queued = queued - changes()`
+      yield* journals.remove(acknowledged.map(({ id }) => id))
     }
     if (failures.length > 0) {
       yield* sql`
@@ -252,11 +261,11 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
         WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
     }
     if (deaths.length > 0) {
-      const buried = yield* sql`
+      yield* sql`
         UPDATE ${updates} AS u SET error = r.error, attempts = r.attempts, failed_at = r.failed_at
         FROM ${rows(deathColumns, deaths)}
-        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL RETURNING id`
-      dead = buried.length
+        WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
+      yield* sql`UPDATE ${counts} SET queued = queued - changes(), dead_letters = dead_letters + changes()`
     }
     const kept = changes.flatMap(({ begun, decided, isReleased, partition_key }) => {
       if (isReleased) return []
@@ -270,7 +279,6 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     }
     const released = changes.filter(({ isReleased }) => isReleased)
     const isFree = released.length > 0 && (yield* free(released.map(({ partition_key }) => partition_key)))
-    yield* count(-completed - dead, dead)
     return { results: decisions.map(({ result }) => result), isFree }
   })
 
