@@ -34,6 +34,11 @@ const deathColumns: Columns<DeathRow> = {
   failed_at: "bigint"
 }
 
+/** A fingerprint that was received. */
+type Seen = { readonly fingerprint: string; readonly seen_at: number }
+
+const seenColumns: Columns<Seen> = { fingerprint: "text", seen_at: "bigint" }
+
 const failureColumns: Columns<FailureRow> = { partition_key: "text", id: "bigint", count: "bigint" }
 
 const maxRounds = 10
@@ -64,12 +69,25 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
       ? Effect.void
       : sql`UPDATE ${counts} SET queued = queued + ${queued}, dead_letters = dead_letters + ${deadLetters}`
 
-  const remember = (entries: ReadonlyArray<{ fingerprint: string; seen_at: number }>, since: number) =>
-    sql<{ fingerprint: string }>`
-      INSERT INTO ${sql(names.fingerprints)} AS f (fingerprint, seen_at)
-      SELECT r.fingerprint, r.seen_at FROM ${rows({ fingerprint: "text", seen_at: "bigint" }, entries)} WHERE true
-      ON CONFLICT (fingerprint) DO UPDATE SET seen_at = excluded.seen_at WHERE f.seen_at < ${since}
-      RETURNING fingerprint`
+  /**
+   * Returns the fingerprints that were not stored, or are older than `since`. `OR IGNORE` and `OR FAIL` are faster than what
+   * undoes a statement that fails: for it, SQLite copies the pages before it changes them, to a file if they have more than
+   * 64 KiB. A transaction that fails is undone as a whole. `sqlite-over-bare` shows it.
+   */
+  const remember = Effect.fnUntraced(function* (entries: ReadonlyArray<Seen>, since: number) {
+    const fingerprints = sql(names.fingerprints)
+    const fresh = yield* sql<{ fingerprint: string }>`
+      INSERT OR IGNORE INTO ${fingerprints} (fingerprint, seen_at)
+      SELECT r.fingerprint, r.seen_at FROM ${rows(seenColumns, entries)} RETURNING fingerprint`
+    const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
+    if (unseen.size === entries.length) return unseen
+    const known = entries.filter(({ fingerprint }) => !unseen.has(fingerprint))
+    const expired = yield* sql<{ fingerprint: string }>`
+      UPDATE ${fingerprints} AS f SET seen_at = r.seen_at FROM ${rows(seenColumns, known)}
+      WHERE f.fingerprint = r.fingerprint AND f.seen_at < ${since} RETURNING fingerprint`
+    for (const { fingerprint } of expired) unseen.add(fingerprint)
+    return unseen
+  })
 
   /** SQLite reads long texts from JSON many times slower than from parameters. */
   const insert = (values: ReadonlyArray<NewUpdate>) => {
@@ -77,7 +95,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     return Effect.map(
       Effect.forEach(
         toInserts<Partial<NewUpdate>>(isAnyDead ? values : values.map(toQueued)),
-        (rows) => sql<{ id: number }>`INSERT INTO ${updates} ${sql.insert(rows)} RETURNING id`
+        (rows) => sql<{ id: number }>`INSERT OR FAIL INTO ${updates} ${sql.insert(rows)} RETURNING id`
       ),
       (inserted) => inserted.flat()
     )
@@ -112,8 +130,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
     const entries = candidates.flatMap(({ row, seen_at }) =>
       seen_at === null ? [] : [{ fingerprint: row.fingerprint, seen_at }]
     )
-    const fresh = entries.length === 0 ? [] : yield* remember(entries, duplicatesSinceOf(batches))
-    const unseen = new Set(fresh.map(({ fingerprint }) => fingerprint))
+    const unseen = entries.length === 0 ? new Set<string>() : yield* remember(entries, duplicatesSinceOf(batches))
     const accepted = candidates.filter(({ row, seen_at }) => seen_at === null || unseen.has(row.fingerprint))
     const { isFree } = yield* append(accepted.map(({ row }) => row))
     const markers = markersOf(batches)
