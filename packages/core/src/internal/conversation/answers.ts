@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as attachments from "../../Attachment.ts"
 import * as FieldIssue from "../../FieldIssue.ts"
@@ -17,6 +18,10 @@ interface TextCodec {
   readonly encode: (value: unknown) => Coded
 }
 
+/** Most schemas decode at once. Then nothing is left to run. */
+const withProblem = (effect: Effect.Effect<unknown, Schema.SchemaError, unknown>): Coded =>
+  Exit.isExit(effect) && Exit.isSuccess(effect) ? Effect.succeed(effect.value) : Effect.mapError(effect, problemOf)
+
 const problemOf = ({ issue }: Schema.SchemaError): string => FieldIssue.formatSchemaIssue(issue)
 
 /** The body of a conversation runs for each answer, so codecs are kept with their schemas. */
@@ -28,8 +33,8 @@ const codecOf = (schema: TextSchema): TextCodec => {
   const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
   const encode = Schema.encodeEffect(schema, { errors: "all" })
   const codec: TextCodec = {
-    decode: (text) => Effect.suspend(() => Effect.mapError(decode(text), problemOf)),
-    encode: (value) => Effect.suspend(() => Effect.mapError(encode(value), problemOf))
+    decode: (text) => withProblem(decode(text)),
+    encode: (value) => withProblem(encode(value))
   }
   codecs.set(schema, codec)
   return codec

@@ -149,9 +149,12 @@ const proceed = (self: Conversation, at: At, record: Record, event: Event) =>
     yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
     return yield* end(self, at, record, record.waiting?.message)
   }).pipe(
-    Effect.withSpan("Conversation.answer", {
-      attributes: { conversation: self.name, question: record.waiting?.name, event: event._tag }
-    })
+    Effect.withSpan(
+      "Conversation.answer",
+      { attributes: { conversation: self.name, question: record.waiting?.name, event: event._tag } },
+      // The stack is the same for all answers.
+      { captureStackTrace: false }
+    )
   )
 
 const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {

@@ -12,7 +12,7 @@ import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
-import { type Event, type Run, toBody } from "./run.ts"
+import { type Event, isSuccess, type Run, toBody } from "./run.ts"
 
 type Asked = Effect.Effect<unknown, unknown, unknown>
 
@@ -50,6 +50,7 @@ class Asking {
     switch (outcome) {
       case "answer": {
         const decoded = answer.decode(value)
+        if (isSuccess(decoded)) return decoded
         const { migrate: migration } = options
         const migrated = migration === undefined ? decoded : Effect.catch(decoded, () => migrate(migration, value))
         return Effect.catch(migrated, () => this.#askAgain)

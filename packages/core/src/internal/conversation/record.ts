@@ -64,7 +64,11 @@ const isRecord = (u: unknown): u is Record =>
   u.entries.every(isEntry) &&
   (u.waiting === undefined || (isObject(u.waiting) && typeof u.waiting.name === "string"))
 
-/** Records are JSON already, and are read for each update: a schema of all parts would take most of the time. */
+/**
+ * Records are JSON already, and are read and written for each update: a schema of all parts, or the check of all parts for JSON,
+ * would take most of the time. benchmarks/src/conversations/cpu.ts measures it.
+ */
 export const Record: Schema.Codec<Record | undefined, unknown> = Schema.declare(
-  (u): u is Record | undefined => u === undefined || isRecord(u)
+  (u): u is Record | undefined => u === undefined || isRecord(u),
+  { toCodecJson: () => undefined }
 )

@@ -43,6 +43,10 @@ export interface Place {
 export const toBody = (content: Content): Exclude<Content, string> =>
   typeof content === "string" ? { text: content } : content
 
+/** Whether an effect is known to succeed without running it. */
+export const isSuccess = (effect: Effect.Effect<unknown, unknown, unknown>): boolean =>
+  Exit.isExit(effect) && Exit.isSuccess(effect)
+
 type Send<A> = Effect.Effect<A, SendError, BotApi>
 
 const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
@@ -159,8 +163,11 @@ export class Run {
         )
       }
       this.#taken.add(slot)
+      const result = run(slot)
+      // The body runs for each answer, and most of its operations have a result already.
+      if (isSuccess(result)) return result
       // An operation that failed can be run again.
-      return Effect.onError(run(slot), () => Effect.sync(() => this.#taken.delete(slot)))
+      return Effect.onError(result, () => Effect.sync(() => this.#taken.delete(slot)))
     })
   }
 

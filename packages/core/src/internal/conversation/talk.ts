@@ -2,12 +2,13 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { BotApi } from "../../BotApi.ts"
 import * as Journal from "../../Journal.ts"
 import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
 import { CurrentKey, CurrentStep } from "../journal/current.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
-import type { Run } from "./run.ts"
+import { isSuccess, type Run } from "./run.ts"
 
 /** The options of a conversation that its questions inherit. */
 export interface Defaults {
@@ -85,9 +86,11 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
   const { texts } = run.place
 
   const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>
-    run.operation(prefix + name, (slot) => {
+    run.operation(prefix + name, (slot): Effect.Effect<unknown, unknown, BotApi> => {
       const entry = run.known(slot)
       const codec = codecOf(schema)
+      const stored = entry?.[1] === "result" ? codec.decode(entry[2] ?? null) : undefined
+      if (stored !== undefined && isSuccess(stored)) return stored
       const keyed = effect.pipe(
         Effect.provideService(CurrentStep, undefined),
         Effect.provideService(CurrentKey, run.keyOf(slot))
@@ -102,8 +105,8 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
           )
         )
       )
-      if (entry?.[1] !== "result") return execute
-      return Effect.catch(codec.decode(entry[2] ?? null), (error) =>
+      if (stored === undefined) return execute
+      return Effect.catch(stored, (error) =>
         Effect.andThen(
           Effect.logWarning(
             `The result of the step "${slot}" of the conversation "${run.place.name}" does not match its schema, so the step runs again: ${error.message}`
