@@ -29,7 +29,7 @@ import { Placement } from "./internal/handlers/placement.ts"
 import * as handling from "./internal/conversation/handle.ts"
 import { decode as decodePress } from "./internal/conversation/payload.ts"
 import { Record } from "./internal/conversation/record.ts"
-import type { Due } from "./internal/conversation/turn.ts"
+import type { At, Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "./PermanentError.ts"
 import * as State from "./State.ts"
 import type { Key } from "./StateValue.ts"
@@ -142,7 +142,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
   /** Returns the same conversation, whose result is also passed to a function. {@link onDone} calls it. */
   readonly withOnDone: <E2, R2>(
-    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
   ) => Conversation<I, A, E | E2, R | R2, O>
   /** The operations of {@link status}, {@link stop} and {@link stream}. */
   readonly running: Running<O>
@@ -328,7 +328,7 @@ export const make = <const O extends Options, A, E, R>(
       )
     )
   }
-  const build = (onDone: (result: A, update: Update.Update) => Effect.Effect<unknown, unknown, unknown>) => {
+  const build = (onDone: (result: A, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
     const self = { ...definition, onDone: onDone as never }
     return {
       name,
@@ -375,17 +375,17 @@ export const make = <const O extends Options, A, E, R>(
  */
 export const onDone: {
   <A, E2, R2>(
-    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
   ): <I, E, R, O extends Options["of"]>(self: Conversation<I, A, E, R, O>) => Conversation<I, A, E | E2, R | R2, O>
   <I, A, E, R, O extends Options["of"], E2, R2>(
     self: Conversation<I, A, E, R, O>,
-    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
   ): Conversation<I, A, E | E2, R | R2, O>
 } = dual(
   2,
   <I, A, E, R, O extends Options["of"], E2, R2>(
     self: Conversation<I, A, E, R, O>,
-    f: (result: A, update: Update.Update) => Effect.Effect<unknown, E2, R2>
+    f: (result: A, update: Update.KnownUpdate | Update.TimerUpdate) => Effect.Effect<unknown, E2, R2>
   ) => self.withOnDone(f)
 )
 

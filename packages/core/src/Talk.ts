@@ -321,13 +321,13 @@ export interface Answer<out A, out R = never> {
 }
 
 /**
- * Rejects options that do not exist.
+ * Rejects options that do not exist. No value has the type of such an option, and the error message names it.
  *
  * @category utility types
  * @since 0.1.0
  */
 export type Exact<O, Options> = {
-  readonly [K in Exclude<keyof O, keyof Options> & string]: `The option "${K}" does not exist`
+  readonly [K in Exclude<keyof O, keyof Options> & string]: { readonly [P in `The option "${K}" does not exist`]: true }
 }
 
 type Read<O> = O extends { readonly read: infer S extends Schema.Constraint }

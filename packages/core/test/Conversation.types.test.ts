@@ -3,7 +3,16 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe, expectTypeOf, it } from "vitest"
-import { type BotApi, Command, Conversation, Handler, type StoreError, type Talk, type Update } from "../src/index.ts"
+import {
+  type BotApi,
+  Command,
+  Conversation,
+  Handler,
+  Messages,
+  type StoreError,
+  type Talk,
+  type Update
+} from "../src/index.ts"
 
 class Broken extends Data.TaggedError("Broken")<{}> {}
 class Kitchen extends Context.Service<Kitchen, { readonly isOpen: boolean }>()("test/Kitchen") {}
@@ -81,6 +90,12 @@ describe("the types of Conversation", () => {
     })
   })
 
+  it("pass an update to which a result can be replied", () => {
+    const Name = Conversation.make("name", { of }, (talk) => talk.ask("name", { say: "Name?" }))
+    const greet = Conversation.onDone(Name, (name, update) => Messages.reply(update, `Hello, ${name}`))
+    expectTypeOf(greet.of).toEqualTypeOf<"userInChat">()
+  })
+
   it("require the input", () => {
     const Greet = Conversation.make("greet", { of, input: Schema.Struct({ name: Schema.String }) }, (talk, { name }) =>
       talk.say(`Hello, ${name}`)
@@ -99,8 +114,17 @@ describe("the types of Conversation", () => {
   })
 
   it("reject options that do not exist, and a body that returns no effect", () => {
-    // @ts-expect-error The option "timeOut" does not exist
-    Conversation.make("typo", { of, timeOut: "1 hour" }, (talk) => talk.say("Hello"))
+    // The error is at the option that does not exist, and nowhere else.
+    const options = { read: Schema.String, optional: true } as const
+    Conversation.make(
+      "typo",
+      {
+        of: "userInChat",
+        // @ts-expect-error The option "timeOut" does not exist
+        timeOut: "1 hour"
+      },
+      (talk) => talk.ask("name", { say: "Name?", ...options })
+    )
     // @ts-expect-error a conversation belongs to a user in a chat or to a chat
     const owner = () => Conversation.make("owner", { of: "bot" }, (talk: Talk.Talk) => talk.say("Hello"))
     expectTypeOf(owner).toBeFunction()

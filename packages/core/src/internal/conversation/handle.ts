@@ -39,12 +39,12 @@ const idLength = 16
 const placeOf = (self: Conversation, update: Update.Update) => {
   const chat_id = Update.chatOf(update)
   const user_id = Update.userIdOf(update)
-  return chat_id === undefined || user_id === undefined
+  return update.update_type === "unknown" || chat_id === undefined || user_id === undefined
     ? Effect.fail(new NoParticipant({ conversation: self.name, update_type: update.update_type }))
     : at(self, update, chat_id, user_id)
 }
 
-const at = (self: Conversation, update: Update.Update, chat_id: ChatId, user_id: UserId) =>
+const at = (self: Conversation, update: At["update"], chat_id: ChatId, user_id: UserId) =>
   Effect.map(CurrentTexts, (texts): At => ({
     name: self.name,
     chat_id,

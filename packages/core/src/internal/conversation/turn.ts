@@ -30,12 +30,12 @@ export interface Definition extends Defaults {
   readonly body: (talk: never, input: unknown) => Effect.Effect<unknown, unknown, unknown>
   readonly decodeInput: (stored: Schema.Json | undefined) => Effect.Effect<unknown, unknown>
   readonly encodeInput: (input: unknown) => Effect.Effect<Schema.Json | undefined, unknown>
-  readonly onDone: (result: unknown, update: Update.Update) => Effect.Effect<unknown, unknown, unknown>
+  readonly onDone: (result: unknown, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>
 }
 
 /** Where a turn takes place, and the update that is being handled. */
 export interface At extends Place {
-  readonly update: Update.Update
+  readonly update: Update.KnownUpdate | Update.TimerUpdate
 }
 
 /** More of these would never end. */
