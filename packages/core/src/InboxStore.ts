@@ -461,6 +461,11 @@ export interface BatchStore extends Omit<InboxStore["Service"], "enqueue"> {
   /** Stores all batches or none. Returns how many updates each of them added. */
   readonly enqueueAll: (batches: ReadonlyArray<Batch>) => Effect.Effect<ReadonlyArray<number>, StoreError>
   /**
+   * The number of commits from which on they are applied while others are being applied, so that the store does not wait for the
+   * program. Only for stores that apply the commits of a process in the order in which they were sent. Default: `Infinity`.
+   */
+  readonly minConcurrentCommits?: number | undefined
+  /**
    * Stores batches, writes records of journals and applies commits in one transaction, in this order, for a store whose
    * transactions wait for each other. Default: batches, records and commits have transactions of their own.
    */
@@ -547,13 +552,19 @@ const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
     })
   )
 
-const makeApart = ({ commit, enqueueAll, journal }: Pick<BatchStore, "commit" | "enqueueAll" | "journal">) =>
+const makeApart = ({
+  commit,
+  enqueueAll,
+  journal,
+  minConcurrentCommits
+}: Pick<BatchStore, "commit" | "enqueueAll" | "journal" | "minConcurrentCommits">) =>
   Effect.all({
     enqueue: WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight }),
     commit: WriteBatching.make({
       write: inOne<Commit, CommitResult, StoreError>(commit),
       weigh: (commits) => commits.length,
-      maxWeight
+      maxWeight,
+      minConcurrentWeight: minConcurrentCommits
     }),
     record: WriteBatching.make({
       write: inOne<JournalRecord, RecordResult, StoreError>(journal.record),
@@ -571,12 +582,13 @@ const makeApart = ({ commit, enqueueAll, journal }: Pick<BatchStore, "commit" | 
  */
 export const withWriteBatching = ({
   enqueueAll,
+  minConcurrentCommits,
   writeAll,
   ...store
 }: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
     const { record, ...writes } = yield* writeAll === undefined
-      ? makeApart({ commit: store.commit, enqueueAll, journal: store.journal })
+      ? makeApart({ commit: store.commit, enqueueAll, journal: store.journal, minConcurrentCommits })
       : makeTogether(writeAll)
     return InboxStore.of({ ...store, ...writes, journal: { ...store.journal, record } })
   })

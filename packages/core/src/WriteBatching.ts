@@ -32,6 +32,12 @@ export interface Options<A, B, E> {
    * be the cause. Otherwise all of them fail with the error. Default: they are written one by one after every error.
    */
   readonly splitOn?: ((error: E) => boolean) | undefined
+  /**
+   * Minimum weight of a batch that is written while another one is being written, so that the store works on one batch while the
+   * program prepares the other. At most two batches are being written. Only for stores that apply the batches of a
+   * connection in the order in which they were sent. Default: `Infinity`, so there is one batch at a time.
+   */
+  readonly minConcurrentWeight?: number | undefined
 }
 
 interface Waiter<A, B, E> {
@@ -81,6 +87,7 @@ export const make: <A, B, E>(
   options: Options<A, B, E>
 ) => Effect.Effect<(item: A) => Effect.Effect<B, E>, never, Scope.Scope> = Effect.fnUntraced(function* <A, B, E>({
   maxWeight = 1000,
+  minConcurrentWeight = Infinity,
   splitOn = () => true,
   weigh = () => 1,
   write
@@ -88,31 +95,68 @@ export const make: <A, B, E>(
   // A batch belongs to several callers, so its spans would be roots that say nothing about any of them.
   const fork = Effect.runForkWith(Context.add(yield* Effect.context<never>(), References.TracerEnabled, false))
   const idle = Latch.makeUnsafe(true)
+  const fibers = new Set<Fiber.Fiber<void>>()
+  /** How many fibers write, at most two. */
+  let writers = 0
+  const batches = new Set<ReadonlyArray<Waiter<A, B, E>>>()
   let queued: Array<Waiter<A, B, E>> = []
-  let batch: ReadonlyArray<Waiter<A, B, E>> = []
-  let writer: Fiber.Fiber<void> | undefined
+  let queuedWeight = 0
   let isClosed = false
 
-  const nextBatch = (): ReadonlyArray<Waiter<A, B, E>> => {
+  const setQueued = (waiters: Array<Waiter<A, B, E>>): void => {
+    queued = waiters
+    queuedWeight = waiters.reduce((sum, { weight }) => sum + weight, 0)
+  }
+
+  const take = (limit: number): ReadonlyArray<Waiter<A, B, E>> => {
     let weight = 0
-    const end = queued.findIndex((waiter, index) => (weight += waiter.weight) > maxWeight && index > 0)
+    const end = queued.findIndex((waiter, index) => (weight += waiter.weight) > limit && index > 0)
     const next = end === -1 ? queued : queued.slice(0, end)
-    queued = end === -1 ? [] : queued.slice(end)
+    setQueued(end === -1 ? [] : queued.slice(end))
     return next
+  }
+
+  /** The first of two batches that could be written together leaves half of the weight to the other. */
+  const nextBatch = (): ReadonlyArray<Waiter<A, B, E>> => {
+    if (batches.size > 0 && queuedWeight < minConcurrentWeight) return []
+    const isDivided = batches.size === 0 && queuedWeight >= 2 * minConcurrentWeight
+    return take(isDivided ? Math.min(maxWeight, Math.ceil(queuedWeight / 2)) : maxWeight)
   }
 
   const failAll = (waiters: ReadonlyArray<Waiter<A, B, E>>, cause: Cause.Cause<E>) =>
     waiters.forEach(({ resume }) => resume(Exit.failCause(cause)))
 
+  /** Whether the callers of a batch have resumed in this turn of the event loop. */
+  let isTurnTaken = false
+
+  /**
+   * If two batches have ended in one turn of the event loop, what follows the first one is sent before the callers of the second
+   * one resume. Otherwise the store and the program would always wait for each other.
+   */
+  const ownTurn = Effect.suspend(() => {
+    if (writers < 2) return Effect.void
+    if (isTurnTaken) return Effect.yieldNow
+    isTurnTaken = true
+    fork(
+      Effect.map(Effect.yieldNow, () => {
+        isTurnTaken = false
+      })
+    )
+    return Effect.void
+  })
+
   /** Returns the cause of a failure, of which nobody has been informed yet. */
   const writeAll = (waiters: ReadonlyArray<Waiter<A, B, E>>): Effect.Effect<Cause.Cause<E> | undefined> =>
-    Effect.matchCause(write(waiters.map(({ item }) => item)), {
-      onSuccess: (results) => {
-        waiters.forEach(({ resume }, index) => resume(Exit.succeed(results[index]!)))
-        return undefined
-      },
-      onFailure: (cause) => cause
-    })
+    Effect.matchCause(
+      Effect.onExit(write(waiters.map(({ item }) => item)), () => ownTurn),
+      {
+        onSuccess: (results) => {
+          waiters.forEach(({ resume }, index) => resume(Exit.succeed(results[index]!)))
+          return undefined
+        },
+        onFailure: (cause) => cause
+      }
+    )
 
   const writeEach = Effect.fnUntraced(function* (waiters: ReadonlyArray<Waiter<A, B, E>>) {
     let failures = 0
@@ -130,26 +174,45 @@ export const make: <A, B, E>(
     cause.reasons.every((reason) => reason._tag !== "Fail" || splitOn(reason.error))
 
   const writeQueued = Effect.gen(function* () {
-    while (queued.length > 0) {
+    for (;;) {
       // Callers of the same turn of the event loop share a batch.
-      yield* Effect.yieldNow
-      batch = nextBatch()
+      if (queuedWeight < minConcurrentWeight) yield* Effect.yieldNow
+      const batch = nextBatch()
+      if (batch.length === 0) return
+      batches.add(batch)
+      begin()
       const cause = yield* writeAll(batch)
-      if (cause === undefined) continue
-      if (batch.length > 1 && isSplit(cause)) yield* writeEach(batch)
-      else failAll(batch, cause)
+      if (cause !== undefined && batch.length > 1 && isSplit(cause)) yield* writeEach(batch)
+      else if (cause !== undefined) failAll(batch, cause)
+      batches.delete(batch)
+      if (queued.length === 0) return
     }
-    batch = []
-    writer = undefined
-    idle.openUnsafe()
   })
+
+  /** Writes what is queued, unless the fibers that are writing already do. */
+  const begin = (): void => {
+    const isEnough = writers === 0 ? queued.length > 0 : writers === 1 && queuedWeight >= minConcurrentWeight
+    if (!isEnough) return
+    idle.closeUnsafe()
+    writers++
+    const fiber = fork(writeQueued)
+    fibers.add(fiber)
+    fiber.addObserver(() => {
+      writers--
+      fibers.delete(fiber)
+      if (queued.length > 0) begin()
+      else if (writers === 0) idle.openUnsafe()
+    })
+  }
 
   yield* Effect.addFinalizer(() =>
     Effect.gen(function* () {
       isClosed = true
       yield* Effect.timeoutOption(idle.await, "5 seconds")
-      if (writer !== undefined) yield* Fiber.interrupt(writer)
-      for (const { resume } of [...batch, ...queued]) resume(Exit.interrupt())
+      const waiting = [...batches, queued].flat()
+      setQueued([])
+      yield* Fiber.interruptAll(fibers)
+      for (const { resume } of waiting) resume(Exit.interrupt())
     })
   )
 
@@ -158,12 +221,8 @@ export const make: <A, B, E>(
       if (isClosed) return resume(Effect.interrupt)
       const waiter = { item, weight: weigh(item), resume }
       queued.push(waiter)
-      if (writer === undefined) {
-        idle.closeUnsafe()
-        writer = fork(writeQueued)
-      }
-      return Effect.sync(() => {
-        queued = queued.filter((other) => other !== waiter)
-      })
+      queuedWeight += waiter.weight
+      begin()
+      return Effect.sync(() => setQueued(queued.filter((other) => other !== waiter)))
     })
 })

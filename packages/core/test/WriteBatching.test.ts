@@ -10,6 +10,7 @@ import * as WriteBatching from "../src/WriteBatching.ts"
 interface Setup {
   readonly weigh?: (item: string) => number
   readonly maxWeight?: number
+  readonly minConcurrentWeight?: number
   readonly splitOn?: (error: string) => boolean
   readonly fails?: (items: ReadonlyArray<string>) => boolean
 }
@@ -58,6 +59,62 @@ describe("WriteBatching", () => {
       const { all, batches } = yield* recording()
       yield* all("abc")
       assert.deepStrictEqual(batches, [["a", "b", "c"]])
+    })
+  )
+
+  it.effect("writes a batch of enough weight while another one is being written, and no third one", () =>
+    Effect.gen(function* () {
+      const { all, batches, blocking, latch, starting } = yield* recording({ minConcurrentWeight: 2 })
+      const first = yield* blocking
+      const second = yield* starting("b")
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"]])
+      const third = yield* starting("c")
+      while (batches.length < 2) yield* Effect.yieldNow
+      const others = yield* Effect.forkChild(all("de"), { startImmediately: true })
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"], ["b", "c"]])
+      latch.openUnsafe()
+      assert.deepStrictEqual(yield* Effect.forEach([first, second, third], Fiber.join), ["A", "B", "C"])
+      assert.deepStrictEqual(yield* Fiber.join(others), ["D", "E"].map(Exit.succeed))
+      assert.deepStrictEqual(batches, [["a"], ["b", "c"], ["d", "e"]])
+    })
+  )
+
+  it.effect("divides items that arrive together into two batches if both have enough weight", () =>
+    Effect.gen(function* () {
+      const { all, batches } = yield* recording({ minConcurrentWeight: 2 })
+      assert.deepStrictEqual(yield* all("abcd"), ["A", "B", "C", "D"].map(Exit.succeed))
+      assert.deepStrictEqual(batches, [
+        ["a", "b"],
+        ["c", "d"]
+      ])
+    })
+  )
+
+  it.effect("writes at most two batches at a time, however much is queued", () =>
+    Effect.gen(function* () {
+      const { all, batches, latch } = yield* recording({ minConcurrentWeight: 1, maxWeight: 1 })
+      latch.closeUnsafe()
+      const fiber = yield* Effect.forkChild(all("abcd"), { startImmediately: true })
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"], ["b"]])
+      latch.openUnsafe()
+      assert.deepStrictEqual(yield* Fiber.join(fiber), ["A", "B", "C", "D"].map(Exit.succeed))
+    })
+  )
+
+  it.effect("writes both batches before the scope closes", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { batches, latch, starting } = yield* Scope.provide(recording({ minConcurrentWeight: 2 }), scope)
+      latch.closeUnsafe()
+      const fibers = yield* Effect.forEach([..."abcd"], starting)
+      while (batches.length < 2) yield* Effect.yieldNow
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+      latch.openUnsafe()
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), ["A", "B", "C", "D"])
     })
   )
 
