@@ -115,6 +115,17 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectBot on 
       assert.deepStrictEqual(yield* ann.unread, [])
     }))
 
+  test("continues with the next alarm if updates are left when the time of an alarm is over", () =>
+    Effect.gen(function* () {
+      yield* start
+      const ann = yield* Emulator.user("Ann")
+      for (let sent = 0; sent < 6; sent++) yield* ann.send("count")
+      for (let count = 1; count <= 6; count++) {
+        assert.strictEqual(yield* textOf(ann), "begin")
+        assert.strictEqual(yield* textOf(ann), `${count} in attempt 1`)
+      }
+    }))
+
   test("answers each of many people once, while it is killed again and again", () =>
     Effect.gen(function* () {
       const { restart } = yield* start

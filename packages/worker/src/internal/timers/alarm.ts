@@ -16,7 +16,8 @@ export const makeAlarm = (storage: DurableObjectStorage): Alarm => {
   const set = (time: number | undefined): void => {
     if (time === at) return
     at = time
-    void (time === undefined ? storage.deleteAlarm() : storage.setAlarm(time))
+    // A time that is not positive is refused. Any other past time is now.
+    void (time === undefined ? storage.deleteAlarm() : storage.setAlarm(Math.max(1, time)))
   }
   return {
     set,
