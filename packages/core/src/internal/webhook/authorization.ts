@@ -21,9 +21,6 @@ export const generateSecret: Effect.Effect<Redacted.Redacted> = Effect.sync(() =
   Redacted.make(Hex.encode(crypto.getRandomValues(new Uint8Array(32))), { label: secretLabel })
 )
 
-// One byte more than the longest secret, so that a longer text differs.
-const comparedBytes = 257
-
 const encoder = new TextEncoder()
 
 const fill = (bytes: Uint8Array, text: string): Uint8Array => {
@@ -34,7 +31,10 @@ const fill = (bytes: Uint8Array, text: string): Uint8Array => {
 // The time of the comparison depends neither on the position of the first difference nor on the length of the text, nor on
 // which of the secrets it is.
 const makeIsSecret = (secrets: ReadonlyArray<Redacted.Redacted>): ((text: string | undefined) => boolean) => {
-  const expected = secrets.map((secret) => fill(new Uint8Array(comparedBytes), Redacted.value(secret)))
+  const texts = secrets.map(Redacted.value)
+  // Secrets are ASCII. One byte more than the longest one, so that a longer text differs.
+  const comparedBytes = 1 + Math.max(...texts.map(({ length }) => length))
+  const expected = texts.map((text) => fill(new Uint8Array(comparedBytes), text))
   const buffer = new Uint8Array(comparedBytes)
   return (text) => {
     fill(buffer, text ?? "")
