@@ -12,7 +12,6 @@ export default defineConfig({
   ...workspace,
   test: {
     ...workspace.test,
-    testTimeout: 60_000,
     projects: workspace.test.projects
       .filter(({ test: { name } }) => ["core", "testing", "node"].includes(name))
       .map(({ test }) => ({
