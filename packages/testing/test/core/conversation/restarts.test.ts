@@ -124,7 +124,7 @@ describe("conversations and restarts", () => {
               .pipe(Effect.catch(() => Effect.as(talk.ask("again", { say: "Write to try again" }), undefined)))
             yield* talk.say(receipt ?? "Not paid")
             const isRight = yield* talk.confirm("right", { say: "Is it right?" })
-            if (!isRight) yield* talk.back("pay")
+            if (!isRight) return yield* talk.back("pay")
           })
         )
       const bot = () => {
