@@ -69,6 +69,19 @@ export const skipped: ReadonlyArray<Skipped> = [
       "Deno rejects the certificates too, with the code `UNABLE_TO_VERIFY_LEAF_SIGNATURE` instead of `CERT_HAS_EXPIRED`"
   },
   {
+    on: ["bun"],
+    path: "node/test/webhook/connections.test.ts",
+    title: "are closed when more than the maximum are idle",
+    reason: "Bun closes silent connections itself after about 12 seconds, which a slow run of the test reaches"
+  },
+  {
+    on: ["bun"],
+    path: "node/test/webhook/connections.test.ts",
+    title: "are closed over TLS too",
+    reason:
+      "a TLS server of Bun reports a connection after its handshake, so the maximum does not count those without one. Bun closes them after about 12 seconds"
+  },
+  {
     on: ["deno"],
     path: "node/test/NodeSqlite.test.ts",
     title: "see changes of a table after they were prepared",
