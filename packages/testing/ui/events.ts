@@ -14,15 +14,18 @@ const maxListed = 400
 const prepend = <E extends { readonly id: number }>(list: ReadonlyArray<E>, event: E): ReadonlyArray<E> =>
   list[0] !== undefined && list[0].id >= event.id ? list : [event, ...list.slice(0, maxListed - 1)]
 
-/** Runs a function once after a burst of calls. */
+const failedInterval = 1000
+
+/** Runs a function once after a burst of calls, and again after a second if it fails: the emulator may be unreachable. */
 const afterBurst = (run: () => Promise<void>, delay: number): (() => void) => {
   let timer: ReturnType<typeof setTimeout> | undefined
-  return () => {
+  const runIn = (delay: number): void => {
     timer ??= setTimeout(() => {
       timer = undefined
-      void run().catch(() => undefined)
+      void run().catch(() => runIn(failedInterval))
     }, delay)
   }
+  return () => runIn(delay)
 }
 
 const setClock = ({ clock }: Pick<State, "clock">): void => {

@@ -240,6 +240,16 @@ describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
     assert.include((await page.locator(".lost").textContent()) ?? "", "Connection lost")
   })
 
+  it("shows a new person also if the emulator could not be reached when the page asked for the state", async () => {
+    await seed()
+    const { page } = await openPage(emulator.url)
+    let refused = 0
+    await page.route("**/_emulator/state", (route) => (refused++ === 0 ? route.abort() : route.continue()))
+    await emulator.post("/users", { first_name: "Chiara" })
+    await page.waitForFunction(() => document.querySelector(".person-picker")?.textContent?.includes("Chiara"))
+    assert.isAbove(refused, 1)
+  })
+
   it("keeps the parts of the top bar apart at 360 px, when the connection is lost, the clock stopped and a fault set", async () => {
     const other = await startEmulator()
     await other.post("/clock", { running: false })
