@@ -119,8 +119,11 @@ const anyString = (n: number): string => {
       return pick([" ", "\n", "\n\n", "\t", "  "], rest)
     case 5:
       return pick(["👍", "👨‍👩‍👧", "🇫🇷", "e\u0301", "\u200b", "\ufeff"], rest)
-    default:
-      return String.fromCharCode(rest)
+    default: {
+      const unit = String.fromCharCode(rest)
+      // A low surrogate could complete a character with the part before it, and markup never divides a character.
+      return /^[\udc00-\udfff]$/.test(unit) ? unit.toWellFormed() : unit
+    }
   }
 }
 
