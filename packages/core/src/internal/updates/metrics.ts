@@ -18,15 +18,12 @@ type Attributes = Metric.Metric.AttributeSet
 /** Metrics for each type of updates. With `Metric.withAttributes`, each update of a metric would create a context. */
 const byType = <Input, State>(make: (attributes: Attributes) => Metric.Metric<Input, State>) => {
   const metrics = new Map<string, Metric.Metric<Input, State>>()
-  // Most updates have the type of the one before.
-  let lastType: string | undefined
-  let last: Metric.Metric<Input, State> | undefined
   return (update_type: string): Metric.Metric<Input, State> => {
-    if (last !== undefined && update_type === lastType) return last
-    const metric = metrics.get(update_type) ?? make({ update_type })
-    metrics.set(update_type, metric)
-    lastType = update_type
-    return (last = metric)
+    const existing = metrics.get(update_type)
+    if (existing !== undefined) return existing
+    const made = make({ update_type })
+    metrics.set(update_type, made)
+    return made
   }
 }
 
