@@ -220,8 +220,8 @@ export class InboxStore extends Context.Service<
      */
     readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
     /**
-     * Returns in how many milliseconds a claim can return partitions if no process does anything until then: 0 if one can
-     * now, otherwise when the first lease ends or the first timer is due. Returns `undefined` if there are none. It changes
+     * Returns the time until a claim can return partitions, in milliseconds, if no process does anything until then: 0 if it can
+     * now, otherwise the time until the first lease ends or the first timer is due. Returns `undefined` if there are none. It changes
      * nothing. Consumers that `listen` wakes ask this instead of claiming while they are idle, from every 5 to every 30 seconds.
      * Without this operation, they claim every 5 seconds.
      */

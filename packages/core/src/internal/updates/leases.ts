@@ -344,7 +344,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       })
     )
 
-  /** In how many milliseconds a partition can be claimed, as far as it is known. 0 for now, or if the store does not tell. */
+  /** The time until a partition can be claimed, in milliseconds. 0 if one can be claimed now or the store cannot tell. */
   const untilClaimable = Effect.suspend(() => {
     if (store.untilClaimable === undefined || monoNow() >= nextTimer) return Effect.succeed(0)
     // The claim reports that the store is unavailable.
