@@ -278,7 +278,7 @@ const isAlone = (delivery: Delivery<unknown, never>): boolean =>
 const takeGroup = <A, S>(size: number): Sink.Sink<Array<Delivery<A, S>>, Delivery<A, S>, Delivery<A, S>> =>
   Sink.reduceWhile(
     (): Array<Delivery<A, S>> => [],
-    (group) => group.length < size && !(group.length > 0 && isAlone(group[0])),
+    (group) => group.length < size && !(group.length === 1 && isAlone(group[0])),
     (group, delivery) => {
       group.push(delivery)
       return group

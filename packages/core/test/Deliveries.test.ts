@@ -196,6 +196,41 @@ const collecting = Effect.gen(function* () {
   }
 })
 
+describe("Updates.deliveries", () => {
+  for (const [perChat, emittedFirst, left] of [
+    [1, ["1:0"], ["1:0", "1:2", "1:4", "1:6"]],
+    [2, ["1:0", "1:2", "1:4"], ["1:0", "1:4", "1:6"]],
+    [3, ["1:0", "1:2", "1:4", "1:6"], ["1:0", "1:4"]],
+    ["unbounded", ["1:0", "1:2", "1:4", "1:6"], ["1:0", "1:4"]]
+  ] as const) {
+    it.effect(`emits in order what may be acknowledged in any order, and what is left comes again: ${perChat}`, () =>
+      Effect.gen(function* () {
+        const { layer, store } = yield* collecting
+        const emitted: Array<string> = []
+        // Every second update of the chat is acknowledged, the others never are.
+        yield* Updates.deliveries({ perChat }).pipe(
+          Stream.runForEach((delivery) => {
+            emitted.push(nameOf(delivery.value))
+            return emitted.length % 2 === 0 ? delivery.ack : Effect.void
+          }),
+          Effect.provide(layer(updates.filter((update) => chatOf(Result.getOrThrow(update.decoded)) === 1))),
+          Effect.timeoutOption("10 seconds"),
+          inTime
+        )
+        assert.deepStrictEqual<ReadonlyArray<string>>(emitted, emittedFirst)
+        assert.strictEqual((yield* store.stats).queued, left.length)
+        const again: Array<string> = []
+        yield* Updates.run((update) => Effect.sync(() => again.push(nameOf(update)))).pipe(
+          Effect.provide(layer([])),
+          Effect.timeoutOption("10 seconds"),
+          inTime
+        )
+        assert.deepStrictEqual<ReadonlyArray<string>>(again, left)
+      })
+    )
+  }
+})
+
 describe("Deliveries.groupedWithin", () => {
   it.effect("acknowledges a group in one write", () =>
     Effect.gen(function* () {

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -355,6 +357,28 @@ describe("consumer", () => {
       yield* TestClock.adjust("1 minute")
     }).pipe(Effect.provide(Layer.provideMerge(source([started(1, 1)], { stays: true }), counted)))
   })
+
+  it.effect.each([
+    { name: "Updates.run", run: Updates.run(() => Effect.void) },
+    { name: "Updates.deliveries", run: Stream.runForEach(Updates.deliveries(), ({ ack }) => ack) }
+  ])("waits for nothing but updates while it is idle, in memory: $name", ({ run }) =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let sleeps = 0
+      const counted: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+        sleep: (duration: Duration.Duration) => {
+          sleeps++
+          return clock.sleep(duration)
+        }
+      })
+      yield* run.pipe(Effect.provideService(Clock.Clock, counted), Effect.forkScoped)
+      yield* TestClock.adjust("2 minutes")
+      assert.isAbove(sleeps, 0)
+      sleeps = 0
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(sleeps, 0)
+    }).pipe(Effect.provide(within(Inbox.layerMemory(), source([started(1, 1)], { stays: true }))))
+  )
 
   it.effect("releases a partition whose updates were deleted from the database", () => {
     let isFirst = true

@@ -3,7 +3,7 @@ import type { Inbox } from "../../Inbox.ts"
 import type { Commit, InboxStore } from "../../InboxStore.ts"
 import type { Entry } from "../../QueuedUpdate.ts"
 import type { Update } from "../../Update.ts"
-import { Session } from "../state/cells.ts"
+import type { Session } from "../state/cells.ts"
 
 /** What is written when an update is acknowledged. */
 export type Written = Pick<Commit, "timers" | "writes">
@@ -16,7 +16,8 @@ export class Changes {
   readonly inbox: Inbox["Service"]
   /** The changes of timers by name and key, because a store applies one for each timer. */
   readonly #timers = new Map<string, TimerChange>()
-  #states: Session | undefined
+  /** The values that the handling uses. States create it, so that the bundle of a bot without states does not contain it. */
+  states: Session | undefined
   #isClosed = false
 
   constructor({
@@ -37,10 +38,6 @@ export class Changes {
     return this.inbox.store
   }
 
-  get states(): Session {
-    return (this.#states ??= new Session(this.inbox, this.#isClosed))
-  }
-
   /** Whether the update was acknowledged, so that later changes are not part of it. */
   get isClosed(): boolean {
     return this.#isClosed
@@ -58,7 +55,7 @@ export class Changes {
   /** Returns what is to be written, or `undefined` if nothing is. */
   close(): Written | undefined {
     this.#isClosed = true
-    const writes = this.#states?.close() ?? []
+    const writes = this.states?.close() ?? []
     if (writes.length === 0 && this.#timers.size === 0) return undefined
     return {
       ...(writes.length === 0 ? {} : { writes }),
@@ -69,6 +66,6 @@ export class Changes {
   /** The update could not be acknowledged. */
   reopen(): void {
     this.#isClosed = false
-    this.#states?.reopen()
+    this.states?.reopen()
   }
 }

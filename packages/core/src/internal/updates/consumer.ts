@@ -153,6 +153,7 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   const tell = Effect.gen(function* () {
     for (;;) {
+      yield* activity.await
       yield* Effect.sleep(unsettledAfter / 4)
       const late = emitter.report(clock.currentTimeMillisUnsafe() - unsettledAfter)
       for (const { value } of late) {

@@ -18,7 +18,7 @@ import { type Claimed, type Leases, persist } from "./leases.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
 import { makeSelection } from "./selection.ts"
 import type { Root } from "./settlement.ts"
-import { type Conflicts, makePrepare, mark, openChange, withoutConflicts, type Write } from "./write.ts"
+import { type Conflicts, makePrepare, makeTogether, mark, openChange, withoutConflicts, type Write } from "./write.ts"
 
 export interface Options<R> {
   readonly perChat: number
@@ -277,7 +277,8 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const write = (settled: ReadonlyArray<Queued>): Effect.Effect<void, StoreError> => {
     const wasStopping = isStopping
     const changes: Array<OpenChange> = []
-    const isOnly = settled.length === 1
+    // Each partition has at most one of the updates, so what follows it in its partition can share its change.
+    const isOnly = settled.length === 1 || perChat === 1
     for (const queued of settled) {
       if (queued.isLost) continue
       prepare(changes, queued, isOnly)
@@ -300,15 +301,23 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     return commit({ changes, settled, started, wasStopping })
   }
 
+  const together = makeTogether(write, fork)
+
   const settle = (roots: ReadonlyArray<Root>): Effect.Effect<void, StoreError> => {
     // Every root of this origin was emitted by it.
     const settled = roots as ReadonlyArray<Queued>
-    if (settled.every(({ outcome }) => outcome?._tag !== "reject")) return write(settled)
+    const [first] = settled
+    // In memory, a write costs less than to wait for others.
+    if (leases.isShared && settled.length === 1 && first?.outcome?._tag === "ack") return together.acknowledge(first)
+    if (settled.every(({ outcome }) => outcome?._tag === "ack")) return write(settled)
     const onInterrupt = Effect.sync(() => {
       for (const queued of settled) queued.outcome = undefined
     })
+    // An update that is not acknowledged keeps its journal, which can be written as long as the update is handled.
+    const journaled = Effect.forEach(settled, ({ flushJournal }) => flushJournal, { discard: true })
+    const prepared = Effect.andThen(journaled, dead.announce(settled))
     return Effect.andThen(
-      Effect.onInterrupt(dead.announce(settled), () => onInterrupt),
+      Effect.onInterrupt(prepared, () => onInterrupt),
       Effect.suspend(() => write(settled))
     )
   }
@@ -327,6 +336,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
 
   const stop: Effect.Effect<void> = Effect.suspend(() => {
     if (isStopping) return Effect.void
+    together.flush()
     isStopping = true
     selection.clear()
     for (const queued of outlet.clear()) {
@@ -356,8 +366,13 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       base: undefined,
       context: undefined
     }),
-    openJournal: ({ entry: { id, journal, update }, partition: { held } }) =>
-      openJournal(update, journal, (entries) => leases.record(held, id, entries))
+    openJournal: (queued) => {
+      const { entry, partition } = queued
+      const isEnding = () => queued.outcome?._tag === "ack"
+      return openJournal(entry.update, entry.journal, (entries) =>
+        leases.record(partition.held, entry.id, entries, isEnding)
+      )
+    }
   }
 
   return {
@@ -401,6 +416,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     },
     /** Gives back all updates. Those that were emitted count as attempted. */
     finish: Effect.suspend(() => {
+      together.flush()
       isStopping = true
       for (const fiber of background) fiber.interruptUnsafe()
       const held = partitions.all().filter(({ commits }) => commits === 0)

@@ -1,7 +1,11 @@
 import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { StoreError } from "../../StoreError.ts"
 import type { Written } from "./changes.ts"
 import type { DeadLetters } from "./deadLetters.ts"
 import type { ClaimedPartition, OpenChange, Queued } from "./partitions.ts"
+import { acknowledged } from "./settlement.ts"
 
 const none: ReadonlyArray<never> = []
 
@@ -42,7 +46,12 @@ export const withoutConflicts = (changes: ReadonlyArray<OpenChange>): ReadonlyAr
   return changes.filter(({ partition }) => !uncertain.has(partition))
 }
 
-const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => (all.length === 0 ? [one] : [...all, one])
+/** Appends to a list of a change that is being prepared. Only an empty list is shared. */
+const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => {
+  if (all.length === 0) return [one]
+  ;(all as Array<A>).push(one)
+  return all
+}
 
 /** Marks updates as begun in the changes of their partitions. */
 export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
@@ -65,7 +74,7 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
     return queued.outcome._tag === "ack" ? queued.written(clock) : queued.writtenOnReject(clock)
   }
 
-  /** One of several updates that writes state has a change of its own, which may not apply. */
+  /** An update that writes state, and is not the only one of its partition, has a change of its own, which may not apply. */
   return (changes: Array<OpenChange>, queued: Queued, isOnly: boolean): void => {
     const { entry, outcome, partition } = queued
     if (outcome === undefined) return
@@ -83,5 +92,60 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
       const failure = dead.failureOf(queued, outcome.cause)
       change.completed = append(change.completed, { id: entry.id, failure })
     }
+  }
+}
+
+interface Acknowledgement {
+  readonly queued: Queued
+  readonly resume: (exit: Exit.Exit<void, StoreError>) => void
+}
+
+/**
+ * Acknowledges updates one by one, and writes those of one turn of the event loop together, because a write for each takes longer
+ * than the rest of a pipeline (benchmark `stream-over-run`). An acknowledgement that has begun goes on if its caller is interrupted.
+ */
+export const makeTogether = (
+  write: (settled: ReadonlyArray<Queued>) => Effect.Effect<void, StoreError>,
+  fork: (effect: Effect.Effect<void>) => unknown
+) => {
+  let waiting: Array<Acknowledgement> = []
+
+  const resumeAll = (acknowledgements: ReadonlyArray<Acknowledgement>, exit: Exit.Exit<void, StoreError>): void => {
+    for (const { resume } of acknowledgements) resume(exit)
+  }
+
+  /** The store refused several of them, but one may be the cause. */
+  const writeEach = (acknowledgements: ReadonlyArray<Acknowledgement>) =>
+    Effect.forEach(
+      acknowledgements,
+      (acknowledgement) =>
+        Effect.map(
+          Effect.exit(Effect.suspend(() => write(acknowledgement.queued.take(acknowledged)))),
+          acknowledgement.resume
+        ),
+      { discard: true }
+    )
+
+  const flush: Effect.Effect<void> = Effect.suspend(() => {
+    const acknowledgements = waiting
+    waiting = []
+    if (acknowledgements.length === 0) return Effect.void
+    const written = Effect.suspend(() => write(acknowledgements.map(({ queued }) => queued)))
+    return Effect.flatMap(Effect.exit(written), (exit) => {
+      if (Exit.isFailure(exit) && acknowledgements.length > 1) return writeEach(acknowledgements)
+      return Effect.sync(() => resumeAll(acknowledgements, exit))
+    })
+  })
+
+  const flushLater = Effect.andThen(Effect.yieldNow, flush)
+
+  return {
+    acknowledge: (queued: Queued): Effect.Effect<void, StoreError> =>
+      Effect.callback((resume) => {
+        waiting.push({ queued, resume })
+        if (waiting.length === 1) fork(flushLater)
+      }),
+    /** Writes the acknowledgements that wait. */
+    flush: (): void => void fork(flush)
   }
 }
