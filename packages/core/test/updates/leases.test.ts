@@ -336,6 +336,25 @@ describe("leases", () => {
     })
   )
 
+  it.effect("does not renew a lease that has just begun, if updates arrive one by one", () =>
+    Effect.gen(function* () {
+      const { counts, store } = yield* makeOutage
+      const times: Array<number> = []
+      yield* Effect.gen(function* () {
+        yield* Effect.forkScoped(Updates.run((update) => Effect.sync(() => times.push(timeOf(update)))))
+        for (let index = 1; index <= 20; index++) {
+          yield* Inbox.Inbox.use((inbox) => inbox.receive([started(1, index)]))
+          yield* TestClock.adjust("500 millis")
+        }
+        assert.lengthOf(times, 20)
+        assert.strictEqual(counts.renew, 0)
+      }).pipe(
+        Effect.provide(Layer.provideMerge(source([], { stays: true }), Inbox.layer())),
+        Effect.provideService(InboxStore.InboxStore, store)
+      )
+    })
+  )
+
   it.effect("handles no further updates of a partition that another process has taken after the lease expired", () =>
     Effect.gen(function* () {
       const store = yield* InboxStore.makeMemory

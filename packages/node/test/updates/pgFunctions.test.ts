@@ -54,6 +54,30 @@ const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: num
 })
 
 describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", () => {
+  it.live("Claims do not wait for the disk, but commits do", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* InboxStore.InboxStore
+      const { claim, commit } = functionNames(`${prefix}_inbox`)
+      yield* store.enqueue(batch(0, ["first"]))
+      const settingAfter = <E>(statement: Effect.Effect<unknown, E>) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SET LOCAL synchronous_commit = 'on'`
+            yield* statement
+            const [{ setting }] = yield* sql<{ readonly setting: string }>`
+              SELECT current_setting('synchronous_commit') AS setting`
+            return setting
+          })
+        )
+      assert.strictEqual(yield* settingAfter(sql`SELECT * FROM ${sql(claim)}(${"one"}, 60000, 1, 1, 1, 0)`), "off")
+      const changes = JSON.stringify([{ k: "first", a: "", d: "", b: "", x: 1 }])
+      const released = sql`SELECT * FROM ${sql(commit)}(${"one"}, ${changes}::json, NULL, NULL, NULL, NULL)`
+      assert.strictEqual(yield* settingAfter(released), "on")
+    }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+  })
+
   it.live("Claims and commits read few rows, also if the statistics are from a time with one chat", () => {
     const prefix = databases.uniqueName()
     return Effect.gen(function* () {

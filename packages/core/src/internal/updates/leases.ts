@@ -126,6 +126,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let isFailing = false
   /** Whether the next renewal is not to wait for its time. */
   let isRequested = false
+  /** Done when a renewal is requested, and when something is claimed while nothing is held. */
   let requested = Deferred.makeUnsafe<void>()
   let renewed = Deferred.makeUnsafe<void>()
 
@@ -207,10 +208,11 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   // An idle consumer has no leases, and so no timer.
   const keepRenewing = Effect.gen(function* () {
     for (;;) {
-      const wasIdle = held.size === 0
       yield* waitForRenewal
+      // Nothing was held before that claim, so its leases have just begun.
+      const hasClaimed = !isRequested && Deferred.isDoneUnsafe(requested)
       requested = Deferred.makeUnsafe()
-      if (wasIdle && !isRequested) continue
+      if (hasClaimed && !isFailing) continue
       isRequested = false
       if (held.size === 0) isFailing = false
       else {
@@ -457,18 +459,19 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     },
     /**
      * Writes entries to the journal of an update. Returns `"leaseLost"` if the partition is lost or the update is not queued
-     * any more.
+     * any more. That says nothing about the lease while the update is being acknowledged.
      */
     record: (
       partition: Held,
       id: string,
-      entries: ReadonlyArray<JournalEntry>
+      entries: ReadonlyArray<JournalEntry>,
+      isEnding: () => boolean
     ): Effect.Effect<RecordResult, StoreError> => {
       const record: Effect.Effect<RecordResult, StoreError> = Effect.suspend(() => {
         const { isLost, key, owner } = partition
         if (isLost) return Effect.succeed("leaseLost")
         return Effect.flatMap(store.journal.record([{ owner, partitionKey: key, id, entries }]), ([result]) => {
-          if (result !== "leaseLost" || !isShared) return Effect.succeed(result!)
+          if (result !== "leaseLost" || !isShared || isEnding()) return Effect.succeed(result!)
           // The partition can have been claimed again by this process, under another name.
           return partition.owner === owner ? Effect.as(renewNow, result) : record
         })

@@ -1,11 +1,12 @@
 import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Inbox } from "../../Inbox.ts"
 import type { ClaimedUpdate, Completed } from "../../InboxStore.ts"
 import type { ChatId } from "../../Recipient.ts"
 import { chatOf, type Update } from "../../Update.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
-import type { Journal } from "../journal/journal.ts"
+import { flush, type Journal } from "../journal/journal.ts"
 import { ending } from "../timers/recurrence.ts"
 import { Attempt } from "./attempt.ts"
 import type { Written } from "./changes.ts"
@@ -88,6 +89,11 @@ export class Queued extends Settleable<Update> implements Root {
     return this.#journal
   }
 
+  /** Writes what the store does not have of the journal. */
+  get flushJournal(): Effect.Effect<void> {
+    return this.#journal === undefined ? Effect.void : flush(this.#journal)
+  }
+
   get inbox(): Inbox["Service"] {
     return this.partition.source.leases.inbox
   }
@@ -155,6 +161,7 @@ export class Queued extends Settleable<Update> implements Root {
   /** The update could not be settled. */
   reopen(): void {
     this.outcome = undefined
+    this.#journal?.reopen()
     this.#current?.reopen()
   }
 
@@ -168,6 +175,7 @@ export class Queued extends Settleable<Update> implements Root {
   take(outcome: Outcome): ReadonlyArray<Queued> {
     if (this.outcome !== undefined || !this.isEmitted || this.isLost) return none
     this.outcome = outcome
+    if (outcome._tag === "ack") this.#journal?.end()
     return this.roots
   }
 }
@@ -293,10 +301,10 @@ export class ClaimedPartition implements Holder {
     else this.#emitted = before
   }
 
-  // With one update at a time, all updates of the partition that have the same chat share their context.
+  /** The updates of the partition that have the same chat share their context. */
   handlingOf(update: Update | undefined): Handling {
     const chat_id = update === undefined ? undefined : chatOf(update)
-    if (this.#perChat === 1 && this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
+    if (this.#handling !== undefined && this.#handling.chat_id === chat_id) return this.#handling
     return (this.#handling = this.source.makeHandling(this.held, chat_id))
   }
 }

@@ -51,6 +51,8 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         keys text[];
         crashed text;
       BEGIN
+        -- A claim that is lost costs nothing, and the log is written in order, so whatever is committed later makes it durable.
+        PERFORM set_config('synchronous_commit', 'off', true);
         IF max_timers > 0 THEN PERFORM ${sql(moveTimers)}(max_timers); END IF;
         LOOP
           now_at := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
@@ -78,12 +80,10 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
                 FROM ${updates} AS u WHERE ${pgPlans.queuedIn(sql, "u", "k")} LIMIT max_updates
               ) AS f
             ), begun AS MATERIALIZED (
-              SELECT r.partition_key, min(r.id) AS head_id,
-                COALESCE(string_agg(r.id::text, ',') FILTER (WHERE r.place <= beginning), '') AS ids
+              SELECT a.partition_key, a.ids[1] AS head_id, array_to_string(a.ids[1:beginning], ',') AS ids
               FROM (
-                SELECT f.partition_key, f.id, row_number() OVER (PARTITION BY f.partition_key ORDER BY f.id) AS place
-                FROM firsts AS f
-              ) AS r GROUP BY r.partition_key
+                SELECT f.partition_key, array_agg(f.id ORDER BY f.id) AS ids FROM firsts AS f GROUP BY f.partition_key
+              ) AS a
             ), claimed AS (
               UPDATE ${partitions} AS p
               SET owner = claimer, lease_until = now_at + duration, begun = b.ids, head_id = b.head_id

@@ -75,7 +75,7 @@ const keepStateAndTimers = (sql: SqlClient.SqlClient, table: string, dialect: Di
   })
 
 /** Databases that have older versions of the functions get the newest. */
-const findById = (sql: SqlClient.SqlClient, table: string, { name }: Dialect) =>
+const createNewestFunctions = (sql: SqlClient.SqlClient, table: string, { name }: Dialect) =>
   name === "pg"
     ? Effect.andThen(
         createRecord(sql, table, functionNames(table).record, functionSettings(sql)),
@@ -90,5 +90,5 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dia
   "4_keep_journals": createJournal(sql, table, dialect),
   "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect),
   "6_remember_occurrences": createOccurrences(sql, table, dialect),
-  "7_find_by_id": findById(sql, table, dialect)
+  "8_claim_without_waiting": createNewestFunctions(sql, table, dialect)
 })
