@@ -29,8 +29,8 @@ export interface Outcome {
   readonly disagreements: number
 }
 
-/** Without progress for this long, in milliseconds, the run has ended. */
-const maxIdle = 30_000
+/** Without progress for this long, in milliseconds, the run has ended. A process can take half a minute to start on a busy machine. */
+const maxIdle = 120_000
 
 /** Starts a process of a bot, and again when it is killed. */
 const makeBot = (args: ReadonlyArray<string>, url: string, nextRun: () => number) => {

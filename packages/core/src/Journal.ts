@@ -145,8 +145,8 @@ const invalidIn =
 
 /**
  * Runs an effect once for an update, and records its result: a call of another service, a payment, the answer of a model.
- * When the handler is retried, the recorded result is returned and the effect does not run. A failure is not recorded, so
- * the effect runs again.
+ * The result is recorded before the handler has it. When the handler is retried, the recorded result is returned and the
+ * effect does not run. A failure is not recorded, so the effect runs again.
  *
  * Steps of one name are told apart by their order, so give each of several concurrent steps a name of its own. If the
  * process dies while the effect runs, the effect runs again in the next attempt, unless {@link CurrentPolicy} is `"skip"`.
@@ -204,9 +204,12 @@ export const step = <A, I, E, R>(
       journal.call<{ readonly value: A; readonly text: string }, E | InvalidStepResult | Uncertain>({
         kind: "step",
         name,
-        request: undefined,
+        request: () => undefined,
+        chat_id: undefined,
         platformTime: undefined,
         run: (begin, slot) => Effect.andThen(begin, run(slot)),
+        // Nobody can look up what an effect has returned.
+        isWrittenAtOnce: true,
         write: ({ text }) => text,
         read: (text) =>
           Effect.mapBoth(Schema.decodeEffect(codec)(text), {

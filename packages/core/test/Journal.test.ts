@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
@@ -11,6 +12,7 @@ import {
   type ApiError,
   Answers,
   type BotApi,
+  Chat,
   Chats,
   Journal,
   Members,
@@ -110,8 +112,9 @@ describe("Journal", () => {
       const { requests, value } = yield* against(
         [sent("a"), sent("b")],
         Effect.gen(function* () {
-          const { attempt, records } = yield* makeJournal()
+          const { attempt, of, records } = yield* makeJournal()
           const first = yield* attempt(Effect.all([hello, hello]))
+          yield* of.flush
           const second = yield* attempt(Effect.all([hello, hello], { concurrency: "unbounded" }))
           return { first, second, records }
         })
@@ -205,9 +208,10 @@ describe("Journal", () => {
       const { requests, value } = yield* against(
         [answer(403, { code: "chat.denied", message: "no" }), sent("a")],
         Effect.gen(function* () {
-          const { attempt, records } = yield* makeJournal()
+          const { attempt, of, records } = yield* makeJournal()
           assert.strictEqual((yield* Effect.flip(attempt(hello)))._tag, "Forbidden")
           yield* attempt(hello)
+          yield* of.flush
           return records
         })
       )
@@ -245,6 +249,24 @@ describe("Journal", () => {
       )
       assert.strictEqual(value.body?.mid as string | undefined, "b")
       assert.deepStrictEqual(requests, ["POST /messages", "GET /messages", "GET /messages", "POST /messages"])
+    })
+  )
+
+  it.effect("records with the start of a call what other calls have created in its chat, and only that", () =>
+    Effect.gen(function* () {
+      const { timestamp } = messageCreated("Hi")
+      const { attempt, entries } = yield* makeJournal()
+      const created: Array<unknown> = []
+      const reply = (mid: string) => () => {
+        const { text } = [...entries.values()].at(-1)!
+        created.push((JSON.parse(text) as { readonly created: unknown }).created)
+        return ok({ message: { ...wireMessage(mid, "Hello"), timestamp } })
+      }
+      const to = (id: number) => Messages.send({ chat_id: Chat.ChatId.make(id), text: "Hello" })
+      const toUser = Messages.send({ user_id: User.UserId.make(42), text: "Hello" })
+      yield* against(["a", "b", "c", "d", "e"].map(reply), attempt(Effect.all([to(1), to(2), toUser, to(1), toUser])))
+      // The chat of a message to a user is not known.
+      assert.deepStrictEqual(created, [[], [], ["a", "b"], ["a", "c"], ["a", "b", "c", "d"]])
     })
   )
 
@@ -300,6 +322,39 @@ describe("Journal", () => {
     })
   )
 
+  it.effect("counts the calls that were replayed, adopted, repeated and skipped", () =>
+    Effect.gen(function* () {
+      const skipped = Effect.provideService(hello, Journal.CurrentPolicy, "skip")
+      const repeated = Effect.provideService(hello, Journal.CurrentPolicy, "repeat")
+      yield* against(
+        [cutOff, cutOff, listed("Hello"), listed("Hello"), me],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          yield* Effect.flip(attempt(hello))
+          yield* Effect.flip(attempt(skipped))
+          yield* Effect.flip(attempt(repeated))
+          yield* attempt(hello)
+          yield* attempt(hello)
+          yield* attempt(repeated)
+        })
+      )
+      const counts = (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
+        id.startsWith("colloquy_journal_")
+          ? [[id, attributes?.["outcome"], (state as { readonly count: number }).count] as const]
+          : []
+      )
+      assert.deepStrictEqual(
+        new Set(counts.map((count) => count.join(" "))),
+        new Set([
+          "colloquy_journal_replayed_total  2",
+          "colloquy_journal_uncertain_total adopted 1",
+          "colloquy_journal_uncertain_total repeated 1",
+          "colloquy_journal_uncertain_total skipped 1"
+        ])
+      )
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+
   it.effect("waits for a call that an earlier attempt has left behind", () =>
     Effect.gen(function* () {
       const { requests, value } = yield* against(
@@ -324,6 +379,7 @@ describe("Journal", () => {
         Effect.gen(function* () {
           const { attempt, of, records } = yield* makeJournal()
           yield* attempt(hello)
+          yield* of.flush
           of.close()
           yield* attempt(hello)
           return records

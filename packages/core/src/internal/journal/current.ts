@@ -14,6 +14,8 @@ export interface Created {
   readonly id: string
   /** When it was created, in Unix milliseconds of the platform's clock. */
   readonly at: number
+  /** The chat that the request named. `undefined` if it named none. */
+  readonly chat_id: number | undefined
 }
 
 /** What is known of a call that may have been carried out. */
@@ -38,11 +40,18 @@ export interface Call<in out A, in out E> {
   /** The name, or what identifies the request. Calls of one kind with the same name are told apart by their order. */
   readonly name: string
   /** Recorded when the call begins, for `find`. `undefined` if it is always the same. */
-  readonly request: string | undefined
+  readonly request: () => string | undefined
+  /** The chat that the request names. `undefined` if it names none, such as a message to a user. */
+  readonly chat_id: number | undefined
   /** The clock of the platform. `undefined` for steps. */
   readonly platformTime: PlatformTime | undefined
   /** Carries the call out. It must run `begin` right before anything leaves the process. */
   readonly run: (begin: Effect.Effect<void>, slot: string) => Effect.Effect<A, E>
+  /**
+   * Whether the store has the answer before the caller does. Otherwise it is written before the next request that changes
+   * something, at the latest in the next turn of the event loop, and not at all if the update is acknowledged before.
+   */
+  readonly isWrittenAtOnce: boolean
   readonly write: (answer: A) => string
   readonly read: (text: string) => Effect.Effect<A, E>
   /** Whether a failure proves that the call was not carried out. */
@@ -64,8 +73,8 @@ export interface Response<Success> {
 export interface EndpointCall<Request, Success> {
   readonly endpoint: Named<Request, Success, unknown>
   readonly request: Request
-  /** What is sent. It can change until the call begins. */
-  readonly encoded: Encoded
+  /** What is sent. It can change until the call begins. A getter would make the literal slow (benchmark `journal-cost`). */
+  readonly encoded: () => Encoded
   /** The name that replaces the request. */
   readonly name: string | undefined
   readonly execute: LostCall<Request>["execute"]
@@ -97,6 +106,8 @@ export interface UpdateJournal {
   readonly callEndpoint: <Request, Success>(
     call: EndpointCall<Request, Success>
   ) => Effect.Effect<Response<Success>, ApiError>
+  /** Writes what the store does not have, unless the acknowledgement is being written. */
+  readonly flush: Effect.Effect<void>
   /** Opens a list. Lists of one name are told apart by their order in the attempt. */
   readonly texts: (name: string) => Texts
   /** What is recorded of the first call of an endpoint with a name. */

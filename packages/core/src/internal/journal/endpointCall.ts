@@ -5,6 +5,7 @@ import * as ApiError from "../../ApiError.ts"
 import { hashText } from "../../Fingerprint.ts"
 import type { Encoded } from "../client/codec.ts"
 import { parsePlain, stringify } from "../client/json.ts"
+import { memberOf } from "../client/wire.ts"
 import type { Call, EndpointCall, Response } from "./current.ts"
 import { createdBy, find, type Sent } from "./lookUp.ts"
 
@@ -20,6 +21,11 @@ const identityOf = ({ body, path, query }: Encoded): string => {
 /** Identifies a call that has a name. */
 export const nameOf = (name: string): string => JSON.stringify(name)
 
+const chatOf = (request: unknown): number | undefined => {
+  const chat_id = memberOf("chat_id", request)
+  return typeof chat_id === "number" ? chat_id : undefined
+}
+
 const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
 
@@ -29,26 +35,27 @@ export const toCall = <Request, Success>(
 ): Call<Response<Success>, ApiError.ApiError> => {
   const { endpoint, execute, name, platformTime, read, request, run } = call
   const { lookUp, success } = endpoint.declaration
+  const chat_id = chatOf(request)
   return {
     kind: endpoint.endpoint,
-    name: name === undefined ? identityOf(call.encoded) : nameOf(name),
+    name: name === undefined ? identityOf(call.encoded()) : nameOf(name),
     // The request of a call with a name may be another one when it is looked up, and change until it is sent.
-    get request() {
-      return name === undefined ? undefined : call.encoded.body
-    },
+    request: () => (name === undefined ? undefined : call.encoded().body),
+    chat_id,
     platformTime,
     run,
+    isWrittenAtOnce: false,
     write: ({ received }) => received.text,
     read,
     isRefusal,
     toError: (reason) => new ApiError.RequestFailed({ endpoint: endpoint.endpoint, reason }),
     created: ({ decoded }) =>
-      lookUp === undefined || Result.isFailure(decoded) ? undefined : createdBy(decoded.success as Sent),
+      lookUp === undefined || Result.isFailure(decoded) ? undefined : createdBy(decoded.success as Sent, chat_id),
     find:
       lookUp === undefined
         ? undefined
         : ({ after, dialog, requests }) => {
-            const bodies = (requests.length > 0 ? requests : [call.encoded.body ?? "null"]).map(parsePlain)
+            const bodies = (requests.length > 0 ? requests : [call.encoded().body ?? "null"]).map(parsePlain)
             const page = (from: number | undefined) =>
               lookUp.page({ request, dialog, execute }, from) as
                 | Effect.Effect<ReadonlyArray<Sent>, ApiError.ApiError>
@@ -56,7 +63,7 @@ export const toCall = <Request, Success>(
             return Effect.map(find(page, bodies, after, execute), (found) => {
               const encode = Schema.encodeSync(success as Schema.Codec<Success, unknown>)
               return found.flatMap((sent) => {
-                const created = createdBy(sent)
+                const created = createdBy(sent, chat_id)
                 return created === undefined ? [] : [{ ...created, answer: stringify(encode(sent as Success)) }]
               })
             })

@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
@@ -12,7 +13,6 @@ import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
-import type { PlatformTime } from "../client/platformTime.ts"
 import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
@@ -37,6 +37,8 @@ interface Shared {
   readonly created: Set<string>
   /** The last of them, the latest last. */
   readonly lately: Array<Created>
+  /** Writes what the store does not have of a journal, in the next turn of the event loop. */
+  readonly writeSoon: (journal: Journal) => void
 }
 
 /** Messages that were created longer ago are too old to be taken for the result of a later call. */
@@ -80,7 +82,7 @@ interface Opened {
   readonly taken: Set<string>
   /** The slots whose call is running. */
   readonly running: Map<string, Latch.Latch>
-  /** The texts of lists that the store may not have. */
+  /** The answers and the texts of lists that the store may not have. */
   readonly unwritten: Set<JournalEntry>
 }
 
@@ -91,6 +93,8 @@ export class Journal implements UpdateJournal {
   readonly #stored: ReadonlyArray<JournalEntry> | undefined
   readonly #record: Record
   #opened: Opened | undefined
+  /** Whether the acknowledgement is being written, which deletes the journal. */
+  #isEnding = false
   #isClosed = false
 
   constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record) {
@@ -107,6 +111,19 @@ export class Journal implements UpdateJournal {
   /** Begins the next attempt. */
   begin(): void {
     this.#opened?.taken.clear()
+    this.reopen()
+  }
+
+  /** The acknowledgement is being written. */
+  end(): void {
+    this.#isEnding = true
+  }
+
+  /** The update is not acknowledged. */
+  reopen(): void {
+    if (!this.#isEnding) return
+    this.#isEnding = false
+    this.#shared.writeSoon(this)
   }
 
   /** The update is not handled any more. What still runs because of it is carried out without a journal. */
@@ -121,7 +138,17 @@ export class Journal implements UpdateJournal {
       const { taken } = this.#open()
       const slot = take(taken, name)
       // A call that failed gives its slot back, so that a repetition within the attempt is the same call.
-      return Effect.onError(this.#callIn(slot, call), () => Effect.sync(() => taken.delete(slot)))
+      return Effect.onExitPrimitive(this.#callIn(slot, call), (exit) => {
+        if (Exit.isFailure(exit)) taken.delete(slot)
+        return undefined
+      })
+    })
+  }
+
+  get flush(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const isWritten = this.#opened === undefined || this.#opened.unwritten.size === 0
+      return isWritten || this.#isEnding || this.#isClosed ? Effect.void : this.#write()
     })
   }
 
@@ -137,7 +164,7 @@ export class Journal implements UpdateJournal {
   texts(name: string): Texts {
     if (this.#isClosed) return texts.none
     const opened = this.#open()
-    return texts.open(opened, take(opened.taken, `list ${name}`), (entries) => this.#write(...entries))
+    return texts.open(opened, take(opened.taken, `list ${name}`), this.#write())
   }
 
   release(endpoint: string, name: string): void {
@@ -164,12 +191,11 @@ export class Journal implements UpdateJournal {
       const latch = Latch.makeUnsafe(false)
       running.set(slot, latch)
       const result = entry === undefined ? this.#carryOut(slot, call) : this.#resolve(slot, call, entry)
-      return Effect.onExit(result, () =>
-        Effect.sync(() => {
-          running.delete(slot)
-          latch.openUnsafe()
-        })
-      )
+      return Effect.onExitPrimitive(result, () => {
+        running.delete(slot)
+        latch.openUnsafe()
+        return undefined
+      })
     })
   }
 
@@ -178,56 +204,75 @@ export class Journal implements UpdateJournal {
     return call.read(text)
   }
 
-  /** Writes entries to the store. Retries while the store fails, and interrupts the handler if the chat was lost. */
+  /**
+   * Writes entries to the store, and with them what it does not have yet. Retries while the store fails, and interrupts the handler
+   * if the chat was lost.
+   */
   #write(...entries: ReadonlyArray<JournalEntry>): Effect.Effect<void> {
-    const written = Backoff.retry(this.#record(entries), {
-      schedule: storeBackoff,
-      while: ({ isRetryable }) => isRetryable
+    const written = Effect.suspend(() => {
+      const { unwritten } = this.#open()
+      const all = this.#isEnding || unwritten.size === 0 ? entries : [...unwritten, ...entries]
+      if (all.length === 0) return Effect.succeed("applied" as const)
+      return Effect.map(this.#record(all), (result) => {
+        if (result === "applied") for (const entry of all) unwritten.delete(entry)
+        return result
+      })
     })
-    return Effect.flatMap(Effect.orDie(written), (result) =>
+    const retried = Backoff.retry(written, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable })
+    return Effect.flatMap(Effect.orDie(retried), (result) =>
       result === "applied" || this.#isClosed ? Effect.void : Effect.interrupt
     )
   }
 
   /** A call that is repeated keeps the time of the first, because either of them may have been carried out. */
-  #begin<A, E>(slot: string, { platformTime, request }: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
-    return Effect.clockWith((clock) => {
-      const at = clock.currentTimeMillisUnsafe()
-      const { requests, ...started } = before ?? this.#started(at, platformTime)
+  #begin<A, E>(slot: string, call: Call<A, E>, before: Started | undefined): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const request = call.request()
+      const { requests, ...started } = before ?? this.#started(call)
       const all = request === undefined || requests.includes(request) ? requests : [...requests, request]
       const entry: JournalEntry = { slot, state: "started", text: JSON.stringify({ ...started, requests: all }) }
       return Effect.map(this.#write(entry), () => void this.#open().entries.set(slot, entry))
     })
   }
 
-  #started(at: number, platformTime: PlatformTime | undefined): Started {
+  #started<A, E>({ chat_id, platformTime }: Call<A, E>): Started {
+    const at = this.#shared.now()
     if (platformTime === undefined) return { after: at, at, requests: [], created: [] }
     const update = this.#update
     const happenedAt = update !== undefined && "timestamp" in update ? update.timestamp : -Infinity
     platformTime.observe(happenedAt, at)
     const after = Math.max(happenedAt, platformTime.atLeast(at)) - tolerance
-    const created = this.#shared.lately.filter((created) => created.at >= after).map(({ id }) => id)
-    return { after, at, requests: [], created }
+    // What was created in another chat is not found where this call is looked up.
+    const isNear = (created: Created) =>
+      created.at >= after && (created.chat_id ?? chat_id) === (chat_id ?? created.chat_id)
+    return { after, at, requests: [], created: this.#shared.lately.filter(isNear).map(({ id }) => id) }
   }
 
   #carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
-    return Effect.uninterruptibleMask((restore) => {
-      let isBegun = false
-      const begin = Effect.suspend(() =>
-        isBegun ? Effect.void : Effect.map(this.#begin(slot, call, before), () => void (isBegun = true))
-      )
-      return Effect.flatMap(Effect.exit(restore(call.run(begin, slot))), (exit): Effect.Effect<A, E> => {
-        if (Exit.isSuccess(exit)) {
-          this.#created(call, call.created(exit.value))
-          return restore(Effect.as(this.#done(slot, call.write(exit.value)), exit.value))
-        }
-        const isRefused = exit.cause.reasons.every(
-          (reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error)
-        )
-        if (!isBegun || !isRefused) return exit
-        this.#open().entries.delete(slot)
-        return restore(Effect.andThen(this.#write({ slot, state: "removed", text: "" }), exit))
-      })
+    let isBegun = false
+    const begin = Effect.suspend(() =>
+      isBegun ? Effect.void : Effect.map(this.#begin(slot, call, before), () => void (isBegun = true))
+    )
+    const isRefused = (cause: Cause.Cause<E>): boolean =>
+      isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))
+    // An interruption cannot come between the answer and its entry.
+    const carriedOut = Effect.onExitPrimitive(call.run(begin, slot), (exit) => {
+      if (Exit.isSuccess(exit)) {
+        this.#created(call, call.created(exit.value))
+        this.#done(slot, call.write(exit.value))
+      } else if (isRefused(exit.cause)) this.#open().entries.delete(slot)
+      return undefined
+    })
+    return Effect.matchCauseEffect(carriedOut, {
+      onSuccess: (answer) => {
+        if (call.isWrittenAtOnce) return Effect.as(this.#write(), answer)
+        this.#shared.writeSoon(this)
+        return Effect.succeed(answer)
+      },
+      onFailure: (cause) => {
+        const failed = Effect.failCause(cause)
+        return isRefused(cause) ? Effect.andThen(this.#write({ slot, state: "removed", text: "" }), failed) : failed
+      }
     })
   }
 
@@ -238,10 +283,11 @@ export class Journal implements UpdateJournal {
   }
 
   /** The answer is in memory first, because a handler that is interrupted now may run again in this process. */
-  #done(slot: string, text: string): Effect.Effect<void> {
+  #done(slot: string, text: string): void {
     const entry: JournalEntry = { slot, state: "done", text }
-    this.#open().entries.set(slot, entry)
-    return this.#write(entry)
+    const { entries, unwritten } = this.#open()
+    entries.set(slot, entry)
+    unwritten.add(entry)
   }
 
   /** Decides what to do about a call that may have been carried out. */
@@ -279,8 +325,9 @@ export class Journal implements UpdateJournal {
       const found = candidates.find(({ id }) => !created.has(id) && !started.created.includes(id))
       if (found === undefined) return this.#repeat(slot, call, started)
       this.#created(call, found)
+      this.#done(slot, found.answer)
       return Effect.andThen(
-        this.#done(slot, found.answer),
+        this.#write(),
         Effect.suspend(() => this.#replay(call, found.answer, "adopted"))
       )
     })
@@ -314,14 +361,37 @@ export class Journal implements UpdateJournal {
   }
 }
 
+/** Writes what the store does not have of a journal. If it refuses that, the next entry is written with it. */
+export const flush = (journal: UpdateJournal): Effect.Effect<void> =>
+  Effect.catchCause(journal.flush, (cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("Answers were not recorded.", cause)
+  )
+
+/** Writes journals in the next turn of the event loop. Those whose acknowledgement is being written then are not written. */
+const makeWriteSoon = (context: Context.Context<never>) => {
+  const fork = Effect.runForkWith(context)
+  const journals = new Set<Journal>()
+  const flushAll = Effect.suspend(() => {
+    const written = [...journals]
+    journals.clear()
+    return Effect.forEach(written, flush, { discard: true, concurrency: "unbounded" })
+  })
+  return (journal: Journal): void => {
+    journals.add(journal)
+    if (journals.size === 1) fork(Effect.andThen(Effect.yieldNow, flushAll))
+  }
+}
+
 /** Creates the journals of the updates that a process handles. */
 export const make = Effect.fnUntraced(function* () {
   const clock = yield* Clock.Clock
+  const context = yield* Effect.context<never>()
   const shared: Shared = {
-    count: makeJournalMetrics(yield* Effect.context<never>()),
+    count: makeJournalMetrics(context),
     now: () => clock.currentTimeMillisUnsafe(),
     created: new Set(),
-    lately: []
+    lately: [],
+    writeSoon: makeWriteSoon(context)
   }
   return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
     new Journal(shared, queued, stored, record)

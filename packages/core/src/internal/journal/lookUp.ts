@@ -128,8 +128,8 @@ export const matches = <A extends Sent>(
     .sort((a, b) => b.tokens - a.tokens || a.message.timestamp - b.message.timestamp)
     .map(({ message }) => message)
 
-export const createdBy = ({ body, timestamp }: Sent): Created | undefined =>
-  body?.mid === undefined ? undefined : { id: body.mid, at: timestamp }
+export const createdBy = ({ body, timestamp }: Sent, chat_id: number | undefined): Created | undefined =>
+  body?.mid === undefined ? undefined : { id: body.mid, at: timestamp, chat_id }
 
 /** All messages since a time, by pages that list the latest first. */
 const sentSince = (
@@ -143,8 +143,8 @@ const sentSince = (
       const messages = yield* page(from) ?? Effect.succeed([])
       const { size } = sent
       for (const message of messages) {
-        const created = createdBy(message)
-        if (created !== undefined && created.at >= after) sent.set(created.id, message)
+        const { body, timestamp } = message
+        if (body?.mid !== undefined && timestamp >= after) sent.set(body.mid, message)
       }
       const oldest = Math.min(...messages.map(({ timestamp }) => timestamp))
       const isNew = sent.size > size

@@ -6,7 +6,7 @@ interface Opened {
   readonly entries: Map<string, JournalEntry>
   /** The slots of the current attempt. */
   readonly taken: Set<string>
-  /** The texts that the store may not have. */
+  /** What the store may not have. It is written at once and in order, so that the store never has a text without those before it. */
   readonly unwritten: Set<JournalEntry>
 }
 
@@ -14,11 +14,7 @@ interface Opened {
 export const none: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }
 
 /** Opens the list of a slot: an entry for each text, with its number. */
-export const open = (
-  { entries, taken, unwritten }: Opened,
-  slot: string,
-  write: (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<void>
-): Texts => {
+export const open = ({ entries, taken, unwritten }: Opened, slot: string, write: Effect.Effect<void>): Texts => {
   const at = (index: number): string => `${slot}/${index}`
   const recorded: Array<string> = []
   for (let entry = entries.get(at(0)); entry !== undefined; entry = entries.get(at(recorded.length))) {
@@ -33,12 +29,7 @@ export const open = (
       entries.set(entry.slot, entry)
       unwritten.add(entry)
     },
-    // All of them at once, in order, so that the store never has a text without those before it.
-    write: Effect.suspend(() => {
-      const written = [...unwritten]
-      if (written.length === 0) return Effect.void
-      return Effect.map(write(written), () => written.forEach((entry) => unwritten.delete(entry)))
-    }),
+    write,
     release: () => void taken.delete(slot)
   }
 }
