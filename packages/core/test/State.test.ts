@@ -269,6 +269,28 @@ describe("State", () => {
     })
   )
 
+  it.effect("is written by the commit that releases the chat, also if updates of several chats end together", () =>
+    Effect.gen(function* () {
+      const commits: Array<boolean> = []
+      const recording = inboxOver(({ commit }) => ({
+        isShared: true,
+        commit: (all) => {
+          for (const { release, writes } of all) if (writes !== undefined || release) commits.push(release)
+          return commit(all)
+        }
+      }))
+      const updates = [1, 2, 3].map((chat) => pressOf(chat, 7))
+      const counts = yield* after(
+        updates,
+        () => Count.update(increment),
+        Effect.forEach([1, 2, 3], (chat) => Count.at({ chat_id: Chat.ChatId.make(chat) }).get),
+        recording
+      )
+      assert.deepStrictEqual(counts, [1, 1, 1])
+      assert.deepStrictEqual(commits, [true, true, true])
+    })
+  )
+
   it.effect("keeps the order of a chat whose update is handled again after a conflict", () =>
     Effect.gen(function* () {
       for (const inbox of [inboxOver(), shared()]) {

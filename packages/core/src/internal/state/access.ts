@@ -8,7 +8,7 @@ import type { StoreError } from "../../StoreError.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import type { Cell } from "./cells.ts"
-import { maybeWritten, stored } from "./cells.ts"
+import { maybeWritten, Session, stored } from "./cells.ts"
 import type { StateCodec } from "./codec.ts"
 import { idsOf, missingIds, toScope } from "./scopes.ts"
 
@@ -26,16 +26,21 @@ const CurrentlyReplaced = Context.Reference<Replaced>("@colloquy/core/internal/s
   defaultValue: () => []
 })
 
+/** The values that the handling of an update uses. */
+const sessionOf = (changes: Changes): Session => (changes.states ??= new Session(changes.inbox, changes.isClosed))
+
 /** Two states with one name would read and replace the values of each other. */
-const cellOf = ({ states }: Changes, key: StateKey, codec: object): Effect.Effect<Cell> =>
-  states.isUnique(key.name, codec)
-    ? Effect.succeed(states.cell(key))
+const cellOf = (changes: Changes, key: StateKey, codec: object): Effect.Effect<Cell> => {
+  const session = sessionOf(changes)
+  return session.isUnique(key.name, codec)
+    ? Effect.succeed(session.cell(key))
     : Effect.die(
         new Error(
           `Two states with the name "${key.name}" are used in one update. Give each state, conversation and scene a name of its own. ` +
             "If it is one, define it once, outside of the functions that use it."
         )
       )
+}
 
 /** The value of the update that is being handled. */
 export const ofUpdate = (name: string, of: Of, codec: object): Effect.Effect<Place, NoStateKey> =>

@@ -18,7 +18,7 @@ const forgetValues = (user_id: UserId) =>
     const scope = userScope(user_id)
     const count = yield* store.state.forget(scope)
     const changes = (yield* CurrentUpdate)?.changes
-    if (changes?.store === store) changes.states.forget((key) => userOfScope(key.scope) === scope)
+    if (changes?.store === store) changes.states?.forget((key) => userOfScope(key.scope) === scope)
     return count
   })
 

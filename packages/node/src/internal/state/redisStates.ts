@@ -3,6 +3,7 @@ import type { StoreError } from "@colloquy/core/StoreError"
 import * as Effect from "effect/Effect"
 import { decodeText, encodeText } from "../stores/values.ts"
 import { type Run, script } from "../updates/redisLua.ts"
+import { readTogether } from "./together.ts"
 
 /** A script reads at most this many values. */
 const pageSize = 500
@@ -161,12 +162,13 @@ export const make = (run: Run): StateStore => {
   })
 
   return {
-    get: (keys) =>
+    get: readTogether((keys) =>
       keys.length === 0
         ? Effect.succeed([])
         : Effect.map(get(keys.flatMap(({ name, scope }) => [encodeText(name), scope])), (values) =>
             values.map((value) => (value === null ? undefined : toStored(value)))
-          ),
+          )
+    ),
     write: (writes) =>
       writes.length === 0
         ? Effect.succeed(true)

@@ -99,7 +99,7 @@ export const changesOf = (
   const changes = new Map<string, ReturnType<typeof makeChange>>()
   const decisions = commits.map((located): { readonly change: PartitionChange; readonly result: CommitResult } => {
     const { commit, owner, partition_key } = located
-    const name = JSON.stringify([partition_key, owner])
+    const name = `${owner.length} ${owner}${partition_key}`
     const change = changes.get(name) ?? makeChange(partition_key, owner)
     const result = change.isReleased ? "leaseLost" : decide(located, change.completed)
     if (result === "applied") {
