@@ -103,7 +103,7 @@ describe("values", () => {
 })
 
 describe("statements", () => {
-  it.effect("return rows, arrays, or the raw result", () =>
+  it.effect("return rows as plain objects, arrays, or the raw result", () =>
     Effect.gen(function* () {
       const { sql } = yield* notes(2)
       const select = sql`SELECT id, text FROM notes ORDER BY id`
@@ -111,13 +111,14 @@ describe("statements", () => {
         [1, null],
         [2, null]
       ])
-      assert.deepStrictEqual(
-        (yield* select).map((row) => ({ ...row })),
-        [
-          { id: 1, text: null },
-          { id: 2, text: null }
-        ]
-      )
+      const rows = [
+        { id: 1, text: null },
+        { id: 2, text: null }
+      ]
+      const selected = yield* select
+      assert.deepStrictEqual(selected, rows)
+      assert.strictEqual(Object.getPrototypeOf(selected[0]), Object.prototype)
+      assert.deepStrictEqual(yield* Stream.runCollect(select.stream), rows)
       assert.deepInclude(yield* sql`DELETE FROM notes`.raw, { changes: 2 })
       assert.deepStrictEqual(yield* select.raw, [])
       const [inserted] = yield* sql`INSERT INTO notes ${sql.insert({ id: 7, text: "x" })} RETURNING id`
@@ -131,10 +132,9 @@ describe("statements", () => {
       const select = sql`SELECT * FROM notes`
       yield* select
       yield* sql`ALTER TABLE notes ADD COLUMN author TEXT DEFAULT 'me'`
-      assert.deepStrictEqual(
-        (yield* select).map((row) => ({ ...row })),
-        [{ id: 1, text: null, author: "me" }]
-      )
+      assert.deepStrictEqual(yield* select, [{ id: 1, text: null, author: "me" }])
+      yield* sql`ALTER TABLE notes RENAME COLUMN author TO writer`
+      assert.deepStrictEqual(yield* select, [{ id: 1, text: null, writer: "me" }])
     })
   )
 

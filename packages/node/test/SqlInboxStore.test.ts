@@ -5,7 +5,7 @@ import { Fixtures } from "@colloquy/testing"
 import * as InboxSuite from "@colloquy/testing/InboxSuite"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, Fiber, Latch, Layer, Result, Schedule } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Latch, Layer, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { contend } from "./support/contention.ts"
 import { compareWithMemory } from "./support/inboxModel.ts"
@@ -62,6 +62,19 @@ describe("SqlInboxStore with SQLite", () => {
       yield* sql`UPDATE colloquy_inbox_updates SET error = NULL, attempts = NULL, failed_at = 1`
       const [deadLetter] = yield* store.deadLetters({ limit: 1 })
       assert.deepInclude(deadLetter, { error: "", attempts: 0, failedAt: 1 })
+    }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
+  )
+
+  it.effect("reads state in a transaction of the same client on the connection of the transaction", () =>
+    Effect.gen(function* () {
+      const { state } = yield* InboxStore.InboxStore
+      const sql = yield* SqlClient.SqlClient
+      const key = { scope: "user:1", name: "counter" }
+      const value = { text: "1", version: 1, expiresAt: undefined }
+      const read = yield* sql.withTransaction(
+        Effect.andThen(state.write([{ ...key, value, expected: undefined, revision: "a" }]), state.get([key]))
+      )
+      assert.deepStrictEqual(read, [{ ...value, revision: "a" }])
     }).pipe(Effect.provide(Layer.provideMerge(SqlInboxStore.layer(), NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
@@ -206,6 +219,46 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
       )
     )
   })
+
+  it.live(
+    "counts leases by the clock of PostgreSQL, so that the clocks of the processes may be 10 minutes apart",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const store = yield* InboxStore.InboxStore
+        const real = Clock.Clock.defaultValue()
+        const shifted = (milliseconds: number) => {
+          const millis = () => real.currentTimeMillisUnsafe() + milliseconds
+          return Effect.provideService(Clock.Clock, {
+            ...real,
+            currentTimeMillisUnsafe: millis,
+            currentTimeMillis: Effect.sync(millis),
+            sleep: (duration) => real.sleep(duration)
+          })
+        }
+        const late = shifted(600_000)
+        const early = shifted(-600_000)
+        const claim = (owner: string, leaseDuration = 60_000) =>
+          store.claim({ owner, leaseDuration, maxPartitions: 1, maxUpdates: 1, begin: 0 })
+        yield* late(store.enqueue({ updates: [update], deadLetters: [], now: 0, duplicatesSince: 0 }))
+        assert.lengthOf(yield* early(claim("early")), 1)
+        assert.lengthOf(yield* late(claim("late")), 0)
+        const left = yield* late(store.untilClaimable!)
+        assert.isTrue(left !== undefined && left > 0 && left <= 60_000)
+        assert.deepStrictEqual(yield* early(store.renew("early", 0)), ["chat"])
+        assert.strictEqual(yield* early(store.untilClaimable!), 0)
+        assert.lengthOf(yield* late(claim("late")), 1)
+        assert.lengthOf(yield* early(claim("early")), 0)
+      }).pipe(
+        Effect.provide(
+          SqlInboxStore.layer({ prefix }).pipe(
+            Layer.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres)),
+            Layer.provide(databases.hastyPostgres)
+          )
+        )
+      )
+    }
+  )
 
   it.live("counts again when it is opened, because rows may have been changed meanwhile", () => {
     const prefix = databases.uniqueName()

@@ -41,15 +41,31 @@ export const whenFree =
 const attempt = <A>(filename: string, operation: string, run: () => A) =>
   Effect.try({ try: run, catch: failure(filename, operation) })
 
-const values = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<ReadonlyArray<unknown>> => {
-  statement.setReturnArrays(true)
-  const rows = statement.all(...Values.toParameters(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
-  return rows.map((row) => row.map(Values.fromSql))
+type Values = ReadonlyArray<unknown>
+
+const all = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<Values> =>
+  statement.all(...Values.toParameters(params)) as unknown as ReadonlyArray<Values>
+
+const values = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<Values> =>
+  all(statement, params).map((row) => row.map(Values.fromSql))
+
+const names = new WeakMap<StatementSync, ReadonlyArray<string>>()
+
+/** A statement with `*` has other columns after a change of the tables, so they are read each time. */
+const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
+  const known = names.get(statement)
+  if (known !== undefined) return known
+  const read = statement.columns().map(({ name }) => name)
+  if (!statement.sourceSQL.includes("*")) names.set(statement, read)
+  return read
 }
 
+/** The objects that the driver creates are slow to create and to read (benchmark `sqlite-over-bare`). */
 const rows = (statement: StatementSync, params: ReadonlyArray<unknown>): ReadonlyArray<Row> => {
-  statement.setReturnArrays(false)
-  return statement.all(...Values.toParameters(params)).map(Values.fromRow)
+  const found = all(statement, params)
+  if (found.length === 0) return []
+  const columns = namesOf(statement)
+  return found.map((row) => Values.toRow(columns, row))
 }
 
 const raw = (statement: StatementSync, params: ReadonlyArray<unknown>): unknown =>
@@ -57,12 +73,14 @@ const raw = (statement: StatementSync, params: ReadonlyArray<unknown>): unknown 
     ? rows(statement, params)
     : Values.fromRow({ ...statement.run(...Values.toParameters(params)) })
 
-const take = (iterator: Iterator<Row>): Array<Row> => {
+const take = (statement: StatementSync, iterator: Iterator<Values>): Array<Row> => {
   const chunk: Array<Row> = []
+  let columns: ReadonlyArray<string> | undefined
   while (chunk.length < rowsPerChunk) {
     const next = iterator.next()
     if (next.done === true) break
-    chunk.push(Values.fromRow(next.value))
+    columns ??= namesOf(statement)
+    chunk.push(Values.toRow(columns, next.value))
   }
   return chunk
 }
@@ -110,11 +128,14 @@ export const make = (settings: Database.ConnectionOptions, database: DatabaseSyn
       Stream.unwrap(
         Effect.gen(function* () {
           const statement = yield* attempt(settings.filename, "prepare", () => uncached(sql))
-          const start = () => statement.iterate(...Values.toParameters(params))
+          const start = () =>
+            statement.iterate(...Values.toParameters(params)) as unknown as ReturnType<
+              Array<Values>[typeof Symbol.iterator]
+            >
           let iterator: ReturnType<typeof start> | undefined
           yield* Effect.addFinalizer(() => Effect.sync(() => iterator?.return?.()))
-          const first = attempt(settings.filename, "execute", () => take((iterator = start())))
-          const next = attempt(settings.filename, "execute", () => take(iterator!))
+          const first = attempt(settings.filename, "execute", () => take(statement, (iterator = start())))
+          const next = attempt(settings.filename, "execute", () => take(statement, iterator!))
           const pull = Effect.flatMap(
             Effect.suspend(() => (iterator === undefined ? wait(first) : next)),
             (chunk) => {

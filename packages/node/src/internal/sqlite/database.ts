@@ -47,6 +47,7 @@ export const prepare = (database: DatabaseSync, sql: string): StatementSync => {
     )
   }
   statement.setReadBigInts(true)
+  statement.setReturnArrays(true)
   return statement
 }
 

@@ -23,6 +23,12 @@ export const fromSql = (value: unknown): unknown =>
     ? Number(value)
     : value
 
+export const toRow = (names: ReadonlyArray<string>, values: ReadonlyArray<unknown>): Record<string, unknown> => {
+  const row: Record<string, unknown> = {}
+  for (let index = 0; index < names.length; index++) row[names[index]!] = fromSql(values[index])
+  return row
+}
+
 export const fromRow = (row: Record<string, unknown>): Record<string, unknown> => {
   for (const name in row) {
     const value = row[name]

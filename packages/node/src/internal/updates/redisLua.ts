@@ -55,13 +55,15 @@ local function reserve_ids(count)
   end
   return last - count
 end
--- Calls a command with many values, a thousand at a time, and puts the results into one table.
-local function call_with(results, values, command, ...)
+-- Calls a command with many values, a thousand at a time, and puts the results into one table. They follow the key, if one is given.
+local function call_with(results, values, command, key)
   for from = 1, #values, 1000 do
-    local args = { ... }
-    local to = math.min(from + 999, #values)
-    for at = from, to do args[#args + 1] = values[at] end
-    local result = redis.call(command, unpack(args))
+    local to, result = math.min(from + 999, #values)
+    if key then
+      result = redis.call(command, key, unpack(values, from, to))
+    else
+      result = redis.call(command, unpack(values, from, to))
+    end
     if results then for at = 1, #result do results[from + at - 1] = result[at] end end
   end
 end

@@ -1,13 +1,17 @@
+import type { StateStore } from "@colloquy/core/HandlingStore"
 import type { BatchStore } from "@colloquy/core/InboxStore"
 import { StoreError } from "@colloquy/core/StoreError"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { beginNotDurable } from "../sqlite/database.ts"
 import * as sqlStates from "../state/sqlStates.ts"
+import { readTogether } from "../state/together.ts"
 import { makeStore, retryConflicts, withTransaction } from "../stores/sql.ts"
 import { withTimeLimit } from "../stores/timeLimit.ts"
 import { decodeBigInt, decodeText, encodeIndexed, isId } from "../stores/values.ts"
@@ -229,6 +233,11 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
   const states = sqlStates.make(sql, common.table, dialect)
   const timers = sqlTimers.make(sql, common.table, dialect)
 
+  const getStates: StateStore["get"] = (keys) =>
+    keys.length === 0 ? Effect.succeed([]) : operation("getState")(states.get(keys))
+
+  const getTogether = readTogether(getStates)
+
   const forgetOld = (seenBefore: number) =>
     Effect.map(
       sql`
@@ -329,7 +338,11 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
           : statement("record")(Effect.suspend(() => engine.record(records, ownerOf)))
     },
     state: {
-      get: (keys) => (keys.length === 0 ? Effect.succeed([]) : operation("getState")(states.get(keys))),
+      // In a transaction of the caller, the values are read on its connection.
+      get: (keys) =>
+        Effect.withFiber(({ context }) =>
+          Option.isNone(Context.getOption(context, sql.transactionService)) ? getTogether(keys) : getStates(keys)
+        ),
       write: (writes) =>
         writes.length === 0
           ? Effect.succeed(true)
