@@ -349,10 +349,21 @@ export const filterEffect: {
   }
 )
 
+const possibleTypes = (update: Update.Update): ReadonlyArray<ChatType> => {
+  const type = Update.chatTypeOf(update)
+  if (type !== undefined) return [type]
+  if (update.update_type !== "colloquy_timer") return []
+  return update.chat_id === undefined ? ["dialog"] : ["chat", "channel"]
+}
+
 /**
  * Restricts a handler to updates of chats of one type or of several types: `dialog`, `chat` (a group chat) or `channel`.
  * The handler does not take an update that does not say the type of its chat: see `Update.chatTypeOf`. Timeouts of conversations and
  * scenes pass: see {@link filter}.
+ *
+ * A timer has the type of the chat of the update that set it. One that was set by `Timer.for` passes unless its chat is
+ * certainly of another type: one of a user counts as a dialog, and one of a chat with a negative id as a group chat and as a
+ * channel.
  *
  * **Example** (A reply in group chats only)
  *
@@ -377,10 +388,9 @@ export const inChatType: {
     types: ChatType | ReadonlyArray<ChatType>
   ): Handler<Exclude<E, NotHandled>, R, U>
 } = dual(2, <E, R, U extends Update.Update>(handler: Handler<E, R, U>, types: ChatType | ReadonlyArray<ChatType>) =>
-  filter(handler, (update: U) => {
-    const type = Update.chatTypeOf(update)
-    return type !== undefined && (typeof types === "string" ? types === type : types.includes(type))
-  })
+  filter(handler, (update: U) =>
+    possibleTypes(update).some((type) => (typeof types === "string" ? types === type : types.includes(type)))
+  )
 )
 
 /**
@@ -431,7 +441,8 @@ const isNotHandledDefect = (cause: Cause.Cause<unknown>): boolean =>
  * The effect that the function receives does not fail with {@link NotHandled}, so `Effect.catch`, `Effect.retry` or
  * `Effect.ignore` act on the errors of the handler only. An update that the handler declines still goes to the next
  * handler. Inside the function, `NotHandled` is a defect: operators on causes and defects, such as `Effect.catchCause`,
- * do see it, and {@link isNotHandled} recognizes it.
+ * do see it, and {@link isNotHandled} recognizes it. The second argument of the function is the update, so an operator with
+ * optional arguments is called: `Effect.ignore()`.
  *
  * **Example** (A handler that ignores a refusal)
  *

@@ -177,7 +177,10 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
 export interface QuestionOptions {
   /** The question: a text, or the fields of a message. The buttons of the question are added to it. */
   readonly say: Content
-  /** The question fails with {@link Unanswered} after this time. Default: the `timeout` of the conversation, or none. */
+  /**
+   * The question fails with {@link Unanswered} after this time. `Duration.infinity`: never. Default: the `timeout` of the
+   * conversation, or none.
+   */
   readonly timeout?: Duration.Input | undefined
   /** Whether the question has a button to skip it. The answer is then `undefined`. Default: `false`. */
   readonly optional?: boolean | undefined

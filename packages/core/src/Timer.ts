@@ -258,7 +258,7 @@ export const make: {
       recurrence?: Recurrence
     ) =>
       Effect.gen(function* () {
-        const { change, partitionKeyOf, target } = yield* schedule
+        const { change, chat_type, partitionKeyOf, target } = yield* schedule
         if (target.chat_id === undefined && target.user_id === undefined)
           return yield* Effect.fail(invalid("`for` needs a `chat_id` or a `user_id`"))
         const encoded = yield* Effect.mapError(encodeValue(value), ({ issue }) =>
@@ -271,6 +271,7 @@ export const make: {
           name,
           key: toKey(target, key),
           ...target,
+          ...(chat_type === undefined ? {} : { chat_type }),
           value: encoded,
           ...(recurrence === undefined ? {} : { recurrence })
         }

@@ -27,7 +27,7 @@ describe("Conversation", () => {
     const press = (payload: string) => Fixtures.messageCallback({ payload })
     assert.isDefined(Order.handler(Fixtures.messageCreated()))
     assert.isDefined(Order.handler(press('conversation/order:["run","size",".s"]')))
-    assert.isDefined(Order.handler(press("conversation/order:broken")))
+    assert.isDefined(Order.handler(press("conversation/order:[broken")))
     assert.isUndefined(Order.handler(press('conversation/other:["run","size",".s"]')))
     assert.isUndefined(Order.handler(press('order:["run","size",".s"]')))
     assert.isUndefined(Order.handler(Fixtures.botStarted()))

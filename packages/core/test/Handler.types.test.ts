@@ -143,6 +143,7 @@ describe("the types of Handler", () => {
       Effect.catchTag("Missing", () => Effect.void)
     )
     expectTypeOf(found).toEqualTypeOf<Handler.Handler<Broken, Counter>>()
+    expectTypeOf(Handler.transform(both, Effect.ignore())).toEqualTypeOf<Handler.Handler<never, Counter>>()
     const named = Handler.transform(both, (work, update) => Effect.annotateLogs(work, { type: update.update_type }))
     expectTypeOf(named).toEqualTypeOf<Handler.Handler<Broken | Missing, Counter>>()
     expectTypeOf(Handler.run(both, { update_type: "unknown", raw: 1 })).toEqualTypeOf<

@@ -69,6 +69,62 @@ describe("Timer", () => {
     }).pipe(Effect.provide(environment))
   )
 
+  it.effect("says the type of the chat that the update has, so that a filter of chat types takes it", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      const recorded = (place: string) => Tick.on((value) => Effect.sync(() => void due.push(`${place} ${value}`)))
+      const added = (chat: number, is_channel: boolean) =>
+        JSON.stringify({
+          update_type: "bot_added",
+          timestamp: 1,
+          chat_id: chat,
+          is_channel,
+          user: { user_id: 1, first_name: "Ann", is_bot: false }
+        })
+      yield* run(
+        Handler.first(
+          Handler.inChatType(recorded("dialog"), "dialog"),
+          Handler.inChatType(recorded("channel"), "channel"),
+          Handler.inChatType(recorded("group"), "chat"),
+          Handler.on("bot_started", () => Tick.in("1 minute", "one")),
+          Handler.on("bot_added", () =>
+            Effect.andThen(Tick.in("2 minutes", "two"), Tick.cron("0 * * * *", "hour", { key: "hour" }))
+          )
+        ),
+        [start(1), added(-1, false), added(-2, true)]
+      )
+      yield* TestClock.adjust("2 hours")
+      assert.sameMembers(due, [
+        "dialog one",
+        "group two",
+        "channel two",
+        "group hour",
+        "group hour",
+        "channel hour",
+        "channel hour"
+      ])
+    }).pipe(Effect.provide(environment))
+  )
+
+  it.effect("of a chat that `for` chooses passes a filter unless it is certainly of another type", () =>
+    Effect.gen(function* () {
+      const due: Array<string> = []
+      const recorded = (place: string) => Tick.on((value) => Effect.sync(() => void due.push(`${place} ${value}`)))
+      yield* run(
+        Handler.first(
+          Handler.inChatType(recorded("dialog"), "dialog"),
+          Handler.inChatType(recorded("group"), ["chat", "dialog"])
+        ),
+        []
+      )
+      yield* Tick.for({ chat_id }).in("1 minute", "chat of a user")
+      yield* Tick.for({ user_id: User.UserId.make(1) }).in("2 minutes", "user")
+      yield* Tick.for({ chat_id: Recipient.ChatId.make(-1) }).in("3 minutes", "other")
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(due, ["dialog chat of a user", "dialog user", "group other"])
+    }).pipe(Effect.provide(environment))
+  )
+
   it.effect("is moved when it is set again, cancelled by its key, and independent of other keys and chats", () =>
     Effect.gen(function* () {
       const due: Array<string> = []

@@ -108,6 +108,30 @@ describe("Conversation on the emulator", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("removes the buttons also if the text of the question has no room for the chosen one", () =>
+    Effect.gen(function* () {
+      const Long = Conversation.make("long", { of: "userInChat" }, (talk) =>
+        talk.choose("one", { say: "🦊".repeat(3999), choices: { a: "Apple" } })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(botOf(Long), Effect.andThen(writes(ann, "/go"), presses(ann, "Apple")))
+      assert.deepStrictEqual(yield* texts(ann), ["🦊".repeat(3999)])
+      assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("takes the presses of its buttons if another name is the beginning of its own", () =>
+    Effect.gen(function* () {
+      const Short = Conversation.make("order", { of: "userInChat" }, (talk) => talk.ask("name", { say: "Name?" }))
+      const Long = Conversation.make("order:special", { of: "userInChat" }, (talk) =>
+        Effect.flatMap(talk.confirm("sure", { say: "Sure?" }), (isSure) => talk.say(String(isSure)))
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(Handler.first(Short.handler, botOf(Long)), Effect.andThen(writes(ann, "/go"), presses(ann, "Yes")))
+      assert.deepStrictEqual(yield* texts(ann), ["Sure?\n✓ Yes", "true"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("lets several be chosen between a minimum and a maximum, and shows them in the keyboard", () =>
     Effect.gen(function* () {
       const results: Array<unknown> = []

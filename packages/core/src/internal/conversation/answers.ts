@@ -13,32 +13,11 @@ type TextSchema = Schema.ConstraintCodec<unknown, string, unknown, unknown>
 
 type Coded = Effect.Effect<unknown, string, unknown>
 
-interface TextCodec {
-  readonly decode: (text: unknown) => Coded
-  readonly encode: (value: unknown) => Coded
-}
-
 /** Most schemas decode at once. Then nothing is left to run. */
 const withProblem = (effect: Effect.Effect<unknown, Schema.SchemaError, unknown>): Coded =>
   Exit.isExit(effect) && Exit.isSuccess(effect) ? Effect.succeed(effect.value) : Effect.mapError(effect, problemOf)
 
 const problemOf = ({ issue }: Schema.SchemaError): string => FieldIssue.formatSchemaIssue(issue)
-
-/** The body of a conversation runs for each answer, so codecs are kept with their schemas. */
-const codecs = new WeakMap<object, TextCodec>()
-
-const codecOf = (schema: TextSchema): TextCodec => {
-  const known = codecs.get(schema)
-  if (known !== undefined) return known
-  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
-  const encode = Schema.encodeEffect(schema, { errors: "all" })
-  const codec: TextCodec = {
-    decode: (text) => withProblem(decode(text)),
-    encode: (value) => withProblem(encode(value))
-  }
-  codecs.set(schema, codec)
-  return codec
-}
 
 const textIn = (input: AnswerInput): string | undefined =>
   input._tag === "Message" ? textOf(input.update)?.trim() || undefined : undefined
@@ -47,18 +26,30 @@ export const isCommand = (input: AnswerInput): boolean => parseCommand(textIn(in
 
 const anyText = Schema.NonEmptyString
 
-/** A text that a schema reads. */
-export const text = (schema: TextSchema = anyText): Answer<unknown, unknown> => {
-  const { decode, encode } = codecOf(schema)
+const makeText = (schema: TextSchema): Answer<unknown, unknown> => {
+  const decode = Schema.decodeUnknownEffect(schema, { errors: "all" })
+  const encode = Schema.encodeEffect(schema, { errors: "all" })
   return {
     signature: "text",
     read: (input) => {
       const text = isCommand(input) ? undefined : textIn(input)
-      return text === undefined ? undefined : decode(text)
+      return text === undefined ? undefined : withProblem(decode(text))
     },
-    encode: encode as Answer<unknown, unknown>["encode"],
-    decode
+    encode: (value) => withProblem(encode(value)) as Effect.Effect<Schema.Json, string, unknown>,
+    decode: (stored) => withProblem(decode(stored))
   }
+}
+
+/** The body of a conversation runs for each answer, so what reads texts is kept with its schema. */
+const texts = new WeakMap<object, Answer<unknown, unknown>>()
+
+/** A text that a schema reads. */
+export const text = (schema: TextSchema = anyText): Answer<unknown, unknown> => {
+  const known = texts.get(schema)
+  if (known !== undefined) return known
+  const made = makeText(schema)
+  texts.set(schema, made)
+  return made
 }
 
 /** One of several choices. */

@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import * as Tracer from "effect/Tracer"
 import * as Answers from "../../Answers.ts"
 import * as Fingerprint from "../../Fingerprint.ts"
 import * as Handler from "../../Handler.ts"
@@ -135,27 +136,30 @@ export const cancel = Effect.fnUntraced(function* (self: Conversation, update: U
   if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
 })
 
+/** Goes on with a conversation of another version. */
+const proceedOutdated = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record, event: Event) {
+  const policy = self.onVersion(record.version)
+  if (policy === "continue") return yield* turn(self, at, record, { ...record, version: self.version }, event)
+  if (event._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
+  if (event._tag === "Press") yield* notify(event.update, at.texts.late)
+  if (policy === "restart") {
+    return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
+  }
+  yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
+  return yield* end(self, at, record, record.waiting?.message)
+})
+
 /** Goes on with a conversation after something happened. */
 const proceed = (self: Conversation, at: At, record: Record, event: Event) =>
-  Effect.gen(function* () {
-    if (record.version === self.version) return yield* turn(self, at, record, record, event)
-    const policy = self.onVersion(record.version)
-    if (policy === "continue") return yield* turn(self, at, record, { ...record, version: self.version }, event)
-    if (event._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
-    if (event._tag === "Press") yield* notify(event.update, at.texts.late)
-    if (policy === "restart") {
-      return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
-    }
-    yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
-    return yield* end(self, at, record, record.waiting?.message)
-  }).pipe(
-    Effect.withSpan(
-      "Conversation.answer",
-      { attributes: { conversation: self.name, question: record.waiting?.name, event: event._tag } },
-      // The stack is the same for all answers.
-      { captureStackTrace: false }
-    )
-  )
+  Effect.withFiber((fiber) => {
+    const proceeded =
+      record.version === self.version ? turn(self, at, record, record, event) : proceedOutdated(self, at, record, event)
+    // Nobody sees the spans of the native tracer (benchmarks/src/conversations/cpu.ts).
+    if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return proceeded
+    const attributes = { conversation: self.name, question: record.waiting?.name, event: event._tag }
+    // The stack is the same for all answers.
+    return Effect.withSpan("Conversation.answer", { attributes }, { captureStackTrace: false })(proceeded)
+  })
 
 const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {
   const record = yield* stored(self)

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import * as Answers from "../../Answers.ts"
 import type { BotApi } from "../../BotApi.ts"
 import * as Keyboard from "../../Keyboard.ts"
 import * as Messages from "../../Messages.ts"
+import { MessageText } from "../../NewMessage.ts"
 import type { MessageId } from "../../Recipient.ts"
 import type { Answer, QuestionOptions } from "../../Talk.ts"
 import type * as Update from "../../Update.ts"
@@ -23,6 +25,8 @@ export interface Question {
   /** How many can be chosen, in a choice of several. */
   readonly several: { readonly min: number; readonly max: number } | undefined
 }
+
+const isMessageText = Schema.is(MessageText)
 
 const isAnswer = ([, outcome]: Entry): boolean =>
   outcome === "answer" || outcome === "skipped" || outcome === "unanswered"
@@ -118,8 +122,9 @@ export class QuestionMessage {
     this.#run.buttons = undefined
     const { say } = this.#question.options
     const { disable_link_preview, ...body } = toBody(say)
-    // Text in markup could change the meaning of the label.
-    const text = typeof say === "string" ? `${say}\n${this.#run.place.texts.chosen}${label}` : body.text
+    const withLabel = `${body.text ?? ""}\n${this.#run.place.texts.chosen}${label}`
+    // Text in markup could change the meaning of the label, and a long text has no room for it.
+    const text = typeof say === "string" && isMessageText(withLabel) ? withLabel : body.text
     return this.#shown(
       Answers.answer(press, {
         message: { ...body, text: text ?? null, attachments: body.attachments ?? [] },

@@ -87,7 +87,8 @@ export class Run {
   constructor(place: Place, record: Record, event: Event | undefined, isBack: boolean) {
     this.place = place
     this.id = record.run
-    this.entries = new Map(record.entries.map((entry) => [entry[0], entry]))
+    this.entries = new Map()
+    for (const entry of record.entries) this.entries.set(entry[0], entry)
     this.#record = record
     this.#isBack = isBack
     this.#isRepeating = record.waiting !== undefined || isBack
@@ -154,6 +155,13 @@ export class Run {
       if (this.pause !== undefined) return this.#paused
       const repetition = this.#repetitions.get(name)
       const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
+      if (name === "") {
+        return Effect.die(
+          new Error(
+            `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
+          )
+        )
+      }
       if (this.#taken.has(slot)) {
         return Effect.die(
           new Error(
@@ -180,7 +188,7 @@ export class Run {
   known(slot: string): Entry | undefined {
     const entry = this.entries.get(slot)
     if (entry !== undefined && this.#isRepeating) {
-      this.#keptBack = []
+      if (this.#keptBack.length > 0) this.#keptBack = []
       this.#last = slot
     }
     return entry

@@ -71,7 +71,7 @@ const unanswerable = ({ choices = {}, max, min = 0, optional, several }: Options
 /** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
 export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
   const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
-    ask(run, {
+    ask(run, prefix + name, answer, () => ({
       name: prefix + name,
       answer,
       options,
@@ -82,7 +82,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         options.several === true
           ? { min: options.min ?? 0, max: options.max ?? Object.keys(options.choices!).length }
           : undefined
-    })
+    }))
   const { texts } = run.place
 
   const step = (name: string, schema: Schema.Codec<unknown, unknown>, effect: Effect.Effect<unknown>) =>

@@ -3,7 +3,7 @@ import * as Backoff from "../../Backoff.ts"
 import type { TimerChange } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { StoreError } from "../../StoreError.ts"
-import { chatOf, type TimerUpdate, userIdOf } from "../../Update.ts"
+import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../Update.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { storeBackoff } from "../updates/leases.ts"
@@ -12,6 +12,8 @@ import { type Target, toTarget } from "./change.ts"
 /** Where the timers of a chat are stored. */
 export interface Schedule {
   readonly target: ReturnType<typeof toTarget>
+  /** The type of the chat, if it is known. */
+  readonly chat_type: TimerUpdate["chat_type"] | undefined
   readonly partitionKeyOf: (update: TimerUpdate) => string
   readonly change: (change: TimerChange) => Effect.Effect<void, StoreError>
 }
@@ -36,7 +38,8 @@ export const ofUpdate: Effect.Effect<Schedule, { readonly update_type?: string }
   const user_id = userIdOf(update)
   if (chat_id === undefined && user_id === undefined) return Effect.fail({ update_type: update.update_type })
   const target = toTarget({ chat_id, user_id })
-  return Effect.succeed({ target, partitionKeyOf: inbox.partitionKeyOf, change: addTo(changes) })
+  const chat_type = chat_id === undefined ? undefined : chatTypeOf(update)
+  return Effect.succeed({ target, chat_type, partitionKeyOf: inbox.partitionKeyOf, change: addTo(changes) })
 })
 
 const addTo =
@@ -51,6 +54,7 @@ const addTo =
 /** The timers of a chat. While an update of the same inbox is handled, they change when it is acknowledged. */
 export const inInbox = (inbox: Inbox["Service"], target: Target): Schedule => ({
   target: toTarget(target),
+  chat_type: undefined,
   partitionKeyOf: inbox.partitionKeyOf,
   change: (change) =>
     Effect.withFiber((fiber) => {

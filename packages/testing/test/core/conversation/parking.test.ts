@@ -135,6 +135,15 @@ describe("a conversation that waits", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("is a defect if a name is empty, because its buttons could not be told apart", () =>
+    Effect.gen(function* () {
+      const Unnamed = Conversation.make("unnamed", { of: "userInChat" }, (talk) => talk.confirm("", { say: "Sure?" }))
+      assert.deepStrictEqual(yield* play(Unnamed), [])
+      const [error] = yield* deadLetters
+      assert.include(error, 'The conversation "unnamed" uses an empty name')
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("fails its handler with the errors of the body, and stays where it was", () =>
     Effect.gen(function* () {
       const Broken = Conversation.make(

@@ -1,6 +1,7 @@
 import { Command, Conversation, Handler } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts } from "../../support/conversations.ts"
@@ -64,6 +65,30 @@ describe("the timeouts of conversations", () => {
       )
       assert.deepStrictEqual(yield* texts(ann), ["Quick?", "Too late", "Why?", "nothing because of sleep"])
       assert.deepStrictEqual(yield* left("quiz"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("of a conversation do not concern a question whose timeout is infinite", () =>
+    Effect.gen(function* () {
+      const Patient = Conversation.make(
+        "patient",
+        { of: "userInChat", timeout: "1 minute" },
+        Effect.fn(function* (talk) {
+          const answer = yield* talk.ask("when", { say: "When?", timeout: Duration.infinity })
+          yield* talk.say(answer)
+        })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Handler.first(Command.make("go").on(Patient.start), Patient.handler),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* TestClock.adjust("1 hour")
+          yield* writes(ann, "now")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(ann), ["When?", "now"])
+      assert.deepStrictEqual(yield* left("patient"), nothing)
     }).pipe(Effect.provide(layer))
   )
 
