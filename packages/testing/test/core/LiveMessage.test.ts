@@ -1,4 +1,4 @@
-import { Handler, Json, Keyboard, LiveMessage, Messages, RateLimiter, Updates } from "@colloquy/core"
+import { Handler, Json, Keyboard, LiveMessage, Messages, RateLimiter, Timer, Updates } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -363,6 +363,28 @@ describe("LiveMessage.reply", () => {
       const { ann, dialog, handler } = yield* asking((update) => LiveMessage.reply(update, Stream.make(" ", "\n")))
       yield* withBot(Updates.run(handler), Effect.andThen(ann.send("tell"), seconds(5)))
       assert.deepStrictEqual(yield* textsOfBot(dialog), [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("can drop next messages in the answer to a timer of a user, which has no chat", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const Tick = Timer.make("tick")
+      const outcomes: Array<string> = []
+      const bot = Updates.run(
+        Handler.first(
+          Handler.on("message_created", () => Tick.for({ user_id: ann.user_id }).in("1 second", undefined)),
+          Tick.on((_, update) =>
+            Effect.map(LiveMessage.reply(update, ticking(words(10), 100), { onNextMessage: "drop" }), ({ outcome }) => {
+              outcomes.push(outcome)
+            })
+          )
+        )
+      )
+      yield* withBot(bot, Effect.andThen(ann.send("tell"), seconds(10)))
+      assert.deepStrictEqual(outcomes, ["completed"])
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [words(10).join("")])
     }).pipe(Effect.provide(layer))
   )
 })

@@ -75,10 +75,13 @@ const replay = (view: GrowingView, recorded: ReadonlyArray<Recorded>): ReadonlyA
 /** A word without an end is recorded if it is longer than this. */
 const maxWord = 60
 
-/** Returns the length of the words of a text that are complete. */
+/** Returns the length of the words of a text that are complete. It reads only the end, because a part of a text can be long. */
 const completeWords = (text: string): number => {
-  const end = text.search(/\S*$/)
-  return text.length - end > maxWord ? text.length : end
+  for (let length = 0; length <= Math.min(maxWord, text.length - 1); length++) {
+    const end = text.length - length
+    if (/\s/.test(text.charAt(end - 1))) return end
+  }
+  return text.length > maxWord ? text.length : 0
 }
 
 /** Text that grows, and that the journal keeps while it grows. */

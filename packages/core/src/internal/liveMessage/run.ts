@@ -94,13 +94,15 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   const stop = yield* Deferred.make<Outcome>()
   const end = (outcome: Outcome): void => void Deferred.doneUnsafe(stop, Exit.succeed(outcome))
   const stopNow = () => end("stopped")
+  let isOver = false
   const writer = yield* Writer.make({
     ...spec,
     name: occurrence === 1 ? name : `${name} (${occurrence})`,
     view: content.view,
     onCut: content.onCut,
     isRetried: (yield* Handler.CurrentAttempt) > 1,
-    onSent: (id) => void running.stops.set(id, stopNow)
+    // What is left of an interrupted one is sent in the background.
+    onSent: (id) => void (isOver || running.stops.set(id, stopNow))
   })
   const droppedUpdates: Array<string> = []
   const answers: Array<Fiber.Fiber<void>> = []
@@ -210,6 +212,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   return yield* Effect.ensuring(
     repeatable,
     Effect.suspend(() => {
+      isOver = true
       for (const id of writer.ids) running.stops.delete(id)
       return Effect.andThen(Fiber.interruptAll([watching, writing]), close)
     })
