@@ -106,6 +106,11 @@ export class Forbidden extends Data.TaggedError("Forbidden")<ErrorResponse> {
     return this.detail?.includes(Platform.messageDialogSuspended) === true
   }
 
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
+
   override get message() {
     return describe(
       this,
@@ -131,6 +136,11 @@ export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
     status: 404
   }
 
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
+
   override get message() {
     return describe(this, "not found", "Check the id: it may be deleted, or the bot may have no access to it.")
   }
@@ -147,6 +157,11 @@ export class NotFound extends Data.TaggedError("NotFound")<ErrorResponse> {
  */
 export class MethodNotAllowed extends Data.TaggedError("MethodNotAllowed")<ErrorResponse> {
   static readonly matcher: Matcher = { codes: [], status: 405 }
+
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
 
   override get message() {
     return describe(
@@ -190,6 +205,11 @@ export class AttachmentNotReady extends Data.TaggedError("AttachmentNotReady")<E
  */
 export class CommentsTimeoutExceeded extends Data.TaggedError("CommentsTimeoutExceeded")<ErrorResponse> {
   static readonly matcher: Matcher = { codes: [Platform.codeCommentTooOld], statusWithoutCode: 422 }
+
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
 
   override get message() {
     return describe(this, "the comment is too old to be edited", "Delete it or send another one.")
@@ -255,6 +275,11 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
       .flatMap((failed) => failed.user_ids)
   }
 
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
+
   override get message() {
     const reasons = this.failed_user_details.map(({ error_code, user_ids }) => `${error_code}: ${user_ids.join(", ")}`)
     return describe(
@@ -275,6 +300,11 @@ export class AddParticipantFailed extends Data.TaggedError("AddParticipantFailed
  */
 export class OperationRejected extends Data.TaggedError("OperationRejected")<ErrorResponse> {
   static readonly matcher: Matcher = { codes: [], matches: isRejected }
+
+  /** The same update would fail again, so `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): true {
+    return true
+  }
 
   override get message() {
     return describe(this, "the platform rejected the operation", "Nothing was changed; the text says why.")
@@ -530,6 +560,11 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
       case "Uncertain":
         return true
     }
+  }
+
+  /** `true` if the same update would fail again. Then `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return !this.isRetryable
   }
 
   override get message() {

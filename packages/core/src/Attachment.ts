@@ -138,7 +138,7 @@ export const LocationAttachment = Schema.Struct({
   longitude: Schema.Finite
 })
 
-const kinds = {
+const kinds = () => ({
   image: ImageAttachment,
   video: VideoAttachment,
   audio: AudioAttachment,
@@ -148,7 +148,7 @@ const kinds = {
   inline_keyboard: KeyboardAttachment,
   share: ShareAttachment,
   location: LocationAttachment
-}
+})
 
 /**
  * Any attachment of a received message. An unknown type is decoded as `{ type: "unknown", raw }`.

@@ -84,17 +84,19 @@ const attached = <const Type extends string, Payload extends Schema.Top>(type: T
  * @category models
  * @since 0.1.0
  */
-export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schema.Union([
-  attached("image", PhotoAttachmentRequestPayload),
-  attached("video", Token),
-  attached("audio", Token),
-  attached("file", Token),
-  attached("sticker", Schema.Struct({ code: Schema.String })),
-  attached("contact", Contact),
-  Keyboard,
-  attached("share", Share),
-  Schema.Struct({ type: Schema.Literal("location"), latitude: Schema.Finite, longitude: Schema.Finite })
-])
+export const AttachmentRequest: Schema.Codec<AttachmentRequest, unknown> = Schema.suspend(() =>
+  Schema.Union([
+    attached("image", PhotoAttachmentRequestPayload),
+    attached("video", Token),
+    attached("audio", Token),
+    attached("file", Token),
+    attached("sticker", Schema.Struct({ code: Schema.String })),
+    attached("contact", Contact),
+    Keyboard,
+    attached("share", Share),
+    Schema.Struct({ type: Schema.Literal("location"), latitude: Schema.Finite, longitude: Schema.Finite })
+  ])
+)
 
 // One request can attach several uploaded images.
 const countOf = (attachment: AttachmentRequest): number =>

@@ -1,7 +1,8 @@
 /**
  * Stores which recipients of a broadcast have a result. `Broadcasts` uses it.
  *
- * `layerMemory` is for tests; `SqlBroadcastStore` and `RedisBroadcastStore` of `@colloquy/node` survive a restart.
+ * `layerMemory` is for tests; `SqlBroadcastStore` and `RedisBroadcastStore` of `@colloquy/node`, and
+ * `DurableObjectBroadcastStore` of `@colloquy/worker`, survive a restart.
  *
  * @since 0.1.0
  */

@@ -24,9 +24,12 @@ export interface Run<A> {
   (value: unknown, options?: SchemaAST.ParseOptions): Result.Result<A, Schema.SchemaError>
 }
 
-// The benchmarks `decode-over-json-parse` and `call-cpu-over-undici` show what the closures save.
-const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, run: Run<A>): Run<A> => {
+// The benchmarks `decode-over-json-parse` and `call-cpu-over-undici` show what the closures save. Effect's own parser is
+// made when it is needed, because to make it takes time at the start: an encoder reverses the whole schema.
+const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, makeParser: () => Run<A>): Run<A> => {
   let parse: Parse | undefined
+  let parser: Run<A> | undefined
+  const run: Run<A> = (value, options) => (parser ??= makeParser())(value, options)
   return (value, options) => {
     if (options?.onExcessProperty !== undefined || options?.disableChecks === true) return run(value, options)
     const parsed = Result.try(() => (parse ??= compile(ast(), mode))(value))
@@ -56,7 +59,11 @@ const withClosures = <A>(ast: () => SchemaAST.AST, mode: Mode, run: Run<A>): Run
  * @since 0.1.0
  */
 export const decodeJsonResult = <A>(schema: Schema.Codec<A, unknown>): Run<A> =>
-  withClosures(() => schema.ast, { isJson: true, refusesUnknownKeys: false }, Schema.decodeUnknownResult(schema))
+  withClosures(
+    () => schema.ast,
+    { isJson: true, refusesUnknownKeys: false },
+    () => Schema.decodeUnknownResult(schema)
+  )
 
 /**
  * Creates an encoder. The schema is compiled when the encoder is first used. `onExcessProperty: "error"` fails for keys
@@ -82,5 +89,5 @@ export const encodeUnknownResult = <I>(
   withClosures(
     () => SchemaAST.flip(schema.ast),
     { isJson: false, refusesUnknownKeys: options.onExcessProperty === "error" },
-    Schema.encodeUnknownResult(schema, options)
+    () => Schema.encodeUnknownResult(schema, options)
   )

@@ -135,7 +135,7 @@ export const ClipboardButton = Schema.Struct({
  */
 export interface ClipboardButton extends Schema.Schema.Type<typeof ClipboardButton> {}
 
-const buttonTypes = {
+const buttonTypes = () => ({
   callback: CallbackButton,
   link: LinkButton,
   request_contact: RequestContactButton,
@@ -143,7 +143,7 @@ const buttonTypes = {
   message: MessageButton,
   open_app: OpenAppButton,
   clipboard: ClipboardButton
-}
+})
 
 /**
  * A button of a type that this version does not know.

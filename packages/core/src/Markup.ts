@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullish, openList, openUnion } from "./internal/client/wire.ts"
+import { lazily, nullish, openList, openUnion } from "./internal/client/wire.ts"
 import { UserId } from "./User.ts"
 
 /**
@@ -52,23 +52,24 @@ const range = { from: Schema.Int, length: Schema.Int }
 
 const plain = <const Type extends MarkupType>(type: Type) => Schema.Struct({ type: Schema.tag(type), ...range })
 
-const types = {
-  strong: plain("strong"),
-  emphasized: plain("emphasized"),
-  strikethrough: plain("strikethrough"),
-  underline: plain("underline"),
-  monospaced: plain("monospaced"),
-  highlighted: plain("highlighted"),
-  quote: plain("quote"),
-  heading: plain("heading"),
-  link: Schema.Struct({ type: Schema.tag("link"), ...range, url: nullish(Schema.String) }),
-  user_mention: Schema.Struct({
-    type: Schema.tag("user_mention"),
-    ...range,
-    user_link: nullish(Schema.String),
-    user_id: nullish(UserId)
-  })
-}
+const types = lazily({
+  strong: () => plain("strong"),
+  emphasized: () => plain("emphasized"),
+  strikethrough: () => plain("strikethrough"),
+  underline: () => plain("underline"),
+  monospaced: () => plain("monospaced"),
+  highlighted: () => plain("highlighted"),
+  quote: () => plain("quote"),
+  heading: () => plain("heading"),
+  link: () => Schema.Struct({ type: Schema.tag("link"), ...range, url: nullish(Schema.String) }),
+  user_mention: () =>
+    Schema.Struct({
+      type: Schema.tag("user_mention"),
+      ...range,
+      user_link: nullish(Schema.String),
+      user_id: nullish(UserId)
+    })
+})
 
 /**
  * An element of markup. `from` and `length` count UTF-16 code units, as the indices of JavaScript strings do. An
@@ -81,7 +82,7 @@ const types = {
  * @category models
  * @since 0.1.0
  */
-export const MarkupElement = openUnion("type", types)
+export const MarkupElement = openUnion("type", () => types)
 
 /**
  * @category models
@@ -97,4 +98,4 @@ export type MarkupElement = typeof MarkupElement.Type
  * @category models
  * @since 0.1.0
  */
-export const MarkupElements = openList("type", types)
+export const MarkupElements = openList("type", () => types)

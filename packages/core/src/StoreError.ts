@@ -47,6 +47,11 @@ export class StoreError extends Data.TaggedError("StoreError")<{
   /** The error of the database driver. */
   readonly cause?: unknown
 }> {
+  /** `true` if the same update would fail again. Then `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return !this.isRetryable
+  }
+
   override get message() {
     const advice = this.isRetryable
       ? "The failure may be temporary: check that the database is reachable, then retry."

@@ -12,10 +12,10 @@ import * as Schema from "effect/Schema"
 import * as CompiledSchema from "./CompiledSchema.ts"
 import * as FieldIssue from "./FieldIssue.ts"
 import * as malformed from "./internal/client/malformed.ts"
-import { memberOf, Millis, nullish, openUnion, type Unknown } from "./internal/client/wire.ts"
+import { lazily, memberOf, Millis, nullish, openUnion, type Unknown } from "./internal/client/wire.ts"
 import { Permission } from "./Member.ts"
 import { Message } from "./Message.ts"
-import { ChatId, type ChatType, MessageId } from "./Recipient.ts"
+import { ChatId, ChatType, MessageId } from "./Recipient.ts"
 import { parseMarked, restore, restoreText } from "./internal/client/json.ts"
 import { User, UserId, UserWithPhoto } from "./User.ts"
 
@@ -66,34 +66,35 @@ export interface Callback extends Schema.Schema.Type<typeof Callback> {}
  * @category models
  * @since 0.1.0
  */
-export const cases = {
-  message_created: update("message_created", { message: nullish(Message), ...locale }),
-  message_callback: update("message_callback", { callback: Callback, message: nullish(Message), ...locale }),
-  message_edited: update("message_edited", { message: nullish(Message) }),
-  message_removed: update("message_removed", removed),
-  comment_created: update("comment_created", { message: Message }),
-  comment_edited: update("comment_edited", { message: Message }),
-  comment_removed: update("comment_removed", removed),
-  bot_added: update("bot_added", { ...inChat, ...isChannel }),
-  bot_removed: update("bot_removed", { ...inChat, ...isChannel }),
-  user_added: update("user_added", { ...inChat, inviter_id: nullish(UserId), ...isChannel }),
-  user_removed: update("user_removed", { ...inChat, admin_id: nullish(UserId), ...isChannel }),
-  bot_started: update("bot_started", { ...inChat, payload: nullish(Schema.String), ...locale }),
-  bot_stopped: update("bot_stopped", { ...inChat, ...locale }),
-  dialog_cleared: update("dialog_cleared", { ...inChat, ...locale }),
-  dialog_removed: update("dialog_removed", { ...inChat, ...locale }),
-  dialog_muted: update("dialog_muted", { ...inChat, muted_until: nullish(Millis), ...locale }),
-  dialog_unmuted: update("dialog_unmuted", { ...inChat, ...locale }),
-  chat_title_changed: update("chat_title_changed", { ...inChat, title: nullish(Schema.String) }),
-  bot_admin_permissions_changed: update("bot_admin_permissions_changed", {
-    chat_id: ChatId,
-    user_id: nullish(UserId),
-    bot_id: nullish(UserId),
-    ...isChannel,
-    is_admin: nullish(Schema.Boolean),
-    permissions: nullish(Schema.Array(Permission))
-  })
-}
+export const cases = lazily({
+  message_created: () => update("message_created", { message: nullish(Message), ...locale }),
+  message_callback: () => update("message_callback", { callback: Callback, message: nullish(Message), ...locale }),
+  message_edited: () => update("message_edited", { message: nullish(Message) }),
+  message_removed: () => update("message_removed", removed),
+  comment_created: () => update("comment_created", { message: Message }),
+  comment_edited: () => update("comment_edited", { message: Message }),
+  comment_removed: () => update("comment_removed", removed),
+  bot_added: () => update("bot_added", { ...inChat, ...isChannel }),
+  bot_removed: () => update("bot_removed", { ...inChat, ...isChannel }),
+  user_added: () => update("user_added", { ...inChat, inviter_id: nullish(UserId), ...isChannel }),
+  user_removed: () => update("user_removed", { ...inChat, admin_id: nullish(UserId), ...isChannel }),
+  bot_started: () => update("bot_started", { ...inChat, payload: nullish(Schema.String), ...locale }),
+  bot_stopped: () => update("bot_stopped", { ...inChat, ...locale }),
+  dialog_cleared: () => update("dialog_cleared", { ...inChat, ...locale }),
+  dialog_removed: () => update("dialog_removed", { ...inChat, ...locale }),
+  dialog_muted: () => update("dialog_muted", { ...inChat, muted_until: nullish(Millis), ...locale }),
+  dialog_unmuted: () => update("dialog_unmuted", { ...inChat, ...locale }),
+  chat_title_changed: () => update("chat_title_changed", { ...inChat, title: nullish(Schema.String) }),
+  bot_admin_permissions_changed: () =>
+    update("bot_admin_permissions_changed", {
+      chat_id: ChatId,
+      user_id: nullish(UserId),
+      bot_id: nullish(UserId),
+      ...isChannel,
+      is_admin: nullish(Schema.Boolean),
+      permissions: nullish(Schema.Array(Permission))
+    })
+})
 
 /**
  * A message was created.
@@ -287,6 +288,8 @@ export const TimerUpdate = update("colloquy_timer", {
   key: Schema.String,
   /** The chat that the timer belongs to. */
   chat_id: Schema.optionalKey(ChatId),
+  /** The type of the chat, if the timer was set by a handler whose update says it. */
+  chat_type: Schema.optionalKey(ChatType),
   /** The user that the timer belongs to. */
   user_id: Schema.optionalKey(UserId),
   /** The JSON text of the value. */
@@ -344,7 +347,10 @@ export interface UnknownUpdate extends Unknown<"update_type"> {}
  * @category models
  * @since 0.1.0
  */
-export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", { ...cases, colloquy_timer: TimerUpdate })
+export const Update: Schema.Codec<Update, unknown> = openUnion("update_type", () => ({
+  ...cases,
+  colloquy_timer: TimerUpdate
+}))
 
 /**
  * @category models
@@ -391,20 +397,38 @@ export class MalformedUpdate extends Data.TaggedError("MalformedUpdate")<{
   }
 }
 
-type Decode = malformed.Decode<Update>
+type Type = Update["update_type"]
 
-const decodeAny: Decode = CompiledSchema.decodeJsonResult(Update)
+const schemaOf = (type: Type): Schema.Codec<Update, unknown> => {
+  if (type === "unknown") return openUnion("update_type", () => ({}))
+  return type === "colloquy_timer" ? TimerUpdate : cases[type]
+}
 
-const decoders = new Map<unknown, Decode>()
+const makeCodec = (schema: Schema.Codec<Update, unknown>) => ({
+  decode: CompiledSchema.decodeJsonResult(schema),
+  encode: CompiledSchema.encodeUnknownResult(schema as Schema.Codec<unknown, unknown>)
+})
 
-const decoderOf = (json: unknown): Decode => {
-  const type = memberOf("update_type", json)
-  const known = decoders.get(type)
+type Codec = ReturnType<typeof makeCodec>
+
+const codecs = new Map<Type, Codec>()
+
+const codecOf = (type: Type): Codec => {
+  const known = codecs.get(type)
   if (known !== undefined) return known
-  if (typeof type !== "string" || !Object.hasOwn(cases, type)) return decodeAny
-  const decoder: Decode = CompiledSchema.decodeJsonResult<Update>(cases[type as UpdateType])
-  decoders.set(type, decoder)
-  return decoder
+  const codec = makeCodec(schemaOf(type))
+  codecs.set(type, codec)
+  return codec
+}
+
+const decodeAny = CompiledSchema.decodeJsonResult(Update)
+
+const isKnownType = (type: string): type is Type => type === "colloquy_timer" || Object.hasOwn(cases, type)
+
+const decoderOf = (json: unknown): malformed.Decode<Update> => {
+  const type = memberOf("update_type", json)
+  if (typeof type !== "string") return decodeAny
+  return codecOf(isKnownType(type) ? type : "unknown").decode
 }
 
 /**
@@ -468,7 +492,7 @@ export const receivedText = (update: Update): string | undefined => {
 }
 
 /** @internal The JSON value of an update, as on the wire. */
-export const encode: (update: Update) => unknown = Schema.encodeSync(Update)
+export const encode = (update: Update): unknown => Result.getOrThrow(codecOf(update.update_type).encode(update))
 
 /** @internal Decodes one update of a parsed body. */
 export const decode = (json: unknown): Result.Result<Update, MalformedUpdate> => {
@@ -556,7 +580,7 @@ export const chatOf = (update: Update): ChatId | undefined =>
  * @since 0.1.0
  */
 export const chatTypeOf = (update: Update): ChatType | undefined => {
-  const said = messageOf(update)?.recipient.chat_type
+  const said = update.update_type === "colloquy_timer" ? update.chat_type : messageOf(update)?.recipient.chat_type
   if (said !== undefined) return said
   if (update.update_type === "comment_removed") return "channel"
   if ("is_channel" in update && update.is_channel != null) return update.is_channel ? "channel" : "chat"

@@ -156,6 +156,11 @@ export class UploadFailed extends Data.TaggedError("UploadFailed")<{
     }
   }
 
+  /** `true` if the same update would fail again. Then `Updates.run` does not retry it. */
+  get "~@colloquy/core/PermanentError"(): boolean {
+    return !this.isRetryable
+  }
+
   override get message() {
     return `Failed to upload the ${this.type} ${JSON.stringify(this.fileName)}: ${this.reason.message}`
   }

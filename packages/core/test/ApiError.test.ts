@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
-import { ApiError, User } from "../src/index.ts"
+import { ApiError, PermanentError, StoreError, UploadError, User } from "../src/index.ts"
 
 const answer = { endpoint: "Messages.send", status: 403, code: "chat.denied", detail: "no right", body: "{}" }
 
@@ -142,5 +142,45 @@ describe("RequestFailed: isRetryable and maybeExecuted", () => {
 
   it.each(table)("of %s", (_, error, retryable, maybeExecuted) => {
     assert.deepStrictEqual([error.isRetryable, error.maybeExecuted], [retryable, maybeExecuted])
+  })
+})
+
+describe("ApiError and the errors of stores and uploads: permanent errors", () => {
+  const response = { endpoint: "Messages.send", status: 400, body: "" }
+  const store = (isRetryable: boolean) =>
+    new StoreError.StoreError({ store: "inbox", operation: "add", reason: "it is full", isRetryable })
+  const upload = (status: number) =>
+    new UploadError.UploadFailed({
+      type: "video",
+      fileName: "a.mp4",
+      reason: new UploadError.Rejected({ status, body: "" })
+    })
+
+  it.each([
+    new ApiError.Forbidden(response),
+    new ApiError.NotFound(response),
+    new ApiError.MethodNotAllowed(response),
+    new ApiError.CommentsTimeoutExceeded(response),
+    new ApiError.AddParticipantFailed({ ...response, failed_user_ids: [], failed_user_details: [] }),
+    new ApiError.OperationRejected(response),
+    transport("Untrusted", false),
+    status(400),
+    store(false),
+    upload(400)
+  ])("%#: %s is permanent", (error) => {
+    assert.isTrue(PermanentError.isPermanentError(error))
+    assert.notProperty(JSON.parse(JSON.stringify(error)), PermanentError.TypeId)
+  })
+
+  it.each([
+    new ApiError.Unauthorized(response),
+    new ApiError.AttachmentNotReady(response),
+    new ApiError.RateLimited(response),
+    transport("Reset", true),
+    status(503),
+    store(true),
+    upload(503)
+  ])("%#: %s is not permanent", (error) => {
+    assert.isFalse(PermanentError.isPermanentError(error))
   })
 })

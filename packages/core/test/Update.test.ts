@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { Json, Update } from "../src/index.ts"
+import { Json, QueuedUpdate, Update } from "../src/index.ts"
 import { bot, chat_id, comment, message, mid, seq, user, user_id } from "./support/fixtures.ts"
 
 const read = (update_type: string, fields: object = {}): Update.Update =>
@@ -75,6 +75,14 @@ describe("Update: chatOf, chatTypeOf, userOf, userIdOf and textOf", () => {
     for (const body of bodies) {
       assert.strictEqual(Update.textOf(read("message_created", { message: message({ body, link }) })), undefined)
     }
+  })
+})
+
+describe("the text of a queued update", () => {
+  it.each(Object.entries(kinds))("is what the schema of all updates encodes for %s", (type, [fields]) => {
+    const update = read(type === "unknown" ? "comet_seen" : type, fields)
+    const { text } = QueuedUpdate.fromDecoded(Result.succeed(update) as never, { receivedAt: 1 })
+    assert.deepStrictEqual(Json.parse(text), Json.parse(Json.stringify(Schema.encodeSync(Update.Update)(update))))
   })
 })
 

@@ -5,6 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Chat, Comment, Json, Member, Message, Update } from "../../src/index.ts"
 import { parseMarked } from "../../src/internal/client/json.ts"
+import { lazily, openList, openUnion } from "../../src/internal/client/wire.ts"
 import { chat, comment, message, seq, user } from "../support/fixtures.ts"
 
 const codecOf = <A>(schema: Schema.Codec<A, unknown>) => {
@@ -295,4 +296,35 @@ describe("wire: round trips", () => {
       { arbitrary: { runs: 60, size: 20 } }
     )
   }
+})
+
+describe("wire: the time when schemas are created", () => {
+  const setUp = () => {
+    const created = new Array<string>()
+    const kind = <const Type extends string>(type: Type) => {
+      created.push(type)
+      return Schema.Struct({ type: Schema.tag(type) })
+    }
+    return { created, kinds: lazily({ star: () => kind("star"), moon: () => kind("moon") }) }
+  }
+
+  it("is the first time that a member is read, and each is created once", () => {
+    const { created, kinds } = setUp()
+    assert.deepStrictEqual(Object.keys(kinds), ["star", "moon"])
+    assert.deepStrictEqual(created, [])
+    assert.strictEqual(kinds.moon, kinds.moon)
+    assert.deepStrictEqual(created, ["moon"])
+  })
+
+  it("is the first time that a value is decoded, for the members of an open union and of a list", () => {
+    const { created, kinds } = setUp()
+    const sky = Schema.Struct({ one: openUnion("type", () => kinds), all: openList("type", () => kinds) })
+    const decode = Schema.decodeUnknownSync(sky)
+    const encode = Schema.encodeSync(sky)
+    assert.deepStrictEqual(created, [])
+    const value = { one: { type: "moon" as const }, all: [{ type: "star" as const }] }
+    assert.deepStrictEqual(decode(value), value)
+    assert.deepStrictEqual(encode(value), value)
+    assert.deepStrictEqual(created, ["star", "moon"])
+  })
 })

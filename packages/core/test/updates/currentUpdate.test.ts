@@ -9,6 +9,7 @@ const journal: UpdateJournal = {
   key: "update",
   call: () => Effect.never,
   callEndpoint: () => Effect.never,
+  flush: Effect.void,
   texts: () => ({ occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }),
   stateOf: () => undefined,
   release: () => {}

@@ -228,14 +228,15 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         return fail(endpoint, new ApiError.InvalidResponse({ status, problem, body: redact.text(text) }))
       }
       const attempts = withRetries(attempt, idempotent, { onRateLimited, pause: limiter.pause })
-      const journal = idempotent ? undefined : fiber.getRef(CurrentUpdate)?.journal
-      if (journal === undefined) return Effect.flatMap(attempts, (accepted) => finish(decodeResponse(accepted)))
+      const journal = method === "GET" ? undefined : fiber.getRef(CurrentUpdate)?.journal
+      // A message that was changed would not be found if its answer were lost.
+      if (journal !== undefined && idempotent) begun = Effect.andThen(journal.flush, held)
+      if (journal === undefined || idempotent)
+        return Effect.flatMap(attempts, (accepted) => finish(decodeResponse(accepted)))
       const response = journal.callEndpoint({
         endpoint,
         request,
-        get encoded() {
-          return body
-        },
+        encoded: () => body,
         name: fiber.getRef(CurrentName),
         execute,
         platformTime,

@@ -5,13 +5,27 @@ import * as Getter from "effect/SchemaGetter"
 import { restore, toBigInt } from "./json.ts"
 import { tooDeep } from "./nesting.ts"
 
+/** Creates one result for each schema, because most keys have one of few schemas. */
+const once = <R extends Schema.Top>(make: (schema: Schema.Top) => R) => {
+  const made = new WeakMap<Schema.Top, R>()
+  return (schema: Schema.Top): R => {
+    const known = made.get(schema)
+    if (known !== undefined) return known
+    const result = make(schema)
+    made.set(schema, result)
+    return result
+  }
+}
+
+type Nullish = <S extends Schema.Top>(schema: S) => Schema.optionalKey<Schema.NullOr<S>>
+
 /** A key of a response that can be missing or null. */
-export const nullish = <S extends Schema.Top>(schema: S): Schema.optionalKey<Schema.NullOr<S>> =>
-  Schema.optionalKey(Schema.NullOr(schema))
+export const nullish = once((schema) => Schema.optionalKey(Schema.NullOr(schema))) as Nullish
+
+type Optional = <S extends Schema.Top>(schema: S) => Schema.optional<Schema.NullOr<S>>
 
 /** A key of a request that can be missing or null. */
-export const optional = <S extends Schema.Top>(schema: S): Schema.optional<Schema.NullOr<S>> =>
-  Schema.optional(Schema.NullOr(schema))
+export const optional = once((schema) => Schema.optional(Schema.NullOr(schema))) as Optional
 
 /** A 64-bit integer, exact beyond 2^53 in both directions. */
 export interface Int64 extends Schema.Codec<bigint, unknown> {}
@@ -63,37 +77,61 @@ export class MalformedElement {
 
 type Kinds = Readonly<Record<string, Schema.Top>>
 
+/** Schemas by name. Each is created when it is first read, because most bots need few of them. */
+export const lazily = <const Members extends Kinds>(members: {
+  readonly [K in keyof Members]: () => Members[K]
+}): Members => {
+  const schemas = {}
+  for (const [name, make] of Object.entries<() => Schema.Top>(members)) {
+    const define = (property: PropertyDescriptor) =>
+      Object.defineProperty(schemas, name, { ...property, configurable: true, enumerable: true })
+    define({
+      get: () => {
+        const value = make()
+        define({ value })
+        return value
+      }
+    })
+  }
+  return schemas as Members
+}
+
 type Member<Key extends string, Members extends Kinds> = Members[keyof Members]["Type"] | Unknown<Key>
 
 const isObject = (input: unknown): boolean => typeof input === "object" && input !== null && !Array.isArray(input)
 
-const open = <const Key extends string, const Members extends Kinds>(key: Key, members: Members) => {
-  const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Restored })
-  const known = Schema.Union([...Object.values(members), Unknown]) as unknown as Schema.Codec<
-    Member<Key, Members>,
-    unknown
-  >
+const open = <const Key extends string, const Members extends Kinds>(key: Key, make: () => Members) => {
+  let made: Members | undefined
+  const members = (): Members => (made ??= make())
+  const isKnownKind = (kind: string): boolean => Object.hasOwn(members(), kind)
+  const known = Schema.suspend(() => {
+    const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Restored })
+    return Schema.Union([...Object.values(members()), Unknown]) as unknown as Schema.Codec<
+      Member<Key, Members>,
+      unknown
+    >
+  })
   const wrapUnknown = (input: unknown): unknown => ({
     [key]: "unknown",
     raw: input instanceof MalformedElement ? input.raw : restoreRaw(input)
   })
   const unwrapUnknown = (output: unknown): unknown =>
     memberOf(key, output) === "unknown" ? (output as Unknown<Key>).raw : output
-  return { known, wrapUnknown, unwrapUnknown }
+  return { isKnownKind, known, wrapUnknown, unwrapUnknown }
 }
 
 /**
  * A union that `key` discriminates and the platform may extend. An unknown kind is decoded as `{ [key]: "unknown", raw }`
- * and encoded as `raw`. A known kind that is malformed fails.
+ * and encoded as `raw`. A known kind that is malformed fails. The members are created when the union is first used.
  */
 export const openUnion = <const Key extends string, const Members extends Kinds>(
   key: Key,
-  members: Members
+  members: () => Members
 ): Schema.Codec<Member<Key, Members>, unknown> => {
-  const { known, wrapUnknown, unwrapUnknown } = open(key, members)
+  const { isKnownKind, known, wrapUnknown, unwrapUnknown } = open(key, members)
   const isUnknownKind = (input: unknown): boolean => {
     const kind = memberOf(key, input)
-    return typeof kind === "string" && !Object.hasOwn(members, kind)
+    return typeof kind === "string" && !isKnownKind(kind)
   }
   return Schema.Unknown.pipe(
     Schema.decodeTo(known, {
@@ -109,12 +147,12 @@ export const openUnion = <const Key extends string, const Members extends Kinds>
  */
 export const openList = <const Key extends string, const Members extends Kinds>(
   key: Key,
-  members: Members
+  members: () => Members
 ): Schema.Codec<ReadonlyArray<Member<Key, Members>>, unknown> => {
-  const { known, wrapUnknown, unwrapUnknown } = open(key, members)
+  const { isKnownKind, known, wrapUnknown, unwrapUnknown } = open(key, members)
   const isUnknownKind = (input: unknown): boolean => {
     const kind = memberOf(key, input)
-    return typeof kind === "string" ? !Object.hasOwn(members, kind) : isObject(input)
+    return typeof kind === "string" ? !isKnownKind(kind) : isObject(input)
   }
   const decodeItem = (input: unknown): unknown => (isUnknownKind(input) ? wrapUnknown(input) : input)
   return Schema.Unknown.pipe(

@@ -5,7 +5,8 @@ import { constraints, type JsonSchema, merge } from "./constraints.ts"
 
 type Names = ReadonlyMap<SchemaAST.AST, string>
 
-const isNamed = ({ ast }: Schema.Top): boolean => ast._tag === "Objects" || ast._tag === "Union"
+const isNamed = ({ ast }: Schema.Top): boolean =>
+  ast._tag === "Objects" || ast._tag === "Union" || ast._tag === "Suspend"
 
 const pascalCase = (name: string): string =>
   name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -27,7 +28,8 @@ type CheckAnnotation = (context: { readonly type: unknown }) => JsonSchema | rea
 /** The schema of the JSON; where custom code parses the JSON, the schema of the parsed value. */
 const wireOf = (ast: SchemaAST.AST): SchemaAST.AST => {
   const encoded = ast.encoding?.at(-1)?.to
-  return encoded === undefined || encoded._tag === "Unknown" ? ast : wireOf(encoded)
+  if (encoded !== undefined && encoded._tag !== "Unknown") return wireOf(encoded)
+  return ast._tag === "Suspend" ? wireOf(ast.thunk()) : ast
 }
 
 const constraintsOf = (checks: SchemaAST.AST["checks"], type: unknown): ReadonlyArray<JsonSchema> =>

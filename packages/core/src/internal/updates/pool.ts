@@ -12,6 +12,7 @@ import * as Tracer from "effect/Tracer"
 import type { Delivery } from "../../Delivery.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { annotationsOf } from "./annotations.ts"
+import type { Lease } from "./currentLease.ts"
 import { contextOf } from "./handling.ts"
 import { persist } from "./leases.ts"
 import type { Retry } from "./retry.ts"
@@ -68,6 +69,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   const queue: Array<Settleable<A>> = []
   /** Workers whose handler is suspended, the oldest first. They can time out and be interrupted. */
   const running = new Set<Worker<A>>()
+  /** Open while handlers are suspended, so that a pool that is idle has no timer. */
+  const isRunning = Latch.makeUnsafe(false)
   /** Fibers that settle a delivery after a failure. */
   const settling = new Set<Fiber.Fiber<unknown, unknown>>()
   const origins = new Set<Origin>()
@@ -181,8 +184,13 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     const [root] = roots
     let effect = handle(value)
     if (isTraced && root !== undefined) effect = traced(effect, root)
-    for (const { handling, isDoubtful } of roots) {
-      if (handling.lease !== undefined && isDoubtful) effect = Effect.andThen(handling.lease.confirm, effect)
+    let last: Lease | undefined
+    for (const current of roots) {
+      const { lease } = current.handling
+      // Updates of a chat follow each other in a batch, and share their lease.
+      if (lease === last || lease === undefined) continue
+      last = lease
+      if (current.isDoubtful) effect = Effect.andThen(lease.confirm, effect)
     }
     return effect
   }
@@ -211,12 +219,12 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     }
     worker.fiber = fiber
     running.add(worker)
-    for (const root of roots) {
-      root.onLost = () => {
-        worker.isLost = true
-        interrupt(worker)
-      }
+    if (running.size === 1) isRunning.openUnsafe()
+    const onLost = () => {
+      worker.isLost = true
+      interrupt(worker)
     }
+    for (const root of roots) root.onLost = onLost
     fiber.addObserver((exit) => {
       running.delete(worker)
       onExit(worker, exit)
@@ -241,6 +249,8 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   // All handlers have the same time-out, so the one that started first is the first to time out.
   const interruptTimedOut = Effect.gen(function* () {
     for (;;) {
+      if (running.size === 0) isRunning.closeUnsafe()
+      yield* isRunning.await
       const now = clock.currentTimeMillisUnsafe()
       for (const worker of running) {
         if (worker.startedAt + timeout > now) break

@@ -1,30 +1,9 @@
 import * as Cause from "effect/Cause"
 import * as Schedule from "effect/Schedule"
-import * as ApiError from "../../ApiError.ts"
 import { isPermanentError } from "../../PermanentError.ts"
-import { StoreError } from "../../StoreError.ts"
-import { UploadFailed } from "../../UploadError.ts"
-
-const refusals = [
-  ApiError.Forbidden,
-  ApiError.NotFound,
-  ApiError.MethodNotAllowed,
-  ApiError.CommentsTimeoutExceeded,
-  ApiError.AddParticipantFailed,
-  ApiError.OperationRejected
-]
-
-/** Errors of this library that know whether a retry may succeed. The property of other errors may mean something else. */
-const isRetryableError = (error: unknown): boolean | undefined =>
-  error instanceof ApiError.RequestFailed || error instanceof StoreError || error instanceof UploadFailed
-    ? error.isRetryable
-    : undefined
-
-const isPermanent = (error: unknown): boolean =>
-  refusals.some((refusal) => error instanceof refusal) || isPermanentError(error) || isRetryableError(error) === false
 
 const isRetryable = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanent(reason.error)))
+  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanentError(reason.error)))
 
 /** When an update is handled again after a failure. Its input is the cause of the failure. */
 export type Retry = Schedule.Schedule<unknown, Cause.Cause<unknown>>
