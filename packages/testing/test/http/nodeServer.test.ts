@@ -50,6 +50,22 @@ layer(server, { excludeTestServices: true })("NodeServer", (it) => {
     })
   )
 
+  it.effect("keeps the headers of each request, and equal ones once", () =>
+    Effect.gen(function* () {
+      const { received, socket } = yield* openConnection((yield* addresses).url)
+      const given = [["x-a: 1"], ["x-a: 1"], ["x-a: 2"], [], ["x-a: 2", "x-b: 3"], ["x-b: 3"]]
+      for (const headers of given) socket.write(requestHead("GET /me HTTP/1.1", ...headers))
+      socket.write(requestHead("GET /me HTTP/1.1", "connection: close"))
+      yield* received
+      const kept = (yield* Emulator.requests).slice(-7, -1).map(({ headers }) => headers)
+      const lines = kept.map((headers) =>
+        ["x-a", "x-b"].flatMap((name) => (headers[name] ? [`${name}: ${headers[name]}`] : []))
+      )
+      assert.deepStrictEqual(lines, given)
+      assert.strictEqual(kept[0], kept[1])
+    })
+  )
+
   it.effect.each([
     [
       "has an unknown expectation",

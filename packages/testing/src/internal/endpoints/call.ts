@@ -42,19 +42,18 @@ export type AllHandlers = {
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
 /** Finds a chat in which the bot is or was a member. */
-export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<ChatState> =>
-  Effect.suspend((): Refusable<ChatState> => {
-    const chat = state.chats.get(chat_id)
-    if (chat === undefined) return refusal.chatNotFound(chat_id)
-    const id = idOf(bot.user)
-    return chat.members.has(id) || chat.former.has(id)
-      ? Effect.succeed(chat)
-      : refusal.chatDenied(`The bot has no access to chat ${chat_id}`)
-  })
+export const knownChat = ({ state, bot }: Call, chat_id: ChatId): Refusable<ChatState> => {
+  const chat = state.chats.get(chat_id)
+  if (chat === undefined) return refusal.chatNotFound(chat_id)
+  const id = idOf(bot.user)
+  return chat.members.has(id) || chat.former.has(id)
+    ? Effect.succeed(chat)
+    : refusal.chatDenied(`The bot has no access to chat ${chat_id}`)
+}
 
 /** Finds a chat in which the bot is a member. */
 export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
-  Effect.flatMap(knownChat(call, chat_id), (chat) => {
+  Effect.flatMapEager(knownChat(call, chat_id), (chat) => {
     if (chat.isSuspended) return refusal.dialogSuspended()
     return chat.members.has(idOf(call.bot.user))
       ? Effect.succeed(chat)
@@ -63,7 +62,7 @@ export const chatOf = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
 
 /** Finds a group chat or channel in which the bot is an administrator. */
 export const administered = (call: Call, chat_id: ChatId): Refusable<ChatState> =>
-  Effect.flatMap(chatOf(call, chat_id), (chat) =>
+  Effect.flatMapEager(chatOf(call, chat_id), (chat) =>
     isAdmin(chat, call.bot.user) ? Effect.succeed(chat) : refusal.notAdmin()
   )
 
@@ -84,10 +83,9 @@ export const chatWithRight = (call: Call, chat_id: ChatId, right: Permission): R
   )
 
 /** Finds a message in a chat of the bot. */
-export const visibleMessage = ({ state, bot }: Call, mid: MessageId): Refusable<MessageState> =>
-  Effect.suspend((): Refusable<MessageState> => {
-    const message = state.messages.get(mid)
-    return message !== undefined && message.chat.members.has(idOf(bot.user))
-      ? Effect.succeed(message)
-      : refusal.messageNotFound(mid)
-  })
+export const visibleMessage = ({ state, bot }: Call, mid: MessageId): Refusable<MessageState> => {
+  const message = state.messages.get(mid)
+  return message !== undefined && message.chat.members.has(idOf(bot.user))
+    ? Effect.succeed(message)
+    : refusal.messageNotFound(mid)
+}

@@ -106,7 +106,7 @@ const readLink = Effect.fnUntraced(function* (call: Call, { mid, type }: NewMess
  * Reads the content of a message from a request. When a message is edited, what the request leaves out stays as it is;
  * an empty list of attachments removes all of them.
  */
-export const readContent = Effect.fnUntraced(function* (
+export const readContent = Effect.fnUntracedEager(function* (
   call: Call,
   chat: ChatState,
   { attachments, format, link, notify, text }: NewMessageBody,

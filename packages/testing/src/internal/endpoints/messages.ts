@@ -39,7 +39,7 @@ const presenting =
     toMessage(state, message)
 
 export const messages: Handlers<typeof Messages> = {
-  send: Effect.fnUntraced(function* (request, call) {
+  send: Effect.fnUntracedEager(function* (request, call) {
     const chat = yield* destination(call, request)
     yield* mayWrite(call, chat)
     yield* requireOpen(chat)

@@ -86,14 +86,35 @@ const headersIn = ({ headers }: IncomingMessage): Request["headers"] =>
     ? (headers as Request["headers"])
     : { ...(headers as Request["headers"]), "set-cookie": headers["set-cookie"].join(", ") }
 
-const toRequest = (incoming: IncomingMessage, listener: Listener, onRead: () => void): Request => {
+const isSame = (a: Request["headers"], b: Request["headers"]): boolean => {
+  for (const name in a) if (a[name] !== b[name]) return false
+  for (const name in b) if (a[name] === undefined) return false
+  return true
+}
+
+/** The journal keeps the headers of requests. Those that are the same as before are kept once. */
+const makeHeaders = () => {
+  let last: Request["headers"] = {}
+  return (incoming: IncomingMessage): Request["headers"] => {
+    const headers = headersIn(incoming)
+    if (!isSame(headers, last)) last = headers
+    return last
+  }
+}
+
+const toRequest = (
+  incoming: IncomingMessage,
+  headers: Request["headers"],
+  listener: Listener,
+  onRead: () => void
+): Request => {
   const target = pathAndQuery(incoming.url!)
   const mark = target.indexOf("?")
   return {
     method: incoming.method!,
     path: mark < 0 ? target : target.slice(0, mark),
     query: mark < 0 ? "" : target.slice(mark),
-    headers: headersIn(incoming),
+    headers,
     body: new IncomingBody(incoming, onRead),
     listener
   }
@@ -109,6 +130,7 @@ const serveRequests = (
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
+    const headersOf = makeHeaders()
     const run = Effect.runForkWith(yield* Effect.context<never>())
 
     const answer = (incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void => {
@@ -118,7 +140,7 @@ const serveRequests = (
         connection.awaitsContinue = false
       }
       const listener = resolve(incoming.headers.host)
-      const answered = Effect.flatMap(handle(toRequest(incoming, listener, onRead)), (response) =>
+      const answered = Effect.flatMap(handle(toRequest(incoming, headersOf(incoming), listener, onRead)), (response) =>
         response.stream === undefined
           ? Effect.sync(() => sendResponse(connection, response))
           : sendStream(connection, response, response.stream)

@@ -28,7 +28,9 @@ const readChunked = ({ body }: Request, maxBytes: number): Effect.Effect<string,
 export const readText = (request: Request, maxBytes: number): Effect.Effect<string, refusal.Refusal> => {
   const length = request.headers["content-length"]
   if (length === undefined) return readChunked(request, maxBytes)
-  return Number(length) > maxBytes ? refusal.tooLarge(maxBytes) : Effect.mapError(request.body.text, refusal.unreadable)
+  return Number(length) > maxBytes
+    ? refusal.tooLarge(maxBytes)
+    : Effect.mapErrorEager(request.body.text, refusal.unreadable)
 }
 
 const headerProblems = {

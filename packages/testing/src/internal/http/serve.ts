@@ -26,6 +26,15 @@ import { allow, asHead } from "./wire.ts"
 
 type Refusable<A> = Effect.Effect<A, refusal.Refusal>
 
+type Answering = Effect.Effect<Response, ConnectionLost>
+
+const isSettled = <A, E>(effect: Effect.Effect<A, E>): effect is Exit.Exit<A, E> => Exit.isExit(effect)
+
+const catchDefectEager =
+  (recover: (defect: unknown) => Effect.Effect<Response>) =>
+  (answering: Effect.Effect<Response>): Effect.Effect<Response> =>
+    isSettled(answering) && Exit.isSuccess(answering) ? answering : Effect.catchDefect(answering, recover)
+
 type EndpointHandler = (parts: requestReader.Parts, call: Call, exchange: MutableExchange) => Refusable<Response>
 
 /** The API document specifies a response with 200 and `success: false` for invalid requests of this endpoint. */
@@ -65,7 +74,7 @@ const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   const write = makeWriter(endpoint)
   const invalid =
     endpoint.endpoint === subscribe ? (problem: string) => refusal.rejected(problem) : refusal.invalidPayload
-  return Effect.fnUntraced(function* (parts, call, exchange) {
+  return Effect.fnUntracedEager(function* (parts, call, exchange) {
     const request = read(parts)
     if (Result.isFailure(request)) return yield* invalid(request.failure)
     link(exchange, call, request.success)
@@ -75,20 +84,19 @@ const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   })
 }
 
-const authenticate = (state: PlatformState, { headers, query }: Request): Refusable<BotState> =>
-  Effect.suspend(() => {
-    const token = headers["authorization"]
-    if (token === undefined || token === "") {
-      const inQuery = new URLSearchParams(query).has("access_token")
-      return refusal.unauthorized(
-        inQuery ? "The token is not taken from the query: send the header Authorization" : "No access token"
-      )
-    }
-    const revocation = state.revokedTokens.get(token)
-    if (revocation !== undefined) return refusal.tokenRevoked(revocation)
-    const bot = state.bots.get(token)
-    return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
-  })
+const authenticate = (state: PlatformState, { headers, query }: Request): Refusable<BotState> => {
+  const token = headers["authorization"]
+  if (token === undefined || token === "") {
+    const inQuery = new URLSearchParams(query).has("access_token")
+    return refusal.unauthorized(
+      inQuery ? "The token is not taken from the query: send the header Authorization" : "No access token"
+    )
+  }
+  const revocation = state.revokedTokens.get(token)
+  if (revocation !== undefined) return refusal.tokenRevoked(revocation)
+  const bot = state.bots.get(token)
+  return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
+}
 
 const noLimits: Exchange["limits"] = []
 
@@ -110,14 +118,18 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
   answer: undefined
 })
 
-/** Answers requests from the state of the platform. It decodes them by the same declarations as the client. */
+/**
+ * Answers requests from the state of the platform. It decodes them by the same declarations as the client. What the state
+ * decides at once is run eagerly: a request whose body is there takes one step of its fiber, which `emulator-over-bare` and
+ * `virtual-flood-cpu-us` measure.
+ */
 export const makeServe = (context: EmulatorContext): Handler => {
   const { interceptors, isStrict, limiter, state } = context
   const find = router.make(Endpoints.all)
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const handlers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeEndpointHandler(endpoint)]))
 
-  const handleApi = Effect.fnUntraced(function* (request: Request, exchange: MutableExchange) {
+  const handleApi = Effect.fnUntracedEager(function* (request: Request, exchange: MutableExchange) {
     const { listener, method, path, query } = request
     const match = find(method, path)
     if (method === "OPTIONS" && path === "*") return allow(methods)
@@ -156,34 +168,47 @@ export const makeServe = (context: EmulatorContext): Handler => {
 
   const answer = (request: Request, exchange: MutableExchange): Effect.Effect<Response> =>
     (request.listener.kind === "api" ? handleApi(request, exchange) : serveUploadHost(state, request)).pipe(
-      Effect.catch((error) => Effect.succeed(refusal.toResponse(error))),
-      Effect.catchDefect((defect) =>
+      Effect.catchEager((error) => Effect.succeed(refusal.toResponse(error))),
+      catchDefectEager((defect) =>
         Effect.as(
           Effect.logError("The emulator could not answer", defect),
           refusal.toResponse(refusal.internalError(), request.listener.kind)
         )
       ),
-      request.method === "HEAD" ? Effect.map(asHead) : identity
+      request.method === "HEAD" ? Effect.mapEager(asHead) : identity
+    )
+
+  /** Without faults, the request is answered at once. A fault decides whether it is answered at all. */
+  const underFaults = (request: Request, exchange: MutableExchange): Answering =>
+    withFaults(
+      state,
+      request,
+      matchEndpoint,
+      state.faults.length === 0 ? answer(request, exchange) : Effect.suspend(() => answer(request, exchange))
+    )
+
+  const underInterceptors = (request: Request, exchange: MutableExchange): Answering =>
+    interceptors.reduce(
+      (next, intercept): Answering => Effect.suspend(() => intercept(request, next)),
+      Effect.suspend(() => underFaults(request, exchange))
     )
 
   return (request) =>
     Effect.suspend(() => {
       const exchange = open(state, request)
-      const answered: Effect.Effect<Response, ConnectionLost> = interceptors.reduce(
-        (next, intercept) => Effect.suspend(() => intercept(request, next)),
-        Effect.suspend(() => withFaults(state, request, matchEndpoint, answer(request, exchange)))
-      )
-      return Effect.onExit(answered, (exit) =>
-        Effect.sync(() => {
-          if (Exit.isSuccess(exit)) {
-            exchange.status = exit.value.status
-            exchange.answer = exit.value.body
-          }
-          exchange.number = state.exchanges.end
-          exchange.took = now(state) - exchange.at
-          state.exchanges.append(exchange)
-          state.events.append({ type: "request", at: now(state), exchange })
-        })
-      )
+      const close = (exit: Exit.Exit<Response, ConnectionLost>): void => {
+        if (Exit.isSuccess(exit)) {
+          exchange.status = exit.value.status
+          exchange.answer = exit.value.body
+        }
+        exchange.number = state.exchanges.end
+        exchange.took = now(state) - exchange.at
+        state.exchanges.append(exchange)
+        state.events.append({ type: "request", at: now(state), exchange })
+      }
+      const answered = interceptors.length === 0 ? underFaults(request, exchange) : underInterceptors(request, exchange)
+      if (!isSettled(answered)) return Effect.onExit(answered, (exit) => Effect.sync(() => close(exit)))
+      close(answered)
+      return answered
     })
 }

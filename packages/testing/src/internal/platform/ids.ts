@@ -35,7 +35,9 @@ export interface Position {
   readonly timestamp: number
 }
 
-const idAt = (chat_id: ChatId, seq: bigint): MessageId => MessageId.make(`mid.${hex16(BigInt(chat_id))}${hex16(seq)}`)
+/** `join` creates one string. A template keeps its parts as long as the message, which `emulator-over-bare` measures. */
+const idAt = (chat_id: ChatId, seq: bigint): MessageId =>
+  MessageId.make(["mid.", hex16(BigInt(chat_id)), hex16(seq)].join(""))
 
 /** Returns the next position of a message. It is unique over all chats, and after all positions that were restored. */
 export const nextPosition = (state: PlatformState, chat_id: ChatId): Position => {

@@ -164,11 +164,9 @@ export class Limiter {
     chat: ChatState | undefined,
     now: number
   ): Effect.Effect<void, refusal.Refusal> {
-    return Effect.suspend(() => {
-      const wait = this.take(bucketsOf(endpoint, bot, chat), now)
-      if (wait === 0) return Effect.void
-      return refusal.tooManyRequests(this.#limits.retryAfter ? Math.ceil(wait / 1000) : undefined)
-    })
+    const wait = this.take(bucketsOf(endpoint, bot, chat), now)
+    if (wait === 0) return Effect.void
+    return refusal.tooManyRequests(this.#limits.retryAfter ? Math.ceil(wait / 1000) : undefined)
   }
 
   clear(): void {

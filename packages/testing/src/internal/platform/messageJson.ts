@@ -1,31 +1,41 @@
+import * as CompiledSchema from "@colloquy/core/CompiledSchema"
 import type { Message } from "@colloquy/core/Message"
 import { User } from "@colloquy/core/User"
-import * as Schema from "effect/Schema"
+import * as Result from "effect/Result"
 
 /**
- * Whether a message has only a text: nothing in it can be of an unknown type, so all of it but the sender is encoded to
- * itself.
+ * Whether a message in a group chat or a dialog has only a text: nothing in it can be of an unknown type, so all of it but the
+ * sender is encoded to itself.
  */
-export const isPlain = ({ body, link }: Message): boolean =>
-  link == null && body != null && body.attachments == null && body.markup == null
+export const isPlain = ({ body, link, recipient, stat, url }: Message): boolean =>
+  link == null &&
+  stat == null &&
+  url == null &&
+  recipient.post_id == null &&
+  body != null &&
+  body.attachments == null &&
+  body.markup == null
 
-const encodeUser = Schema.encodeUnknownSync(User)
+const encodeUser = CompiledSchema.encodeUnknownResult(User)
 
-/** The profile of a user is replaced when it changes. */
-const senders = new WeakMap<object, string>()
+/** The last sender and its text. The profile of a user is replaced when it changes. */
+let last: { readonly sender: Message["sender"]; readonly text: string } = { sender: undefined, text: "" }
 
 const senderText = (sender: NonNullable<Message["sender"]>): string => {
-  const known = senders.get(sender)
-  if (known !== undefined) return known
-  const text = JSON.stringify(encodeUser(sender))
-  senders.set(sender, text)
-  return text
+  if (sender !== last.sender) last = { sender, text: JSON.stringify(Result.getOrThrow(encodeUser(sender))) }
+  return last.text
 }
 
-/** Writes a plain message as JSON without its schema, which `emulator-over-bare` and `emulator-with-page` measure. */
-export const writePlain = ({ body, sender, ...rest }: Message): string => {
+const recipientText = ({ chat_id, chat_type, user_id }: Message["recipient"]): string =>
+  `{"chat_id":${chat_id},"chat_type":"${chat_type}"${user_id == null ? "" : `,"user_id":${user_id}`}}`
+
+/**
+ * Writes a plain message as JSON without its schema, which `emulator-over-bare` and `emulator-with-page` measure. The
+ * emulator made its ids and its chat type, so only its text needs `JSON.stringify`.
+ */
+export const writePlain = ({ body, recipient, sender, timestamp }: Message): string => {
   const { mid, seq, text } = body!
   const from = sender == null ? "" : `,"sender":${senderText(sender)}`
   const words = text == null ? "" : `,"text":${JSON.stringify(text)}`
-  return `${JSON.stringify(rest).slice(0, -1)}${from},"body":{"mid":${JSON.stringify(mid)},"seq":${seq}${words}}}`
+  return `{"recipient":${recipientText(recipient)},"timestamp":${timestamp}${from},"body":{"mid":"${mid}","seq":${seq}${words}}}`
 }

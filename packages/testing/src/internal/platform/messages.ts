@@ -48,8 +48,7 @@ const bodyOf = (
   { attachments, markup, text }: Content,
   { mid, seq }: Pick<MessageBody, "mid" | "seq">
 ): MessageBody => {
-  const body: Mutable<MessageBody> = { mid, seq }
-  if (text !== null) body.text = text
+  const body: Mutable<MessageBody> = text === null ? { mid, seq } : { mid, seq, text }
   if (attachments.length > 0) body.attachments = attachments
   if (markup.length > 0) body.markup = markup
   return body
@@ -67,12 +66,11 @@ export const createMessage = (
   const { mid, seq, timestamp } = position
   const isChannel = chat.type === "channel"
   recordActivity(state, chat, author)
-  const value: Mutable<Message> = {
-    recipient: recipientOf(chat, author),
-    timestamp,
-    body: bodyOf(content, { mid, seq })
-  }
-  if (!isChannel) value.sender = author.profile
+  const recipient = recipientOf(chat, author)
+  const body = bodyOf(content, { mid, seq })
+  const value: Mutable<Message> = isChannel
+    ? { recipient, timestamp, body }
+    : { recipient, timestamp, body, sender: author.profile }
   if (content.link !== undefined) value.link = content.link
   if (isChannel && chat.link !== null) value.url = `${chat.link}/${seq}`
   const message: MessageState = { mid, chat, author, value, viewers: isChannel ? new Set() : undefined, comments: [] }
