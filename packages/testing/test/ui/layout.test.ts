@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Page } from "playwright-core"
 import { isSkipped, openPage } from "../support/browser.ts"
+import { contrastOf } from "../support/contrast.ts"
 import type { Json } from "../support/control.ts"
 import { type PageEmulator, startEmulator } from "../support/pageEmulator.ts"
 
@@ -43,31 +44,6 @@ const tooWide = (page: Page): Promise<ReadonlyArray<string>> =>
       .map((element) => `${element.tagName}.${element.className}`)
   )
 
-/** The contrast of the text of an element with its background. */
-const contrastOf = (page: Page, selector: string): Promise<number> =>
-  page.evaluate((selector) => {
-    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true })!
-    const channels = (color: string) => {
-      canvas.clearRect(0, 0, 1, 1)
-      canvas.fillStyle = color
-      canvas.fillRect(0, 0, 1, 1)
-      return [...canvas.getImageData(0, 0, 1, 1).data]
-    }
-    const luminance = (color: ReadonlyArray<number>) => {
-      const [r, g, b] = color.slice(0, 3).map((value) => {
-        const c = value / 255
-        return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
-      })
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b
-    }
-    const element = document.querySelector(selector)!
-    let behind: Element | null = element
-    while (behind !== null && channels(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement
-    const text = luminance(channels(getComputedStyle(element).color))
-    const background = luminance(channels(getComputedStyle(behind ?? document.body).backgroundColor))
-    return (Math.max(text, background) + 0.05) / (Math.min(text, background) + 0.05)
-  }, selector)
-
 describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
   it.each([
     [360, "light"],
@@ -82,7 +58,7 @@ describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
     await bubble(page, "Last message").waitFor()
     assert.deepStrictEqual(await tooWide(page), [])
     for (const selector of [".own .text", ".message:not(.own) .text", ".meta time", ".chat-title small"]) {
-      assert.isAtLeast(await contrastOf(page, selector), 4.5, selector)
+      assert.isAtLeast(await contrastOf(page.locator(selector).first()), 4.5, selector)
     }
     if (width === 360) await page.getByRole("button", { name: "Tools" }).click()
     for (const tab of await page.getByRole("tab").all()) {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { midOf } from "../chatLog.ts"
 import { sizeOf } from "../parts/format.ts"
 import { Icon } from "../parts/Icon.tsx"
@@ -80,7 +80,8 @@ export const Composer = ({
   const suggestions = suggestionsFor(chat, text.value)
   const selected = suggestions.length === 0 ? -1 : Math.min(chosen.value, suggestions.length - 1)
 
-  useEffect(() => {
+  // Before the quote is painted, so that what is typed then goes to the field.
+  useLayoutEffect(() => {
     if (edited !== undefined) text.value = edited.message.body?.text ?? ""
     if (edited !== undefined || replied !== undefined) field.current?.focus()
   }, [edited?.mid, replied?.mid])

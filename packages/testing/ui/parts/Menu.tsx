@@ -38,10 +38,13 @@ export const Menu = ({
   const restore = () => {
     if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus()
   }
-  useLayoutEffect(() => fit(menu.current!), [])
-  useEffect(() => {
+  // Before the menu is painted, so that the focus does not move away from what was chosen meanwhile.
+  useLayoutEffect(() => {
+    fit(menu.current!)
     menu.current?.querySelector("button")?.focus()
     menu.current?.scrollIntoView({ block: "nearest" })
+  }, [])
+  useEffect(() => {
     const closeOutside = (event: Event) => {
       if (!menu.current?.contains(event.target as Node)) onClose()
     }
