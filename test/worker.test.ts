@@ -18,8 +18,11 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
   const folder = mkdtempSync(join(tmpdir(), "worker-"))
   const ends: Array<() => void> = []
 
+  let modules: ReadonlyArray<string> = []
+
   beforeAll(async () => {
-    await bundleWorker({ input: programOf("bot"), folder, conditions: ["source"] })
+    const bundle = await bundleWorker({ input: programOf("bot"), folder, conditions: ["source"] })
+    modules = bundle.modules.map((path) => path.slice(path.lastIndexOf("/packages/") + 1))
   })
 
   afterAll(() => {
@@ -64,6 +67,16 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on wor
     })
     assert.deepStrictEqual(await subscribed.json(), { success: true })
   }
+
+  it("contains no modules of states, uploads, conversations and timers, which it does not use", () => {
+    const unused =
+      /core\/src\/(internal\/(state\/(access|cells|codec|forget)|upload|conversation)|State|Upload|Conversation|Timer\b)/
+    assert.deepStrictEqual(
+      modules.filter((path) => unused.test(path)),
+      []
+    )
+    assert.include(modules, "packages/core/src/Webhook.ts")
+  })
 
   it("answers the people of the emulator, one after the other and at the same time", async () => {
     const api = await startEmulator()

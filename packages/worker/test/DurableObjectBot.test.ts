@@ -126,6 +126,26 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectBot on 
       }
     }))
 
+  test("sends a broadcast in parts, and continues it after it was killed", () =>
+    Effect.gen(function* () {
+      const { restart } = yield* start
+      const people = yield* Effect.forEach(Array.from({ length: 40 }), (_, index) => Emulator.user(`Person ${index}`))
+      for (const person of people) {
+        yield* person.send("Hello")
+        assert.strictEqual(yield* textOf(person), "Hello")
+      }
+      yield* Emulator.setFaults([{ endpoint: "Messages.send", delay: 20 }])
+      yield* people[0].send("publish")
+      assert.strictEqual(yield* textOf(people[10]), "News!")
+      yield* restart
+      for (const person of [...people.slice(0, 10), ...people.slice(11)]) {
+        assert.strictEqual(yield* textOf(person), "News!")
+      }
+      // Only the request that was in flight when the object was killed may be sent again.
+      const unread = yield* Effect.forEach(people, (person) => person.unread)
+      assert.isAtMost(unread.flat().length, 1)
+    }))
+
   test("answers each of many people once, while it is killed again and again", () =>
     Effect.gen(function* () {
       const { restart } = yield* start
