@@ -225,10 +225,11 @@ const forgetUser = (user: string) =>
     const hasChats = Option.isSome(yield* chatStore)
     const forget = State.forget({ user_id })
     const forgotten = yield* hasChats ? Effect.provide(forget, stores.chats) : forget
+    const { deadLetters: dead_letters, ...others } = forgotten
     yield* print(
-      { user_id, ...forgotten },
+      { user_id, ...others, dead_letters },
       `Deleted of user ${user_id}: ${count(forgotten.values, "value")} of the state, ${count(forgotten.timers, "timer")}, ` +
-        `${count(forgotten.deadLetters, "dead letter")}, ${count(forgotten.chats, "dialog")}.`
+        `${count(dead_letters, "dead letter")}, ${count(forgotten.chats, "dialog")}.`
     )
   })
 

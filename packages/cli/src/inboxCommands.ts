@@ -13,6 +13,7 @@ import { count, duration, print, printText, time } from "./output.ts"
 import { withSettings } from "./settings.ts"
 import * as stores from "./stores.ts"
 import {
+  chatFlag,
   deadLetterToJson,
   describeDeadLetter,
   describeEntry,
@@ -253,11 +254,7 @@ export const timers = Command.make("timers").pipe(
       "list",
       {
         name: Flag.String("name").pipe(Flag.withDescription("Only timers with this name"), Flag.optional),
-        chat: Flag.String("chat").pipe(
-          Flag.withMetavar("ID"),
-          Flag.withDescription("Only timers of this chat"),
-          Flag.optional
-        ),
+        chat: chatFlag("Only timers of this chat"),
         limit: limitFlag
       },
       (flags) => onInbox(listTimers(flags))

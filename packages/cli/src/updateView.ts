@@ -73,17 +73,17 @@ export const describeEntry = ({ id, update }: Entry): string => `${id}  ${time(u
 export const describeDeadLetter = (letter: DeadLetter): string =>
   `${letter.id}  ${time(letter.failedAt)}  ${describe(letter.update)}\n    ${letter.error.split("\n", 1)[0]}`
 
+/** The flag `--chat`. Another value than a whole number is refused, because it would select nothing. */
+export const chatFlag = (description: string) =>
+  Flag.Int("chat").pipe(Flag.withMetavar("ID"), Flag.withDescription(description), Flag.map(String), Flag.optional)
+
 /** The flags that select updates. */
 export const updateFlags = {
   kinds: Flag.String("kind").pipe(
     Flag.atLeast(0),
     Flag.withDescription("Only updates of this kind, such as message_created; repeat it for more")
   ),
-  chat: Flag.String("chat").pipe(
-    Flag.withMetavar("ID"),
-    Flag.withDescription("Only updates of this chat"),
-    Flag.optional
-  )
+  chat: chatFlag("Only updates of this chat")
 }
 
 export interface UpdateFilter {

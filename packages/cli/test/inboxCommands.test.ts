@@ -46,6 +46,11 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
           [["bot_added", "-42"]]
         )
         assert.deepStrictEqual((yield* onInbox(statsOf)).queued, 3)
+        for (const command of ["inbox list", "dead list", "timers list", "updates tail"]) {
+          const ran = yield* colloquy(...command.split(" "), "--chat", "Anna", "--json")
+          assert.deepStrictEqual([command, ran.code, ran.out], [command, 2, ""])
+          assert.include((JSON.parse(ran.err) as { readonly error: string }).error, "Anna")
+        }
       })
     )
 
@@ -126,7 +131,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
         yield* onInbox(Cart.at({ user_id: UserId.make(8) }).set("milk"))
         yield* onInbox(fill([], [{ text: started(1, 1), error: "no" }]))
         const [forgotten] = objects(yield* colloquy("state", "forget", "7", "--json"))
-        assert.deepStrictEqual(forgotten, { user_id: 7, values: 1, timers: 0, deadLetters: 1, chats: 0 })
+        assert.deepStrictEqual(forgotten, { user_id: 7, values: 1, timers: 0, dead_letters: 1, chats: 0 })
         assert.strictEqual(yield* onInbox(Cart.at({ user_id }).get), "")
         assert.strictEqual(yield* onInbox(Cart.at({ user_id: UserId.make(8) }).get), "milk")
       })

@@ -2,11 +2,7 @@ import { LongPolling, Me, RateLimiter, Subscriptions, Updates } from "@colloquy/
 import * as Inbox from "@colloquy/core/Inbox"
 import * as NodeBot from "@colloquy/node/NodeBot"
 import * as NodeWebhook from "@colloquy/node/NodeWebhook"
-import * as Emulator from "@colloquy/testing/Emulator"
-import * as EmulatorServer from "@colloquy/testing/EmulatorServer"
-import * as NodeWebhookSender from "@colloquy/testing/NodeWebhookSender"
 import { assert, describe, it } from "@effect/vitest"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -17,30 +13,8 @@ import * as Certificates from "../../node/test/support/certificates.ts"
 import * as Databases from "../../node/test/support/databases.ts"
 import * as Servers from "../../node/test/support/servers.ts"
 import { fill, makeBot, started } from "./support/bots.ts"
+import { platform, token } from "./support/platform.ts"
 import { objects, run } from "./support/run.ts"
-
-const token = "a-token-of-a-test"
-
-/** The emulator on a port, with a person in a dialog with the bot, and the settings of the bot. */
-const platform = Effect.gen(function* () {
-  const context = yield* Layer.build(
-    EmulatorServer.layer().pipe(
-      Layer.provideMerge(Emulator.layer({ token, insecureWebhooks: true, limits: false })),
-      Layer.provide(NodeWebhookSender.layer())
-    )
-  )
-  const emulator = Context.get(context, Emulator.Emulator)
-  const person = yield* emulator.user({ first_name: "Anna" })
-  yield* person.start()
-  const BOT_BASE_URL = Context.get(context, EmulatorServer.EmulatorServer).url
-  const env = { BOT_TOKEN: token, BOT_BASE_URL }
-  const asBot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provide(
-      effect,
-      NodeBot.layerClient({ token, baseUrl: BOT_BASE_URL }).pipe(Layer.provide(RateLimiter.layerMemory()))
-    )
-  return { asBot, emulator, env, person }
-})
 
 const freePort = Servers.closedPort
 

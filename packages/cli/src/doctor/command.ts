@@ -2,6 +2,7 @@ import * as Settings from "@colloquy/core/Settings"
 import * as NodeBot from "@colloquy/node/NodeBot"
 import * as NodeWebhook from "@colloquy/node/NodeWebhook"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as RetryPolicy from "@colloquy/core/RetryPolicy"
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -46,6 +47,8 @@ const platformChecks = Effect.gen(function* () {
   const asBot = Effect.gen(function* () {
     return [yield* platform.checkToken, ...(yield* platform.checkSubscriptions(url))]
   }).pipe(
+    // A check says what is wrong now. With retries, an operator would wait for it.
+    RetryPolicy.override(RetryPolicy.none),
     Effect.provide(bot),
     Effect.catch((error) =>
       Effect.succeed([
