@@ -1,9 +1,12 @@
+/// <reference lib="dom" />
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { BrowserContextOptions, Page } from "playwright-core"
 import { executablePath, launch } from "../packages/testing/test/support/browserLaunch.ts"
-import { root, run } from "../scripts/internal/workspace.ts"
+import { contrastOf } from "../packages/testing/test/support/contrast.ts"
+import { publicPackages, root, run } from "../scripts/internal/workspace.ts"
 import { botOf } from "../site/internal/bots.ts"
 import { serveFolder } from "./support/staticServer.ts"
 
@@ -26,6 +29,37 @@ beforeAll(() => {
 }, 600_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Opens a page of the site in a browser. `problems` has the script errors and the requests to other hosts. */
+const inBrowser = async (
+  path: string,
+  options: BrowserContextOptions,
+  use: (page: Page, problems: ReadonlyArray<string>) => Promise<void>
+): Promise<void> => {
+  const { stop, url } = await serveFolder(folder)
+  const browser = await launch()
+  try {
+    const page = await (await browser.newContext({ reducedMotion: "reduce", ...options })).newPage()
+    const problems: Array<string> = []
+    page.on("pageerror", (error) => problems.push(error.message))
+    page.on("request", (request) => {
+      const address = request.url()
+      if (!address.startsWith(url) && !/^(?:blob|data):/.test(address)) problems.push(address)
+    })
+    await page.goto(`${url}/manual/${path}`)
+    await use(page, problems)
+  } finally {
+    await browser.close()
+    stop()
+  }
+}
+
+/** The chat with the bot, when the bot has greeted. */
+const chatOf = async (page: Page) => {
+  const chat = page.frameLocator("iframe")
+  await chat.getByText("Hello, You! Send me a text, and I will repeat it.").filter({ visible: true }).first().waitFor()
+  return chat
+}
 
 /** The addresses in a page that are relative to it or to its host. */
 const targets = (html: string): ReadonlyArray<string> =>
@@ -65,58 +99,107 @@ describe("the site of the documentation", () => {
     assert.include(readFileSync(join(folder, index!), "utf8"), "api/core/Messages.html")
   })
 
-  it.skipIf(withoutBrowser)(
-    "runs the first bot in the browser, then a changed one, and requests nothing from other hosts",
-    async () => {
-      const { stop, url } = await serveFolder(folder)
-      const browser = await launch()
-      try {
-        const page = await browser.newPage()
-        const problems: Array<string> = []
-        page.on("pageerror", (error) => problems.push(error.message))
-        page.on("request", (request) => {
-          const address = request.url()
-          if (!address.startsWith(url) && !/^(?:blob|data):/.test(address)) problems.push(address)
-        })
-        await page.goto(`${url}/manual/playground.html`)
-        const chat = page.frameLocator("iframe")
-        await chat
-          .getByText("Hello, You! Send me a text, and I will repeat it.")
-          .filter({ visible: true })
-          .first()
-          .waitFor()
-        const composer = chat.getByRole("textbox", { name: "Message", exact: true })
-        await composer.fill("good morning")
-        await composer.press("Enter")
-        await chat.getByRole("button", { name: "Louder" }).click()
-        await chat.getByText("GOOD MORNING!").filter({ visible: true }).first().waitFor()
+  it("has each package of the reference in its navigation", () => {
+    const html = readFileSync(join(folder, "manual/api/contents.html"), "utf8")
+    for (const name of publicPackages) assert.include(html, `@colloquy/${name}</h2>`)
+  })
+})
 
-        const editor = page.getByRole("textbox", { name: "The program of the bot" })
-        const change = async (program: string) => {
-          await editor.focus()
-          await page.keyboard.press("ControlOrMeta+A")
-          await page.keyboard.insertText(program)
-          await page.getByRole("button", { name: "Run", exact: true }).click()
-        }
-        await change(`import { Handler, Messages, Updates } from "@colloquy/core"
+describe.skipIf(withoutBrowser)("the site of the documentation in a browser", { timeout: 120_000 }, () => {
+  it("runs the first bot, then a changed one, and requests nothing from other hosts", () =>
+    inBrowser("playground.html", {}, async (page, problems) => {
+      const chat = await chatOf(page)
+      const composer = chat.getByRole("textbox", { name: "Message", exact: true })
+      await composer.fill("good morning")
+      await composer.press("Enter")
+      await chat.getByRole("button", { name: "Louder" }).click()
+      await chat.getByText("GOOD MORNING!").filter({ visible: true }).first().waitFor()
+
+      const editor = page.getByRole("textbox", { name: "The program of the bot" })
+      const change = async (program: string) => {
+        await editor.focus()
+        await page.keyboard.press("ControlOrMeta+A")
+        await page.keyboard.insertText(program)
+        await page.getByRole("button", { name: "Run", exact: true }).click()
+      }
+      await change(`import { Handler, Messages, Updates } from "@colloquy/core"
 const answer: string = "changed"
 export const bot = Updates.run(Handler.on("message_created", (update) => Messages.reply(update, answer)))`)
-        await page.getByText("The bot is running").waitFor()
-        await composer.fill("again")
-        await composer.press("Enter")
-        await chat.getByText("changed", { exact: true }).filter({ visible: true }).first().waitFor()
+      await page.getByText("The bot is running").waitFor()
+      await composer.fill("again")
+      await composer.press("Enter")
+      await chat.getByText("changed", { exact: true }).filter({ visible: true }).first().waitFor()
 
-        await change("export const bot = ")
-        await page.locator(".playground-error").waitFor()
-        await change('export { bot } from "./elsewhere.ts"')
-        await page.locator(".playground-error").getByText('a bot can import "@colloquy/core" and "effect"').waitFor()
-        assert.deepStrictEqual(problems, [])
-      } finally {
-        await browser.close()
-        stop()
+      await change("export const bot = ")
+      await page.locator(".playground-error").waitFor()
+      await change('export { bot } from "./elsewhere.ts"')
+      await page.locator(".playground-error").getByText('a bot can import "@colloquy/core" and "effect"').waitFor()
+      assert.deepStrictEqual(problems, [])
+    }))
+
+  it.each([1280, 360])("finds a section by a search, and opens it, in a window of %d px", (width) =>
+    inBrowser("introduction.html", { viewport: { width, height: 800 } }, async (page) => {
+      await page.getByRole("button", { name: "Search" }).first().click()
+      await page.getByRole("searchbox").fill("dead letters")
+      await page.getByRole("option", { name: "There are dead letters" }).click()
+      await page.getByRole("heading", { name: "There are dead letters" }).waitFor()
+      assert.include(page.url(), "/manual/operations.html#there-are-dead-letters")
+    })
+  )
+
+  it("finds a function of the reference by its name, with the keyboard", () =>
+    inBrowser("introduction.html", { viewport: { width: 1280, height: 800 } }, async (page) => {
+      await page.getByRole("button", { name: "Search" }).first().waitFor()
+      await page.keyboard.press("Control+k")
+      await page.keyboard.type("pruneUnreachable")
+      await page.getByRole("option", { name: "pruneUnreachable" }).first().waitFor()
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { name: "pruneUnreachable" }).waitFor()
+      assert.include(page.url(), "/manual/api/core/Broadcasts.html#pruneunreachable")
+    }))
+
+  it.each([1280, 360])("switches to dark colors and keeps them, with readable texts, in a window of %d px", (width) =>
+    inBrowser("playground.html", { colorScheme: "light", viewport: { width, height: 900 } }, async (page) => {
+      const isDark = () => page.evaluate(() => document.documentElement.classList.contains("dark"))
+      const assertReadable = async () => {
+        const chat = await chatOf(page)
+        const texts = [
+          page.locator(".vp-doc p").first(),
+          page.locator(".playground-bar output"),
+          page.locator(".playground-bar select"),
+          chat.locator(".message .text").last(),
+          chat.locator(".meta time").last(),
+          chat.locator(".chat-title small").first()
+        ]
+        for (const text of texts) assert.isAtLeast(await contrastOf(text), 4.5, String(text))
       }
-    },
-    120_000
+      await assertReadable()
+      assert.isFalse(await isDark())
+      if (width === 360) await page.getByRole("button", { name: "mobile navigation" }).click()
+      await page.getByRole("switch", { name: "Switch to dark theme" }).filter({ visible: true }).click()
+      if (width === 360) await page.getByRole("button", { name: "mobile navigation" }).click()
+      assert.isTrue(await isDark())
+      await page.frameLocator("iframe").locator("html[data-theme=dark]").waitFor()
+      await assertReadable()
+      await page.reload()
+      assert.isTrue(await isDark())
+      await assertReadable()
+    })
+  )
+
+  it.each([1280, 360])("shows diagrams in a size that can be read in a window of %d px", (width) =>
+    inBrowser("delivery.html", { viewport: { width, height: 800 } }, async (page) => {
+      for (const path of ["delivery.html", "architecture.html"]) {
+        await page.goto(new URL(path, page.url()).href)
+        await page.locator(".diagram svg").first().waitFor()
+        for (const diagram of await page.locator(".diagram svg").all()) {
+          const scale = await diagram.evaluate(
+            (svg) => svg.getBoundingClientRect().width / (svg as SVGSVGElement).viewBox.baseVal.width
+          )
+          assert.isAtLeast(scale, 0.6, path)
+        }
+      }
+    })
   )
 })
 

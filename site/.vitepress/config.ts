@@ -52,7 +52,8 @@ export default defineConfig({
     search: { provider: "local" }
   },
   vite: {
-    build: { chunkSizeWarningLimit: 4000 },
+    // Tree shaking is a quarter of the time of a build, and removes less than 1 % of the files.
+    build: { chunkSizeWarningLimit: 4000, rollupOptions: { treeshake: false } },
     plugins: [
       {
         name: "bots",

@@ -1,7 +1,7 @@
 /** The pages of the site: `docs`, the README, and the files of the repository that they link to. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, posix, relative } from "node:path"
-import { root } from "../../scripts/internal/workspace.ts"
+import { publicPackages, root } from "../../scripts/internal/workspace.ts"
 
 /** Files that belong to the pages and are copied as they are. */
 const isAsset = (path: string): boolean => /\.(?:png|svg|jpg)$/.test(path)
@@ -131,7 +131,7 @@ export const sections = () =>
 
 /** The modules of the reference, by package. */
 export const reference = () =>
-  ["core", "node", "testing"].map((name) => ({
+  publicPackages.map((name) => ({
     text: `@colloquy/${name}`,
     collapsed: true,
     items: globSync("*.md", { cwd: join(root, "docs/api", name) })

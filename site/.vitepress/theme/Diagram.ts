@@ -12,7 +12,13 @@ export const Diagram = defineComponent({
     const svg = ref("")
     const draw = async () => {
       const { default: mermaid } = await import("mermaid")
-      mermaid.initialize({ startOnLoad: false, theme: isDark.value ? "dark" : "neutral", securityLevel: "strict" })
+      const edgeLabelBackground = getComputedStyle(document.documentElement).getPropertyValue("--vp-c-bg")
+      mermaid.initialize({
+        startOnLoad: false,
+        theme: isDark.value ? "dark" : "neutral",
+        themeVariables: { edgeLabelBackground },
+        securityLevel: "strict"
+      })
       svg.value = (await mermaid.render(`diagram-${++diagrams}`, code)).svg
     }
     onMounted(() => watch(isDark, draw, { immediate: true }))
