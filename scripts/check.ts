@@ -1,19 +1,23 @@
-/** Runs all checks and continues after a failure. `--report FILE` also writes the counts as JSON. */
+/** Runs all checks, several at the same time, and continues after a failure. `--report FILE` also writes the counts as JSON. */
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { run } from "./internal/workspace.ts"
+import { inParallel, start } from "./internal/workspace.ts"
 
-const checks = ["check:types", "check:effect", "check:lint", "check:format", "check:packages", "check:docs"]
+/** The first one builds what the others read. */
+const [first, ...others] = ["check:types", "check:effect", "check:packages", "check:docs", "check:lint", "check:format"]
 
 const { values } = parseArgs({ options: { report: { type: "string" } } })
 
-const failed = checks.filter((check) => {
-  const start = performance.now()
-  const { ok, output } = run("npm", ["run", "--silent", check])
-  console.log(`${ok ? "ok    " : "FAILED"} ${check} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+const check = async (name: string) => {
+  const began = performance.now()
+  const { ok, output } = await start("npm", ["run", "--silent", name])
+  console.log(`${ok ? "ok    " : "FAILED"} ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`)
   if (!ok) console.log(output.trimEnd().replace(/^/gm, "       "))
-  return !ok
-})
+  return { name, ok }
+}
+
+const checks = [await check(first), ...(await inParallel(others, check))]
+const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
 
 console.log(failed.length === 0 ? "All checks passed." : `Failed: ${failed.join(", ")}.`)
 if (values.report !== undefined) {

@@ -1,28 +1,22 @@
-/** Runs Effect's diagnostics for each project of the workspace. Errors and warnings fail, suggestions are printed. */
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+/**
+ * Runs Effect's diagnostics. Errors and warnings fail, suggestions are printed. `tsconfig.effect.json` has the files of all projects,
+ * because a project by itself repeats those of the projects that it refers to.
+ */
 import { root, run } from "./internal/workspace.ts"
 
-interface Solution {
-  readonly references: ReadonlyArray<{ readonly path: string }>
-}
-
-const { references } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")) as Solution
-
-const shown = new Set<string>()
-
-for (const { path } of references) {
-  const project = path.endsWith(".json") ? path : `${path}/tsconfig.json`
-  const { ok, output } = run("effect-tsgo", ["diagnostics", "--project", project, "--format", "text", "--strict"])
-  const [, count] = /Checked (\d+) files/.exec(output) ?? []
-  const found = output.split("\n").filter((line) => line.includes(" effect("))
-  console.log(`${project}: ${count ?? "no"} files, ${found.length} findings`)
-  for (const line of found) {
-    if (!shown.has(line)) console.log(line.replaceAll(`${root}/`, ""))
-    shown.add(line)
-  }
-  if (!ok || count === undefined || count === "0") {
-    if (found.length === 0) console.log(output)
-    process.exitCode = 1
-  }
+const { ok, output } = run("effect-tsgo", [
+  "diagnostics",
+  "--project",
+  "tsconfig.effect.json",
+  "--format",
+  "text",
+  "--strict"
+])
+const [, count = "no"] = /Checked (\d+) files/.exec(output) ?? []
+const found = output.split("\n").filter((line) => line.includes(" effect("))
+for (const line of found) console.log(line.replaceAll(`${root}/`, ""))
+console.log(`${count} files, ${found.length} findings`)
+if (!ok || !(Number(count) > 0)) {
+  if (found.length === 0) console.log(output)
+  process.exitCode = 1
 }

@@ -1,5 +1,6 @@
-import { spawnSync } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { delimiter, join, relative } from "node:path"
 
 export const root = join(import.meta.dirname, "../..")
@@ -15,21 +16,48 @@ export interface Ran {
   readonly output: string
 }
 
+interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+}
+
+const settings = (options: RunOptions) => ({
+  cwd: options.cwd ?? root,
+  env: {
+    ...process.env,
+    PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
+    ...options.env
+  },
+  encoding: "utf8" as const,
+  maxBuffer: 1 << 28
+})
+
 /** Runs a program of the workspace, such as `tsc`, and returns its output. */
-export const run = (
-  program: string,
-  args: ReadonlyArray<string>,
-  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {}
-): Ran => {
-  const PATH = [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter)
-  const ran = spawnSync(program, args, {
-    cwd: options.cwd ?? root,
-    env: { ...process.env, PATH, ...options.env },
-    encoding: "utf8",
-    maxBuffer: 1 << 28,
-    stdio: ["ignore", "pipe", "pipe"]
-  })
+export const run = (program: string, args: ReadonlyArray<string>, options: RunOptions = {}): Ran => {
+  const ran = spawnSync(program, args, { ...settings(options), stdio: ["ignore", "pipe", "pipe"] })
   return { ok: ran.status === 0, output: `${ran.stdout ?? ""}${ran.stderr ?? ""}${ran.error ? ran.error.message : ""}` }
+}
+
+/** Like {@link run}, without blocking the process meanwhile. */
+export const start = (program: string, args: ReadonlyArray<string>): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = execFile(program, args, settings({}), (error, stdout, stderr) => {
+      // The code of a program is a number, and that of a failure to start one is a text.
+      const failure = typeof error?.code === "string" ? error.message : ""
+      resolve({ ok: error === null, output: `${stdout}${stderr}${failure}` })
+    })
+    child.stdin?.end()
+  })
+
+/** Applies `use` to each item, to several at the same time. Half of the cores are left to the programs, which use several. */
+export const inParallel = async <A, B>(items: ReadonlyArray<A>, use: (item: A) => Promise<B>): Promise<Array<B>> => {
+  const results: Array<B> = []
+  const left = items.entries()
+  const worker = async () => {
+    for (const [index, item] of left) results[index] = await use(item)
+  }
+  await Promise.all(Array.from({ length: Math.max(1, availableParallelism() / 2) }, worker))
+  return results
 }
 
 export interface File {

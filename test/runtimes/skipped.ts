@@ -100,6 +100,22 @@ export const skipped: ReadonlyArray<Skipped> = [
     title: "fails if its key belongs to another certificate",
     reason: "Deno finds this out at the first connection"
   },
+  ...["PostgreSQL", "Redis"].map((store): Skipped => ({
+    on: ["bun", "deno"],
+    path: "node/test/updates/handling.test.ts",
+    title: "does what handlers ask for",
+    group: `the handling of updates with a store in ${store}`,
+    reason:
+      "takes a minute on Node, where it runs. Here, the cases of `InboxSuite` run with the store, and these ones with SQLite and in memory"
+  })),
+  ...["PostgreSQL", "Redis"].map((store): Skipped => ({
+    on: ["bun", "deno"],
+    path: "node/test/conversation/restarts.test.ts",
+    title: "go on after the process was killed",
+    group: `in ${store}`,
+    reason:
+      "starts a process for each of 13 lines, on Node. Here, the fiber of the bot is stopped instead, and its process in SQLite"
+  })),
   {
     on: ["deno"],
     path: "node/test/updates/processes.test.ts",
