@@ -11,6 +11,10 @@ const workspace = fileURLToPath(new URL("../..", import.meta.url))
 
 const programs = { ours: "program-send.ts", base: "program-base.ts" }
 
+// Comments, such as those for tree shaking, have no purpose in a bundle. Node parses a module once if its name ends with
+// ".mjs", and otherwise first as CommonJS.
+const output = { format: "esm", minify: true, comments: false } as const
+
 /** Bundles and minifies a program for a platform with `fetch`. Returns the path and the size in bytes. */
 const bundle = async (program: string, folder: string) => {
   const build = await rolldown({
@@ -19,8 +23,8 @@ const bundle = async (program: string, folder: string) => {
     resolve: { conditionNames: ["import", "default"] },
     logLevel: "silent"
   })
-  const path = join(folder, program.replace(".ts", ".js"))
-  await build.write({ file: path, format: "esm", minify: true })
+  const path = join(folder, program.replace(".ts", ".mjs"))
+  await build.write({ ...output, file: path })
   await build.close()
   return { path, bytes: await readFile(path) }
 }

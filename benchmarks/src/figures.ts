@@ -520,7 +520,7 @@ export const figures: ReadonlyArray<Figure> = [
   {
     figure: "idle-cpu",
     measures:
-      "CPU time of an idle bot with a webhook in a minute, over an idle `node:http` server, the highest of all stores",
+      "CPU time of an idle bot with a webhook in a minute (the median of three), over an idle `node:http` server, the highest of all stores",
     unit: "ratio",
     goal: 2,
     also: { name: "calls of the store", goal: 12 },

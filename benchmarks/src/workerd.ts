@@ -58,7 +58,7 @@ const main :Workerd.Worker = (
 `
 }
 
-/** Bundles and minifies a worker. Returns the size in bytes, gzipped. */
+/** Bundles and minifies a worker. Returns the size in bytes, gzipped, and the paths of the modules that it contains. */
 export const bundleWorker = async (options: WorkerOptions) => {
   const { conditions = [], folder, input } = options
   const bundle = await rolldown({
@@ -69,11 +69,11 @@ export const bundleWorker = async (options: WorkerOptions) => {
     logLevel: "silent"
   })
   const file = join(folder, "worker.js")
-  await bundle.write({ file, format: "esm", minify: true, codeSplitting: false })
+  const { output } = await bundle.write({ file, format: "esm", minify: true, comments: false, codeSplitting: false })
   await bundle.close()
   await mkdir(join(folder, "data"), { recursive: true })
   await writeFile(join(folder, "config.capnp"), configOf(options))
-  return { folder, gzipped: gzipSync(await readFile(file)).length }
+  return { folder, gzipped: gzipSync(await readFile(file)).length, modules: output[0].moduleIds }
 }
 
 /** The program of a worker of this folder: a webhook bot, or a worker that does nothing. */

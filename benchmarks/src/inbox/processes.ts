@@ -18,10 +18,14 @@ export interface Program<In, Out> {
 export const start = <In extends object, Out>(
   file: string,
   args: ReadonlyArray<string>,
-  options: { readonly errors?: "inherit" | "ignore"; readonly environment?: Readonly<Record<string, string>> } = {}
+  options: {
+    readonly errors?: "inherit" | "ignore"
+    readonly environment?: Readonly<Record<string, string>>
+    readonly flags?: ReadonlyArray<string>
+  } = {}
 ): Program<In, Out> => {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv: ["--conditions=source", "--no-warnings"],
+    execArgv: ["--conditions=source", "--no-warnings", ...(options.flags ?? [])],
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "ignore", options.errors ?? "inherit", "ipc"]
   })
