@@ -521,7 +521,8 @@ const fromBackend = (
                 sentAt,
                 bucket
               })
-              resume(leavesAt <= sentAt ? permit : Effect.delay(permit, Math.ceil(leavesAt - sentAt)))
+              const departure = backend.untilLeave(leavesAt)
+              resume(departure === undefined ? permit : Effect.andThen(departure, permit))
             },
             onExpired: () => {
               leave()

@@ -198,6 +198,42 @@ describe("RateLimiter.layer", () => {
     )
   )
 
+  it.effect("lets calls leave in the order of their permits, which are less than a millisecond apart", () =>
+    Effect.gen(function* () {
+      const store = yield* makeStore
+      const at = (yield* Clock.currentTimeMillis) + 5.3
+      const { limiter } = yield* makeProcess(
+        {
+          ...store,
+          // The first permit arrives 5.1 ms before its time, and the second one 4.9 ms.
+          acquire: (options) =>
+            Effect.map(Effect.delay(store.acquire(options), 0.2), (result) =>
+              result._tag === "Late"
+                ? result
+                : {
+                    ...result,
+                    results: result.results.map((permit) =>
+                      permit._tag === "Granted" ? { ...permit, at, countedAt: at } : permit
+                    )
+                  }
+            )
+        },
+        {}
+      )
+      const order: Array<string> = []
+      const acquire = (name: string) =>
+        Effect.tap(limiter.acquire(undefined), () => Effect.sync(() => order.push(name))).pipe(
+          RateLimiter.withPriority("reply"),
+          Effect.forkChild({ startImmediately: true })
+        )
+      yield* acquire("first")
+      yield* TestClock.adjust(0.1)
+      yield* acquire("second")
+      yield* TestClock.adjust(100)
+      assert.deepStrictEqual(order, ["first", "second"])
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("asks the store once before it fails a call whose maximum wait is 0", () =>
     withLimiter({}, (limiter, { operations }) =>
       Effect.gen(function* () {

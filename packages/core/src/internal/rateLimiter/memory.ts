@@ -82,6 +82,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
         ? grant(scope, bucket, isPaced, at)
         : undefined
     },
+    untilLeave: () => undefined,
     onAdded: serve,
     onEmpty: stopTimer,
     retryAfter: ({ bucket, priority, scope }, at) => {

@@ -304,6 +304,8 @@ export interface Backend {
   readonly grantNow: (call: Call, now: number) => LocalPermit | undefined
   /** A waiter was added to the queue. */
   readonly onAdded: () => void
+  /** Completes when the request of a permit may leave, or `undefined` if it may leave now. */
+  readonly untilLeave: (leavesAt: number) => Effect.Effect<void> | undefined
   /** The last waiter was removed from the queue. */
   readonly onEmpty: () => void
   /** The minimum time until a call that arrives now would get its permit. */

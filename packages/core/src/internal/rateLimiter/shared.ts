@@ -7,6 +7,7 @@ import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
 import * as adaptive from "./adaptive.ts"
 import * as Alone from "./alone.ts"
+import * as Departures from "./departures.ts"
 import * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
 
@@ -112,6 +113,7 @@ export const make = Effect.fnUntraced(function* (
   let usualDelay = 0
   /** How long calls of the store took. */
   let usualRoundTrip = 0
+  const departures = Departures.make(now, run)
   let lastLeavesAt = -Infinity
   let unused: Array<{ readonly id: string; readonly bucket: string | undefined }> = []
 
@@ -293,6 +295,7 @@ export const make = Effect.fnUntraced(function* (
     queue,
     now,
     grantNow: () => undefined,
+    untilLeave: departures.until,
     onAdded: openWakeUp,
     onEmpty: openWakeUp,
     retryAfter: ({ bucket, priority, scope }) => {
