@@ -188,14 +188,14 @@ export interface QuestionOptions {
   readonly back?: boolean | undefined
   /**
    * Who may answer, in a conversation of a chat. Others get a notification when they press a button, and their messages go to
-   * the next handler. Default: everybody in the chat.
+   * the next handler. An empty array is a defect. Default: everybody in the chat.
    */
   readonly from?: UserId | ReadonlyArray<UserId> | undefined
   /** The reply to an answer that cannot be read. A function receives the problem. Default: `again` of {@link Texts}. */
   readonly again?: Content | ((problem: string) => Content) | undefined
   /**
-   * Handles messages that do not answer the question. Commands are not among them. Default: such messages go to the next
-   * handler of the bot.
+   * Handles messages that do not answer the question. Commands are not among them. A question, a sleep or `back` in the effect is
+   * a defect. Default: such messages go to the next handler of the bot.
    */
   readonly otherwise?: ((update: Update.Of<"message_created">) => Effect.Effect<unknown, unknown, unknown>) | undefined
   /** Reads an answer of an older version that cannot be decoded. Default: the question is asked again. */
@@ -445,16 +445,19 @@ export interface Talk<D = never> {
    * stored: the effect runs again in the next run, also in a later update. `Journal.key` is a key for services that accept idempotency
    * keys. It stays the same until the result is stored, and changes when `back` has forgotten the result. To do something else
    * after a failure, such as a payment by another card, use another name. If the schema changes and does not accept the stored
-   * result, the effect runs again.
+   * result, the effect runs again. A question, a sleep or `back` in the effect is a defect.
    */
   readonly step: <A, I, E, R>(
     name: string,
     schema: Schema.Codec<A, I>,
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | Journal.InvalidStepResult | Journal.Uncertain, R>
-  /** Waits for a time, and continues after restarts. Messages of the user go to the next handler. */
+  /** Waits for a finite time, and continues after restarts. Messages of the user go to the next handler. */
   readonly sleep: (name: string, duration: Duration.Input) => Effect.Effect<void>
-  /** Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. */
+  /**
+   * Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. The name of
+   * a part stands for the first question of the part.
+   */
   readonly back: (name?: string) => Effect.Effect<never>
   /** Runs another conversation as a part of this one. Its names do not collide with those of this one. */
   readonly run: <A, E, R, I = void>(

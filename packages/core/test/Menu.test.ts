@@ -45,6 +45,17 @@ describe("Menu", () => {
     })
   )
 
+  it.effect("fails if two lists of a page have the same name, because both would turn", () =>
+    Effect.gen(function* () {
+      const list = (prefix: string) => Menu.list("items", [1, 2, 3], (id) => button(`${prefix} ${id}`), { perPage: 2 })
+      assert.strictEqual(
+        yield* problemOf([list("tea"), list("cup")]),
+        'Cannot show the page "main" of the menu "shop": two of its lists have the same name, "items". Give each list a name ' +
+          "of its own."
+      )
+    })
+  )
+
   it.effect("fails if the payload of a button is too long", () =>
     Effect.gen(function* () {
       const menu = Menu.make(

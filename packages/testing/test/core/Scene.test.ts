@@ -326,6 +326,26 @@ describe("a scene on the emulator", () => {
       }).pipe(Effect.provide(platform))
     )
 
+    it.effect("does not end a state whose time-out was removed", () =>
+      Effect.gen(function* () {
+        const { ann, since } = yield* begin("/taxi Dock")
+        const Endless = Scene.make(
+          "ride",
+          { of: "userInChat", states: { waiting: Schema.Struct({ address: Schema.String }) } },
+          {
+            waiting: {
+              handler: ({ data }) => Pattern.make("where").on((update) => Messages.reply(update, data.address)),
+              onTimeout: ({ update }) => Messages.reply(update, "Time is over")
+            }
+          }
+        )
+        const next = Handler.first(Endless.handler, rest)
+        yield* during(next, TestClock.adjust("1 hour"))
+        yield* during(next, ann.send("where"))
+        assert.deepStrictEqual(yield* since, ["Dock"])
+      }).pipe(Effect.provide(platform))
+    )
+
     it.effect("goes on in the state that a function says, whose time counts from the beginning", () =>
       Effect.gen(function* () {
         const { ann, since } = yield* begin("/taxi Dock")

@@ -1,11 +1,12 @@
 /** Bots with conversations whose processes end and begin again, with the store and the platform of the one before. */
-import { BotApi, type Handler, Inbox, LongPolling, type Message, RateLimiter, Updates } from "@colloquy/core"
+import { BotApi, Command, Handler, Inbox, LongPolling, type Message, RateLimiter, Updates } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { Emulator, type Person } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 
 /** What outlives the processes of the bot: the platform and the store. */
@@ -80,3 +81,31 @@ export const left = Effect.fnUntraced(function* (...names: ReadonlyArray<string>
 })
 
 export const nothing = { values: 0, timer: undefined, deadLetters: 0 }
+
+/** Starts a conversation, writes answers, and returns the texts that the bot has sent. */
+export const play = Effect.fnUntraced(function* <E, R>(
+  conversation: {
+    readonly start: (update: never) => Effect.Effect<void, E, R>
+    readonly handler: Handler.Handler<E, R>
+  },
+  ...answers: ReadonlyArray<string>
+) {
+  const ann = yield* Emulator.user("Ann")
+  yield* during(
+    Handler.first(
+      Command.make("go").on((update) => conversation.start(update as never)),
+      conversation.handler
+    ),
+    Effect.gen(function* () {
+      for (const answer of ["/go", ...answers]) yield* writes(ann, answer)
+      yield* TestClock.adjust("10 minutes")
+    })
+  )
+  return yield* texts(ann)
+})
+
+/** The errors of the dead letters. */
+export const deadLetters = Effect.provide(
+  Effect.map(Stream.runCollect(Inbox.deadLetters), (all) => all.map(({ error }) => error)),
+  Inbox.layer()
+)

@@ -21,6 +21,23 @@ const migrate = (migration: Migration<unknown>, stored: Schema.Json): Asked =>
     ? Schema.decodeUnknownEffect(Schema.toCodecJson(migration))(stored)
     : Effect.try({ try: () => migration(stored), catch: String })
 
+/** Returns why a question can never be answered. */
+const unanswerable = ({ answer, options, several }: Question): string | undefined => {
+  if (Array.isArray(options.from) && options.from.length === 0) return "its `from` is empty, so nobody may answer it"
+  const count = Object.keys(answer.choices ?? {}).length
+  if (several !== undefined) {
+    const most = Math.min(count, several.max)
+    return several.min > most
+      ? `its \`min\` is ${several.min}, and at most ${most} can be chosen. Lower \`min\``
+      : undefined
+  }
+  if (options.optional === true) return undefined
+  if (answer.signature === "") return "it accepts no kind of answer. Add one to its `answers`"
+  return answer.signature === "choice" && count === 0
+    ? "it has no choices. Add a choice, or do not ask the question while there is none"
+    : undefined
+}
+
 /** One question in one run of its conversation. */
 class Asking {
   readonly #run: Run
@@ -41,7 +58,19 @@ class Asking {
     // While a conversation sleeps, nothing was asked.
     if (run.waiting?.name !== this.#slot || run.waiting.signature === "sleep") return this.#ask
     run.reach()
-    return this.#offer(run.waiting, run.event)
+    const { event, waiting } = run
+    const offered = Effect.suspend(() => this.#offer(waiting, event))
+    return event?._tag === "Timeout" ? offered : this.#ifPossible(offered)
+  }
+
+  #ifPossible(asked: Asked): Asked {
+    const problem = unanswerable(this.#question)
+    if (problem === undefined) return this.#run.ending(`ask "${this.#slot}"`, asked)
+    return Effect.die(
+      new Error(
+        `The question "${this.#slot}" of the conversation "${this.#run.place.name}" cannot be answered: ${problem}.`
+      )
+    )
   }
 
   #answered([, outcome, value = null]: Entry): Asked {
@@ -80,7 +109,7 @@ class Asking {
 
   get #ask(): Asked {
     const run = this.#run
-    return Effect.flatMap(run.begin, () => {
+    const asked = Effect.flatMap(run.begin, () => {
       const kept = run.kept?.name === this.#slot ? this.#keptInput(run.kept.update) : undefined
       if (kept === undefined) return this.#present(undefined)
       const read = this.#question.answer.read(kept)
@@ -91,6 +120,7 @@ class Asking {
             onFailure: () => this.#present(undefined)
           })
     })
+    return this.#ifPossible(asked)
   }
 
   #keptInput(text: string): AnswerInput | undefined {
@@ -183,7 +213,8 @@ class Asking {
     }
     if (options.otherwise === undefined || isCommand(input)) return declined
     run.event = undefined
-    return Effect.andThen(run.finishing(options.otherwise(update)), this.#wait)
+    const handled = run.critical(`\`otherwise\` of the question "${this.#slot}"`, options.otherwise(update))
+    return Effect.andThen(handled, this.#wait)
   }
 
   #inputOf(update: Update.Of<"message_created">): AnswerInput {

@@ -1,3 +1,4 @@
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -46,6 +47,16 @@ export const toBody = (content: Content): Exclude<Content, string> =>
 /** Whether an effect is known to succeed without running it. */
 export const isSuccess = (effect: Effect.Effect<unknown, unknown, unknown>): boolean =>
   Exit.isExit(effect) && Exit.isSuccess(effect)
+
+/** What completes before its run ends, and so cannot end it: a step, or the option `otherwise` of a question. */
+interface CriticalSection {
+  readonly run: Run
+  readonly name: string
+}
+
+const CurrentSection = Context.Reference<CriticalSection | undefined>("@colloquy/core/Conversation/CurrentSection", {
+  defaultValue: () => undefined
+})
 
 type Send<A> = Effect.Effect<A, SendError, BotApi>
 
@@ -137,46 +148,49 @@ export class Run {
     const settled = this.#settled
     const rooted = Effect.withFiber((fiber) => {
       this.#root = fiber
-      const complete = Effect.tap(body, () => this.begin)
-      return Effect.onExit(complete, (exit) => Effect.sync(() => Deferred.doneUnsafe(settled, Effect.succeed(exit))))
+      return Effect.tap(body, () => this.begin)
     })
-    return Effect.flatMap(Effect.forkChild(rooted, { startImmediately: true }), (fiber) =>
-      Effect.flatMap(Deferred.await(settled), (exit) => {
+    return Effect.flatMap(Effect.forkChild(rooted, { startImmediately: true }), (fiber) => {
+      // A fiber that meets a value that is no effect ends without its finalizers.
+      fiber.addObserver((exit) => void Deferred.doneUnsafe(settled, Effect.succeed(exit)))
+      return Effect.flatMap(Deferred.await(settled), (exit) => {
         if (exit !== undefined) return Effect.succeed(exit as Exit.Exit<A, E | SendError>)
         this.#isOver = true
         return Effect.as(Fiber.interrupt(fiber), undefined)
       })
-    )
+    })
   }
 
   /** Runs an operation with a name that no other operation of this run has. */
   operation<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    return Effect.suspend(() => {
-      if (this.pause !== undefined) return this.#paused
-      const repetition = this.#repetitions.get(name)
-      const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
-      if (name === "") {
-        return Effect.die(
-          new Error(
-            `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
-          )
+    return Effect.suspend(() => this.#unlessPaused(() => this.#start(name, run)))
+  }
+
+  #start<A, E, R>(name: string, run: (slot: string) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    const repetition = this.#repetitions.get(name)
+    const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
+    if (name === "") {
+      return Effect.die(
+        new Error(
+          `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
         )
-      }
-      if (this.#taken.has(slot)) {
-        return Effect.die(
-          new Error(
-            `The conversation "${this.place.name}" uses the name "${name}" twice. Each question, step and sleep needs a name ` +
-              "of its own. In a loop, add the index to the name."
-          )
+      )
+    }
+    if (this.#taken.has(slot)) {
+      return Effect.die(
+        new Error(
+          // The names of parts end with a slash.
+          `The conversation "${this.place.name}" uses the name "${name.replace(/\/$/, "")}" twice. Each question, step and ` +
+            "sleep needs a name of its own. In a loop, add the index to the name."
         )
-      }
-      this.#taken.add(slot)
-      const result = run(slot)
-      // The body runs for each answer, and most of its operations have a result already.
-      if (isSuccess(result)) return result
-      // An operation that failed can be run again.
-      return Effect.onError(result, () => Effect.sync(() => this.#taken.delete(slot)))
-    })
+      )
+    }
+    this.#taken.add(slot)
+    const result = run(slot)
+    // The body runs for each answer, and most of its operations have a result already.
+    if (isSuccess(result)) return result
+    // An operation that failed can be run again.
+    return Effect.onError(result, () => Effect.sync(() => this.#taken.delete(slot)))
   }
 
   /** The question was not answered in time. If it is asked again under its name, it is another question. */
@@ -248,6 +262,31 @@ export class Run {
     })
   }
 
+  /** Does something that completes before the run ends, and in which nothing can end the run. */
+  critical<A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return this.finishing(Effect.provideService(effect, CurrentSection, { run: this, name }))
+  }
+
+  /** Does something that may end the run. In a critical section, this is a defect: each would wait for the other. */
+  ending<A, E, R>(what: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.flatMap(CurrentSection, (section) =>
+      section?.run !== this
+        ? effect
+        : Effect.die(
+            new Error(
+              `The conversation "${this.place.name}" cannot ${what} in ${section.name}, which has to complete in one run. Do ` +
+                "this outside of it."
+            )
+          )
+    )
+  }
+
+  /** What begins after the run was paused has to wait for the next run, unless it is part of a critical section. */
+  #unlessPaused<A, E, R>(begin: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    if (this.pause === undefined) return begin()
+    return Effect.flatMap(CurrentSection, (section) => (section?.run === this ? begin() : this.#paused))
+  }
+
   /** Ends the run of the body. The body is interrupted, so no operator on failures or causes recovers from it. */
   pauseBy(pause: Pause): Effect.Effect<never> {
     return Effect.suspend(() => {
@@ -265,7 +304,6 @@ export class Run {
   /** Says something once. */
   say(content: Content, name: string | undefined): Send<void> {
     return Effect.withFiber((fiber) => {
-      if (this.pause !== undefined) return this.#paused
       if (name !== undefined || fiber !== this.#root) {
         return this.operation(name ?? this.#nameOf(content), (slot) =>
           this.known(slot) !== undefined
@@ -273,18 +311,23 @@ export class Run {
             : Effect.map(this.send(content, slot), () => this.record([slot, "done"]))
         )
       }
-      const say = () =>
-        Effect.map(
-          Effect.suspend(() => this.send(content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
-          () => {
-            this.said++
-            this.isChanged = true
-          }
-        )
-      if (!this.#isRepeating) return say()
-      this.#keptBack.push(say)
-      return Effect.void
+      return this.#unlessPaused(() => this.#sayInOrder(content))
     })
+  }
+
+  /** Messages without a name are told apart by their order after the last result. */
+  #sayInOrder(content: Content): Send<void> {
+    const say = () =>
+      Effect.map(
+        Effect.suspend(() => this.send(content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
+        () => {
+          this.said++
+          this.isChanged = true
+        }
+      )
+    if (!this.#isRepeating) return say()
+    this.#keptBack.push(say)
+    return Effect.void
   }
 
   /** The order of concurrent branches can differ, so their messages are told apart by their content. */

@@ -56,18 +56,6 @@ const codecOf = (schema: Schema.Codec<unknown, unknown>): ResultCodec => {
 
 const defaultColumns = 3
 
-/** Returns why a choice can never be answered. */
-const unanswerable = ({ choices = {}, max, min = 0, optional, several }: Options): string | undefined => {
-  const count = Object.keys(choices).length
-  if (several === true) {
-    const most = Math.min(count, max ?? count)
-    return min > most ? `its \`min\` is ${min}, and at most ${most} can be chosen. Lower \`min\`` : undefined
-  }
-  return count === 0 && optional !== true
-    ? "it has no choices. Add a choice, or do not ask the question while there is none"
-    : undefined
-}
-
 /** Creates what the body of a conversation asks and says with. The names of a part begin with its prefix. */
 export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => {
   const question = (name: string, options: Options, answer: Answer<unknown, unknown>) =>
@@ -96,7 +84,8 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         Effect.provideService(CurrentKey, run.keyOf(slot))
       )
       const execute = Effect.flatMap(run.begin, () =>
-        run.finishing(
+        run.critical(
+          `the step "${slot}"`,
           Effect.flatMap(Journal.step(`conversation ${run.id} ${slot}`, schema, keyed), (value) =>
             Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
               run.record([slot, "result", encoded])
@@ -121,12 +110,19 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       if (run.known(slot) !== undefined) return Effect.void
       const isWaiting = run.waiting?.name === slot && run.waiting.signature === "sleep"
       if (!isWaiting) {
-        return Effect.flatMap(run.begin, () =>
+        const millis = Math.round(Duration.toMillis(duration))
+        if (millis === Infinity) {
+          return Effect.die(
+            new Error(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
+          )
+        }
+        const begin = Effect.flatMap(run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
-            run.wait({ name: slot, signature: "sleep", until: now + Math.round(Duration.toMillis(duration)) })
+            run.wait({ name: slot, signature: "sleep", until: now + millis })
             return run.pauseBy({ _tag: "Waiting" })
           })
         )
+        return run.ending(`sleep ("${slot}")`, begin)
       }
       run.reach()
       switch (run.event?._tag) {
@@ -144,16 +140,18 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       }
     })
 
-  const back = (to: string | undefined) =>
-    Effect.suspend(() =>
-      to === undefined || run.entries.has(to)
-        ? run.pauseBy({ _tag: "Back", to })
-        : Effect.die(
-            new Error(
-              `The conversation "${run.place.name}" cannot go back to "${to}", because nothing of this name has a result.`
-            )
-          )
-    )
+  const back = (name: string | undefined) =>
+    Effect.suspend(() => {
+      // The names of what is in a part begin with its own.
+      const isIn = (entry: string) => entry.startsWith(`${name}/`)
+      const to = name === undefined || run.entries.has(name) ? name : [...run.entries.keys()].find(isIn)
+      if (name === undefined || to !== undefined) return run.ending("go back", run.pauseBy({ _tag: "Back", to }))
+      return Effect.die(
+        new Error(
+          `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
+        )
+      )
+    })
 
   return {
     chat_id: run.place.chat_id,
@@ -161,16 +159,8 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
     say: (content: Content, options?: { readonly name?: string }) =>
       run.say(content, options?.name === undefined ? undefined : prefix + options.name),
     ask: (name: string, options: Options) => question(name, options, answers.text(options.read)),
-    choose: (name: string, options: Options) => {
-      const problem = unanswerable(options)
-      if (problem === undefined)
-        return question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!))
-      return Effect.die(
-        new Error(
-          `The question "${prefix}${name}" of the conversation "${run.place.name}" cannot be answered: ${problem}.`
-        )
-      )
-    },
+    choose: (name: string, options: Options) =>
+      question(name, options, (options.several === true ? answers.several : answers.choice)(options.choices!)),
     confirm: (name: string, options: Options) =>
       question(name, options, answers.confirmation(options.yes ?? texts.yes, options.no ?? texts.no)),
     attachment: (name: string, options: Options) => question(name, options, answers.attachment(options.kind!)),

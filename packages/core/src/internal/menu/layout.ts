@@ -60,6 +60,9 @@ const pageOf = (place: Place, update: Update | undefined): Page<Pages, unknown> 
   go: (page, params) => makeOutcome({ _tag: "Go", page, params })
 })
 
+const invalid = (menu: Definition, { frame }: Place, problem: string) =>
+  new InvalidMenu({ menuName: menu.name, page: frame.p, problem })
+
 /** Runs the function of the current page, and arranges its rows. */
 export const layOut = Effect.fnUntraced(function* (
   menu: Definition,
@@ -70,8 +73,17 @@ export const layOut = Effect.fnUntraced(function* (
   const rendered = menu.renders.get(place.frame.p)!(pageOf(place, update))
   const content = Effect.isEffect(rendered) ? yield* rendered : rendered
   const rows: Array<AnyRow> = []
+  const lists = new Set<string>()
   for (const row of content.rows) {
     if (isBlock(row)) {
+      if (row.name !== undefined && lists.has(row.name)) {
+        return yield* invalid(
+          menu,
+          place,
+          `two of its lists have the same name, ${JSON.stringify(row.name)}. Give each list a name of its own`
+        )
+      }
+      if (row.name !== undefined) lists.add(row.name)
       const part = row.name === undefined ? 0 : (place.frame.l?.[row.name] ?? 0)
       rows.push(...(yield* row.rowsAt(part)))
     } else rows.push(row)
@@ -108,9 +120,6 @@ export const find = Effect.fnUntraced(function* (layout: Layout, act: Act) {
   return undefined
 })
 
-const invalid = ({ menu, places }: Layout, problem: string) =>
-  new InvalidMenu({ menuName: menu.name, page: currentOf(places).frame.p, problem })
-
 const adviceFor = (rows: ReadonlyArray<ReadonlyArray<unknown>>): string =>
   rows.length > Platform.maxRows || rows.flat().length > Platform.maxButtons
     ? ". Show long lists by Menu.list, which has pages"
@@ -120,6 +129,7 @@ const encodeKeyboard = Schema.encodeEffect(Keyboard.Keyboard, { errors: "all" })
 
 const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | undefined, nonce: string) {
   const { menu, places, rows } = layout
+  const place = currentOf(places)
   const at = places.map(({ frame }) => frame)
   const textsOfActs = new Map<string, string>()
   const keyboardRows: Array<ReadonlyArray<Keyboard.Button>> = []
@@ -134,7 +144,8 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
       const other = textsOfActs.get(JSON.stringify(act))
       if (act[0] === "press" && other !== undefined) {
         return yield* invalid(
-          layout,
+          menu,
+          place,
           `the buttons "${other}" and "${button.text}" have the same name, ${JSON.stringify(act[1])}. Give each button a name of its own`
         )
       }
@@ -152,7 +163,7 @@ const toKeyboard = Effect.fnUntraced(function* (layout: Layout, owner: number | 
   }
   const keyboard = Keyboard.make(...keyboardRows.filter((row) => row.length > 0))
   yield* Effect.mapError(encodeKeyboard(keyboard), ({ issue }) =>
-    invalid(layout, `its keyboard ${FieldIssue.formatSchemaIssue(issue)}${adviceFor(keyboardRows)}`)
+    invalid(menu, place, `its keyboard ${FieldIssue.formatSchemaIssue(issue)}${adviceFor(keyboardRows)}`)
   )
   return keyboard
 })

@@ -190,7 +190,8 @@ export const handle = (machine: Machine, update: Update): Handler.Return => {
 /** Handles the end of the time of a state. Nothing happens if the state was left meanwhile. */
 export const timeOut = Effect.fnUntraced(function* (machine: Machine, since: number, update: TimerUpdate) {
   const entered = yield* read(machine)
-  if (entered === undefined || entered.since !== since) return
+  // The state had a timeout when it was entered, and may have none in this program.
+  if (entered === undefined || entered.since !== since || timeoutOf(machine, entered.state) === undefined) return
   const { control, requested } = controlOf(entered, update)
   yield* machine.definitions.get(entered.state)?.onTimeout?.(control) ?? Effect.void
   const current = yield* read(machine)

@@ -1,38 +1,9 @@
-import { Command, Conversation, Handler, Inbox } from "@colloquy/core"
-import { Emulator } from "@colloquy/testing"
+import { Conversation } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
-import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, writes, texts } from "../../support/conversations.ts"
-
-const play = Effect.fnUntraced(function* <E, R>(
-  conversation: {
-    readonly start: (update: never) => Effect.Effect<void, E, R>
-    readonly handler: Handler.Handler<E, R>
-  },
-  ...answers: ReadonlyArray<string>
-) {
-  const ann = yield* Emulator.user("Ann")
-  yield* during(
-    Handler.first(
-      Command.make("go").on((update) => conversation.start(update as never)),
-      conversation.handler
-    ),
-    Effect.gen(function* () {
-      for (const answer of ["/go", ...answers]) yield* writes(ann, answer)
-      yield* TestClock.adjust("10 minutes")
-    })
-  )
-  return yield* texts(ann)
-})
-
-const deadLetters = Effect.provide(
-  Effect.map(Stream.runCollect(Inbox.deadLetters), (all) => all.map(({ error }) => error)),
-  Inbox.layer()
-)
+import { deadLetters, layer, left, nothing, play } from "../../support/conversations.ts"
 
 describe("a conversation that waits", () => {
   it.effect("cannot be woken by operators on failures, defects and causes", () =>
@@ -119,28 +90,25 @@ describe("a conversation that waits", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is a defect if a name is used twice, and says which", () =>
+  it.effect("finishes a step that speaks, and that has a step of its own, while another branch waits", () =>
     Effect.gen(function* () {
-      const Twice = Conversation.make(
-        "twice",
+      const Both = Conversation.make(
+        "both",
         { of: "userInChat" },
         Effect.fn(function* (talk) {
-          yield* talk.ask("name", { say: "Name?" })
-          yield* talk.ask("name", { say: "Name?" })
+          const inner = talk.step("inner", Schema.Int, Effect.succeed(1))
+          const slow = Effect.delay(Effect.andThen(Effect.orDie(talk.say("Saved")), inner), "1 second")
+          const [step, name] = yield* Effect.all(
+            [talk.step("outer", Schema.Int, slow), talk.ask("name", { say: "Name?" })],
+            {
+              concurrency: 2
+            }
+          )
+          yield* talk.say(`${step} ${name}`)
         })
       )
-      assert.deepStrictEqual(yield* play(Twice, "Ann"), ["Name?"])
-      const [error] = yield* deadLetters
-      assert.include(error, 'uses the name "name" twice')
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("is a defect if a name is empty, because its buttons could not be told apart", () =>
-    Effect.gen(function* () {
-      const Unnamed = Conversation.make("unnamed", { of: "userInChat" }, (talk) => talk.confirm("", { say: "Sure?" }))
-      assert.deepStrictEqual(yield* play(Unnamed), [])
-      const [error] = yield* deadLetters
-      assert.include(error, 'The conversation "unnamed" uses an empty name')
+      assert.deepStrictEqual(yield* play(Both, "Ann"), ["Name?", "Saved", "1 Ann"])
+      assert.deepStrictEqual(yield* left("both"), nothing)
     }).pipe(Effect.provide(layer))
   )
 
@@ -225,6 +193,40 @@ describe("a conversation that waits", () => {
         yield* play(Whole, "Ann", "Long Lane", "again", "Hill Road", "before", "7", "unknown", "7"),
         ["Name?", "Now the address", "Street?", "Number?", "Street?", "Number?", "Number?", "Ann, Hill Road 7"]
       )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("goes back to the beginning of a part by its name", () =>
+    Effect.gen(function* () {
+      const Part = Conversation.make(
+        "part",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const street = yield* talk.ask("street", { say: "Street?" })
+          return `${street} ${yield* talk.ask("number", { say: "Number?" })}`
+        })
+      )
+      const Whole = Conversation.make(
+        "whole",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const name = yield* talk.ask("name", { say: "Name?" })
+          const address = yield* talk.run("address", Part)
+          if (!(yield* talk.confirm("right", { say: `${address}?` }))) return yield* talk.back("address")
+          return yield* talk.say(`${name}, ${address}`)
+        })
+      )
+      assert.deepStrictEqual(yield* play(Whole, "Ann", "Hill Road", "7", "No", "Long Lane", "8", "Yes"), [
+        "Name?",
+        "Street?",
+        "Number?",
+        "Hill Road 7?",
+        "Street?",
+        "Number?",
+        "Long Lane 8?",
+        "Ann, Long Lane 8"
+      ])
+      assert.deepStrictEqual(yield* left("whole"), nothing)
     }).pipe(Effect.provide(layer))
   )
 
