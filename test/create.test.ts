@@ -157,6 +157,16 @@ describe("create-colloquy, from its packed file", () => {
     }
   })
 
+  it("creates a project whose scripts require the Node that the packages require", () => {
+    const read = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>
+    const { engines } = read(join(root, "packages/node/package.json"))
+    const project = read(join(folder, "echo-polling-sqlite/package.json"))
+    assert.deepStrictEqual(project["engines"], engines)
+    assert.deepStrictEqual(project["devEngines"], {
+      runtime: { name: "node", version: (engines as { readonly node: string }).node, onFail: "error" }
+    })
+  })
+
   it("rejects a folder that is not empty, an invalid name, and an unknown flag", { timeout: 60_000 }, () => {
     const before = readdirSync(join(folder, "echo-polling-sqlite"))
     for (const [name, flags, problem] of [

@@ -1,3 +1,6 @@
+import { fromConfigError, InvalidSettings } from "@colloquy/core/Settings"
+import { reasonOf } from "@colloquy/core/StoreError"
+import * as Config from "effect/Config"
 import * as Data from "effect/Data"
 
 /** Variables of the environment. */
@@ -16,14 +19,11 @@ export const failed = (message: string): CommandFailed => new CommandFailed({ me
 
 export const invalid = (message: string): CommandFailed => new CommandFailed({ message: oneLine(message), code: 2 })
 
-const isInvalidSettings = (error: object): boolean =>
-  "_tag" in error && (error._tag === "InvalidSettings" || error._tag === "ConfigError")
-
 /** Describes an error of any kind. */
 export const toFailure = (error: unknown): CommandFailed => {
   if (error instanceof CommandFailed) return error
-  if (error instanceof Error) return isInvalidSettings(error) ? invalid(error.message) : failed(error.message)
-  return failed(String(error))
+  if (error instanceof Config.ConfigError) return toFailure(fromConfigError(error))
+  return error instanceof InvalidSettings ? invalid(error.message) : failed(reasonOf(error))
 }
 
 const passwordOf = (url: string | undefined): ReadonlyArray<string> => {

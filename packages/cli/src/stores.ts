@@ -12,9 +12,11 @@ import * as Option from "effect/Option"
 import type * as Redis from "effect/persistence/Redis"
 import * as Redacted from "effect/Redacted"
 import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { type CommandFailed, failed, invalid, toFailure } from "./failure.ts"
+import { codeOf } from "./network.ts"
 import { prefix, Process, store, type StoreKind, variables } from "./settings.ts"
 
 /** The place where the bot stores its data. */
@@ -31,6 +33,10 @@ const required = (env: Readonly<Record<string, string>>, name: string, kind: Sto
     ? Effect.fail(invalid(`--store ${kind} needs the setting ${name}. Set it in the environment or in .env.`))
     : Effect.succeed(value)
 }
+
+/** A driver rejects another URL without naming the setting. */
+const checkUrl = (setting: string, url: string, pattern: RegExp, example: string): Effect.Effect<void, CommandFailed> =>
+  pattern.test(url) && URL.canParse(url) ? Effect.void : Effect.fail(invalid(`${setting} must look like ${example}.`))
 
 /** The place that the flags and the settings name. */
 export const place = Effect.gen(function* () {
@@ -51,7 +57,10 @@ export const place = Effect.gen(function* () {
 const postgres = (url: string) =>
   Layer.unwrap(
     Effect.map(
-      Effect.promise(() => import("@effect/sql-pg/PgClient")),
+      Effect.andThen(
+        checkUrl("DATABASE_URL", url, /^postgres(ql)?:/, "postgres://user:password@host:5432/database"),
+        Effect.promise(() => import("@effect/sql-pg/PgClient"))
+      ),
       (PgClient) => PgClient.layer({ url: Redacted.make(url), connectTimeout: "5 seconds", maxConnections: 2 })
     )
   )
@@ -79,17 +88,24 @@ export const sqlOf = ({ at, kind }: Place): Layer.Layer<SqlClient.SqlClient, Com
 export const redisOf = ({ at }: Place): Layer.Layer<Redis.Redis, CommandFailed> =>
   Layer.unwrap(
     Effect.map(
-      Effect.promise(() => import("@effect/platform-node/NodeRedis")),
+      Effect.andThen(
+        checkUrl("REDIS_URL", at, /^rediss?:/, "redis://user:password@host:6379"),
+        Effect.promise(() => import("@effect/platform-node/NodeRedis"))
+      ),
       (NodeRedis) => NodeRedis.layer({ url: at, socket: { connectTimeout: 5000, reconnectStrategy: false } })
     )
   ).pipe(Layer.catch((error) => Layer.effectContext(Effect.fail(toFailure(error)))))
+
+const isMissingTable = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  codeOf(cause) === "42P01" || (cause instanceof Error && cause.message.startsWith("no such table"))
 
 /** Whether the tables of a store exist. */
 const hasTable = (place: Place, table: string) =>
   SqlClient.SqlClient.use((sql) =>
     sql`SELECT 1 FROM ${sql(`${place.prefix}_${table}`)} WHERE 1 = 0`.pipe(
       Effect.as(true),
-      Effect.orElseSucceed(() => false)
+      Effect.catchIf(isMissingTable, () => Effect.succeed(false)),
+      Effect.mapError(toFailure)
     )
   )
 

@@ -10,8 +10,9 @@ import * as Stream from "effect/Stream"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Databases from "../../node/test/support/databases.ts"
+import * as Servers from "../../node/test/support/servers.ts"
 import { added, fill, makeBot, started } from "./support/bots.ts"
-import { objects } from "./support/run.ts"
+import { objects, run } from "./support/run.ts"
 
 const missing: Readonly<Record<string, boolean>> = await Databases.missing()
 
@@ -187,3 +188,35 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
     )
   })
 }
+
+describe("colloquy without a database", () => {
+  it.live("says why it cannot connect", () =>
+    Effect.gen(function* () {
+      const port = yield* Servers.closedPort
+      for (const url of [`postgres://bot@127.0.0.1:${port}/bots`, `redis://127.0.0.1:${port}`]) {
+        const [name, store] = url.startsWith("redis") ? ["REDIS_URL", "redis"] : ["DATABASE_URL", "postgres"]
+        const ran = yield* run(["inbox", "stats", "--store", store], { [name]: url })
+        assert.strictEqual(ran.code, 1)
+        assert.include(ran.err, `connect ECONNREFUSED 127.0.0.1:${port}`)
+      }
+    })
+  )
+
+  it.live("names the setting whose URL is malformed", () =>
+    Effect.gen(function* () {
+      for (const [name, store, url] of [
+        ["DATABASE_URL", "postgres", "nonsense"],
+        ["DATABASE_URL", "postgres", "redis://127.0.0.1"],
+        ["DATABASE_URL", "postgres", "postgres://[bots"],
+        ["REDIS_URL", "redis", "nonsense"],
+        ["REDIS_URL", "redis", "postgres://127.0.0.1"]
+      ] as const) {
+        const ran = yield* run(["inbox", "stats", "--store", store], { [name]: url })
+        assert.strictEqual(ran.code, 2, ran.err)
+        assert.match(ran.err, new RegExp(`^colloquy: ${name} must look like \\w+://user:password@host:`))
+        const check = objects(yield* run(["doctor", "--store", store, "--json"], { [name]: url }))
+        assert.isTrue(check.some(({ detail, status }) => status === "problem" && String(detail).includes(name)))
+      }
+    })
+  )
+})

@@ -119,6 +119,26 @@ const problemsOf = (error: Config.ConfigError): InvalidSettings["problems"] =>
     : [{ setting: "configuration", problem: error.message }]
 
 /**
+ * Describes a `ConfigError` of Effect as {@link InvalidSettings}, which names the settings that are missing or malformed.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Settings } from "@colloquy/core"
+ * import { Config, Effect } from "effect"
+ *
+ * const greeting = Effect.gen(function* () {
+ *   return yield* Config.String("GREETING")
+ * }).pipe(Effect.mapError(Settings.fromConfigError))
+ * ```
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const fromConfigError = (error: Config.ConfigError): InvalidSettings =>
+  new InvalidSettings({ problems: problemsOf(error) })
+
+/**
  * Reads several settings. Fails with {@link InvalidSettings}, which reports all that are missing or malformed.
  *
  * **Example**
@@ -169,10 +189,7 @@ export const all = Effect.fnUntraced(function* <const Configs extends Readonly<R
  */
 export const unwrap = <A>(options: Config.Wrap<A>): Effect.Effect<A, InvalidSettings> =>
   Config.isConfig(options)
-    ? Effect.mapError(
-        options as unknown as Effect.Effect<A, Config.ConfigError>,
-        (error) => new InvalidSettings({ problems: problemsOf(error) })
-      )
+    ? Effect.mapError(options as unknown as Effect.Effect<A, Config.ConfigError>, fromConfigError)
     : (all(
         Record.map(options as Record<string, Config.Wrap<any>>, (option) => Config.unwrap<any>(option))
       ) as Effect.Effect<never, InvalidSettings>)

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import * as Predicate from "effect/Predicate"
 
 /**
  * The store that failed. The values are the stores of this library; a store of your own may have any other name.
@@ -58,4 +59,40 @@ export class StoreError extends Data.TaggedError("StoreError")<{
       : "A retry will fail the same way: check the database and the options of the store."
     return `The ${this.store} store failed in operation "${this.operation}": ${this.reason.replace(/\.$/, "")}. ${advice}`
   }
+}
+
+const messagesOf = (error: unknown, seen: ReadonlySet<unknown>): ReadonlyArray<string> => {
+  if (seen.has(error)) return []
+  if (!Predicate.isObject(error)) return error === undefined || error === null ? [] : [String(error)]
+  const within = new Set(seen).add(error)
+  const message = Predicate.hasProperty(error, "message") && typeof error.message === "string" ? error.message : ""
+  if (message.endsWith(".")) return [message]
+  const several = error instanceof AggregateError && message === "" ? (error.errors as ReadonlyArray<unknown>) : []
+  const causes = Predicate.hasProperty(error, "cause") ? [...several, error.cause] : several
+  return [message, ...causes.flatMap((cause) => messagesOf(cause, within))].filter((text) => text !== "")
+}
+
+/**
+ * Describes an error of a database driver for the `reason` of a {@link StoreError}: its message and those of its causes,
+ * because the outer ones often say only that a statement failed. A message that an earlier one contains is left out, and so
+ * are the causes of a message that ends with a period: it explains the error, as those of this library.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { StoreError } from "@colloquy/core"
+ *
+ * const refused = new Error("connect ECONNREFUSED 127.0.0.1:5432")
+ *
+ * export const reason = StoreError.reasonOf(new Error("Failed to connect", { cause: refused }))
+ * // "Failed to connect: connect ECONNREFUSED 127.0.0.1:5432"
+ * ```
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const reasonOf = (error: unknown): string => {
+  const messages = messagesOf(error, new Set())
+  const told = messages.filter((text, index) => !messages.slice(0, index).some((earlier) => earlier.includes(text)))
+  return told.length > 0 ? told.join(": ") : String(error)
 }

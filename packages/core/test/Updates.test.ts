@@ -252,6 +252,11 @@ describe("Updates.run", () => {
       )
       for (const [, annotations] of logs) assert.deepInclude(annotations, { update_type: "bot_started", chat: "7" })
       assert.include(logs[0][2], "no such luck")
+      logs.length = 0
+      yield* inTime(Updates.run(() => Effect.fail("no"), { ...retryOnce, retry: Schedule.recurs(0) })).pipe(
+        Effect.provide(Layer.merge(source(started(7, 2)), Logger.layer([logger])))
+      )
+      assert.include(logs.at(-1)?.[0], "The handler failed once.")
     })
   )
 

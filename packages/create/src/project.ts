@@ -11,6 +11,8 @@ export const versions = {
   vitest: "^5.1.0"
 } as const
 
+const node = ">=22.19.0"
+
 /** A file of a new project: a template, or a text. */
 export type Content = { readonly template: string } | { readonly text: string }
 
@@ -38,7 +40,9 @@ const manifest = ({ name, store }: Choices, colloquy: (name: string) => string):
         typescript: versions.typescript,
         vitest: versions.vitest
       },
-      engines: { node: ">=22.19.0" }
+      engines: { node },
+      // npm checks it before each script, because tools that need a newer Node end in stack traces.
+      devEngines: { runtime: { name: "node", version: node, onFail: "error" } }
     },
     null,
     2

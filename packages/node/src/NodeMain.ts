@@ -3,20 +3,51 @@
  *
  * @since 0.1.0
  */
+import { fromConfigError } from "@colloquy/core/Settings"
+import { reasonOf } from "@colloquy/core/StoreError"
 import * as Cause from "effect/Cause"
-import type * as Effect from "effect/Effect"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Runtime from "effect/Runtime"
 
 const signals = { SIGINT: 2, SIGTERM: 15 } as const
+
+const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
+  const error = Cause.squash(cause)
+  if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(error)) return Effect.void
+  if (Cause.hasDies(cause) || !Predicate.hasProperty(error, "_tag")) return Effect.logError(cause)
+  const told = error instanceof Config.ConfigError ? fromConfigError(error) : error
+  return Effect.logError(`${String(told._tag)}: ${reasonOf(told)}`)
+}
+
+const run = Runtime.makeRunMain(({ fiber, teardown }) => {
+  let isStopping = false
+  const onSignal = (signal: keyof typeof signals) => {
+    if (isStopping) process.exit(128 + signals[signal])
+    isStopping = true
+    fiber.interruptUnsafe(fiber.id)
+  }
+  for (const signal of Object.keys(signals)) process.on(signal, onSignal)
+  fiber.addObserver((exit) => {
+    for (const signal of Object.keys(signals)) process.off(signal, onSignal)
+    if (isStopping && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) process.exit(0)
+    teardown(exit, (code) => {
+      if (isStopping || code !== 0) process.exit(code)
+    })
+  })
+})
 
 /**
  * Runs a program until it ends or the process receives a signal.
  *
  * SIGTERM and SIGINT stop the program gracefully: the webhook answers deliveries with 503, so that the platform sends them
  * again; running handlers get their shutdown timeout; all other updates stay in the inbox. The process then exits with 0. A
- * second signal ends the process at once, with the exit code 128 plus the number of the signal. If the program fails, the
- * error is logged and the process exits with 1.
+ * second signal ends the process at once, with the exit code 128 plus the number of the signal.
+ *
+ * If the program fails, the process exits with 1. An error with a tag is logged as one line, as by `StoreError.reasonOf`;
+ * other errors and defects are logged with their stack traces.
  *
  * **Example** (Run a bot)
  *
@@ -35,19 +66,5 @@ const signals = { SIGINT: 2, SIGTERM: 15 } as const
  * @category running
  * @since 0.1.0
  */
-export const runMain: <A, E>(program: Effect.Effect<A, E>) => void = Runtime.makeRunMain(({ fiber, teardown }) => {
-  let isStopping = false
-  const onSignal = (signal: keyof typeof signals) => {
-    if (isStopping) process.exit(128 + signals[signal])
-    isStopping = true
-    fiber.interruptUnsafe(fiber.id)
-  }
-  for (const signal of Object.keys(signals)) process.on(signal, onSignal)
-  fiber.addObserver((exit) => {
-    for (const signal of Object.keys(signals)) process.off(signal, onSignal)
-    if (isStopping && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) process.exit(0)
-    teardown(exit, (code) => {
-      if (isStopping || code !== 0) process.exit(code)
-    })
-  })
-})
+export const runMain = <A, E>(program: Effect.Effect<A, E>): void =>
+  run(Effect.tapCause(program, logFailure), { disableErrorReporting: true })

@@ -57,4 +57,36 @@ describe("NodeMain.runMain", () => {
       }).pipe(Effect.scoped),
     timeout
   )
+
+  it.live(
+    "logs an error with a tag in one line, and other errors and defects with their stack traces",
+    () =>
+      Effect.gen(function* () {
+        const outputOf = Effect.fnUntraced(function* ([program, line]: readonly [string, string]) {
+          const { code, prints } = yield* start(program)
+          assert.strictEqual(yield* code, 1)
+          return yield* prints(line)
+        })
+        const told = Effect.forEach(
+          [
+            ["fail", "InvalidSettings: Set these before the bot starts: BOT_TOKEN is missing."],
+            ["config", "InvalidSettings: Set these before the bot starts: SETTING_WITHOUT_VALUE is missing."],
+            ["store", 'StoreError: The inbox store failed in operation "migrate": refused.']
+          ] as const,
+          outputOf,
+          { concurrency: "unbounded" }
+        )
+        for (const output of yield* told) assert.lengthOf(output.trim().split("\n"), 1, output)
+        const traced = Effect.forEach(
+          [
+            ["untagged", "Error: without a tag"],
+            ["die", "Error: a mistake"]
+          ] as const,
+          outputOf,
+          { concurrency: "unbounded" }
+        )
+        for (const output of yield* traced) assert.match(output, /bot\.ts:\d+/)
+      }).pipe(Effect.scoped),
+    timeout
+  )
 })

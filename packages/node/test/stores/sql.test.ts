@@ -38,6 +38,15 @@ describe("sqlToStoreError", () => {
     assert.isFalse(isRetryable(new Error("not an SqlError")))
   })
 
+  it("has the message of the database as the reason", () => {
+    const cause = new Error('role "nobody" does not exist')
+    const reason = new SqlError.AuthenticationError({ cause, message: "PgConnection: Failed to connect" })
+    assert.strictEqual(
+      sqlToStoreError("inbox")("migrate")(new SqlError.SqlError({ reason })).reason,
+      'PgConnection: Failed to connect: role "nobody" does not exist'
+    )
+  })
+
   it("keeps a StoreError", () => {
     const error = new StoreError.StoreError({ store: "inbox", operation: "stats", reason: "no", isRetryable: true })
     assert.strictEqual(sqlToStoreError("chats")("get")(error), error)

@@ -60,7 +60,9 @@ export const make = <R>({ clock, context, maxCrashes, metrics, onDeadLetter, tim
     const { decoded } = queued.entry.update
     if (Result.isFailure(decoded)) return run(queued, failure)
     metrics.deadLettered(decoded.success)
-    const why = problemOf(queued, maxCrashes)?.error ?? `The handler failed ${failure.attempts} times.`
+    const why =
+      problemOf(queued, maxCrashes)?.error ??
+      `The handler failed ${failure.attempts === 1 ? "once" : `${failure.attempts} times`}.`
     return Effect.logError(`${why} The update is now a dead letter: see Inbox.deadLetters.`).pipe(
       Effect.annotateLogs(annotationsOf(decoded.success)),
       Effect.andThen(run(queued, failure))

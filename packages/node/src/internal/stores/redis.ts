@@ -1,4 +1,4 @@
-import { StoreError, type StoreName } from "@colloquy/core/StoreError"
+import { reasonOf, StoreError, type StoreName } from "@colloquy/core/StoreError"
 import * as Cause from "effect/Cause"
 import * as Redis from "effect/persistence/Redis"
 
@@ -20,7 +20,7 @@ export const redisToStoreError =
       return new StoreError({ store, operation, reason, isRetryable: true, cause: error })
     }
     const cause = error instanceof Redis.RedisError ? (error.cause ?? error) : error
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = reasonOf(cause)
     const isRetryable = error instanceof Redis.RedisError && !isPermanent(reason)
     return new StoreError({ store, operation, reason, isRetryable, cause })
   }

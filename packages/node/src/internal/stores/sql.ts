@@ -1,5 +1,5 @@
 import * as Backoff from "@colloquy/core/Backoff"
-import { StoreError, type StoreName } from "@colloquy/core/StoreError"
+import { reasonOf, StoreError, type StoreName } from "@colloquy/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -125,13 +125,6 @@ export const withTransaction =
 /** An index is named without the schema of its table. */
 export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`
 
-const textOf = (cause: unknown): string => {
-  if (!(cause instanceof Error)) return String(cause)
-  return cause instanceof Migrator.MigrationError && cause.cause !== undefined
-    ? `${cause.message}: ${textOf(cause.cause)}`
-    : cause.message
-}
-
 /**
  * Temporary problems of PostgreSQL: insufficient resources (class 53), the server stops, starts or ends the connection
  * (57P), errors of input or output (58), a server that became read-only, idle transactions that were ended, and a commit
@@ -164,7 +157,7 @@ export const sqlToStoreError =
       : new StoreError({
           store,
           operation,
-          reason: textOf(cause),
+          reason: reasonOf(cause),
           isRetryable: isRetryableSql(cause),
           cause
         })

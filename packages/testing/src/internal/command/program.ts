@@ -47,5 +47,9 @@ export const runProgram = ([program, ...args]: ReadonlyArray<string>, url: strin
     return yield* new ProgramEnded({ code: yield* running.exitCode })
   }).pipe(
     Effect.scoped,
-    Effect.catchTag("PlatformError", (error) => commandError(`cannot run ${program}: ${error.message}`))
+    Effect.catchTag("PlatformError", (error) =>
+      commandError(
+        `cannot run ${program}: ${error.reason._tag === "NotFound" ? "there is no such program" : error.message}`
+      )
+    )
   )
