@@ -4,19 +4,26 @@ import { describe, it } from "@effect/vitest"
 import * as RateLimiterStore from "@colloquy/core/RateLimiterStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { TestClock } from "effect/testing"
+
+/** Time passes while the effect runs, and only in the test. */
+const inVirtualTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(effect, Effect.forever(TestClock.adjust("1 millis")))
 
 describe("RateLimiter.layerMemory", () => {
   for (const { effect, name } of RateLimiterSuite.cases) {
-    it.live(name, () => Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.options)))
+    it.effect(name, () => inVirtualTime(Effect.provide(effect, RateLimiter.layerMemory(RateLimiterSuite.options))))
   }
 })
 
 describe("RateLimiter.layer on RateLimiterStore.layerMemory", () => {
   for (const { effect, name } of RateLimiterSuite.cases) {
-    it.live(name, () =>
-      Effect.provide(
-        effect,
-        RateLimiter.layer(RateLimiterSuite.options).pipe(Layer.provide(RateLimiterStore.layerMemory()))
+    it.effect(name, () =>
+      inVirtualTime(
+        Effect.provide(
+          effect,
+          RateLimiter.layer(RateLimiterSuite.options).pipe(Layer.provide(RateLimiterStore.layerMemory()))
+        )
       )
     )
   }
@@ -24,6 +31,6 @@ describe("RateLimiter.layer on RateLimiterStore.layerMemory", () => {
 
 describe("RateLimiterStore.layerMemory", () => {
   for (const { effect, name } of RateLimiterSuite.storeCases) {
-    it.live(name, () => Effect.provide(effect, RateLimiterStore.layerMemory()))
+    it.effect(name, () => inVirtualTime(Effect.provide(effect, RateLimiterStore.layerMemory())))
   }
 })
