@@ -12,12 +12,14 @@ import * as databases from "./databases.ts"
 
 const [prefix = ""] = process.argv.slice(2)
 
+const hour = 3_600_000
+
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 
 const program = Effect.gen(function* () {
   const store = yield* InboxStore.InboxStore
   const owner = "holder"
-  const claimed = yield* store.claim({ owner, leaseDuration: 200, maxPartitions: 1, maxUpdates: 10, begin: 2 })
+  const claimed = yield* store.claim({ owner, leaseDuration: hour, maxPartitions: 1, maxUpdates: 10, begin: 2 })
   yield* Console.log(`claimed ${claimed.length}`)
   for (;;) {
     yield* Effect.promise(() => lines.next())
@@ -31,7 +33,7 @@ const program = Effect.gen(function* () {
         release: false
       }))
     )
-    yield* Console.log(`committed ${results.join()}, holds ${(yield* store.renew(owner, 200)).length}`)
+    yield* Console.log(`committed ${results.join()}, holds ${(yield* store.renew(owner, hour)).length}`)
   }
 })
 
