@@ -17,8 +17,8 @@ export const workspace = {
   test: {
     globalSetup: fileURLToPath(new URL("scripts/page.ts", import.meta.url)),
     // No test depends on how fast the machine is: this only ends a test that hangs.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     projects: [
       project("core", "packages/core"),
       project("testing", "packages/testing", [validatesAnswers]),

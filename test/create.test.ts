@@ -53,7 +53,7 @@ describe("create-colloquy, from its packed file", () => {
     tarball = pack(join(folder, "packed")).find(({ name }) => name === "create")!.tarball
     mkdirSync(join(folder, "tool"))
     demand(run("npm", ["install", "--prefix", ".", tarball], { cwd: join(folder, "tool"), env: environment }))
-  }, 240_000)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
 
@@ -81,7 +81,7 @@ describe("create-colloquy, from its packed file", () => {
   for (const template of Object.keys(templates)) {
     for (const source of Object.keys(sources)) {
       for (const store of Object.keys(stores)) {
-        it(`creates a project whose test passes: ${template}, ${source}, ${store}`, { timeout: 240_000 }, () => {
+        it(`creates a project whose test passes: ${template}, ${source}, ${store}`, () => {
           const name = `${template}-${source}-${store}`
           const flags = ["--template", template, "--source", source, "--store", store, "--no-install"]
           assert.include(demand(create(name, ...flags)), `Created ${name}`)
@@ -146,7 +146,7 @@ describe("create-colloquy, from its packed file", () => {
     return ((await response.json()) as { readonly subscriptions: ReadonlyArray<unknown> }).subscriptions.length
   }
 
-  it("creates a project whose bot runs on the emulator, without a token", { timeout: 240_000 }, async (test) => {
+  it("creates a project whose bot runs on the emulator, without a token", async (test) => {
     for (const name of ["echo-polling-postgres", "echo-webhook-sqlite"]) {
       const running = start("npm", ["start"], join(folder, name), test.onTestFinished)
       const url = await platformOf(running)
@@ -167,7 +167,7 @@ describe("create-colloquy, from its packed file", () => {
     })
   })
 
-  it("rejects a folder that is not empty, an invalid name, and an unknown flag", { timeout: 60_000 }, () => {
+  it("rejects a folder that is not empty, an invalid name, and an unknown flag", () => {
     const before = readdirSync(join(folder, "echo-polling-sqlite"))
     for (const [name, flags, problem] of [
       ["echo-polling-sqlite", [], "is not empty. Choose another folder"],

@@ -143,7 +143,7 @@ describe("the type error of a mistake", () => {
       writeFileSync(join(folder, `mistake${at}.ts`), `${imports}\nexport const made = ${code}\n`)
     )
     errors = errorsOf(run("tsc", ["-p", folder, "--pretty", "false"]).output)
-  }, 120_000)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -175,7 +175,7 @@ describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Pr
       )
       return common.filter((_, at) => !results[at])
     })
-  }, 120_000)
+  })
 
   afterAll(() => {
     for (const end of ends) end()
@@ -201,7 +201,7 @@ describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Pr
     return groups.flatMap(({ rules }) => rules)
   }
 
-  it("loads every alert, and fires the one about dead letters", { timeout: 120_000 }, async () => {
+  it("loads every alert, and fires the one about dead letters", async () => {
     await untilNone(async () =>
       (await loadedRules()).filter(({ name, state }) => name === "DeadLetters" && state !== "firing").map(String)
     )
@@ -216,7 +216,7 @@ describe.skipIf(isMissing && process.env["PROMETHEUS_TESTS"] !== "required")("Pr
 })
 
 describe("The program with OpenTelemetry in docs/operations.md", () => {
-  it("exports spans, metrics and logs", { timeout: 120_000 }, async ({ onTestFinished }) => {
+  it("exports spans, metrics and logs", async ({ onTestFinished }) => {
     const received = new Map<string, string>()
     const collector = createHttpServer((request, response) => {
       let body = ""

@@ -89,7 +89,7 @@ describe("the packed packages in an empty folder", () => {
       cwd: join(folder, "app")
     })
     assert.isTrue(installed.ok, installed.output)
-  }, 240_000)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -98,7 +98,7 @@ describe("the packed packages in an empty folder", () => {
   const contents = (...names: ReadonlyArray<string>) =>
     filesIn(inApp("node_modules/@colloquy"), ...names.map((name) => `${name}/**`))
 
-  it("provide valid type declarations to a strict program", { timeout: 120_000 }, () => {
+  it("provide valid type declarations to a strict program", () => {
     const { output } = run(inApp("node_modules/.bin/tsc"), ["-p", ".", "--pretty", "false"], { cwd: inApp() })
     const errors = output.split("\n").filter((line) => line.includes("error TS"))
     const elsewhere = /^node_modules\/(?!@colloquy\/)/
@@ -109,13 +109,13 @@ describe("the packed packages in an empty folder", () => {
     assert.isTrue(existsSync(inApp("out/program.js")), output)
   })
 
-  it("run the program", { timeout: 60_000 }, () => {
+  it("run the program", () => {
     const { ok, output } = run(process.execPath, ["out/program.js"], { cwd: inApp() })
     assert.strictEqual(output.trim(), "NotFound 404 /messages true true")
     assert.isTrue(ok)
   })
 
-  it("contain a command that serves its tools to a client of MCP", { timeout: 60_000 }, async () => {
+  it("contain a command that serves its tools to a client of MCP", async () => {
     const client = new Client({ name: "test", version: "1.0.0" })
     const problems: Array<Error> = []
     Object.assign(client, { onerror: (error: Error) => void problems.push(error) })
@@ -146,7 +146,7 @@ describe("the packed packages in an empty folder", () => {
 
     it.skipIf(isMissing && process.env["LANGUAGE_TESTS"] !== "required")(
       `test a bot in ${language}`,
-      { timeout: 120_000 },
+      { timeout: 240_000 },
       () => {
         const bot = inApp(language.toLowerCase())
         cpSync(join(root, "examples/ci", language.toLowerCase()), bot, { recursive: true })
@@ -158,7 +158,7 @@ describe("the packed packages in an empty folder", () => {
     )
   }
 
-  it("build and start the container of the emulator", { timeout: 120_000 }, async ({ onTestFinished }) => {
+  it("build and start the container of the emulator", async ({ onTestFinished }) => {
     const file = readFileSync(join(root, "containers/emulator/Containerfile"), "utf8")
     const instruction = (name: string) => new RegExp(`^${name} (.+)$`, "m").exec(file)![1]
     const image = join(folder, "image")
@@ -281,7 +281,7 @@ describe("the steps of the README for a new project", () => {
     )
   })
 
-  it("check the types, run the test and start the bot", { timeout: 120_000 }, async ({ onTestFinished }) => {
+  it("check the types, run the test and start the bot", async ({ onTestFinished }) => {
     const [check, command, ...others] = checking.text.trim().split("\n")
     assert.deepStrictEqual(others, [])
     assert.match(inShell(check, folder), /Tests\s+1 passed/)
@@ -297,7 +297,7 @@ describe("the steps of the README for a new project", () => {
     assert.strictEqual(await replyOn(url, "Good morning"), "You said: Good morning", running.output())
   })
 
-  it("contain the versions of the packages that some stores require", { timeout: 120_000 }, () => {
+  it("contain the versions of the packages that some stores require", () => {
     const manifest = JSON.parse(readFileSync(join(root, "packages/node/package.json"), "utf8")) as {
       readonly dependencies: Readonly<Record<string, string>>
       readonly devDependencies: Readonly<Record<string, string>>

@@ -80,7 +80,7 @@ describe("declarationsOf", () => {
   })
 })
 
-describe("the reference", { timeout: 120_000 }, () => {
+describe("the reference", () => {
   it("prints every option of every public options type with its documentation and its default", () => {
     assert.isTrue(run("tsc", ["-b", "packages/core", "packages/node", "packages/testing"]).ok)
     const incomplete = modules().flatMap((module) =>

@@ -105,7 +105,7 @@ describe("the site of the documentation", () => {
   })
 })
 
-describe.skipIf(withoutBrowser)("the site of the documentation in a browser", { timeout: 120_000 }, () => {
+describe.skipIf(withoutBrowser)("the site of the documentation in a browser", () => {
   it("runs the first bot, then a changed one, and requests nothing from other hosts", () =>
     inBrowser("playground.html", {}, async (page, problems) => {
       const chat = await chatOf(page)

@@ -77,5 +77,5 @@ describe("A bot that is killed while its platform fails", () => {
     assert.strictEqual(report.handled, total)
     assert.isAtLeast(kills, 1)
     assert.isAbove(samples.length, 2)
-  }, 120_000)
+  })
 })

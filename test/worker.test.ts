@@ -14,7 +14,7 @@ interface Configuration {
   readonly migrations: ReadonlyArray<{ readonly new_sqlite_classes: ReadonlyArray<string> }>
 }
 
-describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on workerd", { timeout: 120_000 }, () => {
+describe.runIf(hasWorkerd || process.env["CI"] === "true")("A webhook bot on workerd", () => {
   const folder = mkdtempSync(join(tmpdir(), "worker-"))
   const ends: Array<() => void> = []
 

@@ -10,7 +10,7 @@ const updates = LongPolling.layer().pipe(
   Layer.merge(ConfigProvider.layer(ConfigProvider.fromUnknown({})))
 )
 
-describe("the assistant", { timeout: 30_000 }, () => {
+describe("the assistant", () => {
   it.effect("answers with a text that grows, can be stopped, calls its function, and remembers the chat", () =>
     Effect.gen(function* () {
       yield* Effect.forkScoped(bot)

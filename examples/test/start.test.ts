@@ -16,7 +16,7 @@ const start = (args: ReadonlyArray<string> = [], cwd = pathOf("."), input?: stri
   return { ...child, lines: child.stdout.split("\n").flatMap((line) => line.trim() || []) }
 }
 
-describe("npm start", { timeout: 60_000 }, () => {
+describe("npm start", () => {
   it("runs and prints a fixed conversation without a terminal, and exits with 0", () => {
     const { lines, status, stderr } = start()
     assert.strictEqual(status, 0, stderr)

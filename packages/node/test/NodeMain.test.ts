@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { start } from "./support/programs.ts"
 import { post, started, until } from "./support/webhooks.ts"
 
-const timeout = 60_000
+const timeout = 240_000
 
 describe("NodeMain.runMain", () => {
   it.live(

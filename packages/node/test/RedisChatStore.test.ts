@@ -77,7 +77,7 @@ describe.skipIf(missing.Redis)("RedisChatStore", () => {
           }
         }
       }),
-    30_000
+    240_000
   )
 
   it.effect("fails with an error that is not retryable if a key has another type", () =>

@@ -88,7 +88,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
             Effect.provide(store(prefix))
           )
         ),
-      30_000
+      240_000
     )
   }
 
@@ -180,6 +180,6 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("RedisInboxStore with 
   it.live(
     "handles each update once, in order, when several stores share a server",
     () => withKeys((prefix) => contend(store(prefix))),
-    60_000
+    240_000
   )
 })

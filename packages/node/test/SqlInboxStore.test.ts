@@ -112,7 +112,7 @@ describe("SqlInboxStore with SQLite", () => {
           contend(SqlInboxStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename, synchronous: "OFF" }))))
         )
       ),
-    60_000
+    240_000
   )
 })
 
@@ -142,7 +142,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
             empty,
             InboxStore.InboxStore.use((tested) => compareWithMemory(tested, seed, 400))
           ),
-        30_000
+        240_000
       )
     }
   })
@@ -155,7 +155,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
         Effect.provide(Layer.provide(databases.pgTables(prefix), databases.hastyPostgres))
       )
     },
-    60_000
+    240_000
   )
 
   /** Waits for a transaction with this statement to wait for a lock, and ends its connection. */
@@ -306,7 +306,7 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
         )
       )
     },
-    15_000
+    240_000
   )
 
   it.live("fails with a retryable StoreError when the connection is lost inside a transaction", () => {

@@ -22,7 +22,7 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectBot on 
   beforeAll(async () => {
     const input = new URL("fixtures/bot.ts", import.meta.url)
     await bundleWorker({ input, folder: bundle, conditions: ["source"], durableObject: "Bot" })
-  }, 120_000)
+  })
 
   afterAll(() => rmSync(bundle, { recursive: true, force: true }))
 

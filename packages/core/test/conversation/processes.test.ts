@@ -74,6 +74,6 @@ describe("conversations whose process is killed", () => {
         }
         assert.isAbove(killAt, 40)
       }).pipe(Effect.provide(Layer.merge(platform, Logger.layer([])))),
-    120_000
+    240_000
   )
 })

@@ -36,7 +36,7 @@ const attack = (policy: Journal.Policy, seed: number, faults: ReadonlyArray<Faul
   }))
 }
 
-describe("the journal", { timeout: 60_000 }, () => {
+describe("the journal", () => {
   it.effect("sends each message once, at whatever point a process is killed, where the bot may read the chat", () =>
     Effect.map(
       assertSentOnceAtEachPoint(12, (point) => oneByOne([[point]])),

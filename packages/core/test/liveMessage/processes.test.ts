@@ -149,7 +149,7 @@ const saying =
       return ticking(answers[Math.min(asked.length, answers.length) - 1]!)
     })
 
-describe("an answer whose process is killed", { timeout: 240_000 }, () => {
+describe("an answer whose process is killed", () => {
   it.effect("is one message with all of the text, and the model is not asked for what it has said", () =>
     Effect.map(
       atEachPoint(goingOn(short), ({ asked, shown = "", texts }, point) => {
@@ -234,7 +234,7 @@ describe("an answer whose process is killed", { timeout: 240_000 }, () => {
   )
 })
 
-describe("an answer that was cut off by a kill", { timeout: 120_000 }, () => {
+describe("an answer that was cut off by a kill", () => {
   /** A point between two edits. */
   const between = 46
 
@@ -274,7 +274,7 @@ describe("an answer that was cut off by a kill", { timeout: 120_000 }, () => {
   )
 })
 
-describe("an answer whose model fails", { timeout: 120_000 }, () => {
+describe("an answer whose model fails", () => {
   it.effect("goes on after what was said, at whatever word it fails", () =>
     Effect.forEach(
       short.match(/\S+\s*/g)!.map((_, index) => index),

@@ -159,6 +159,6 @@ describe("the state of bots that are killed", () => {
         // Most processes that are to be killed live long enough.
         assert.isBelow(left, 120)
       }).pipe(Effect.provide(Logger.layer([]))),
-    120_000
+    240_000
   )
 })

@@ -68,6 +68,6 @@ describe("a broadcast in SQLite whose process is killed", () => {
         const duplicates = counts.reduce((sum, count) => sum + count - 1, 0)
         assert.isAtMost(duplicates, kills * concurrency)
       }).pipe(Effect.provide(platform)),
-    60_000
+    240_000
   )
 })

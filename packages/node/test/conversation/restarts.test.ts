@@ -65,7 +65,7 @@ const play = <E, R>(
       expected.splice(expected.length - edited, edited, ...last)
       const said = yield* Effect.repeat(Effect.delay(texts, "20 millis"), {
         until: (said) => said.length >= expected.length && said.every((text, index) => text === expected[index]),
-        times: 2000
+        times: 10_000
       })
       assert.deepStrictEqual(said, expected)
       yield* program.stop
@@ -88,7 +88,7 @@ const play = <E, R>(
     yield* line(presses("Back"), 1, "The sound is on")
     const rest = yield* Effect.repeat(Effect.delay(left(store), "20 millis"), {
       until: ({ queued, values }) => queued === 0 && values === 0,
-      times: 1000
+      times: 10_000
     })
     assert.deepStrictEqual(rest, nothing)
     yield* program.stop

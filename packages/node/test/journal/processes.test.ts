@@ -49,7 +49,7 @@ describe("the journals of a store that processes share", () => {
               ["0", "1", "2"].map((slot) => entry(slot, "done"))
             )
           }).pipe(Effect.scoped),
-        60_000
+        240_000
       )
 
       it.live(
@@ -76,7 +76,7 @@ describe("the journals of a store that processes share", () => {
             const [again] = yield* store.claim(claim("last", { begin: 1 }))
             assert.isUndefined(again.updates[0].journal)
           }).pipe(Effect.scoped),
-        30_000
+        240_000
       )
     })
   }

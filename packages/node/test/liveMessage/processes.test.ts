@@ -140,7 +140,7 @@ describe("an answer whose process is killed", () => {
             if (at?.request === "me") assert.deepStrictEqual(asked, [0])
             if (asked.length === 2 && at?.request !== "send") assert.isAbove(asked[1]!, 0)
           }).pipe(Effect.scoped),
-        180_000
+        240_000
       )
     })
   }

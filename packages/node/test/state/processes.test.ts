@@ -61,7 +61,7 @@ describe("the state of a store that processes share", () => {
               assert.strictEqual((yield* store.stats).queued, 0)
             }
           }).pipe(Effect.scoped),
-        120_000
+        240_000
       )
 
       it.live(
@@ -89,7 +89,7 @@ describe("the state of a store that processes share", () => {
             assert.strictEqual(Number(value?.text), count - (yield* store.stats).queued)
             assert.isAtLeast(Number(value?.text), 9)
           }).pipe(Effect.scoped),
-        120_000
+        240_000
       )
 
       it.live(
@@ -149,7 +149,7 @@ describe("the state of a store that processes share", () => {
               written
             )
           }).pipe(Effect.scoped),
-        120_000
+        240_000
       )
     })
   }

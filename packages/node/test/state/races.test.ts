@@ -73,7 +73,7 @@ describe("the state of a person who does something in two chats at once", () => 
           })
           assert.isAbove(runs, updates.length + Math.ceil(pairs / 4) * chats.length)
         }).pipe(Effect.scoped, Effect.provide(Logger.layer([]))),
-      60_000
+      240_000
     )
   }
 })

@@ -38,7 +38,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisStates", () => {
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )
         }),
-      30_000
+      240_000
     )
 
   test("reads and deletes thousands of values with several scripts", (state) =>

@@ -80,7 +80,7 @@ export const describeStore = (name: keyof typeof stores) => {
           assert.strictEqual(yield* countOf(store), 201)
           assert.lengthOf(yield* store.records("news", { limit: 1000 }), 201)
         }),
-      60_000
+      240_000
     )
 
     it.effect("removes a broadcast to which two writers add records", () =>

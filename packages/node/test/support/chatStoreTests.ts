@@ -76,7 +76,7 @@ export const describeStore = (name: keyof typeof stores) => {
             }))
           )
         }),
-      60_000
+      240_000
     )
   })
 }

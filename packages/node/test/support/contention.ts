@@ -84,7 +84,7 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
       discard: true
     }).pipe(
       Effect.timeoutOrElse({
-        duration: "40 seconds",
+        duration: "200 seconds",
         orElse: () => Effect.sync(() => assert.fail(`${count} of ${total} updates were handled`))
       })
     )

@@ -48,7 +48,7 @@ describe("the timers of a store that processes share", () => {
             })
             yield* Effect.forEach(stores, worker, { concurrency: "unbounded" }).pipe(
               Effect.timeoutOrElse({
-                duration: "40 seconds",
+                duration: "200 seconds",
                 orElse: () => Effect.sync(() => assert.fail(`${handled.size} of ${total} timers were handled`))
               })
             )
@@ -56,7 +56,7 @@ describe("the timers of a store that processes share", () => {
             assert.isUndefined(yield* stores[0].timers.untilNext)
             assert.strictEqual((yield* stores[0].stats).queued, 0)
           }).pipe(Effect.scoped),
-        120_000
+        240_000
       )
 
       it.live(
@@ -86,7 +86,7 @@ describe("the timers of a store that processes share", () => {
               Array.from({ length: count }, (_, index) => index)
             )
           }).pipe(Effect.scoped),
-        120_000
+        240_000
       )
     })
   }

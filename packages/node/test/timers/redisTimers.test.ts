@@ -42,7 +42,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )
         }),
-      30_000
+      240_000
     )
 
   test("moves timers that are due at the same time in the order in which they were set last", (store) =>

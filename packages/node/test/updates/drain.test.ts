@@ -67,7 +67,7 @@ describe("Updates.drain in several processes", () => {
       )
       return instances(store).pipe(Effect.scoped, Effect.provide(databases.postgresSchema(schema)))
     },
-    30_000
+    240_000
   )
 
   it.live.skipIf(missing.Redis)(
@@ -77,6 +77,6 @@ describe("Updates.drain in several processes", () => {
       const store = RedisInboxStore.layer({ prefix }).pipe(Layer.provide(databases.redisClient), Layer.orDie)
       return instances(store).pipe(Effect.scoped, Effect.provide(databases.redisPrefix(`{${prefix}:`)))
     },
-    30_000
+    240_000
   )
 })

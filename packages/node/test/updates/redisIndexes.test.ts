@@ -101,7 +101,7 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("the keys of an inbox 
             Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
           )
         }),
-      30_000
+      240_000
     )
   }
 })

@@ -52,7 +52,7 @@ describe("The connections of NodeWebhook", () => {
         }
         assert.isAtLeast(yield* until(closed, (count) => count >= 1100 - 512), 1100 - 512)
       }).pipe(Effect.scoped),
-    60_000
+    240_000
   )
 
   it.live("are closed when more than the maximum are idle, the longest idle one first", () =>

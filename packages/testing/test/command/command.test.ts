@@ -339,7 +339,6 @@ describe("colloquy-emulator", () => {
         assert.match(stderr, /^colloquy-emulator: [^\n]+\n$/, args.join(" "))
         assert.include(stderr, problem)
       })
-    }),
-    60_000
+    })
   )
 })

@@ -153,7 +153,7 @@ describe("Emulator.events", () => {
           assert.strictEqual(second.id, first.id + 1)
         })
       ),
-    60_000
+    240_000
   )
 })
 
@@ -177,7 +177,7 @@ const onServer = <A, E>(name: string, test: (url: string) => Effect.Effect<A, E,
         EmulatorServer.EmulatorServer.use(({ url }) => test(url)),
         Layer.fresh(server)
       ),
-    60_000
+    240_000
   )
 
 describe("GET /_emulator/events", () => {

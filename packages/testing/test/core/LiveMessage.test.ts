@@ -543,7 +543,7 @@ describe("LiveMessage.dashboard", () => {
   )
 })
 
-describe("the priority of live messages", { timeout: 60_000 }, () => {
+describe("the priority of live messages", () => {
   it.effect("gives chats the same number of edits if the limit of the host does not suffice for all", () =>
     Effect.gen(function* () {
       const people = yield* Effect.forEach(

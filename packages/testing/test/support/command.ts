@@ -132,8 +132,5 @@ const withRequests = (started: Effect.Effect<Running, never, Scope.Scope>) =>
   })
 
 /** Defines a test of the command in a child process, in real time. */
-export const liveTest = (
-  name: string,
-  test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>,
-  timeout = 30_000
-) => it.live(name, () => Effect.scoped(Effect.provide(test, httpClient)), timeout)
+export const liveTest = (name: string, test: Effect.Effect<void, unknown, HttpClient.HttpClient | Scope.Scope>) =>
+  it.live(name, () => Effect.scoped(Effect.provide(test, httpClient)))

@@ -47,7 +47,7 @@ const keyboardOf = (...rows: ReadonlyArray<ReadonlyArray<object>>) => ({
   attachments: [{ type: "inline_keyboard", payload: { buttons: rows } }]
 })
 
-describe.skipIf(isSkipped)("the chat of the page", { timeout: 60_000 }, () => {
+describe.skipIf(isSkipped)("the chat of the page", () => {
   it("starts a bot with the payload of a deep link", async () => {
     await emulator.post("/reset")
     await emulator.post("/users", { first_name: "Ann" })

@@ -29,7 +29,7 @@ beforeAll(async () => {
     })
     child.on("close", () => reject(new Error("npm start ended")))
   })
-}, 60_000)
+})
 
 afterAll(() => {
   child?.kill()
@@ -48,7 +48,7 @@ const runTest = (name: string, text: string) => {
   return spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } })
 }
 
-describe.skipIf(isSkipped)("copy as test", { timeout: 120_000 }, () => {
+describe.skipIf(isSkipped)("copy as test", () => {
   it("writes a test of the conversation that passes, and that fails if the bot answers something else", async () => {
     const { page } = await openPage(url, { permissions: ["clipboard-read", "clipboard-write"] })
     await page.getByRole("button", { name: "Start Bot as Ann" }).click()

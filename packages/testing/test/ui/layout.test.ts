@@ -44,7 +44,7 @@ const tooWide = (page: Page): Promise<ReadonlyArray<string>> =>
       .map((element) => `${element.tagName}.${element.className}`)
   )
 
-describe.skipIf(isSkipped)("the page", { timeout: 120_000 }, () => {
+describe.skipIf(isSkipped)("the page", () => {
   it.each([
     [360, "light"],
     [360, "dark"],

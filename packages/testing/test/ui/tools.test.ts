@@ -43,7 +43,7 @@ const until = async <A>(read: () => Promise<A | undefined>): Promise<A> => {
   throw new Error("the emulator did not change as expected")
 }
 
-describe.skipIf(isSkipped)("the tools of the page", { timeout: 60_000 }, () => {
+describe.skipIf(isSkipped)("the tools of the page", () => {
   it("link a request to its message, hide the token, and copy it as a command that works", async () => {
     const { page, problems, tool, user_id } = await openTools("Requests", permissions)
     const text = 'It\'s "quoted" $HOME `date`'

@@ -18,7 +18,7 @@ export const runCases = (suite: string, cases: ReadonlyArray<{ readonly name: st
     const input = new URL("../fixtures/suites.ts", import.meta.url)
     await bundleWorker({ input, folder, conditions: ["source"], durableObject: "Suites" })
     worker = await serveWorker(folder, { BOT_TOKEN: "", BOT_BASE_URL: "", BOT_WEBHOOK_URL: "" })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await worker?.stop()
