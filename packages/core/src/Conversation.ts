@@ -14,9 +14,8 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Attachment, ContactAttachment, LocationAttachment } from "./Attachment.ts"
@@ -29,6 +28,7 @@ import { Placement } from "./internal/handlers/placement.ts"
 import * as handling from "./internal/conversation/handle.ts"
 import { decode as decodePress } from "./internal/conversation/payload.ts"
 import { Record } from "./internal/conversation/record.ts"
+import { makeRunning } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
 import * as PermanentError from "./PermanentError.ts"
 import * as State from "./State.ts"
@@ -182,14 +182,6 @@ export interface Running<O extends Options["of"]> {
   readonly all: Stream.Stream<{ readonly key: Key<O>; readonly status: Status }, StoreError, Inbox>
 }
 
-const statusOf = ({ entries, startedAt, version, waiting }: Record): Status => ({
-  waitingFor: waiting?.name,
-  until: waiting?.until,
-  startedAt,
-  version,
-  results: entries.map(([name]) => name)
-})
-
 const Due: Schema.Codec<Due, unknown> = Schema.Tuple([Schema.String, Schema.Finite])
 
 const check = (name: string, { of, version = 1 }: Options): void => {
@@ -304,30 +296,7 @@ export const make = <const O extends Options, A, E, R>(
     decodeInput: (stored: Schema.Json | undefined) =>
       decode === undefined ? Effect.succeed(undefined) : decode(stored ?? null)
   }
-  const running: Running<O["of"]> = {
-    get: (key) =>
-      Effect.map(Effect.catchTag(state.at(key).get, "StaleState", Effect.die), (record) =>
-        Option.map(Option.fromUndefinedOr(record), statusOf)
-      ),
-    stop: Effect.fnUntraced(function* (key) {
-      const value = state.at(key)
-      const record = yield* Effect.catchTag(value.get, "StaleState", Effect.die)
-      yield* value.clear
-      const ids: Partial<Key<"userInChat">> = key
-      const owner = options.of === "userInChat" && ids.user_id !== undefined ? { key: String(ids.user_id) } : {}
-      yield* timer
-        .for({ chat_id: ids.chat_id!, ...(ids.user_id === undefined ? {} : { user_id: ids.user_id }) })
-        .cancel(owner)
-      return record !== undefined
-    }),
-    all: State.stream(state).pipe(
-      Stream.flatMap(({ key, value }) =>
-        Result.isSuccess(value) && value.success !== undefined
-          ? Stream.succeed({ key: key as Key<O["of"]>, status: statusOf(value.success) })
-          : Stream.empty
-      )
-    )
-  }
+  const running = makeRunning(state, timer)
   const build = (onDone: (result: A, update: At["update"]) => Effect.Effect<unknown, unknown, unknown>) => {
     const self = { ...definition, onDone: onDone as never }
     return {

@@ -10,20 +10,17 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Answers from "./Answers.ts"
 import type { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Handler from "./Handler.ts"
-import { withParts } from "./internal/handlers/parts.ts"
-import { makeCodec, type ValueSchema } from "./internal/handlers/namedValue.ts"
+import type { ValueSchema } from "./internal/handlers/namedValue.ts"
 import * as blocks from "./internal/menu/blocks.ts"
-import { type Definition, layOut, type Render, toMessage } from "./internal/menu/layout.ts"
-import { placeOf, Pressed } from "./internal/menu/location.ts"
-import { nonceOf } from "./internal/menu/once.ts"
-import { type Policy, press, pressUnknown } from "./internal/menu/press.ts"
-import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
+import * as choices from "./internal/menu/choices.ts"
+import type { Render } from "./internal/menu/layout.ts"
+import * as menus from "./internal/menu/menu.ts"
 import type * as Keyboard from "./Keyboard.ts"
 import {
   type Block,
@@ -44,14 +41,13 @@ import {
   type To
 } from "./MenuPage.ts"
 import type { Message } from "./Message.ts"
-import * as Messages from "./Messages.ts"
+import type * as Messages from "./Messages.ts"
 import type { NewMessageBody } from "./NewMessage.ts"
-import * as Payload from "./Payload.ts"
+import type * as Payload from "./Payload.ts"
 import type { MessageId } from "./Recipient.ts"
 import type { InvalidState, NoStateKey, StaleState } from "./StateValue.ts"
 import type { StoreError } from "./StoreError.ts"
-import * as Update from "./Update.ts"
-import type { UserId } from "./User.ts"
+import type * as Update from "./Update.ts"
 
 export { InvalidMenu }
 
@@ -173,81 +169,6 @@ type Single = { readonly main: void }
 
 type PagesOf<S extends { readonly [page: string]: ValueSchema }> = { readonly [K in keyof S]: S[K]["Type"] }
 
-const defaultOutdated = makeOutcome({ _tag: "Stay" }, "This menu was out of date and has been updated.")
-
-const defaultNotYours = "These buttons are for somebody else."
-
-const prefix = "menu_"
-
-const define = (
-  name: string,
-  schemas: ReadonlyMap<string, ValueSchema>,
-  renders: ReadonlyMap<string, Render>,
-  options: Options
-): Menu<Pages, unknown, unknown, unknown> => {
-  if (!/^\w+$/.test(name)) {
-    throw new Error(`The menu "${name}" needs a name of letters, digits and _.`)
-  }
-  const codecs = new Map([...schemas].map(([page, schema]) => [page, makeCodec(schema)]))
-  const menu: Definition = {
-    name,
-    codecs,
-    renders,
-    payload: Payload.make(prefix + name, Pressed),
-    isOwned: options.of === "userInChat"
-  }
-  const { notYours = defaultNotYours, onOutdated = () => defaultOutdated } = options
-  const policy: Policy = { onOutdated, notYours: typeof notYours === "string" ? () => notYours : notYours }
-
-  const show = (
-    [page = "main", params]: ReadonlyArray<unknown>,
-    given: { readonly update?: Update.Update; readonly user_id?: UserId | undefined } = {}
-  ) =>
-    Effect.withFiber<MenuMessage, unknown, unknown>((fiber) => {
-      const update = given.update ?? fiber.getRef(CurrentUpdate)?.changes?.update
-      return Effect.gen(function* () {
-        const place = yield* placeOf(name, codecs, String(page), params)
-        const owner = menu.isOwned ? (given.user_id ?? (update && Update.userIdOf(update))) : undefined
-        if (menu.isOwned && owner === undefined) {
-          return yield* new InvalidMenu({
-            menuName: name,
-            page: String(page),
-            problem: "it belongs to a user, and no user is known. Use `reply`, or `send` with the `user_id`"
-          })
-        }
-        const layout = yield* layOut(menu, [place], update)
-        return yield* toMessage(layout, { owner, nonce: yield* nonceOf(update) })
-      })
-    })
-
-  const handle = menu.payload.on((update, pressed) => press(menu, policy, update, pressed))
-
-  return {
-    name,
-    message: (...to) => show(to),
-    reply: (update, ...to) =>
-      Effect.flatMap(show(to, { update }), (message) => Messages.reply(update, message as never)) as never,
-    send: (to, ...page) =>
-      Effect.flatMap(show(page, { user_id: to.user_id }), (message) => Messages.send({ ...message, ...to })) as never,
-    edit: (message_id, ...to) =>
-      Effect.flatMap(show(to), ({ disable_link_preview: _, ...message }) =>
-        Messages.edit({ ...message, message_id })
-      ) as never,
-    handler: withParts(
-      (update: Update.Update) => {
-        const handled = handle(update)
-        if (handled === undefined) return undefined
-        return Effect.catchIf(
-          handled,
-          (error) => error instanceof Payload.MalformedPayload && error.payloadName === prefix + name,
-          () => pressUnknown(menu, policy, update as Update.Of<"message_callback">)
-        ) as never
-      },
-      [{ kind: "menu", name, definition: menu }]
-    )
-  }
-}
-
 /**
  * Defines a menu with a name and the functions of its pages.
  *
@@ -363,7 +284,7 @@ export const make: {
   ]
   const schemas = Object.entries(options.pages ?? { main: Schema.Void })
   const renders = Object.entries(typeof render === "function" ? { main: render } : render)
-  return define(name, new Map(schemas), new Map(renders), options)
+  return menus.make(name, new Map(schemas), new Map(renders), options)
 }) as never
 
 /**
@@ -439,23 +360,6 @@ export interface MarkOptions {
   readonly marks?: readonly [on: string, off: string] | undefined
 }
 
-const defaultMarks = ["✓ ", ""] as const
-
-/** Sets a value. A second tap of the same button sets the same value. */
-const setter = <E, R>(
-  name: string,
-  value: string,
-  label: { readonly text: string; readonly isOn: boolean; readonly marks: MarkOptions["marks"] },
-  run: (update: Update.Of<"message_callback">) => Return<E, R>
-): Button<E, R> =>
-  makeButton((label.marks ?? defaultMarks)[label.isOn ? 0 : 1] + label.text, {
-    _tag: "Press",
-    name,
-    value,
-    isOnce: false,
-    run: run as never
-  })
-
 /**
  * Creates a button that is on or off. `set` receives the new value. Pressing it twice, one press soon after the other, sets the same
  * value twice: the second press is answered as that of an outdated button.
@@ -483,7 +387,7 @@ export const toggle = <O extends Return>(
   set: (isOn: boolean, update: Update.Of<"message_callback">) => O,
   options?: MarkOptions
 ): Button<ReturnError<O>, Effect.Services<O>> =>
-  setter(name, isOn ? "off" : "on", { text, isOn, marks: options?.marks }, (update) => set(!isOn, update)) as never
+  choices.toggle(name, { text, isOn, marks: options?.marks }, set) as never
 
 /**
  * What {@link radio} and {@link checkboxes} accept.
@@ -497,9 +401,6 @@ export interface ChoiceOptions<K extends string> extends MarkOptions {
   /** Number of buttons in a row. Default: 1. */
   readonly columns?: number | undefined
 }
-
-const choicesOf = <K extends string>(choices: { readonly [Key in K]: string }) =>
-  (Object.keys(choices) as Array<K>).map((value) => [value, choices[value]] as const)
 
 /**
  * Creates a button for each of several choices, of which one is chosen. `set` receives the key of the pressed one.
@@ -530,15 +431,7 @@ export const radio = <const K extends string, O extends Return>(
     readonly chosen: NoInfer<K> | undefined
     readonly set: (chosen: NoInfer<K>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> =>
-  blocks.grid(
-    choicesOf(options.choices).map(([key, text]) =>
-      setter(name, key, { text, isOn: key === options.chosen, marks: options.marks }, (update) =>
-        options.set(key, update)
-      )
-    ),
-    options.columns ?? 1
-  ) as never
+): Block<ReturnError<O>, Effect.Services<O>> => choices.radio(name, options) as never
 
 /**
  * Creates a button for each of several choices, of which any number is chosen. `set` receives the keys that are chosen after the
@@ -570,23 +463,7 @@ export const checkboxes = <const K extends string, O extends Return>(
     readonly chosen: ReadonlyArray<NoInfer<K>>
     readonly set: (chosen: ReadonlyArray<NoInfer<K>>, update: Update.Of<"message_callback">) => O
   }
-): Block<ReturnError<O>, Effect.Services<O>> => {
-  const choices = choicesOf(options.choices)
-  const chosen = new Set<K>(options.chosen)
-  return blocks.grid(
-    choices.map(([key, text]) => {
-      const isOn = chosen.has(key)
-      const isChosenThen = (other: K) => (other === key ? !isOn : chosen.has(other))
-      return setter(name, `${isOn ? "-" : "+"}${key}`, { text, isOn, marks: options.marks }, (update) =>
-        options.set(
-          choices.flatMap(([other]) => (isChosenThen(other) ? [other] : [])),
-          update
-        )
-      )
-    }),
-    options.columns ?? 1
-  ) as never
-}
+): Block<ReturnError<O>, Effect.Services<O>> => choices.checkboxes(name, options) as never
 
 /**
  * Items of {@link list} that are loaded when they are shown, such as rows of a database.
@@ -767,7 +644,7 @@ export const removed = (
   notification: string | ((update: Update.Of<"message_callback">) => string) = "This menu is no longer available."
 ): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
   Handler.on("message_callback", (update) => {
-    if (!update.callback.payload?.startsWith(prefix)) return undefined
+    if (!menus.isPayload(update.callback.payload)) return undefined
     const text = typeof notification === "string" ? notification : notification(update)
     const message = update.message?.body?.text ? { attachments: [] } : undefined
     return Answers.answer(update, { notification: text, message })

@@ -12,6 +12,7 @@ import type { State } from "../../State.ts"
 import { type Texts, Unanswered } from "../../Talk.ts"
 import type { Timer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
+import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
 import type { Record } from "./record.ts"
 import { type Event, type Place, Run } from "./run.ts"
@@ -41,16 +42,17 @@ export interface At extends Place {
 /** More of these would never end. */
 const maxRounds = 1000
 
-const timerKey = ({ owner }: Place) => (owner === undefined ? {} : { key: String(owner) })
+/** The key of the timer of a conversation. Those of different users in a chat have different ones. */
+export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
 
 /** Sets or cancels the timer, so that it is that of the operation that waits. */
 const setTimer = Effect.fnUntraced(
   function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
     const until = after?.waiting?.until
     if (until === before?.waiting?.until && before?.run === after?.run) return
-    if (until === undefined) return yield* timer.cancel(timerKey(at))
+    if (until === undefined) return yield* timer.cancel(timerKeyOf(at.owner))
     const now = yield* Clock.currentTimeMillis
-    return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKey(at))
+    return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
   },
   Effect.catchTag(["NoTimerChat", "InvalidTimer"], Effect.die)
 )
