@@ -31,6 +31,14 @@ export class Queue extends Context.Service<Queue, {
  */
 export const Item = Schema.Struct({ id: Schema.String })
 export interface Item extends Schema.Schema.Type<typeof Item> {}
+/**
+ * Makes a queue.
+ *
+ * @category constructors
+ */
+export const make: {
+  (name: string): Queue
+} = ((name: string) => new Queue(name)) as never
 `
 
 const declared = `
@@ -40,6 +48,8 @@ export declare class Queue extends Queue_base { }
 export declare const Item: Schema.Struct<{
 ${"    readonly id: string;\n".repeat(20)}}>;
 export interface Item extends Schema.Schema.Type<typeof Item> { }
+export declare const make: {
+${"  (name: string): Queue\n".repeat(20)}};
 `
 
 describe("description", () => {
@@ -54,7 +64,7 @@ describe("description", () => {
 
 describe("declarationsOf", () => {
   const found = declarationsOf({ path: "a.ts", text: source }, { path: "a.d.ts", text: declared })
-  const [options, queue, item] = found
+  const [options, queue, item, make] = found
 
   it("lists the documented members of an interface", () => {
     assert.deepStrictEqual(
@@ -76,7 +86,12 @@ describe("declarationsOf", () => {
       item.code,
       "export const Item = Schema.Struct({ id: Schema.String })\n\nexport interface Item extends Schema.Schema.Type<typeof Item> {}"
     )
-    assert.strictEqual(found.length, 3)
+    assert.strictEqual(found.length, 4)
+  })
+
+  it("prints the long type of a function, and not its body, if the function is cast", () => {
+    assert.match(make.code, /^export const make: \{\n(?: {2}\(name: string\): Queue\n){20}\}/)
+    assert.notInclude(make.code, "new Queue")
   })
 })
 

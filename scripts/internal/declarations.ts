@@ -106,17 +106,23 @@ const membersOf = ({ commentAt, text }: Parsed, node: Node): ReadonlyArray<Membe
 const classCode = ({ text }: Parsed, node: Node): string =>
   withoutComments(text.slice(node.start, (node["body"] as Node).start)).concat(" {}")
 
+const withoutCasts = (node: Node): Node => {
+  const { expression } = node
+  const isWrapped = node.type === "TSAsExpression" || node.type === "ParenthesizedExpression"
+  return isWrapped && isNode(expression) ? withoutCasts(expression) : node
+}
+
 const codeOf = (source: Parsed, written: Node, declared: Parsed, node: Node): string => {
   if (written.type === "ClassDeclaration") return classCode(source, written)
   if (written.type.startsWith("TS")) return withoutComments(source.text.slice(written.start, written.end))
   const type = withoutComments(declared.text.slice(node.start, node.end)).replace(/^export declare /, "export ")
-  const { init } = written
+  const init = isNode(written["init"]) ? withoutCasts(written["init"]) : undefined
   const isFunction =
-    isNode(init) &&
+    init !== undefined &&
     /^(?:Arrow|Function)|^Effect|^dual|^Layer/.test(
       init.type === "CallExpression" ? source.text.slice(init.start, init.end) : init.type
     )
-  return isNode(init) && !isFunction && type.split("\n").length > longestInferredType
+  return init !== undefined && !isFunction && type.split("\n").length > longestInferredType
     ? withoutComments(source.text.slice(written.start, written.end))
     : type
 }
