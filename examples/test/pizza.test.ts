@@ -84,7 +84,7 @@ describe("the pizza bot", () => {
   )
 
   it.effect(
-    "ends after ten minutes of silence, and not a minute earlier, although the process was killed meanwhile",
+    "ends after ten minutes of silence, and not a minute earlier, although the process was stopped meanwhile",
     () =>
       Effect.gen(function* () {
         const first = yield* Effect.forkScoped(bot)

@@ -99,6 +99,33 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("ask a new question when it is reached, and a later one again whose button was pressed first", () =>
+    Effect.gen(function* () {
+      const make = (isNew: boolean) =>
+        botOf(
+          Effect.fn(function* (talk: Talk.Talk) {
+            const name = isNew ? yield* talk.ask("name", { say: "Name?" }) : ""
+            const color = yield* talk.choose("color", { say: "Color?", choices: { r: "Red", b: "Blue" } })
+            yield* talk.say(`${name} ${color}`)
+          })
+        )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(make(false), writes(ann, "/go"))
+      yield* during(
+        make(true),
+        Effect.gen(function* () {
+          yield* presses(ann, "Red")
+          assert.strictEqual(yield* ann.notification, "This question is closed.")
+          assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
+          yield* writes(ann, "Ann")
+          yield* presses(ann, "Blue")
+        })
+      )
+      assert.deepStrictEqual(yield* texts(ann), ["Color?", "Name?", "Color?\n✓ Blue", "Ann b"])
+      assert.deepStrictEqual(yield* left("form"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("do not use the answer of a question that was removed", () =>
     Effect.gen(function* () {
       const after = Effect.fn(function* (talk: Talk.Talk) {

@@ -138,6 +138,30 @@ describe("the timeouts of conversations", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("stay what they were after a deploy, except that one that was removed does not fire", () =>
+    Effect.gen(function* () {
+      const make = (minutes: number | undefined) => {
+        const timeout = minutes === undefined ? {} : { timeout: Duration.minutes(minutes) }
+        const Order = Conversation.make("order", { of: "userInChat" }, (talk) =>
+          Effect.catchTag(talk.ask("size", { say: "Size?", ...timeout }), "Unanswered", () => talk.say("Too late"))
+        )
+        return Handler.first(Command.make("go").on(Order.start), Order.handler)
+      }
+      const play = Effect.fnUntraced(function* (before: number | undefined, after: number | undefined, said: number) {
+        const ann = yield* Emulator.user("Ann")
+        yield* during(make(before), writes(ann, "/go"))
+        yield* during(make(after), TestClock.adjust("15 minutes"))
+        assert.strictEqual((yield* texts(ann)).length, said)
+        yield* during(make(after), writes(ann, "Small"))
+        assert.deepStrictEqual(yield* left("order"), nothing)
+      })
+      yield* play(10, 20, 2)
+      yield* play(20, 10, 1)
+      yield* play(10, undefined, 1)
+      yield* play(undefined, 10, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("leave sleeping conversations alone, which pass messages to the next handler", () =>
     Effect.gen(function* () {
       const heard: Array<string> = []
