@@ -61,7 +61,7 @@ export class NoParticipant
       this.update_type === undefined
         ? "no single update is being handled"
         : `the update "${this.update_type}" does not say who did it in which chat`
-    return `The conversation "${this.conversation}" needs a user in a chat, but ${reason}. Start it for updates of users only.`
+    return `The conversation "${this.conversation}" needs a user in a chat, but ${reason}. Start it for updates of users in chats, or for a timer of a user in a chat.`
   }
 }
 

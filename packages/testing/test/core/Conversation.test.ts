@@ -1,4 +1,4 @@
-import { Command, Conversation, Handler, Inbox, Messages } from "@colloquy/core"
+import { Command, Conversation, Handler, Inbox, Messages, Timer } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
   buttonsOf,
+  deadLetters,
   during,
   last,
   layer,
@@ -481,6 +482,28 @@ describe("Conversation on the emulator", () => {
         "Hello, Ann"
       ])
       assert.deepStrictEqual(yield* left("ask"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is started by a timer of a user in a chat, and not by that of a user alone", () =>
+    Effect.gen(function* () {
+      const Survey = Conversation.make("survey", { of: "userInChat" }, (talk) => talk.confirm("well", { say: "Well?" }))
+      const Later = Timer.make("later", Schema.Void)
+      const ann = yield* Emulator.user("Ann")
+      const { chat_id } = yield* ann.start()
+      const { user_id } = ann
+      const bot = Handler.first(
+        Later.on((_, update) => Survey.start(update)),
+        Survey.handler
+      )
+      const elsewhere = Inbox.layer()
+      yield* Effect.provide(Later.for({ chat_id, user_id }).in("1 minute"), elsewhere)
+      yield* during(bot, Effect.andThen(TestClock.adjust("1 minute"), presses(ann, "Yes")))
+      assert.deepStrictEqual(yield* texts(ann), ["Well?\n✓ Yes"])
+      yield* Effect.provide(Later.for({ user_id }).in("1 minute"), elsewhere)
+      yield* during(bot, TestClock.adjust("1 minute"))
+      assert.include((yield* deadLetters)[0], "or for a timer of a user in a chat")
+      assert.deepStrictEqual(yield* left("survey"), { ...nothing, deadLetters: 1 })
     }).pipe(Effect.provide(layer))
   )
 
