@@ -18,15 +18,18 @@ import type * as Option from "effect/Option"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type * as Answers from "./Answers.ts"
 import type { Attachment, ContactAttachment, LocationAttachment } from "./Attachment.ts"
 import type { BotApi } from "./BotApi.ts"
+import type * as Endpoint from "./Endpoint.ts"
 import type * as Handler from "./Handler.ts"
 import type { Inbox } from "./Inbox.ts"
 import * as answers from "./internal/conversation/answers.ts"
 import { withParts } from "./internal/handlers/parts.ts"
 import { Placement } from "./internal/handlers/placement.ts"
+import { makeRemoved } from "./internal/handlers/removed.ts"
 import * as handling from "./internal/conversation/handle.ts"
-import { decode as decodePress } from "./internal/conversation/payload.ts"
+import { decode as decodePress, isPayload } from "./internal/conversation/payload.ts"
 import { Record } from "./internal/conversation/record.ts"
 import { makeRunning } from "./internal/conversation/running.ts"
 import type { At, Due } from "./internal/conversation/turn.ts"
@@ -457,6 +460,32 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
       () => 0,
       (count, wasRunning) => (wasRunning ? count + 1 : count)
     )
+  )
+
+/**
+ * Creates a handler of the buttons of conversations that the program no longer has, because they were removed or renamed. It removes
+ * the buttons, and shows a notification. Place it after the handlers of all conversations. Default of `notification`: `late` of
+ * {@link CurrentTexts}.
+ *
+ * **Example** (After a conversation was removed from the program)
+ *
+ * ```ts
+ * import { Conversation, Handler } from "@colloquy/core"
+ *
+ * const Feedback = Conversation.make("feedback", { of: "userInChat" }, (talk) => talk.ask("text", { say: "Well?" }))
+ *
+ * const bot = Handler.first(Feedback.handler, Conversation.removed())
+ * ```
+ *
+ * @category handlers
+ * @since 0.1.0
+ */
+export const removed = (
+  notification?: string | ((update: Update.Of<"message_callback">) => string)
+): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
+  makeRemoved(
+    isPayload,
+    notification === undefined ? Effect.map(CurrentTexts, ({ late }) => late) : Effect.succeed(notification)
   )
 
 /**

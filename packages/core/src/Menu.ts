@@ -10,13 +10,14 @@
  *
  * @since 0.1.0
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as Answers from "./Answers.ts"
+import type * as Answers from "./Answers.ts"
 import type { BotApi } from "./BotApi.ts"
 import type * as Endpoint from "./Endpoint.ts"
-import * as Handler from "./Handler.ts"
+import type * as Handler from "./Handler.ts"
 import type { ValueSchema } from "./internal/handlers/namedValue.ts"
+import { makeRemoved } from "./internal/handlers/removed.ts"
 import * as blocks from "./internal/menu/blocks.ts"
 import * as choices from "./internal/menu/choices.ts"
 import type { Render } from "./internal/menu/layout.ts"
@@ -643,9 +644,4 @@ export const answered: Outcome = makeOutcome({ _tag: "Answered" })
 export const removed = (
   notification: string | ((update: Update.Of<"message_callback">) => string) = "This menu is no longer available."
 ): Handler.Handler<Endpoint.Errors<typeof Answers.send>, BotApi> =>
-  Handler.on("message_callback", (update) => {
-    if (!menus.isPayload(update.callback.payload)) return undefined
-    const text = typeof notification === "string" ? notification : notification(update)
-    const message = update.message?.body?.text ? { attachments: [] } : undefined
-    return Answers.answer(update, { notification: text, message })
-  })
+  makeRemoved(menus.isPayload, Effect.succeed(notification))

@@ -24,7 +24,12 @@ export const choice = (value: string): string => `.${value}`
 export const choiceOf = (value: string): string | undefined => (value.startsWith(".") ? value.slice(1) : undefined)
 
 // The slash distinguishes it from the payloads of `Payload`, whose names have none.
-const prefixOf = (name: string): string => `conversation/${name}:`
+const prefix = "conversation/"
+
+/** Whether a payload is that of a button of any conversation. */
+export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
+
+const prefixOf = (name: string): string => `${prefix}${name}:`
 
 export const encode = (name: string, { question, run, user, value }: Press): string =>
   prefixOf(name) + JSON.stringify(user === undefined ? [run, question, value] : [run, question, value, user])

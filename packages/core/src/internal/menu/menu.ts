@@ -32,7 +32,7 @@ const defaultNotYours = "These buttons are for somebody else."
 const prefix = "menu_"
 
 /** Whether a payload is that of a button of any menu. */
-export const isPayload = (payload: string | null | undefined): boolean => payload?.startsWith(prefix) === true
+export const isPayload = (payload: string): boolean => payload.startsWith(prefix)
 
 const policyOf = ({ notYours = defaultNotYours, onOutdated = () => defaultOutdated }: Options): Policy => ({
   onOutdated,

@@ -223,6 +223,23 @@ describe("conversations and new versions of the code", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("lose their buttons by the handler of removed conversations if they were removed", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const form = botOf((talk: Talk.Talk) => talk.confirm("sure", { say: "Sure?" }))
+      yield* during(form, writes(ann, "/go"))
+      const gone = Conversation.removed()
+      const russian = Effect.updateService(Conversation.CurrentTexts, (texts) => ({ ...texts, late: "Вопрос закрыт." }))
+      yield* during(Handler.transform(gone, russian), presses(ann, "Yes"))
+      assert.strictEqual(yield* ann.notification, "Вопрос закрыт.")
+      assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
+      yield* during(form, writes(ann, "/go"))
+      yield* during(Conversation.removed("The form is gone."), presses(ann, "No"))
+      assert.strictEqual(yield* ann.notification, "The form is gone.")
+      assert.strictEqual((yield* left("form")).deadLetters, 0)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("can replace a question by a sleep, and a sleep by a question", () =>
     Effect.gen(function* () {
       const asleep = Effect.fn(function* (talk: Talk.Talk) {
