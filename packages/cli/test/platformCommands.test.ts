@@ -5,6 +5,7 @@ import * as NodeWebhook from "@colloquy/node/NodeWebhook"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -200,10 +201,11 @@ describe("colloquy and the platform", () => {
       const { env, person } = yield* platform
       const { colloquy, place } = yield* makeBot("SQLite")
       const handled: Array<string> = []
+      const shownBefore = yield* Latch.make(false)
       const bot = yield* Updates.run((update) =>
         Effect.andThen(
           Effect.sync(() => void handled.push(update.update_type)),
-          Effect.sleep("300 millis")
+          shownBefore.await
         )
       ).pipe(
         Effect.provide(
@@ -219,8 +221,9 @@ describe("colloquy and the platform", () => {
       yield* person.send("Hello")
       const until = (isSo: () => boolean) =>
         Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: Schedule.spaced("10 millis") })
-      yield* until(() => handled.length === 2)
       yield* until(() => lines.length === 1)
+      yield* shownBefore.open
+      yield* until(() => handled.length === 2)
       assert.strictEqual((yield* colloquy("inbox", "stats")).code, 0)
       yield* Fiber.interrupt(tailing)
       const shown = JSON.parse(lines[0]!) as { readonly kind: string; readonly update: { readonly message: object } }

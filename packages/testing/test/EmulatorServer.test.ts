@@ -252,7 +252,7 @@ layer(bot, { excludeTestServices: true })("EmulatorServer", (it) => {
       )
       const polling = yield* Effect.forkChild(Effect.provide(Effect.exit(Updates.list({ timeout: 90 })), context))
       yield* Deferred.await(arrived)
-      yield* Scope.close(scope, Exit.void).pipe(Effect.timeout("5 seconds"))
+      yield* Scope.close(scope, Exit.void).pipe(Effect.timeout("1 minute"))
       yield* Fiber.interrupt(polling)
     })
   )

@@ -53,7 +53,7 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectBot on 
   const test = (
     name: string,
     run: () => Effect.Effect<void, unknown, EmulatorServer.EmulatorServer | Emulator.Emulator | Scope.Scope>
-  ) => it.live(name, () => Effect.scoped(run()).pipe(Effect.provide(platform)), 60_000)
+  ) => it.live(name, () => Effect.scoped(run()).pipe(Effect.provide(platform)))
 
   test("answers people one after the other and at the same time, and stores their chats", () =>
     Effect.gen(function* () {

@@ -583,6 +583,6 @@ describe("Several processes of which some cannot reach the store", () => {
       Effect.gen(function* () {
         assert.isAtMost(maxInWindow(yield* withOutages(outages), 1000), 12)
       }),
-    { arbitrary: { runs: 25 }, timeout: 30_000 }
+    { arbitrary: { runs: 25 } }
   )
 })

@@ -18,14 +18,28 @@ const source = Array.from({ length: 12 }, (_, index) => `A **bold word${index}**
 
 const shown = source.replace(/[*`]/g, "")
 
-/** A model that says some words every 50 milliseconds. Returns after how many characters it was asked to go on. */
-const serveModel = Effect.fnUntraced(function* (onEnd: () => void) {
+/** How many requests of the bot the platform has received. */
+interface Counts {
+  send: number
+  edit: number
+  "last edit": number
+  me: number
+}
+
+/** How many times the model may have said words. It waits for the bot, so there are two edits before the last one. */
+const allowed = ({ edit, send }: Counts): number => [send === 0 ? 6 : 18, 30][edit] ?? Infinity
+
+/** A model that says two words every 50 milliseconds. Returns after how many characters it was asked to go on. */
+const serveModel = Effect.fnUntraced(function* (maxTimes: () => number, onEnd: () => void) {
   const asked: Array<number> = []
   const url = yield* serve((request, response) => {
     const after = Number(new URL(request.url ?? "", "http://model").searchParams.get("after"))
     asked.push(after)
     const words = source.slice(after).match(/\S+\s*/g) ?? []
+    let times = 0
     const timer = setInterval(() => {
+      if (times >= maxTimes()) return
+      times++
       if (words.length > 0) return void response.write(words.splice(0, 2).join(""))
       clearInterval(timer)
       response.end(onEnd)
@@ -90,10 +104,13 @@ const play = Effect.fnUntraced(
   function* (kind: string, place: string, store: InboxStore.InboxStore["Service"], at: At | undefined) {
     const killed = yield* Deferred.make<void>()
     const isKilled = () => Deferred.isDoneUnsafe(killed)
-    const model = yield* serveModel(() => {
-      if (at === undefined) Deferred.doneUnsafe(killed, Exit.void)
-    })
-    const counts = { send: 0, edit: 0, "last edit": 0, me: 0 }
+    const counts: Counts = { send: 0, edit: 0, "last edit": 0, me: 0 }
+    const model = yield* serveModel(
+      () => (isKilled() ? Infinity : allowed(counts)),
+      () => {
+        if (at === undefined) Deferred.doneUnsafe(killed, Exit.void)
+      }
+    )
     yield* Emulator.intercept((request, next) =>
       Effect.flatMap(Effect.orDie(request.body.text), (body) => {
         const name = nameOf(request.method, request.path, body)

@@ -56,7 +56,7 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
       while (count < total) {
         const claimed = yield* stores[member].claim({
           owner,
-          leaseDuration: 60_000,
+          leaseDuration: 3_600_000,
           maxPartitions: 2,
           maxUpdates: 2,
           begin: 1

@@ -10,10 +10,10 @@ export const update = (partitionKey: string, index = 0) =>
 export const enqueue = (store: Store, ...updates: ReadonlyArray<QueuedUpdate.QueuedUpdate>) =>
   store.enqueue({ updates, deadLetters: [], now: 0, duplicatesSince: 0 })
 
-/** A claim of up to ten partitions with all their updates, for a minute. */
+/** A claim of up to ten partitions with all their updates, for an hour. */
 export const claim = (owner: string, parts: Partial<Omit<InboxStore.Claim, "owner">> = {}): InboxStore.Claim => ({
   owner,
-  leaseDuration: 60_000,
+  leaseDuration: 3_600_000,
   maxPartitions: 10,
   maxUpdates: 100,
   begin: 0,

@@ -51,6 +51,8 @@ const shifted = (millis: number): Clock.Clock => {
 
 const tenMinutes = 600_000
 
+const hour = 3_600_000
+
 describe("a store of the inbox that processes share", () => {
   for (const { isMissing, kind, opened } of databases) {
     describe.skipIf(isMissing)(`in ${kind}`, () => {
@@ -72,7 +74,7 @@ describe("a store of the inbox that processes share", () => {
                 change("frozen", "a", { completed: [{ id: second, failure }], release: true })
               ]
             })
-            const [partition] = yield* claimed(store, claim("next", 60_000))
+            const [partition] = yield* claimed(store, claim("next", hour))
             assert.deepStrictEqual(
               partition.updates.map(({ attempts, crashes }) => [attempts, crashes]),
               [
@@ -83,11 +85,11 @@ describe("a store of the inbox that processes share", () => {
             )
             yield* frozen.signal("SIGCONT")
             assert.deepStrictEqual(yield* frozen.result, ["leaseLost", "leaseLost"])
-            assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: 60_000 }), [])
+            assert.deepStrictEqual(yield* frozen.execute({ name: "renew", owner: "frozen", leaseDuration: hour }), [])
             assert.deepInclude(yield* store.stats, { queued: 3, deadLetters: 0 })
-            assert.deepStrictEqual(yield* store.renew("next", 60_000), ["a"])
+            assert.deepStrictEqual(yield* store.renew("next", hour), ["a"])
             yield* store.release("next")
-            const [again] = yield* claimed(store, claim("last", 60_000))
+            const [again] = yield* claimed(store, claim("last", hour))
             assert.deepStrictEqual(
               again.updates.map(({ attempts, crashes }) => [attempts, crashes]),
               [
@@ -153,15 +155,15 @@ describe("a store of the inbox that processes share", () => {
             })
             yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
             yield* wakesUp
-            const [{ updates }] = yield* other.execute({ name: "claim", claim: claim("other", 60_000) })
+            const [{ updates }] = yield* other.execute({ name: "claim", claim: claim("other", hour) })
             const commits = [change("other", "a", { completed: [{ id: updates[0].id }], release: true })]
             yield* other.execute({ name: "commit", commits })
             yield* wakesUp
-            yield* other.execute({ name: "claim", claim: claim("other", 60_000) })
+            yield* other.execute({ name: "claim", claim: claim("other", hour) })
             const before = count
             yield* other.execute({ name: "enqueue", keys: ["a", "a"] })
             yield* enqueue(store, update("own", "b"))
-            assert.lengthOf(yield* store.claim(claim("own", 60_000)), 1)
+            assert.lengthOf(yield* store.claim(claim("own", hour)), 1)
             yield* other.execute({ name: "release", owner: "other" })
             yield* wakesUp
             assert.strictEqual(count, before + 1)
@@ -175,13 +177,13 @@ describe("a store of the inbox that processes share", () => {
           const slow = Effect.provideService(Clock.Clock, shifted(-tenMinutes))
           const fast = Effect.provideService(Clock.Clock, shifted(tenMinutes))
           yield* enqueue(store, update("1", "a"))
-          assert.lengthOf(yield* slow(store.claim(claim("slow", 60_000))), 1)
-          assert.lengthOf(yield* fast(store.claim(claim("fast", 60_000))), 0)
+          assert.lengthOf(yield* slow(store.claim(claim("slow", hour))), 1)
+          assert.lengthOf(yield* fast(store.claim(claim("fast", hour))), 0)
           const start = performance.now()
           assert.deepStrictEqual(yield* slow(store.renew("slow", 300)), ["a"])
-          assert.lengthOf(yield* fast(claimed(store, claim("fast", 60_000))), 1)
+          assert.lengthOf(yield* fast(claimed(store, claim("fast", hour))), 1)
           assert.isAtLeast(performance.now() - start, 200)
-          assert.lengthOf(yield* slow(store.claim(claim("slow", 60_000))), 0)
+          assert.lengthOf(yield* slow(store.claim(claim("slow", hour))), 0)
         }).pipe(Effect.scoped)
       )
     })

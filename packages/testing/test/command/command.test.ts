@@ -35,7 +35,7 @@ describe("colloquy-emulator", () => {
       yield* Effect.forkChild(Effect.exit(asBot("GET", "/updates?timeout=90")))
       yield* asBot("GET", "/me")
       yield* kill("SIGTERM")
-      assert.strictEqual((yield* exited).code, 0)
+      assert.strictEqual((yield* Effect.timeout(exited, "1 minute")).code, 0)
     })
   )
 

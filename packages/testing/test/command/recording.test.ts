@@ -1,5 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder, liveTest, startJson } from "../support/command.ts"
@@ -22,9 +24,15 @@ describe("a recorded journal", () => {
       const first = yield* startJson("--lenient", "--record", path)
       const { user_id } = yield* first.postOk("/users", { first_name: "Ann" })
       const { chat_id } = yield* first.postOk("/start", { user_id })
-      yield* first.put("/faults", [{ endpoint: "Messages.send", delay: 400 }])
       const send = (text: string) => first.asBot("POST", `/messages?user_id=${user_id}`, { text })
-      yield* Effect.timeoutOption(send("cancelled"), "100 millis")
+      yield* first.put("/faults", [{ endpoint: "Messages.send", delay: 3_600_000 }])
+      const cancelled = yield* Effect.forkChild(send("cancelled"))
+      yield* Effect.repeat(first.getOk(`/chats/${chat_id}/messages`), {
+        until: ({ messages }) => messages.length === 1,
+        schedule: Schedule.spaced("5 millis")
+      })
+      yield* Fiber.interrupt(cancelled)
+      yield* first.put("/faults", [{ endpoint: "Messages.send", delay: 400 }])
       assert.strictEqual((yield* send("late")).status, 200)
       yield* first.put("/faults", [])
       yield* send("at once")

@@ -171,7 +171,7 @@ const sorted = (cells: ReadonlyArray<Cell>) => cells.map(({ formats, unit }) => 
 
 const textOf = (cells: ReadonlyArray<Cell>) => cells.map(({ unit }) => unit).join("")
 
-const options = { arbitrary: { runs: 500, size: 60 }, timeout: 60_000 }
+const options = { arbitrary: { runs: 500, size: 60 } }
 
 describe("Text", () => {
   it.prop(
