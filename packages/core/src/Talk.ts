@@ -459,7 +459,10 @@ export interface Talk<D = never> {
    * a part stands for the first question of the part.
    */
   readonly back: (name?: string) => Effect.Effect<never>
-  /** Runs another conversation as a part of this one. Its names do not collide with those of this one. */
+  /**
+   * Runs another conversation as a part of this one. Its names do not collide with those of this one. Its questions have its own
+   * `timeout` and `back`. The other options are those of this conversation.
+   */
   readonly run: <A, E, R, I = void>(
     name: string,
     conversation: Body<I, A, E, R>,

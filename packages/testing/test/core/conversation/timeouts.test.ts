@@ -41,6 +41,42 @@ describe("the timeouts of conversations", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("of a part are its own", () =>
+    Effect.gen(function* () {
+      const of = "userInChat"
+      const Patient = Conversation.make("patient", { of }, (talk) => talk.ask("name", { say: "Name?" }))
+      const Hasty = Conversation.make("hasty", { of, timeout: "1 minute" }, (talk) => talk.ask("age", { say: "Age?" }))
+      const Order = Conversation.make(
+        "order",
+        { of, timeout: "10 minutes" },
+        Effect.fn(function* (talk) {
+          const name = yield* talk.run("person", Patient)
+          const age = yield* Effect.catchTag(talk.run("age", Hasty), "Unanswered", ({ question }) =>
+            Effect.succeed(`no ${question}`)
+          )
+          const size = yield* Effect.catchTag(talk.ask("size", { say: "Size?" }), "Unanswered", ({ question }) =>
+            Effect.succeed(`no ${question}`)
+          )
+          yield* talk.say([name, age, size].join(", "))
+        })
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(
+        Handler.first(Command.make("go").on(Order.start), Order.handler),
+        Effect.gen(function* () {
+          yield* writes(ann, "/go")
+          yield* TestClock.adjust("1 hour")
+          yield* writes(ann, "Ann")
+          yield* TestClock.adjust("1 minute")
+          assert.deepStrictEqual(yield* texts(ann), ["Name?", "Age?", "Size?"])
+          yield* TestClock.adjust("10 minutes")
+        })
+      )
+      assert.strictEqual((yield* texts(ann)).at(-1), "Ann, no age/age, no size")
+      assert.deepStrictEqual(yield* left("order"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("are remembered when the body goes on and runs again", () =>
     Effect.gen(function* () {
       const Quiz = Conversation.make(
