@@ -1,4 +1,7 @@
-/** Workers on workerd: `worker/bot.ts` is a webhook bot, and `worker/empty.ts` does nothing. */
+/**
+ * Workers on workerd: `worker/bot.ts` is a webhook bot, `worker/byHand.ts` one with only Effect, and `worker/empty.ts` does
+ * nothing.
+ */
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
@@ -76,8 +79,8 @@ export const bundleWorker = async (options: WorkerOptions) => {
   return { folder, gzipped: gzipSync(await readFile(file)).length, modules: output[0].moduleIds }
 }
 
-/** The program of a worker of this folder: a webhook bot, or a worker that does nothing. */
-export const programOf = (name: "bot" | "empty") => new URL(`worker/${name}.ts`, import.meta.url)
+/** The program of a worker of this folder. */
+export const programOf = (name: "bot" | "byHand" | "empty") => new URL(`worker/${name}.ts`, import.meta.url)
 
 /** How workerd is started. */
 export interface ServeOptions {
@@ -131,17 +134,17 @@ const bot = {
   BOT_WEBHOOK_URL: "https://bot.example/updates"
 }
 
-const withFolders = async <A>(use: (ours: string, empty: string) => Promise<A>): Promise<A> => {
-  const folders = [await mkdtemp(join(tmpdir(), "worker-")), await mkdtemp(join(tmpdir(), "worker-"))] as const
+const withFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = await mkdtemp(join(tmpdir(), "worker-"))
   try {
-    return await use(...folders)
+    return await use(folder)
   } finally {
-    for (const folder of folders) await rm(folder, { recursive: true })
+    await rm(folder, { recursive: true })
   }
 }
 
 export const workerSize = (): Promise<Measured> =>
-  withFolders(async (folder) => {
+  withFolder(async (folder) => {
     build()
     const { gzipped } = await bundleWorker({ input: programOf("bot"), folder })
     return { value: gzipped / 1024, detail: "a worker that answers, minified and gzipped" }
@@ -149,26 +152,30 @@ export const workerSize = (): Promise<Measured> =>
 
 const rounds = 21
 
+const millisToFirstResponse = async (folder: string): Promise<number> => {
+  const { start, stop, url } = await serveWorker(folder, bot)
+  const { status } = await deliver(url, { update_type: "unknown", timestamp: 1 })
+  const millis = performance.now() - start
+  await stop()
+  if (status !== 200) throw new Error(`The worker responded ${status}`)
+  return millis
+}
+
 export const workerStart = (): Promise<Measured> =>
-  withFolders(async (ours, empty) => {
+  withFolder(async (folder) => {
     build()
-    await bundleWorker({ input: programOf("bot"), folder: ours })
-    await bundleWorker({ input: programOf("empty"), folder: empty })
-    const millisToFirstResponse = async (folder: string): Promise<number> => {
-      const { start, stop, url } = await serveWorker(folder, bot)
-      const { status } = await deliver(url, { update_type: "unknown", timestamp: 1 })
-      const millis = performance.now() - start
-      await stop()
-      if (status !== 200) throw new Error(`The worker responded ${status}`)
-      return millis
-    }
-    const costs = { ours: new Array<number>(), empty: new Array<number>() }
+    const names = ["bot", "byHand", "empty"] as const
+    const folders = { bot: join(folder, "bot"), byHand: join(folder, "byHand"), empty: join(folder, "empty") }
+    for (const name of names) await bundleWorker({ input: programOf(name), folder: folders[name] })
+    const costs = { bot: new Array<number>(), byHand: new Array<number>(), empty: new Array<number>() }
     for (let round = -2; round < rounds; round++) {
-      const [o, e] = [await millisToFirstResponse(ours), await millisToFirstResponse(empty)]
-      if (round >= 0) {
-        costs.ours.push(o)
-        costs.empty.push(e)
+      for (const name of names) {
+        const millis = await millisToFirstResponse(folders[name])
+        if (round >= 0) costs[name].push(millis)
       }
     }
-    return compare({ name: "the bot", costs: costs.ours }, { name: "an empty worker", costs: costs.empty }, "ms")
+    const empty = { name: "an empty worker", costs: costs.empty }
+    const measured = compare({ name: "the bot", costs: costs.bot }, empty, "ms")
+    const floor = compare({ name: "a bot by hand on Effect", costs: costs.byHand }, empty, "ms")
+    return { ...measured, detail: `${measured.detail}; ratio of a bot by hand on Effect ${floor.value.toFixed(2)}` }
   })
