@@ -32,6 +32,8 @@ export const openPage = async (
     reducedMotion: "reduce",
     ...options
   })
+  // Only ends a test that hangs, and says what it waited for. The limit of the test is longer.
+  context.setDefaultTimeout(120_000)
   const page = await context.newPage()
   const problems: Array<string> = []
   page.on("pageerror", (error) => problems.push(error.message))

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { setTimeout } from "node:timers/promises"
 import { StoppableClock } from "../../src/internal/command/clock.ts"
 import type { Json as Parsed } from "./control.ts"
 
@@ -33,6 +34,15 @@ export const startEmulator = async (options: EmulatorOptions.Options = {}) => {
     put: (path: string, body: unknown) => send("PUT", `${url}/_emulator${path}`, body, {}),
     get: (path: string) => send("GET", `${url}/_emulator${path}`, undefined, {}),
     stop: () => runtime.dispose()
+  }
+}
+
+/** Waits until a condition of the emulator is true. */
+export const until = async <A>(read: () => Promise<A | undefined>): Promise<A> => {
+  for (;;) {
+    const found = await read()
+    if (found !== undefined) return found
+    await setTimeout(25)
   }
 }
 

@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Page } from "playwright-core"
 import { isSkipped, openPage } from "../support/browser.ts"
 import type { Json } from "../support/control.ts"
-import { type PageEmulator, startEmulator } from "../support/pageEmulator.ts"
+import { type PageEmulator, startEmulator, until } from "../support/pageEmulator.ts"
 
 let emulator: PageEmulator
 
@@ -32,16 +32,6 @@ const write = async (page: Page, text: string) => {
 }
 
 const bubble = (page: Page, text: string) => page.locator("article.message", { hasText: text }).last()
-
-/** Waits until a condition of the emulator is true. */
-const until = async <A>(read: () => Promise<A | undefined>): Promise<A> => {
-  for (let tries = 0; tries < 200; tries++) {
-    const found = await read()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error("the emulator did not change as expected")
-}
 
 const keyboardOf = (...rows: ReadonlyArray<ReadonlyArray<object>>) => ({
   attachments: [{ type: "inline_keyboard", payload: { buttons: rows } }]

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import type { Page } from "playwright-core"
 import { isSkipped, openPage } from "../support/browser.ts"
 import type { Json } from "../support/control.ts"
-import { type PageEmulator, startEmulator } from "../support/pageEmulator.ts"
+import { type PageEmulator, startEmulator, until } from "../support/pageEmulator.ts"
 
 const run = promisify(execFile)
 
@@ -32,16 +32,6 @@ const openTools = async (tab: string, options: Parameters<typeof openPage>[1] = 
 const permissions = { permissions: ["clipboard-read", "clipboard-write"] }
 
 const clipboard = (page: Page): Promise<string> => page.evaluate(() => navigator.clipboard.readText())
-
-/** Waits until a condition of the emulator is true. */
-const until = async <A>(read: () => Promise<A | undefined>): Promise<A> => {
-  for (let tries = 0; tries < 400; tries++) {
-    const found = await read()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error("the emulator did not change as expected")
-}
 
 describe.skipIf(isSkipped)("the tools of the page", () => {
   it("link a request to its message, hide the token, and copy it as a command that works", async () => {
