@@ -75,18 +75,19 @@ const isMissing = !run("prometheus", ["--version"]).ok
 if (isMissing)
   console.log("The tests with Prometheus are skipped: there is no prometheus (Debian: apt-get install prometheus).")
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await new Promise((resolve) => server.once("listening", resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === "object" && address !== null ? address.port : 0
-}
+/** A port that is not in use. It is below the ports that systems choose, so no other program gets it meanwhile. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const server = createServer()
+    server.on("error", () => resolve(freePort()))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(port)))
+  })
 
 /** Waits until nothing is missing. */
 const untilNone = async (missing: () => Promise<ReadonlyArray<string>>): Promise<void> => {
   let last: ReadonlyArray<string> = []
-  for (const deadline = Date.now() + 90_000; Date.now() < deadline; await sleep(500)) {
+  for (const deadline = Date.now() + 200_000; Date.now() < deadline; await sleep(500)) {
     last = await missing().catch((cause) => [String(cause)])
     if (last.length === 0) return
   }

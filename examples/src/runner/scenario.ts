@@ -39,13 +39,12 @@ export const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** A TCP port that is not in use. */
-export const freePort = Effect.callback<number>((resume) => {
-  const server = createServer().listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
+/** A TCP port that is not in use. It is below the ports that systems choose, so no other program gets it meanwhile. */
+export const freePort: Effect.Effect<number> = Effect.callback((resume) => {
+  const port = 20_000 + Math.floor(Math.random() * 12_000)
+  const server = createServer()
+  server.on("error", () => resume(freePort))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
 })
 
 /** The environment variables that connect a bot to the emulator. */

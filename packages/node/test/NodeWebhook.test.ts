@@ -17,6 +17,7 @@ import * as Scope from "effect/Scope"
 import * as http from "node:http"
 import { gzipSync } from "node:zlib"
 import * as Certificates from "./support/certificates.ts"
+import { closedPort } from "./support/servers.ts"
 import {
   connect,
   inbox,
@@ -395,7 +396,7 @@ describe("NodeWebhook.layer", () => {
       const root = yield* Certificates.makeRoot("Root")
       const intermediate = yield* Certificates.makeIntermediate("Intermediate", root)
       const leaf = yield* Certificates.makeLeaf(intermediate, [{ type: "dns", value: "bot.example" }])
-      const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
+      const port = yield* closedPort
       const platform = Emulator.layerBot().pipe(
         Layer.provide(NodeWebhookSender.layer({ extraCa: root.pem, connectTo: { host: "127.0.0.1", port } }))
       )
@@ -421,7 +422,7 @@ describe("NodeWebhook.layer", () => {
 
   it.live("starts its server before it subscribes, without TLS if it is insecure", () =>
     Effect.gen(function* () {
-      const port = Number(new URL(yield* Effect.scoped(listen(http.createServer()))).port)
+      const port = yield* closedPort
       const address = `http://127.0.0.1:${port}/updates`
       const platform = Emulator.layerBot({ insecureWebhooks: true }).pipe(Layer.provide(NodeWebhookSender.layer()))
       const webhook = NodeWebhook.layer({ url: address, insecure: true, port, host: "127.0.0.1" }).pipe(

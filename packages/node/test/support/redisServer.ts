@@ -1,22 +1,12 @@
 import * as Effect from "effect/Effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { connect } from "node:net"
+import { closedPort } from "./servers.ts"
 import { signal } from "./signals.ts"
 
 /** Whether a test can start servers of its own. In CI it always can. */
 export const isInstalled = process.env["CI"] === "true" || spawnSync("redis-server", ["--version"]).status === 0
-
-const freePort = Effect.promise(async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
-})
 
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -31,7 +21,7 @@ const answers = (port: number): Promise<boolean> =>
 
 /** A server without data, which can be killed and started again on the same port. It is killed when the scope ends. */
 export const make = Effect.gen(function* () {
-  const port = yield* freePort
+  const port = yield* closedPort
   let child: ChildProcess | undefined
   const kill = Effect.promise(async () => {
     const running = child

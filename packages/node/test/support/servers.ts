@@ -51,8 +51,13 @@ export const serveSockets = Effect.fnUntraced(function* (behaviour: "silent" | "
   return portOf(server)
 })
 
-/** Returns a port without a server. */
-export const closedPort = Effect.scoped(serveSockets("silent"))
+/** A port without a server. It is below the ports that systems choose, so no other server or connection gets it meanwhile. */
+export const closedPort: Effect.Effect<number> = Effect.callback((resume) => {
+  const port = 20_000 + Math.floor(Math.random() * 12_000)
+  const server = net.createServer()
+  server.on("error", () => resume(closedPort))
+  server.listen(port, "127.0.0.1", () => server.close(() => resume(Effect.succeed(port))))
+})
 
 export interface ConnectProxy {
   readonly address: string
