@@ -272,6 +272,37 @@ describe("a scene on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect("can be changed by its own functions, but not for ever", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      yield* ann.start()
+      const errors: Array<string> = []
+      const Stairs = Scene.make(
+        "stairs",
+        { of: "chat", states: { down: Schema.Void, up: Schema.Int } },
+        {
+          down: { enter: (): Effect.Effect<void> => Effect.orDie(Stairs.go("up", 1)) },
+          up: { leave: ({ data }): Effect.Effect<void> => (data === 0 ? Effect.void : Effect.orDie(Stairs.end)) }
+        }
+      )
+      const bot = Handler.first(
+        Command.make("begin").on(() => Stairs.go("down")),
+        Command.make("end").on(() =>
+          Effect.catchCause(Stairs.end, (cause) => Effect.sync(() => errors.push(String(cause))))
+        )
+      )
+      yield* during(bot, ann.send("/begin"))
+      const states = yield* elsewhere(Stream.runCollect(Stairs.stream))
+      assert.deepStrictEqual(
+        states.map(({ value }) => Result.getOrThrow(value)),
+        [{ state: "up", data: 1 }]
+      )
+      yield* during(bot, ann.send("/end"))
+      assert.include(errors[0], 'The functions of the scene "stairs" change it for ever')
+      assert.strictEqual(errors.length, 1)
+    }).pipe(Effect.provide(platform))
+  )
+
   describe("after a deploy", () => {
     /** The program that has only the state `riding`, with data. */
     const after = (

@@ -1,4 +1,5 @@
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -38,6 +39,9 @@ export type Change =
   | { readonly _tag: "End" }
 
 const maxChanges = 100
+
+/** How many changes of scenes are being made, each by a function of the one before. */
+const CurrentDepth = Context.Reference("@colloquy/core/Scene/CurrentDepth", { defaultValue: () => 0 })
 
 /** The timer of a scene with a key. */
 export const timersOf = ({ of, timer }: Machine, key: Key<"chat"> | Key<"user"> | Key<"userInChat">) => {
@@ -166,7 +170,16 @@ export const request = Effect.fnUntraced(function* (machine: Machine, change: Ch
   yield* machine.placement.start
   const from = yield* read(machine)
   const update = (yield* CurrentUpdate)!.changes!.update as Handled
-  yield* apply(machine, update, from, change)
+  const depth = (yield* CurrentDepth) + 1
+  if (depth > maxChanges) {
+    return yield* Effect.die(
+      new Error(
+        `The functions of the scene "${machine.name}" change it for ever: \`enter\` or \`leave\` of a state changes it each time ` +
+          "that it runs."
+      )
+    )
+  }
+  return yield* Effect.provideService(apply(machine, update, from, change), CurrentDepth, depth)
 })
 
 const isSame = (a: Entered | undefined, b: Entered): boolean => a?.since === b.since && a.state === b.state
