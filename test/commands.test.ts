@@ -54,7 +54,7 @@ describe("the packed commands, in an empty folder", () => {
     install("operator", "cli")
   }, 240_000)
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it("colloquy needs no other package, and prints its help and its version", { timeout: 240_000 }, () => {
     const operator = inFolder("operator")

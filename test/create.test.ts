@@ -55,7 +55,7 @@ describe("create-colloquy, from its packed file", () => {
     demand(run("npm", ["install", "--prefix", ".", tarball], { cwd: join(folder, "tool"), env: environment }))
   })
 
-  afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   // Projects with the same packages share their node_modules, so that each set is installed once.
   const installed = new Map<string, string>()

@@ -32,7 +32,7 @@ const runSuccessfully = async (name: string): Promise<Output> => {
   return ran
 }
 
-describe("npm run example", { timeout: 120_000, concurrent: false }, () => {
+describe("npm run example", { concurrent: false }, () => {
   it("lists the names of all examples if the name is unknown", async () => {
     const { code, stderr } = await runExample("nothing")
     assert.strictEqual(code, 2)

@@ -13,5 +13,5 @@ describe("the handling of updates with InboxStore.layerMemory", () => {
   const cases = InboxSuite.handling({
     withStore: (effect) => Effect.provide(effect, Layer.fresh(InboxStore.layerMemory()))
   })
-  for (const { name, effect } of cases) it.effect(name, () => effect, 120_000)
+  for (const { name, effect } of cases) it.effect(name, () => effect)
 })
