@@ -105,7 +105,7 @@ describe.runIf(hasWorkerd || process.env["CI"] === "true")("DurableObjectBot on 
     Effect.gen(function* () {
       const { restart } = yield* start
       const ann = yield* Emulator.user("Ann")
-      yield* ann.send("count")
+      yield* ann.send("count after a kill")
       assert.strictEqual(yield* textOf(ann), "begin")
       yield* restart
       assert.strictEqual(yield* textOf(ann), "1 in attempt 2")
