@@ -94,6 +94,8 @@ describe("create-colloquy, from its packed file", () => {
     }
   }
 
+  const workflowOf = (project: string) => readFileSync(join(project, ".github/workflows/test.yml"), "utf8")
+
   // `npm create colloquy`, `pnpm create colloquy` and `bun create colloquy` run the command of the package in this way.
   const runsCommand = {
     pnpm: (tarball: string) => ["pnpm", "dlx", tarball],
@@ -122,6 +124,7 @@ describe("create-colloquy, from its packed file", () => {
         assert.include(output, `Created ${manager}-bot in ${project}`)
         assert.include(output, startCommand)
         assert.isTrue(existsSync(join(project, lock)))
+        assert.include(workflowOf(project), `npm install --global ${manager}\n`)
         assert.match(stripVTControlCharacters(execute(testCommand, project)), /Tests\s+\d+ passed/)
         rmSync(join(project, "node_modules"), { recursive: true })
         execute(frozen, project)
@@ -156,6 +159,9 @@ describe("create-colloquy, from its packed file", () => {
       assert.strictEqual(reply, "You said: Good morning", running.output())
     }
   })
+
+  it("creates a project for npm whose workflow installs no package manager", () =>
+    assert.notInclude(workflowOf(join(folder, "echo-polling-sqlite")), "--global"))
 
   it("creates a project whose scripts require the Node that the packages require", () => {
     const read = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>

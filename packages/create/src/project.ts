@@ -71,18 +71,18 @@ export const filesOf = (
 }
 
 /**
- * Fills in a template: `{{name}}` and the commands of the manager, and lines that are marked with `#webhook`, `#sqlite` and
- * so on, which only projects with this choice have.
+ * Fills in a template: `{{name}}` and the commands of the manager, and lines that are marked with `#webhook`, `#sqlite`,
+ * `#pnpm` and so on, which only projects with this choice have.
  */
 export const fill = (text: string, choices: Choices, manager: Manager): string => {
   const { name, source, store, template } = choices
   const commands = managers[manager]
-  const values: Readonly<Record<string, string>> = { name, manager, ...commands }
+  const values: Readonly<Record<string, string>> = { name, ...commands }
   return text
     .split("\n")
     .flatMap((line) => {
-      const [, kept = line, mark] = /^(.*?) ?#(webhook|polling|sqlite|postgres|assistant)$/.exec(line) ?? []
-      return mark === undefined || [source, store, template].some((choice) => choice === mark) ? [kept] : []
+      const [, kept = line, mark] = /^(.*?) ?#(webhook|polling|sqlite|postgres|assistant|pnpm|bun)$/.exec(line) ?? []
+      return mark === undefined || [source, store, template, manager].some((choice) => choice === mark) ? [kept] : []
     })
     .join("\n")
     .replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? "")
