@@ -62,8 +62,9 @@ class TimeTable {
     if (2 * this.size > this.#slots.length) this.#grow()
   }
 
-  /** Returns the entries whose time is not before the given one. */
+  /** Returns the entries whose time is not before the given one. Mostly these are all. */
   since(time: number): TimeTable {
+    if (this.#times.every((at) => at >= time)) return this
     const kept = new TimeTable()
     this.#texts.forEach((text, index) => {
       const hash = this.#hashes[index]
