@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, type Update, Updates } from "../../src/index.ts"
+import { Deliveries, Inbox, type Update, Updates } from "../../src/index.ts"
 import * as InboxStore from "../../src/InboxStore.ts"
 import { chatOf, inboxOver, inTime, source, started, storeOver, timeOf, within } from "../support/deliveries.ts"
 
@@ -250,7 +250,10 @@ describe("consumer", () => {
   )
 
   /** Handles updates that wait, and returns what each claim asked for and found. */
-  const claimsOf = Effect.fnUntraced(function* (waiting: ReadonlyArray<Inbox.Received>, options: Updates.RunOptions) {
+  const claimsOf = Effect.fnUntraced(function* (
+    waiting: ReadonlyArray<Inbox.Received>,
+    bot: Effect.Effect<void, Updates.SourceError, Updates.Updates>
+  ) {
     const claims: Array<{ readonly maxUpdates: number; readonly found: number; readonly updates: number }> = []
     const store = storeOver(({ claim }) => ({
       claim: (request) =>
@@ -261,17 +264,16 @@ describe("consumer", () => {
           })
         )
     }))
-    yield* Updates.run(() => Effect.sleep("1 second"), options).pipe(
-      inTime,
-      Effect.provide(Layer.provideMerge(source(waiting), Layer.provide(Inbox.layer(), store)))
-    )
+    yield* bot.pipe(inTime, Effect.provide(Layer.provideMerge(source(waiting), Layer.provide(Inbox.layer(), store))))
     return claims
   })
+
+  const run = (options: Updates.RunOptions) => Updates.run(() => Effect.sleep("1 second"), options)
 
   it.effect("claims once after all partitions that end in one turn of the event loop", () =>
     Effect.gen(function* () {
       const waiting = Array.from({ length: 40 }, (_, index) => started(index + 1, index))
-      const claims = yield* claimsOf(waiting, { concurrency: 10, maxInMemory: 20 })
+      const claims = yield* claimsOf(waiting, run({ concurrency: 10, maxInMemory: 20 }))
       assert.deepStrictEqual(
         claims.map(({ found }) => found).filter((found) => found > 0),
         [20, 10, 10]
@@ -282,7 +284,7 @@ describe("consumer", () => {
   it.effect("claims larger parts of the chats while no others wait", () =>
     Effect.gen(function* () {
       const waiting = Array.from({ length: 300 }, (_, index) => started(1 + (index % 2), index))
-      const claims = yield* claimsOf(waiting, { concurrency: 10, maxInMemory: 400 })
+      const claims = yield* claimsOf(waiting, run({ concurrency: 10, maxInMemory: 400 }))
       const sizes = claims.filter(({ found }) => found > 0).map(({ maxUpdates }) => maxUpdates)
       assert.deepStrictEqual(sizes.slice(0, 3), [16, 32, 64])
       assert.strictEqual(
@@ -295,8 +297,25 @@ describe("consumer", () => {
   it.effect("claims small parts of a chat that has many updates while others wait", () =>
     Effect.gen(function* () {
       const waiting = Array.from({ length: 400 }, (_, index) => started(index < 200 ? 1 : index, index))
-      const claims = yield* claimsOf(waiting, { concurrency: 2, maxInMemory: 40 })
+      const claims = yield* claimsOf(waiting, run({ concurrency: 2, maxInMemory: 40 }))
       assert.isAtMost(Math.max(...claims.slice(0, -30).map(({ maxUpdates }) => maxUpdates)), 10)
+    })
+  )
+
+  it.effect("claims chats as a whole if their updates are emitted together", () =>
+    Effect.gen(function* () {
+      const waiting = Array.from({ length: 4000 }, (_, index) => started(1 + (index % 200), index))
+      const claims = yield* claimsOf(
+        waiting,
+        Updates.deliveries({ perChat: "unbounded", maxInMemory: 1000 }).pipe(
+          Deliveries.groupedWithin(100, "1 second"),
+          Deliveries.runForEach(() => Effect.sleep("1 second"), { concurrency: 4 })
+        )
+      )
+      assert.strictEqual(
+        claims.reduce((sum, { found }) => sum + found, 0),
+        200
+      )
     })
   )
 

@@ -87,6 +87,8 @@ const open = Effect.fnUntraced(function* <E, R>(
   let maxUpdates = perChat > 1 ? most : least
   let carefulUntil = -Infinity
   let maxPartitions = 0
+  /** How many updates of a partition the last claim asked for. It is less than `maxUpdates` if less fits into memory. */
+  let asked = maxUpdates
   let begin = 0
   /** Whether the store had fewer partitions than the last claim asked for. */
   let wasShort = false
@@ -97,16 +99,17 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   const nextClaim = () => {
     const free = maxInMemory - emitter.size()
-    if (free < maxUpdates) maxUpdates = least
-    maxPartitions = Math.floor(free / maxUpdates)
+    if (free < maxUpdates && perChat === 1) maxUpdates = least
+    asked = Math.min(maxUpdates, Math.max(least, free))
+    maxPartitions = Math.floor(free / asked)
     if (maxPartitions < 1 || emitter.isStopping()) return undefined
-    const each = Math.min(perChat, maxUpdates)
+    const each = Math.min(perChat, asked)
     const room = Math.floor(emitter.room() / each)
     const isCareful = emitter.hasSuspects() || clock.currentTimeMillisUnsafe() < carefulUntil
     // Partitions whose updates cannot begin at once are claimed for later.
     begin = held.isShared && room > 0 && !isCareful ? each : 0
     if (begin > 0) maxPartitions = Math.min(maxPartitions, room)
-    return { maxPartitions, maxUpdates, begin }
+    return { maxPartitions, maxUpdates: asked, begin }
   }
 
   /** Partitions are claimed when a handler could begin. If many wait, they are also claimed for later. */
@@ -114,9 +117,15 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   /** How many updates of a partition the next claim asks for. */
   const nextMaxUpdates = (claimed: ReadonlyArray<leases.Claimed>): number => {
-    const isFull = (perChat > 1 || wasShort) && claimed.some(({ updates }) => updates.length === maxUpdates)
-    const isMuch = wasShort && 2 * maxUpdates * claimed.length > maxInMemory / 2
-    return isFull && !isMuch ? Math.min(2 * maxUpdates, most) : Math.max(least, maxUpdates >> 1)
+    const longest = Math.max(...claimed.map(({ updates }) => updates.length))
+    const isFull = longest === asked
+    const half = Math.max(least, maxUpdates >> 1)
+    if (isFull && asked === maxUpdates && (perChat > 1 || wasShort)) {
+      const isMuch = wasShort && 2 * maxUpdates * claimed.length > maxInMemory / 2
+      return isMuch ? half : Math.min(2 * maxUpdates, most)
+    }
+    // A chat that is claimed in two parts takes two claims and two releases.
+    return perChat > 1 && (isFull || longest > half) ? maxUpdates : half
   }
 
   const claim = Effect.gen(function* () {
