@@ -1,13 +1,13 @@
 /**
- * Prints the time per row in microseconds of batches that a stream writes to PostgreSQL, and of the same inserts by hand:
- * `batchSink.ts postgres NAME`. The inbox is in the same database.
+ * Prints the time per row in microseconds of batches that a stream writes to PostgreSQL, of the same inserts by hand, and of
+ * the same inserts between claims and acknowledgements by hand: `batchSink.ts postgres NAME`. The inbox is in the same database.
  */
 import { Deliveries, Inbox, Update, Updates } from "@colloquy/core"
 import * as Fingerprint from "@colloquy/core/Fingerprint"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import { isSuccess } from "effect/Result"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { printCosts } from "../child.ts"
 import * as places from "./places.ts"
@@ -20,6 +20,10 @@ const rows = 20_000
 const chats = 1000
 
 const batch = 500
+
+/** A claim of this many updates of this many chats brings a batch. */
+const maxUpdates = rows / chats
+const maxPartitions = batch / maxUpdates
 
 /** Concurrent inserts, of both sides. */
 const concurrency = 4
@@ -61,6 +65,41 @@ const program = Effect.gen(function* () {
       { discard: true, concurrency }
     )
 
+  /** Claims, inserts and acknowledges a batch, without the queue in memory of a stream. */
+  const storeOnce = Effect.fnUntraced(function* ({ store }: Inbox.Inbox["Service"], owner: string) {
+    const claimed = yield* store.claim({ owner, leaseDuration: 60_000, maxPartitions, maxUpdates, begin: maxUpdates })
+    if (claimed.length === 0) return false
+    yield* insert(
+      claimed.flatMap(({ updates }) => updates.map(({ update }) => toRow(Result.getOrThrow(update.decoded))))
+    )
+    yield* store.commit(
+      claimed.map(({ key, updates }) => ({
+        owner,
+        partitionKey: key,
+        completed: updates.map(({ id }) => ({ id })),
+        failed: [],
+        begun: [],
+        release: true
+      }))
+    )
+    return true
+  })
+
+  const byStore = Inbox.Inbox.use((inbox) =>
+    Effect.forEach(
+      Array.from({ length: concurrency }, (_, index) => `by hand ${index}`),
+      (owner) => Effect.repeat(storeOnce(inbox, owner), { while: (isDone) => isDone }),
+      { discard: true, concurrency }
+    )
+  )
+
+  /** A stream that has ended has closed the inbox. */
+  const refill = (first: number) =>
+    Effect.andThen(
+      Inbox.Inbox.use(({ open }) => open),
+      fill(first, rows, chats)
+    )
+
   const cost = <E, R>(write: Effect.Effect<void, E, R>) =>
     Effect.gen(function* () {
       const start = performance.now()
@@ -72,16 +111,20 @@ const program = Effect.gen(function* () {
       return (millis * 1000) / rows
     })
 
-  const costs = { stream: [] as Array<number>, "by hand": [] as Array<number> }
+  const costs = { stream: Array<number>(), "by hand": Array<number>(), "by hand with the store": Array<number>() }
   for (let round = -1; round < rounds; round++) {
-    const first = (round + 1) * rows
-    yield* Inbox.Inbox.use(({ open }) => open)
-    yield* fill(first, rows, chats)
-    const updates = pageOf(first, rows, chats).flatMap(({ decoded }) => (isSuccess(decoded) ? [decoded.success] : []))
+    const first = 2 * (round + 1) * rows
+    yield* refill(first)
+    const updates = pageOf(first, rows, chats).flatMap(({ decoded }) =>
+      Result.isSuccess(decoded) ? [decoded.success] : []
+    )
     const measured = [yield* cost(stream), yield* cost(byHand(updates))] as const
+    yield* refill(first + rows)
+    const ofStore = yield* cost(byStore)
     if (round < 0) continue
     costs.stream.push(measured[0])
     costs["by hand"].push(measured[1])
+    costs["by hand with the store"].push(ofStore)
   }
   printCosts(costs)
 })
