@@ -58,7 +58,8 @@ export interface PermanentError {
  * @since 0.1.0
  */
 export const mark = <E extends object>(error: E): E & PermanentError =>
-  Object.assign(error, { [TypeId]: true } as const)
+  // The errors of this library have a getter of this name, so an assignment would fail.
+  Object.defineProperty(error, TypeId, { value: true, configurable: true }) as E & PermanentError
 
 /**
  * Returns `true` if a value is marked as a permanent error.
