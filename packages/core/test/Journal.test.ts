@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import {
   type ApiError,
@@ -98,9 +99,9 @@ const startedEntry = Effect.gen(function* () {
 })
 
 /** Runs a program against a platform that gives these replies, and returns the requests. */
-const against = <A, E>(replies: ReadonlyArray<Step>, program: Effect.Effect<A, E, BotApi.BotApi>) => {
+const against = <A, E>(replies: ReadonlyArray<Step>, program: Effect.Effect<A, E, BotApi.BotApi | Scope.Scope>) => {
   const platform = scripted(...replies)
-  return Effect.map(Effect.provide(program, platform.layer({ limits: unlimited })), (value) => ({
+  return Effect.map(Effect.provide(Effect.scoped(program), platform.layer({ limits: unlimited })), (value) => ({
     value,
     requests: platform.journal.map(({ method, url }) => `${method} ${url.replace(/\?.*/, "")}`)
   }))

@@ -151,6 +151,36 @@ describe("The answer of a call", () => {
     })
   )
 
+  it.effect("is not written any more when the bot has stopped while the store is unavailable", () =>
+    Effect.gen(function* () {
+      let isDown = false
+      let attempts = 0
+      const { store } = yield* makeStore(({ journal }) => ({
+        journal: {
+          record: (records) =>
+            Effect.suspend(() => {
+              if (!isDown) return journal.record(records)
+              attempts++
+              return unavailable("record")
+            })
+        }
+      }))
+      const platform = scripted(() => {
+        isDown = true
+        return ok({ message: message() })
+      })
+      const handler = Effect.andThen(hello, Effect.never)
+      const running = run(store, handler, { shutdownTimeout: "1 second" })
+      const fiber = yield* Effect.forkChild(Effect.provide(running, platform.layer({ limits: unlimited })))
+      yield* TestClock.adjust("1 second")
+      yield* inTime(Fiber.interrupt(fiber))
+      assert.isAbove(attempts, 1)
+      attempts = 0
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(attempts, 0)
+    })
+  )
+
   it.effect("is written if the update is handled again instead of being acknowledged", () =>
     Effect.gen(function* () {
       let conflicts = 0

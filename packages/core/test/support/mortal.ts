@@ -258,4 +258,4 @@ export const handle = Effect.fnUntraced(function* (
       yield* TestClock.adjust("5 millis")
     }
   }
-})
+}, Effect.scoped)

@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -367,10 +368,19 @@ export const flush = (journal: UpdateJournal): Effect.Effect<void> =>
     Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("Answers were not recorded.", cause)
   )
 
-/** Writes journals in the next turn of the event loop. Those whose acknowledgement is being written then are not written. */
-const makeWriteSoon = (context: Context.Context<never>) => {
+/**
+ * Writes journals in the next turn of the event loop. Those whose acknowledgement is being written then are not written. Writes end
+ * when the scope closes.
+ */
+const makeWriteSoon = Effect.fnUntraced(function* (context: Context.Context<never>) {
   const fork = Effect.runForkWith(context)
   const journals = new Set<Journal>()
+  const writing = new Set<Fiber.Fiber<void>>()
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const fiber of writing) fiber.interruptUnsafe()
+    })
+  )
   const flushAll = Effect.suspend(() => {
     const written = [...journals]
     journals.clear()
@@ -378,9 +388,12 @@ const makeWriteSoon = (context: Context.Context<never>) => {
   })
   return (journal: Journal): void => {
     journals.add(journal)
-    if (journals.size === 1) fork(Effect.andThen(Effect.yieldNow, flushAll))
+    if (journals.size > 1) return
+    const fiber = fork(Effect.andThen(Effect.yieldNow, flushAll))
+    writing.add(fiber)
+    fiber.addObserver(() => writing.delete(fiber))
   }
-}
+})
 
 /** Creates the journals of the updates that a process handles. */
 export const make = Effect.fnUntraced(function* () {
@@ -391,7 +404,7 @@ export const make = Effect.fnUntraced(function* () {
     now: () => clock.currentTimeMillisUnsafe(),
     created: new Set(),
     lately: [],
-    writeSoon: makeWriteSoon(context)
+    writeSoon: yield* makeWriteSoon(context)
   }
   return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
     new Journal(shared, queued, stored, record)
