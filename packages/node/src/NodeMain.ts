@@ -14,12 +14,18 @@ import * as Runtime from "effect/Runtime"
 
 const signals = { SIGINT: 2, SIGTERM: 15 } as const
 
+/** Without a message, the stack trace is all that says what happened. */
+const isTold = (error: unknown): error is { readonly _tag: unknown; readonly message: unknown } =>
+  Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "message") && error.message !== ""
+
 const logFailure = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause)
   if (Cause.hasInterruptsOnly(cause) || !Runtime.getErrorReported(error)) return Effect.void
-  if (Cause.hasDies(cause) || !Predicate.hasProperty(error, "_tag")) return Effect.logError(cause)
   const told = error instanceof Config.ConfigError ? fromConfigError(error) : error
-  return Effect.logError(`${String(told._tag)}: ${reasonOf(told)}`)
+  const reasons = cause.reasons.filter((reason) => !Cause.isInterruptReason(reason))
+  return reasons.length === 1 && Cause.hasFails(cause) && isTold(told)
+    ? Effect.logError(`${String(told._tag)}: ${reasonOf(told)}`)
+    : Effect.logError(cause)
 }
 
 const run = Runtime.makeRunMain(({ fiber, teardown }) => {
@@ -46,8 +52,8 @@ const run = Runtime.makeRunMain(({ fiber, teardown }) => {
  * again; running handlers get their shutdown timeout; all other updates stay in the inbox. The process then exits with 0. A
  * second signal ends the process at once, with the exit code 128 plus the number of the signal.
  *
- * If the program fails, the process exits with 1. An error with a tag is logged as one line, as by `StoreError.reasonOf`;
- * other errors and defects are logged with their stack traces.
+ * If the program fails, the process exits with 1. An error with a tag and a message is logged as by `StoreError.reasonOf`, without
+ * its stack trace. Other errors, several errors and defects are logged with their stack traces.
  *
  * **Example** (Run a bot)
  *

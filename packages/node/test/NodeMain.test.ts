@@ -59,7 +59,7 @@ describe("NodeMain.runMain", () => {
   )
 
   it.live(
-    "logs an error with a tag in one line, and other errors and defects with their stack traces",
+    "logs an error with a tag and a message in one line, and other errors and defects with their stack traces",
     () =>
       Effect.gen(function* () {
         const outputOf = Effect.fnUntraced(function* ([program, line]: readonly [string, string]) {
@@ -80,6 +80,8 @@ describe("NodeMain.runMain", () => {
         const traced = Effect.forEach(
           [
             ["untagged", "Error: without a tag"],
+            ["silent", "OrdersMissing"],
+            ["several", 'operation "enqueue"'],
             ["die", "Error: a mistake"]
           ] as const,
           outputOf,
