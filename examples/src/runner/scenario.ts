@@ -39,7 +39,7 @@ export const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** A TCP port that is not in use. It is below the ports that systems choose, so no other program gets it meanwhile. */
+/** A TCP port that is not in use. It is below the ports that systems choose, so the system gives it to no other program. */
 export const freePort: Effect.Effect<number> = Effect.callback((resume) => {
   const port = 20_000 + Math.floor(Math.random() * 12_000)
   const server = createServer()

@@ -74,8 +74,8 @@ const messagesOf = (error: unknown, seen: ReadonlySet<unknown>): ReadonlyArray<s
 
 /**
  * Describes an error of a database driver for the `reason` of a {@link StoreError}: its message and those of its causes,
- * because the outer ones often say only that a statement failed. A message that an earlier one contains is left out, and so
- * are the causes of a message that ends with a period: it explains the error, as those of this library.
+ * because the outer ones often say only that a statement failed. A message that an earlier one contains is left out. The causes of a
+ * message that ends with a period are left out too, because such a message explains the error, as those of this library do.
  *
  * **Example**
  *

@@ -455,8 +455,8 @@ export interface Talk<D = never> {
   /** Waits for a finite time, and continues after restarts. Messages of the user go to the next handler. */
   readonly sleep: (name: string, duration: Duration.Input) => Effect.Effect<void>
   /**
-   * Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. The name of
-   * a part stands for the first question of the part.
+   * Forgets the answer to the question before, or to the named one, with all that came after, and runs the body again. With the
+   * name of a part, it forgets the whole part and what came after.
    */
   readonly back: (name?: string) => Effect.Effect<never>
   /**

@@ -3,7 +3,8 @@
  * once. `Uploads.cached` uses it.
  *
  * `layerMemory` keeps the entries in the process. `SqlUploadCache` and `RedisUploadCache` of `@colloquy/node` share them
- * between processes. `DurableObjectUploadCache` of `@colloquy/worker` keeps them in a Durable Object. Use one cache per bot. `UploadCacheSuite` of `@colloquy/testing` tests an implementation of your own.
+ * between processes. `DurableObjectUploadCache` of `@colloquy/worker` keeps them in a Durable Object. Use one cache per bot.
+ * `UploadCacheSuite` of `@colloquy/testing` tests an implementation of your own.
  *
  * API: Endpoints, POST /uploads (frequently used files).
  *

@@ -36,10 +36,10 @@ export const encode = (name: string, { question, run, user, value }: Press): str
 
 /** Returns `undefined` for the payload of another conversation, and `"malformed"` for one that cannot be read. */
 export const decode = (name: string, payload: string | null | undefined): Press | "malformed" | undefined => {
-  const prefix = prefixOf(name)
+  const ownPrefix = prefixOf(name)
   // The name of another conversation can begin with this one and a colon.
-  if (payload == null || !payload.startsWith(`${prefix}[`)) return undefined
-  const parsed = Result.try((): unknown => JSON.parse(payload.slice(prefix.length)))
+  if (payload == null || !payload.startsWith(`${ownPrefix}[`)) return undefined
+  const parsed = Result.try((): unknown => JSON.parse(payload.slice(ownPrefix.length)))
   if (Result.isFailure(parsed) || !Array.isArray(parsed.success)) return "malformed"
   const [run, question, value, user] = parsed.success as ReadonlyArray<unknown>
   return typeof run === "string" && typeof question === "string" && typeof value === "string"
