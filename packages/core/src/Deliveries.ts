@@ -520,8 +520,6 @@ export const ackAll = (deliveries: ReadonlyArray<Delivery<unknown>>): Effect.Eff
  * - An update that the handler declines counts as handled, as in `Updates.run`.
  * - A handler that fails, dies or times out is retried by `retry`. After the last attempt, the update becomes a dead letter.
  * - Handlers run in the context of their delivery, as {@link provide} describes.
- * - At most `concurrency` deliveries are handled at the same time, while at most as many others are being acknowledged. The
- *   option `maxUnsettled` of `Updates.deliveries` limits both together.
  * - When it is interrupted, the sources of its deliveries are stopped, running handlers have until `shutdownTimeout`, and all
  *   other deliveries stay in the inbox. It ends at most 10 seconds after `shutdownTimeout`, even if a handler cannot be
  *   interrupted or the store is unavailable.

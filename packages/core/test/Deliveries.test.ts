@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -244,37 +243,6 @@ describe("Deliveries.groupedWithin", () => {
         inTime
       )
       assert.deepStrictEqual(writes, [8])
-    })
-  )
-})
-
-describe("Deliveries.runForEach", () => {
-  it.effect("handles others while deliveries are acknowledged, at most as many as run concurrently", () =>
-    Effect.gen(function* () {
-      const store = yield* InboxStore.makeMemory
-      const slow = InboxStore.InboxStore.of({
-        ...store,
-        isShared: true,
-        commit: (commits) => Effect.delay(store.commit(commits), "10 seconds")
-      })
-      const times: Array<number> = []
-      const handle = Effect.andThen(
-        Effect.map(Clock.currentTimeMillis, (now) => times.push(now)),
-        Effect.sleep("1 second")
-      )
-      yield* Updates.deliveries().pipe(
-        Deliveries.runForEach(() => handle, { concurrency: 1 }),
-        Effect.provide(
-          inboxOf(
-            slow,
-            [1, 2, 3, 4].map((chat) => started(chat, chat))
-          )
-        ),
-        Effect.timeoutOption("1 minute"),
-        inTime
-      )
-      assert.deepStrictEqual(times, [0, 1000, 11_000, 12_000])
-      assert.strictEqual((yield* store.stats).queued, 0)
     })
   )
 })

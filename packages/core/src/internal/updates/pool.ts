@@ -84,26 +84,18 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   /** The time of the last start or end of a handler in this turn. */
   let now = 0
   let active = 0
-  /** How many of the active deliveries are handled and are being settled. Others are handled meanwhile, at most as many. */
-  let settled = 0
   let isDispatching = false
   let isStopping = false
   let isInterrupting = false
 
-  const isFree = (): boolean => active - Math.min(settled, concurrency) < concurrency
-
-  const useRoom = (): void => {
-    if (queue.length > 0) return dispatch()
-    if (!isFree()) return
-    const waiter = onFree
-    onFree = undefined
-    waiter?.()
-  }
-
   const end = (count: number): void => {
     active -= count
     if (active === 0) idle.openUnsafe()
-    useRoom()
+    if (queue.length > 0) return dispatch()
+    if (active >= concurrency) return
+    const waiter = onFree
+    onFree = undefined
+    waiter?.()
   }
 
   /** Ends a worker when its delivery is settled after a failure. */
@@ -128,17 +120,12 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     if (handled.length === 0) return
     const deliveries = handled
     handled = []
-    const write = onHandled(deliveries)
-    if (write === Effect.void) return end(deliveries.length)
-    const fiber = fork(write)
+    const settled = onHandled(deliveries)
+    if (settled === Effect.void) return end(deliveries.length)
+    const fiber = fork(settled)
     const exit = fiber.pollUnsafe()
-    if (exit !== undefined) return onFlushed(deliveries, exit)
-    settled += deliveries.length
-    fiber.addObserver((exit) => {
-      settled -= deliveries.length
-      onFlushed(deliveries, exit)
-    })
-    useRoom()
+    if (exit !== undefined) onFlushed(deliveries, exit)
+    else fiber.addObserver((exit) => onFlushed(deliveries, exit))
   }
 
   const annotate = <E, R>(effect: Effect.Effect<void, E, R>, { roots }: Worker<A>): Effect.Effect<void, E, R> =>
@@ -250,12 +237,12 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     isDispatching = true
     now = clock.currentTimeMillisUnsafe()
     do {
-      while (queue.length > 0 && isFree() && !isStopping) {
+      while (queue.length > 0 && active < concurrency && !isStopping) {
         start(queue.shift()!)
         if (handled.length >= maxFlushed) flush()
       }
       flush()
-    } while (queue.length > 0 && isFree() && !isStopping)
+    } while (queue.length > 0 && active < concurrency && !isStopping)
     isDispatching = false
   }
 
@@ -304,7 +291,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
     },
     /** Waits until another delivery could be handled at once. */
     whenFree: Effect.suspend(() =>
-      queue.length === 0 && isFree()
+      queue.length === 0 && active < concurrency
         ? Effect.void
         : Effect.callback<void>((resume) => {
             onFree = () => resume(Effect.void)
