@@ -464,7 +464,8 @@ export const cancelAll = <O extends Options["of"]>(self: Any<O>): Effect.Effect<
 
 /**
  * Creates a handler of the buttons of conversations that the program no longer has, because they were removed or renamed. It removes
- * the buttons, and shows a notification. Place it after the handlers of all conversations. Default of `notification`: `late` of
+ * the buttons, and shows a notification. Other attachments of the message stay. If the message has a contact or an attachment of
+ * an unknown kind, the buttons stay, too. Place it after the handlers of all conversations. Default of `notification`: `late` of
  * {@link CurrentTexts}.
  *
  * **Example** (After a conversation was removed from the program)

@@ -625,7 +625,8 @@ export const finish = (message?: string | NewMessageBody): Outcome =>
 export const answered: Outcome = makeOutcome({ _tag: "Answered" })
 
 /**
- * Creates a handler of the buttons of menus that the program no longer has. It removes the keyboard, and shows a notification.
+ * Creates a handler of the buttons of menus that the program no longer has. It removes the keyboard, and shows a notification. Other
+ * attachments of the message stay. If the message has a contact or an attachment of an unknown kind, the keyboard stays, too.
  * Place it after the handlers of all menus. Default of `notification`: "This menu is no longer available."
  *
  * **Example** (After a menu was removed from the program)

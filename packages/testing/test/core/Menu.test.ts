@@ -1,5 +1,6 @@
 import {
   Answers,
+  AttachmentRequest,
   type BotApi,
   type Chat,
   Command,
@@ -408,6 +409,31 @@ describe("a menu on the emulator", () => {
       })
     )
   })
+
+  it.effect("a menu that is gone keeps the image of its message, also without a text", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      for (const text of ["Old", null]) {
+        const show = Command.make("old").on((update) =>
+          Messages.reply(update, {
+            text,
+            attachments: [
+              AttachmentRequest.imageFromUrl("https://example.com/photo.png"),
+              Keyboard.make([Keyboard.callback("One", "menu_gone:1")])
+            ]
+          })
+        )
+        yield* during(show, ann.send("/old"))
+        yield* pressLast(Menu.removed() as never, ann, dialog, "One")
+        const { body } = yield* last(dialog)
+        assert.deepStrictEqual(
+          body?.attachments?.map(({ type }) => type),
+          ["image"]
+        )
+      }
+    }).pipe(Effect.provide(platform))
+  )
 
   it.effect("shows its first page if the payload of a button cannot be read", () =>
     Effect.gen(function* () {

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Answers from "../../Answers.ts"
 import * as Handler from "../../Handler.ts"
 import type { Of } from "../../Update.ts"
+import { withoutKeyboard } from "./keyboard.ts"
 
 /** A text, or a function that returns one for an update. */
 export type Notification = string | ((update: Of<"message_callback">) => string)
@@ -11,8 +12,7 @@ export const makeRemoved = (isPayload: (payload: string) => boolean, notificatio
   Handler.on("message_callback", (update) => {
     const { payload } = update.callback
     if (payload == null || !isPayload(payload)) return undefined
-    // A message needs a content.
-    const message = update.message?.body?.text ? { attachments: [] } : undefined
+    const message = withoutKeyboard(update.message)
     return Effect.flatMap(notification, (text) =>
       Answers.answer(update, { notification: typeof text === "string" ? text : text(update), message })
     )

@@ -3,6 +3,7 @@ import * as Answers from "../../Answers.ts"
 import { isOutcome, makeOutcome, type Outcome, type Return } from "../../MenuPage.ts"
 import * as Messages from "../../Messages.ts"
 import { type Of, type Update, userIdOf } from "../../Update.ts"
+import { withoutKeyboard } from "../handlers/keyboard.ts"
 import { mayBeAnswered } from "../updates/answers.ts"
 import { type Definition, find, layOut, type Shown, toMessage } from "./layout.ts"
 import { open, type Place, placeOf, type Pressed, readPlaces, turn } from "./location.ts"
@@ -53,10 +54,6 @@ const answer = Effect.fnUntraced(function* (
   if (isAnswered) yield* edit(update, shown)
 })
 
-/** The content of a message whose keyboard is removed, and whose page is not known. A message needs a content. */
-const withoutKeyboard = ({ message }: Callback): Shown | undefined =>
-  message?.body?.text ? { attachments: [] } : undefined
-
 const ownerOf = ({ isOwned }: Definition, update: Update): number | undefined =>
   isOwned ? userIdOf(update) : undefined
 
@@ -68,7 +65,7 @@ const show = Effect.fnUntraced(function* (
   notification: string | undefined,
   withKeyboard = true
 ) {
-  if (places.length === 0) return yield* answer(update, withoutKeyboard(update), notification)
+  if (places.length === 0) return yield* answer(update, withoutKeyboard(update.message), notification)
   const layout = yield* layOut(menu, places, update)
   const nonce = yield* nonceOf(update)
   const message = yield* toMessage(layout, { owner: ownerOf(menu, update), nonce, withKeyboard })
