@@ -1,6 +1,7 @@
 /**
- * Prints the time per row in microseconds of batches that a stream writes to PostgreSQL, of the same inserts by hand, and of
- * the same inserts between claims and acknowledgements by hand: `batchSink.ts postgres NAME`. The inbox is in the same database.
+ * Prints the time per row in microseconds of batches that a stream writes to PostgreSQL, of the same inserts by hand, of the
+ * same inserts between claims and acknowledgements by hand, and of the same inserts from the smallest queue in the same
+ * database, a table without chats, leases and attempts: `batchSink.ts postgres NAME`. The inbox is in the same database.
  */
 import { Deliveries, Inbox, Update, Updates } from "@colloquy/core"
 import * as Fingerprint from "@colloquy/core/Fingerprint"
@@ -48,6 +49,7 @@ const program = Effect.gen(function* () {
       update_type text NOT NULL,
       sent_at timestamptz NOT NULL
     )`
+  yield* sql`CREATE TABLE queue (id bigserial PRIMARY KEY, fingerprint text NOT NULL, text text NOT NULL)`
   const insert = ([first, ...others]: ReadonlyArray<ReturnType<typeof toRow>>) =>
     sql`INSERT INTO sink ${sql.insert([first!, ...others])} ON CONFLICT (fingerprint) DO NOTHING`
 
@@ -93,6 +95,27 @@ const program = Effect.gen(function* () {
     )
   )
 
+  const fillQueue = (updates: ReadonlyArray<Update.Update>) =>
+    sql`INSERT INTO queue ${sql.insert(updates.map((update) => ({ fingerprint: Fingerprint.of(update), text: JSON.stringify(update) })))}`
+
+  /** Removes a batch from the queue and inserts it in one transaction. The rows of a chat are in no order. */
+  const queueOnce = sql.withTransaction(
+    Effect.gen(function* () {
+      const queued = yield* sql<{ readonly fingerprint: string; readonly text: string }>`
+        DELETE FROM queue WHERE id = ANY (ARRAY(SELECT id FROM queue ORDER BY id LIMIT ${batch} FOR UPDATE SKIP LOCKED))
+        RETURNING fingerprint, text`
+      if (queued.length === 0) return false
+      yield* insert(queued.map(({ fingerprint, text }) => ({ ...toRow(JSON.parse(text)), fingerprint })))
+      return true
+    })
+  )
+
+  const byQueue = Effect.forEach(
+    Array.from({ length: concurrency }),
+    () => Effect.repeat(queueOnce, { while: (isDone) => isDone }),
+    { discard: true, concurrency }
+  )
+
   /** A stream that has ended has closed the inbox. */
   const refill = (first: number) =>
     Effect.andThen(
@@ -111,7 +134,12 @@ const program = Effect.gen(function* () {
       return (millis * 1000) / rows
     })
 
-  const costs = { stream: Array<number>(), "by hand": Array<number>(), "by hand with the store": Array<number>() }
+  const costs = {
+    stream: Array<number>(),
+    "by hand": Array<number>(),
+    "by hand with the store": Array<number>(),
+    queue: Array<number>()
+  }
   for (let round = -1; round < rounds; round++) {
     const first = 2 * (round + 1) * rows
     yield* refill(first)
@@ -121,10 +149,13 @@ const program = Effect.gen(function* () {
     const measured = [yield* cost(stream), yield* cost(byHand(updates))] as const
     yield* refill(first + rows)
     const ofStore = yield* cost(byStore)
+    for (let from = 0; from < rows; from += 5000) yield* fillQueue(updates.slice(from, from + 5000))
+    const ofQueue = yield* cost(byQueue)
     if (round < 0) continue
     costs.stream.push(measured[0])
     costs["by hand"].push(measured[1])
     costs["by hand with the store"].push(ofStore)
+    costs["queue"].push(ofQueue)
   }
   printCosts(costs)
 })

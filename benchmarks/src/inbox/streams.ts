@@ -42,6 +42,8 @@ export const batchSinkRate = async (): Promise<Measured> => {
     { name: "stream", costs: costs["stream"] },
     "us per row"
   )
-  const ofStore = median(costs["by hand"].map((cost, round) => cost / costs["by hand with the store"][round]))
-  return { ...measured, detail: `${measured.detail}, with claims and acknowledgements by hand ${ofStore.toFixed(2)}` }
+  const rateOf = (program: "by hand with the store" | "queue") =>
+    median(costs["by hand"].map((cost, round) => cost / costs[program][round])).toFixed(2)
+  const others = `claims and acknowledgements by hand ${rateOf("by hand with the store")}, smallest queue ${rateOf("queue")}`
+  return { ...measured, detail: `${measured.detail}; ${others}` }
 }
