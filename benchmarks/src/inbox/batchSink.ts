@@ -95,8 +95,10 @@ const program = Effect.gen(function* () {
     )
   )
 
-  const fillQueue = (updates: ReadonlyArray<Update.Update>) =>
-    sql`INSERT INTO queue ${sql.insert(updates.map((update) => ({ fingerprint: Fingerprint.of(update), text: JSON.stringify(update) })))}`
+  const toQueued = (update: Update.Update) => ({ fingerprint: Fingerprint.of(update), text: JSON.stringify(update) })
+
+  const fillQueue = ([first, ...others]: ReadonlyArray<Update.Update>) =>
+    sql`INSERT INTO queue ${sql.insert([toQueued(first!), ...others.map(toQueued)])}`
 
   /** Removes a batch from the queue and inserts it in one transaction. The rows of a chat are in no order. */
   const queueOnce = sql.withTransaction(
