@@ -1,9 +1,7 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -14,10 +12,12 @@ import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
+import { type AllCreated, makeAllCreated } from "./created.ts"
 import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 import * as texts from "./texts.ts"
+import { makeWriteSoon } from "./writeSoon.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
 export type Record = (entries: ReadonlyArray<JournalEntry>) => Effect.Effect<RecordResult, StoreError>
@@ -34,36 +34,18 @@ interface Started extends Omit<Past, "dialog"> {
 interface Shared {
   readonly now: () => number
   readonly count: (outcome: Outcome) => void
-  /** What calls have created, so that no other call takes it as its result. */
-  readonly created: Set<string>
-  /** The last of them, the latest last. */
-  readonly lately: Array<Created>
+  readonly created: AllCreated
   /** Writes what the store does not have of a journal, in the next turn of the event loop. */
-  readonly writeSoon: (journal: Journal) => void
+  readonly writeSoon: (journal: UpdateJournal) => void
 }
-
-/** Messages that were created longer ago are too old to be taken for the result of a later call. */
-const maxCreated = 10_000
 
 /** The clocks of the platform's servers may differ by this, in milliseconds. */
 const tolerance = 1000
-
-/** Messages that the estimate of the platform's time cannot tell from later ones are among these. */
-const maxLately = 100
 
 const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pipe(
   Schedule.setInputType<StoreError>(),
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The journal is written when the store is available.`))
 )
-
-const remember = ({ created, lately }: Shared, latest: Created): void => {
-  created.add(latest.id)
-  lately.push(latest)
-  if (lately.length > maxLately) lately.shift()
-  if (created.size <= maxCreated) return
-  const [oldest] = created
-  created.delete(oldest)
-}
 
 const slotOf = (name: string, occurrence: number): string => `${name} ${occurrence}`
 
@@ -87,6 +69,13 @@ interface Opened {
   readonly unwritten: Set<JournalEntry>
 }
 
+/**
+ * - `open`: the update is handled.
+ * - `ending`: the acknowledgement is being written, which deletes the journal.
+ * - `closed`: the update is not handled any more. What still runs because of it is carried out without a journal.
+ */
+type State = "open" | "ending" | "closed"
+
 /** The journal of one update. It is used by one process at a time, which holds the partition of the update. */
 export class Journal implements UpdateJournal {
   readonly #shared: Shared
@@ -94,9 +83,7 @@ export class Journal implements UpdateJournal {
   readonly #stored: ReadonlyArray<JournalEntry> | undefined
   readonly #record: Record
   #opened: Opened | undefined
-  /** Whether the acknowledgement is being written, which deletes the journal. */
-  #isEnding = false
-  #isClosed = false
+  #state: State = "open"
 
   constructor(shared: Shared, queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record) {
     this.#shared = shared
@@ -117,25 +104,25 @@ export class Journal implements UpdateJournal {
 
   /** The acknowledgement is being written. */
   end(): void {
-    this.#isEnding = true
+    if (this.#state === "open") this.#state = "ending"
   }
 
   /** The update is not acknowledged. */
   reopen(): void {
-    if (!this.#isEnding) return
-    this.#isEnding = false
+    if (this.#state !== "ending") return
+    this.#state = "open"
     this.#shared.writeSoon(this)
   }
 
-  /** The update is not handled any more. What still runs because of it is carried out without a journal. */
+  /** The update is not handled any more. */
   close(): void {
-    this.#isClosed = true
+    this.#state = "closed"
   }
 
   call<A, E>(call: Call<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       const name = `${call.kind} ${call.name}`
-      if (this.#isClosed) return call.run(Effect.void, name)
+      if (this.#state === "closed") return call.run(Effect.void, name)
       const { taken } = this.#open()
       const slot = take(taken, name)
       // A call that failed gives its slot back, so that a repetition within the attempt is the same call.
@@ -149,7 +136,7 @@ export class Journal implements UpdateJournal {
   get flush(): Effect.Effect<void> {
     return Effect.suspend(() => {
       const isWritten = this.#opened === undefined || this.#opened.unwritten.size === 0
-      return isWritten || this.#isEnding || this.#isClosed ? Effect.void : this.#write()
+      return isWritten || this.#state !== "open" ? Effect.void : this.#write()
     })
   }
 
@@ -158,12 +145,13 @@ export class Journal implements UpdateJournal {
   }
 
   stateOf(endpoint: string, name: string): "started" | "done" | undefined {
-    const state = this.#isClosed ? undefined : this.#open().entries.get(slotOf(`${endpoint} ${nameOf(name)}`, 1))?.state
-    return state === "removed" ? undefined : state
+    if (this.#state === "closed") return undefined
+    const entry = this.#open().entries.get(slotOf(`${endpoint} ${nameOf(name)}`, 1))
+    return entry === undefined || entry.state === "removed" ? undefined : entry.state
   }
 
   texts(name: string): Texts {
-    if (this.#isClosed) return texts.none
+    if (this.#state === "closed") return texts.none
     const opened = this.#open()
     return texts.open(opened, take(opened.taken, `list ${name}`), this.#write())
   }
@@ -206,13 +194,13 @@ export class Journal implements UpdateJournal {
   }
 
   /**
-   * Writes entries to the store, and with them what it does not have yet. Retries while the store fails, and interrupts the handler
-   * if the chat was lost.
+   * Writes entries to the store, and with them what it does not have yet if the journal is open. Retries while the store fails,
+   * and interrupts the handler if the chat was lost.
    */
   #write(...entries: ReadonlyArray<JournalEntry>): Effect.Effect<void> {
     const written = Effect.suspend(() => {
       const { unwritten } = this.#open()
-      const all = this.#isEnding || unwritten.size === 0 ? entries : [...unwritten, ...entries]
+      const all = this.#state === "open" && unwritten.size > 0 ? [...unwritten, ...entries] : entries
       if (all.length === 0) return Effect.succeed("applied" as const)
       return Effect.map(this.#record(all), (result) => {
         if (result === "applied") for (const entry of all) unwritten.delete(entry)
@@ -221,7 +209,7 @@ export class Journal implements UpdateJournal {
     })
     const retried = Backoff.retry(written, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable })
     return Effect.flatMap(Effect.orDie(retried), (result) =>
-      result === "applied" || this.#isClosed ? Effect.void : Effect.interrupt
+      result === "applied" || this.#state === "closed" ? Effect.void : Effect.interrupt
     )
   }
 
@@ -243,10 +231,7 @@ export class Journal implements UpdateJournal {
     const happenedAt = update !== undefined && "timestamp" in update ? update.timestamp : -Infinity
     platformTime.observe(happenedAt, at)
     const after = Math.max(happenedAt, platformTime.atLeast(at)) - tolerance
-    // What was created in another chat is not found where this call is looked up.
-    const isNear = (created: Created) =>
-      created.at >= after && (created.chat_id ?? chat_id) === (chat_id ?? created.chat_id)
-    return { after, at, requests: [], created: this.#shared.lately.filter(isNear).map(({ id }) => id) }
+    return { after, at, requests: [], created: this.#shared.created.since(after, chat_id) }
   }
 
   #carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
@@ -280,7 +265,7 @@ export class Journal implements UpdateJournal {
   #created<A, E>({ platformTime }: Call<A, E>, created: Created | undefined): void {
     if (created === undefined) return
     platformTime?.observe(created.at, this.#shared.now())
-    remember(this.#shared, created)
+    this.#shared.created.add(created)
   }
 
   /** The answer is in memory first, because a handler that is interrupted now may run again in this process. */
@@ -362,39 +347,6 @@ export class Journal implements UpdateJournal {
   }
 }
 
-/** Writes what the store does not have of a journal. If it refuses that, the next entry is written with it. */
-export const flush = (journal: UpdateJournal): Effect.Effect<void> =>
-  Effect.catchCause(journal.flush, (cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logWarning("Answers were not recorded.", cause)
-  )
-
-/**
- * Writes journals in the next turn of the event loop. Those whose acknowledgement is being written then are not written. Writes end
- * when the scope closes.
- */
-const makeWriteSoon = Effect.fnUntraced(function* (context: Context.Context<never>) {
-  const fork = Effect.runForkWith(context)
-  const journals = new Set<Journal>()
-  const writing = new Set<Fiber.Fiber<void>>()
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      for (const fiber of writing) fiber.interruptUnsafe()
-    })
-  )
-  const flushAll = Effect.suspend(() => {
-    const written = [...journals]
-    journals.clear()
-    return Effect.forEach(written, flush, { discard: true, concurrency: "unbounded" })
-  })
-  return (journal: Journal): void => {
-    journals.add(journal)
-    if (journals.size > 1) return
-    const fiber = fork(Effect.andThen(Effect.yieldNow, flushAll))
-    writing.add(fiber)
-    fiber.addObserver(() => writing.delete(fiber))
-  }
-})
-
 /** Creates the journals of the updates that a process handles. */
 export const make = Effect.fnUntraced(function* () {
   const clock = yield* Clock.Clock
@@ -402,8 +354,7 @@ export const make = Effect.fnUntraced(function* () {
   const shared: Shared = {
     count: makeJournalMetrics(context),
     now: () => clock.currentTimeMillisUnsafe(),
-    created: new Set(),
-    lately: [],
+    created: makeAllCreated(),
     writeSoon: yield* makeWriteSoon(context)
   }
   return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>
