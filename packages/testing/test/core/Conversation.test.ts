@@ -1,4 +1,4 @@
-import { Command, Conversation, Handler, Inbox, Messages, Timer } from "@colloquy/core"
+import { AttachmentRequest, Command, Conversation, Handler, Inbox, Messages, Timer } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -410,6 +410,35 @@ describe("Conversation on the emulator", () => {
       assert.deepStrictEqual((yield* sent(ann)).flatMap(buttonsOf), [])
       assert.deepStrictEqual(yield* left("endless"), nothing)
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each(["cancelled", "started again", "left by its body"])(
+    "keeps the attachments of a question when it is %s, and removes its buttons",
+    (end) =>
+      Effect.gen(function* () {
+        const make = (asksFirst: boolean) =>
+          Conversation.make("picture", { of: "userInChat", ifRunning: "restart" }, (talk) => {
+            const say = {
+              text: "Nice?",
+              attachments: [AttachmentRequest.imageFromUrl("https://example.com/photo.png")]
+            }
+            return asksFirst ? talk.choose("nice", { say, choices: { a: "A" } }) : talk.ask("name", { say: "Name?" })
+          })
+        const ann = yield* Emulator.user("Ann")
+        yield* during(botOf(make(true)), writes(ann, "/go"))
+        const asked = yield* last(ann)
+        assert.deepStrictEqual(buttonsOf(asked), ["A"])
+        yield* during(
+          botOf(make(end === "cancelled")),
+          writes(ann, { cancelled: "/stop", "started again": "/go" }[end] ?? "Hi")
+        )
+        const [message] = yield* sent(ann)
+        assert.strictEqual(message?.body?.mid, asked.body?.mid)
+        assert.deepStrictEqual(
+          message?.body?.attachments?.map(({ type }) => type),
+          ["image"]
+        )
+      }).pipe(Effect.provide(layer))
   )
 
   it.effect("is kept, started again, or asked about if it is started while it runs", () =>

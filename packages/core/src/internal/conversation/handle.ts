@@ -86,8 +86,8 @@ const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, inp
 })
 
 const restart = Effect.fnUntraced(function* (self: Conversation, at: At, before: Record, record: Record) {
-  yield* removeButtons(before.waiting?.message)
-  yield* removeButtons(before.again?.message)
+  yield* removeButtons(before.waiting)
+  yield* removeButtons(before.again)
   return yield* turn(self, at, before, record, undefined)
 })
 
@@ -97,7 +97,7 @@ const askWhether = Effect.fnUntraced(function* (
   record: Record,
   input: Schema.Json | undefined
 ) {
-  yield* removeButtons(record.again?.message)
+  yield* removeButtons(record.again)
   const button = (label: string, value: string) =>
     Keyboard.callback(label, payload.encode(self.name, { run: record.run, question: "", value, user: at.owner }))
   const { no, startOver, yes } = at.texts
@@ -132,7 +132,7 @@ export const cancel = Effect.fnUntraced(function* (self: Conversation, update: U
   const record = yield* stored(self)
   if (record === undefined) return yield* Handler.notHandled
   const at = yield* placeOf(self, update)
-  yield* end(self, at, record, record.waiting?.message)
+  yield* end(self, at, record, record.waiting)
   if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
 })
 
@@ -146,7 +146,7 @@ const proceedOutdated = Effect.fnUntraced(function* (self: Conversation, at: At,
     return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
   }
   yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
-  return yield* end(self, at, record, record.waiting?.message)
+  return yield* end(self, at, record, record.waiting)
 })
 
 /** Goes on with a conversation after something happened. */

@@ -146,7 +146,8 @@ class Asking {
         name: this.#slot,
         signature: this.#question.answer.signature,
         ...(until === undefined ? {} : { until }),
-        ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid })
+        ...(keyboard === undefined || message.body == null ? {} : { message: message.body.mid }),
+        ...(keyboard === undefined || !body.attachments?.length ? {} : { attachments: body.attachments })
       })
       return yield* run.pauseBy({ _tag: "Waiting" })
     })

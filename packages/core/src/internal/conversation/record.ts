@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import type { AttachmentRequest } from "../../AttachmentRequest.ts"
 import type { UserId } from "../../User.ts"
 
 /** The result of a named operation, in the order in which they were recorded. */
@@ -19,6 +20,8 @@ export interface Waiting {
   readonly until?: number
   /** The message with the buttons. */
   readonly message?: string
+  /** Its other attachments, which stay when the buttons are removed. */
+  readonly attachments?: ReadonlyArray<AttachmentRequest>
   /** What is chosen so far. */
   readonly chosen?: ReadonlyArray<string>
 }

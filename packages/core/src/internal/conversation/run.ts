@@ -92,8 +92,8 @@ export class Run {
   event: Event | undefined
   pause: Pause | undefined
   isChanged = false
-  /** The message whose buttons are to be removed. */
-  buttons: string | undefined
+  /** The question whose buttons are to be removed. */
+  buttons: Waiting | undefined
 
   constructor(place: Place, record: Record, event: Event | undefined, isBack: boolean) {
     this.place = place
@@ -107,7 +107,7 @@ export class Run {
     this.said = record.said ?? 0
     this.kept = record.kept
     this.event = event
-    this.buttons = record.waiting?.message
+    this.buttons = record.waiting
   }
 
   get user(): UserId {

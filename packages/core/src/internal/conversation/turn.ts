@@ -14,7 +14,7 @@ import type { Timer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
-import type { Record } from "./record.ts"
+import type { Record, Waiting } from "./record.ts"
 import { type Event, type Place, Run } from "./run.ts"
 import { type Defaults, makeTalk } from "./talk.ts"
 
@@ -63,19 +63,19 @@ export const notify = (update: Update.Of<"message_callback">, text: string) =>
     Effect.logDebug(`A callback of a conversation was not answered: ${error.message}`)
   )
 
-/** Removes the buttons of a message that waits for nothing any more. */
-export const removeButtons = (message: string | undefined) =>
+/** Removes the buttons of a message that waits for nothing any more. Its other attachments stay. */
+export const removeButtons = ({ attachments = [], message }: Pick<Waiting, "attachments" | "message"> = {}) =>
   message === undefined
     ? Effect.void
-    : Effect.catch(Messages.edit({ message_id: message as MessageId, attachments: [] }), (error) =>
+    : Effect.catch(Messages.edit({ message_id: message as MessageId, attachments }), (error) =>
         Effect.logDebug(`The buttons of a conversation were not removed: ${error.message}`)
       )
 
 /** Ends a conversation. Nothing of it is left in the store. */
 export const end = Effect.fnUntraced(
-  function* (self: Definition, at: At, record: Record, buttons: string | undefined) {
+  function* (self: Definition, at: At, record: Record, buttons: Waiting | undefined) {
     yield* removeButtons(buttons)
-    yield* removeButtons(record.again?.message)
+    yield* removeButtons(record.again)
     yield* setTimer(self, at, record, undefined)
     yield* self.state.clear
   },
@@ -131,7 +131,7 @@ export const turn = Effect.fnUntraced(function* (
   if (input._tag === "Failure") {
     yield* Effect.logWarning(`The input of the conversation "${self.name}" cannot be read, so the conversation ends.`)
     yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
-    return yield* end(self, at, record, record.waiting?.message)
+    return yield* end(self, at, record, record.waiting)
   }
   let begin = record
   let rest = event
@@ -147,7 +147,7 @@ export const turn = Effect.fnUntraced(function* (
     if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) return yield* exit
     if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
     // The code has left the question that had these buttons.
-    const buttons = run.waiting?.message === run.buttons ? undefined : run.buttons
+    const buttons = run.waiting?.message === run.buttons?.message ? undefined : run.buttons
     if (exit === undefined) {
       const isDeclined = run.pause?._tag === "Declined"
       if (!isDeclined) {
