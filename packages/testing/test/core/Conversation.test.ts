@@ -171,6 +171,54 @@ describe("Conversation on the emulator", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("chooses or releases one of several once if its button is pressed twice", () =>
+    Effect.gen(function* () {
+      const bot = botOf(
+        Conversation.make("colors", { of: "userInChat" }, (talk) =>
+          talk.choose("colors", { say: "Which?", choices: { r: "Red", g: "Green" }, several: true, max: 1 })
+        )
+      )
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, writes(ann, "/go"))
+      const pressesTwice = Effect.fnUntraced(function* (button: string) {
+        const shown = yield* last(ann)
+        yield* ann.press(shown, button)
+        yield* ann.press(shown, button)
+        yield* during(bot, Effect.void)
+        return buttonsOf(yield* last(ann))
+      })
+      assert.deepStrictEqual(yield* pressesTwice("Red"), ["✓ Red", "Green", "Done"])
+      assert.deepStrictEqual(yield* pressesTwice("✓ Red"), ["Red", "Green", "Done"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("takes the presses of several choices whose buttons an earlier version has sent", () =>
+    Effect.gen(function* () {
+      const bot = botOf(
+        Conversation.make("colors", { of: "userInChat" }, (talk) =>
+          talk.choose("colors", { say: "Which?", choices: { r: "Red", g: "Green" }, several: true })
+        )
+      )
+      const earlier: typeof bot = (update) => {
+        if (update.update_type !== "message_callback") return bot(update)
+        const payload = (update.callback.payload ?? "").replace(/"[+-]([rg])"/, '".$1"')
+        assert.notStrictEqual(payload, update.callback.payload)
+        return bot({ ...update, callback: { ...update.callback, payload } })
+      }
+      const ann = yield* Emulator.user("Ann")
+      yield* during(bot, writes(ann, "/go"))
+      const press = Effect.fnUntraced(function* (button: string) {
+        yield* during(earlier, presses(ann, button))
+        return buttonsOf(yield* last(ann))
+      })
+      assert.deepStrictEqual(yield* press("Red"), ["✓ Red", "Green", "Done"])
+      assert.deepStrictEqual(yield* press("Green"), ["✓ Red", "✓ Green", "Done"])
+      assert.deepStrictEqual(yield* press("✓ Red"), ["Red", "✓ Green", "Done"])
+      yield* during(bot, presses(ann, "Done"))
+      assert.deepStrictEqual(yield* texts(ann), ["Which?\n✓ Green"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect.each([
     {
       choices: {},

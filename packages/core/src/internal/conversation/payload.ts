@@ -6,7 +6,7 @@ export interface Press {
   readonly run: string
   /** The name of the question. Empty for the question whether to start over. */
   readonly question: string
-  /** The value of a choice, after a dot, or what else the button does. */
+  /** The value of a choice, after a character for what the button does with it, or what else the button does. */
   readonly value: string
   /** The user whose button it is. `undefined`: anybody in the chat may press it. */
   readonly user: UserId | undefined
@@ -21,7 +21,14 @@ export const keep = "keep"
 
 export const choice = (value: string): string => `.${value}`
 
-export const choiceOf = (value: string): string | undefined => (value.startsWith(".") ? value.slice(1) : undefined)
+/** The value of a button of several choices. It names the state that is wished, so a second press changes nothing. */
+export const choiceOfSeveral = (value: string, isChosen: boolean): string => `${isChosen ? "+" : "-"}${value}`
+
+export const choiceOf = (value: string): string | undefined => (/^[.+-]/.test(value) ? value.slice(1) : undefined)
+
+/** Whether a choice is to be one of several after a press. The buttons of earlier versions change what it is. */
+export const isChosenBy = (value: string, isChosen: boolean): boolean =>
+  value.startsWith(".") ? !isChosen : value.startsWith("+")
 
 // The slash distinguishes it from the payloads of `Payload`, whose names have none.
 const prefix = "conversation/"

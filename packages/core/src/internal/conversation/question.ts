@@ -260,7 +260,7 @@ class Asking {
       )
     }
     const choice = payload.choiceOf(value)
-    if (several !== undefined && press !== undefined) return this.#toggle(waiting, choice, value, several, press)
+    if (several !== undefined && press !== undefined) return this.#chooseSeveral(waiting, choice, value, several, press)
     const read = choice === undefined ? undefined : answer.read({ _tag: "Choice", value: choice })
     // The code does not have this button any more.
     if (read === undefined) {
@@ -274,7 +274,7 @@ class Asking {
     })
   }
 
-  #toggle(
+  #chooseSeveral(
     waiting: Waiting,
     choice: string | undefined,
     value: string,
@@ -297,9 +297,11 @@ class Asking {
       return Effect.andThen(Effect.andThen(chosen, this.#message.show(press, before, texts.late)), this.#wait)
     }
     const isChosen = before.includes(choice)
-    if (!isChosen && before.length >= max)
+    const isChosenThen = payload.isChosenBy(value, isChosen)
+    if (isChosenThen && !isChosen && before.length >= max)
       return Effect.andThen(this.#message.notify(press, texts.tooMany(max)), this.#wait)
-    const chosen = isChosen ? before.filter((value) => value !== choice) : [...before, choice]
+    const others = before.filter((value) => value !== choice)
+    const chosen = isChosenThen ? [...others, choice] : others
     run.wait({ ...waiting, chosen })
     return Effect.andThen(this.#message.show(press, chosen, undefined), this.#wait)
   }

@@ -78,9 +78,11 @@ export class QuestionMessage {
   keyboard(chosen: ReadonlyArray<string>): Keyboard.Keyboard | undefined {
     const { answer, columns, several } = this.#question
     const { texts } = this.#run.place
-    const choices = Object.entries(answer.choices ?? {}).map(([value, label]) =>
-      this.#button(chosen.includes(value) ? texts.chosen + label : label, payload.choice(value))
-    )
+    const choices = Object.entries(answer.choices ?? {}).map(([value, label]) => {
+      if (several === undefined) return this.#button(label, payload.choice(value))
+      const isChosen = chosen.includes(value)
+      return this.#button(isChosen ? texts.chosen + label : label, payload.choiceOfSeveral(value, !isChosen))
+    })
     const controls = this.controls.map(({ label, value }) => this.#button(label, value))
     const rows = [
       ...Keyboard.grid(columns, choices).payload.buttons,
