@@ -565,7 +565,8 @@ export const list = <
 export const back = (text: string): Button => makeButton(text, { _tag: "Back" })
 
 /**
- * Creates a button that removes the keyboard. The text and the attachments of the page stay.
+ * Creates a button that removes the keyboard. The text and the attachments of the page stay. If the page has neither, the message is
+ * removed, because the platform accepts no message without a content.
  *
  * @category buttons
  * @since 0.1.0
@@ -608,7 +609,8 @@ export const notify = (text: string, then?: Outcome): Outcome => makeOutcome(the
 export const goBack: Outcome = makeOutcome({ _tag: "Back" })
 
 /**
- * The outcome of a press that removes the keyboard. With `message`, it also replaces the content of the message.
+ * The outcome of a press that removes the keyboard. With `message`, it also replaces the content of the message. If nothing is left of
+ * the message, it is removed.
  *
  * @category outcomes
  * @since 0.1.0

@@ -19,8 +19,8 @@ const BlockTypeId = "~@colloquy/core/MenuPage/Block"
 const OutcomeTypeId = "~@colloquy/core/MenuPage/Outcome"
 
 /**
- * A page of a menu cannot be shown: it exceeds a limit of the platform, two of its buttons or lists have the same name, or a button
- * opens a page that does not exist. Nothing was sent.
+ * A page of a menu cannot be shown: it exceeds a limit of the platform, it has no content, two of its buttons or lists have the same
+ * name, or a button opens a page that does not exist. Nothing was sent.
  *
  * @category errors
  * @since 0.1.0

@@ -435,6 +435,75 @@ describe("a menu on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
+  it.effect.each(["Close", "Finish", "Thanks"])("a message that has only a keyboard is removed by %s", (button) =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const pad = Menu.make("pad", () => ({
+        rows: [
+          [Menu.close("Close")],
+          [Menu.button("finish", "Finish", () => Menu.finish())],
+          [Menu.button("thanks", "Thanks", () => Menu.notify("Thank you", Menu.finish()))]
+        ]
+      }))
+      const bot = Handler.first(
+        Command.make("pad").on((update) => pad.reply(update)),
+        pad.handler
+      )
+      yield* during(bot, ann.send("/pad"))
+      yield* pressLast(bot, ann, dialog, button)
+      assert.deepStrictEqual(
+        (yield* Emulator.messages(dialog)).map((message) => view(message)),
+        [["/pad"]]
+      )
+      assert.deepStrictEqual(yield* notifications, button === "Thanks" ? ["Thank you"] : [])
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("a page without a text does not show the text of the page before", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      const album = Menu.make(
+        "album",
+        { pages: { main: Schema.Void, photo: Schema.Void } },
+        {
+          main: ({ open }) => ({ text: "Album", rows: [[open("Photo", "photo")]] }),
+          photo: () => ({
+            attachments: [AttachmentRequest.imageFromUrl("https://example.com/photo.png")],
+            rows: [[Menu.back("Back")], [Menu.close("Close")]]
+          })
+        }
+      )
+      const bot = Handler.first(
+        Command.make("album").on((update) => album.reply(update)),
+        album.handler
+      )
+      yield* during(bot, ann.send("/album"))
+      const views: Array<unknown> = []
+      for (const button of ["Photo", "Back", "Photo", "Close"]) {
+        yield* pressLast(bot, ann, dialog, button)
+        views.push(yield* lastView(dialog))
+      }
+      assert.deepStrictEqual(views, [["", "Back", "Close"], ["Album", "Photo"], ["", "Back", "Close"], [""]])
+      const { body } = yield* last(dialog)
+      assert.deepStrictEqual(
+        body?.attachments?.map(({ type }) => type),
+        ["image"]
+      )
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("a page without any content is a mistake of its menu", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Menu.make("empty", () => ({ rows: [] })).message())
+      assert.strictEqual(
+        error.message,
+        'Cannot show the page "main" of the menu "empty": it has no text, no attachments and no buttons. Give it a text.'
+      )
+    })
+  )
+
   it.effect("shows its first page if the payload of a button cannot be read", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")

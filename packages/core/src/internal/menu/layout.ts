@@ -177,6 +177,13 @@ export const toMessage = Effect.fnUntraced(function* (
   const media = attachments ?? []
   if (options.withKeyboard === false) return { ...content, attachments: media } satisfies Shown
   const keyboard = yield* toKeyboard(layout, options.owner, options.nonce)
-  const isEmpty = keyboard.payload.buttons.length === 0
-  return { ...content, attachments: isEmpty ? media : [...media, keyboard] } satisfies Shown
+  if (keyboard.payload.buttons.length > 0) return { ...content, attachments: [...media, keyboard] } satisfies Shown
+  if (!content.text && media.length === 0 && content.link == null) {
+    return yield* invalid(
+      layout.menu,
+      currentOf(layout.places),
+      "it has no text, no attachments and no buttons. Give it a text"
+    )
+  }
+  return { ...content, attachments: media } satisfies Shown
 })

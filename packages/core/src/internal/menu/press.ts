@@ -35,16 +35,33 @@ const edit = (update: Callback, { disable_link_preview: _, ...message }: Shown) 
   )
 }
 
+const notify = (update: Callback, notification: string | undefined) =>
+  notification === undefined
+    ? Effect.void
+    : Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
+
+/** Whether a message would have no content. An edit without a text keeps the one that the message has. */
+const isEmpty = (update: Callback, { attachments, link, text }: Shown): boolean =>
+  !(text ?? update.message?.body?.text) && attachments?.length === 0 && link == null
+
+/** Removes a message of which nothing would be left. The platform refuses messages without a content. */
+const remove = Effect.fnUntraced(function* (update: Callback, notification: string | undefined) {
+  yield* notify(update, notification)
+  const message_id = update.message?.body?.mid
+  if (message_id === undefined) return
+  yield* Effect.catchTag(Messages.remove({ message_id }), ["NotFound", "OperationRejected"], (error) =>
+    Effect.logDebug(`The message of a menu was not removed: ${error.message}`)
+  )
+})
+
 /** Answers a callback with the new content of its message, or with a notification only. */
 const answer = Effect.fnUntraced(function* (
   update: Callback,
   shown: Shown | undefined,
   notification: string | undefined
 ) {
-  if (shown === undefined) {
-    if (notification === undefined) return
-    return yield* Effect.catchTag(Answers.answer(update, notification), "MethodNotAllowed", () => Effect.void)
-  }
+  if (shown === undefined) return yield* notify(update, notification)
+  if (isEmpty(update, shown)) return yield* remove(update, notification)
   const isAnswered = yield* mayBeAnswered(update.callback.callback_id)
   const { disable_link_preview, ...message } = shown
   yield* Answers.answer(update, { message, notification, disable_link_preview }).pipe(
@@ -69,7 +86,9 @@ const show = Effect.fnUntraced(function* (
   const layout = yield* layOut(menu, places, update)
   const nonce = yield* nonceOf(update)
   const message = yield* toMessage(layout, { owner: ownerOf(menu, update), nonce, withKeyboard })
-  return yield* answer(update, message, notification)
+  // The text of the page before would stay.
+  const isOther = message.text == null && Boolean(update.message?.body?.text)
+  return yield* answer(update, isOther ? { ...message, text: "" } : message, notification)
 })
 
 const conclude = Effect.fnUntraced(function* (
