@@ -16,6 +16,7 @@ import * as Option from "effect/Option"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { printCosts } from "./child.ts"
+import { acknowledge } from "./inbox/commits.ts"
 import * as places from "./inbox/places.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
@@ -116,14 +117,7 @@ const inbox = Effect.gen(function* () {
     "inbox.commit",
     Effect.suspend(() =>
       store.commit(
-        claimed.map(({ key, updates }) => ({
-          owner: "one",
-          partitionKey: key,
-          completed: updates.slice(0, 1).map(({ id }) => ({ id })),
-          failed: [],
-          begun: [],
-          release: false
-        }))
+        claimed.map(({ key, updates }) => acknowledge("one", { key, updates: updates.slice(0, 1) }, { release: false }))
       )
     )
   )

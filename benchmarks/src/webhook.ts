@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { secret } from "./deliveries.ts"
 import { open as openBare, type Row } from "./inbox/bareSqlite.ts"
+import { acknowledge } from "./inbox/commits.ts"
 
 /** A plain server that calls `accept` with the body of each delivery, and responds when that calls back. */
 const plain = (accept: (body: string, respond: () => void) => void) =>
@@ -82,16 +83,7 @@ const drain = Effect.gen(function* () {
   for (;;) {
     const partitions = yield* store.claim({ owner, leaseDuration: 0, maxPartitions: 1000, maxUpdates: 1000, begin: 0 })
     if (partitions.length === 0) return
-    yield* store.commit(
-      partitions.map(({ key, updates }) => ({
-        owner,
-        partitionKey: key,
-        completed: updates.map(({ id }) => ({ id })),
-        failed: [],
-        begun: [],
-        release: true
-      }))
-    )
+    yield* store.commit(partitions.map((partition) => acknowledge(owner, partition)))
   }
 })
 

@@ -11,6 +11,7 @@ import * as Logger from "effect/Logger"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import { printCosts } from "../child.ts"
+import { acknowledge } from "./commits.ts"
 import * as places from "./places.ts"
 import { fill, indexOf, layerFilled, pageOf } from "./traffic.ts"
 
@@ -74,16 +75,7 @@ const program = Effect.gen(function* () {
     yield* insert(
       claimed.flatMap(({ updates }) => updates.map(({ update }) => toRow(Result.getOrThrow(update.decoded))))
     )
-    yield* store.commit(
-      claimed.map(({ key, updates }) => ({
-        owner,
-        partitionKey: key,
-        completed: updates.map(({ id }) => ({ id })),
-        failed: [],
-        begun: [],
-        release: true
-      }))
-    )
+    yield* store.commit(claimed.map((partition) => acknowledge(owner, partition)))
     return true
   })
 

@@ -1,12 +1,9 @@
 import type { StateWrite } from "@colloquy/core/HandlingStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
-import { RedisInboxStore } from "@colloquy/node"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
 import * as databases from "../support/databases.ts"
+import { testRedisInbox } from "../support/redisInbox.ts"
 
 const write = (scope: string, parts: Partial<StateWrite> = {}): StateWrite => ({
   name: "cart",
@@ -18,30 +15,7 @@ const write = (scope: string, parts: Partial<StateWrite> = {}): StateWrite => ({
 })
 
 describe.skipIf(await databases.isMissing("Redis", 6379))("redisStates", () => {
-  const test = (
-    name: string,
-    body: (
-      state: NonNullable<InboxStore.InboxStore["Service"]["state"]>,
-      redis: Redis.Redis["Service"],
-      prefix: string
-    ) => Effect.Effect<void, unknown>
-  ) =>
-    it.live(
-      name,
-      () =>
-        Effect.suspend(() => {
-          const prefix = databases.uniqueName()
-          return Effect.gen(function* () {
-            const { state } = yield* InboxStore.InboxStore
-            yield* body(state, yield* Redis.Redis, `{${prefix}:inbox}`)
-          }).pipe(
-            Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
-          )
-        }),
-      240_000
-    )
-
-  test("reads and deletes thousands of values with several scripts", (state) =>
+  testRedisInbox("reads and deletes thousands of values with several scripts", ({ state }) =>
     Effect.gen(function* () {
       const scopes = Array.from({ length: 2100 }, (_, index) => `chat:${index}/user:1`)
       assert.isTrue(yield* state.write(scopes.map((scope) => write(scope))))
@@ -59,35 +33,42 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisStates", () => {
         (yield* state.page({ name: "cart", limit: 3000 })).map(({ scope }) => scope),
         ["bot"]
       )
-    }))
+    })
+  )
 
-  test("returns a value that was overwritten in Redis as it is, and replaces it", (state, redis, prefix) =>
-    Effect.gen(function* () {
-      yield* state.write([write("bot")])
-      yield* redis.send("HSET", `${prefix}:state:cart`, "bot", "not a value")
-      const damaged = { text: "not a value", version: 0, expiresAt: undefined, revision: "" }
-      const [value] = yield* state.get([{ name: "cart", scope: "bot" }])
-      assert.deepStrictEqual(value, damaged)
-      assert.deepStrictEqual(yield* state.page({ name: "cart", limit: 9 }), [
-        { name: "cart", scope: "bot", ...damaged }
-      ])
-      assert.isTrue(yield* state.write([write("bot", { expected: value!.revision })]))
-      assert.deepInclude((yield* state.get([{ name: "cart", scope: "bot" }]))[0], { text: "{}", version: 1 })
-    }))
+  testRedisInbox(
+    "returns a value that was overwritten in Redis as it is, and replaces it",
+    ({ state }, redis, prefix) =>
+      Effect.gen(function* () {
+        yield* state.write([write("bot")])
+        yield* redis.send("HSET", `${prefix}:state:cart`, "bot", "not a value")
+        const damaged = { text: "not a value", version: 0, expiresAt: undefined, revision: "" }
+        const [value] = yield* state.get([{ name: "cart", scope: "bot" }])
+        assert.deepStrictEqual(value, damaged)
+        assert.deepStrictEqual(yield* state.page({ name: "cart", limit: 9 }), [
+          { name: "cart", scope: "bot", ...damaged }
+        ])
+        assert.isTrue(yield* state.write([write("bot", { expected: value!.revision })]))
+        assert.deepInclude((yield* state.get([{ name: "cart", scope: "bot" }]))[0], { text: "{}", version: 1 })
+      })
+  )
 
-  test("gives no value a revision that another one had before Redis lost its data", (state, redis, prefix) =>
-    Effect.gen(function* () {
-      const key = { name: "cart", scope: "bot" }
-      const revisions = new Set<string>()
-      for (let loss = 0; loss < 3; loss++) {
-        for (let index = 0; index < 5; index++) {
-          const [before] = yield* state.get([key])
-          yield* state.write([write("bot", { expected: before?.revision })])
-          revisions.add((yield* state.get([key]))[0]!.revision)
+  testRedisInbox(
+    "gives no value a revision that another one had before Redis lost its data",
+    ({ state }, redis, prefix) =>
+      Effect.gen(function* () {
+        const key = { name: "cart", scope: "bot" }
+        const revisions = new Set<string>()
+        for (let loss = 0; loss < 3; loss++) {
+          for (let index = 0; index < 5; index++) {
+            const [before] = yield* state.get([key])
+            yield* state.write([write("bot", { expected: before?.revision })])
+            revisions.add((yield* state.get([key]))[0]!.revision)
+          }
+          const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${prefix}:*`)
+          yield* redis.send("DEL", ...keys)
         }
-        const keys = yield* redis.send<ReadonlyArray<string>>("KEYS", `${prefix}:*`)
-        yield* redis.send("DEL", ...keys)
-      }
-      assert.strictEqual(revisions.size, 15)
-    }))
+        assert.strictEqual(revisions.size, 15)
+      })
+  )
 })

@@ -2,6 +2,7 @@ import { QueuedUpdate } from "@colloquy/core"
 import * as InboxStore from "@colloquy/core/InboxStore"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { change } from "./inboxRequests.ts"
 
 const members = 3
 const batches = 100
@@ -70,9 +71,7 @@ export const contend = <E>(store: Layer.Layer<InboxStore.InboxStore, E>) =>
             count++
             const release = index === updates.length - 1
             if (release) busy.delete(key)
-            yield* stores[member].commit([
-              { owner, partitionKey: key, completed: [{ id }], failed: [], begun: [], release }
-            ])
+            yield* stores[member].commit([change(owner, key, { completed: [{ id }], release })])
           }
         }
       }

@@ -20,17 +20,16 @@ export const claim = (owner: string, parts: Partial<Omit<InboxStore.Claim, "owne
   ...parts
 })
 
+/** Commits nothing but the given parts. */
+export const change = (
+  owner: string,
+  partitionKey: string,
+  parts: Partial<InboxStore.Commit> = {}
+): InboxStore.Commit => ({ owner, partitionKey, completed: [], failed: [], begun: [], release: false, ...parts })
+
 /** Acknowledges all updates of a partition, and releases it. */
 export const acknowledge = (
   owner: string,
   { key, updates }: { readonly key: string; readonly updates: ReadonlyArray<{ readonly id: string }> },
-  parts: Pick<InboxStore.Commit, "timers" | "writes"> = {}
-): InboxStore.Commit => ({
-  owner,
-  partitionKey: key,
-  completed: updates.map(({ id }) => ({ id })),
-  failed: [],
-  begun: [],
-  release: true,
-  ...parts
-})
+  parts: Partial<InboxStore.Commit> = {}
+): InboxStore.Commit => change(owner, key, { completed: updates.map(({ id }) => ({ id })), release: true, ...parts })

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createInterface } from "node:readline"
 import * as databases from "./databases.ts"
+import { acknowledge } from "./inboxRequests.ts"
 
 const [prefix = ""] = process.argv.slice(2)
 
@@ -23,16 +24,7 @@ const program = Effect.gen(function* () {
   yield* Console.log(`claimed ${claimed.length}`)
   for (;;) {
     yield* Effect.promise(() => lines.next())
-    const results = yield* store.commit(
-      claimed.map(({ key, updates }) => ({
-        owner,
-        partitionKey: key,
-        completed: updates.map(({ id }) => ({ id })),
-        failed: [],
-        begun: [],
-        release: false
-      }))
-    )
+    const results = yield* store.commit(claimed.map((partition) => acknowledge(owner, partition, { release: false })))
     yield* Console.log(`committed ${results.join()}, holds ${(yield* store.renew(owner, hour)).length}`)
   }
 })

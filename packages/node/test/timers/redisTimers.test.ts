@@ -1,11 +1,9 @@
 import type { TimerChange } from "@colloquy/core/HandlingStore"
-import * as InboxStore from "@colloquy/core/InboxStore"
-import { RedisInboxStore } from "@colloquy/node"
-import { assert, describe, it } from "@effect/vitest"
+import type * as InboxStore from "@colloquy/core/InboxStore"
+import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
 import * as databases from "../support/databases.ts"
+import { testRedisInbox } from "../support/redisInbox.ts"
 
 const timer = (key: string, at = -9, partitionKey = "chat é"): TimerChange => ({
   name: "reminder",
@@ -23,29 +21,7 @@ const claim = (maxTimers: number): InboxStore.Claim => ({
 })
 
 describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
-  const test = (
-    name: string,
-    body: (
-      store: InboxStore.InboxStore["Service"],
-      redis: Redis.Redis["Service"],
-      prefix: string
-    ) => Effect.Effect<void, unknown>
-  ) =>
-    it.live(
-      name,
-      () =>
-        Effect.suspend(() => {
-          const prefix = databases.uniqueName()
-          return Effect.gen(function* () {
-            yield* body(yield* InboxStore.InboxStore, yield* Redis.Redis, `{${prefix}:inbox}`)
-          }).pipe(
-            Effect.provide(Layer.provideMerge(RedisInboxStore.layer({ prefix }), databases.redisPrefix(`{${prefix}:`)))
-          )
-        }),
-      240_000
-    )
-
-  test("moves timers that are due at the same time in the order in which they were set last", (store) =>
+  testRedisInbox("moves timers that are due at the same time in the order in which they were set last", (store) =>
     Effect.gen(function* () {
       const keys = ["c", "a", "b", "A\n", "d", ":1"]
       yield* store.timers.change(keys.map((key) => timer(key)))
@@ -57,35 +33,39 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
         ["c", "b", "A\n", "d", ":1", "a"].map((key) => [key, `"${key} 🙂"`, -9])
       )
       assert.strictEqual((yield* store.stats).queued, 6)
-    }))
+    })
+  )
 
-  test("makes a timer that was overwritten in Redis an update that cannot be decoded, and moves the others", (store, redis, prefix) =>
-    Effect.gen(function* () {
-      yield* store.timers.change([timer("damaged", -9), timer("removed", -8), timer("kept", -7)])
-      const ids = yield* redis.send<ReadonlyArray<string>>("HKEYS", `${prefix}:timers`)
-      yield* redis.send(
-        "HSET",
-        `${prefix}:timers`,
-        ids.find((id) => id.endsWith("damaged"))!,
-        "not a timer"
-      )
-      yield* redis.send(
-        "HDEL",
-        `${prefix}:timers`,
-        ids.find((id) => id.endsWith("removed"))!
-      )
-      const partitions = yield* store.claim(claim(10))
-      assert.deepStrictEqual(
-        partitions.map(({ key, updates }) => [key, updates.map(({ update }) => update.text)]),
-        [
-          ["", ["not a timer"]],
-          ["chat é", [`"kept 🙂"`]]
-        ]
-      )
-      assert.isUndefined(yield* store.timers.untilNext)
-    }))
+  testRedisInbox(
+    "makes a timer that was overwritten in Redis an update that cannot be decoded, and moves the others",
+    (store, redis, prefix) =>
+      Effect.gen(function* () {
+        yield* store.timers.change([timer("damaged", -9), timer("removed", -8), timer("kept", -7)])
+        const ids = yield* redis.send<ReadonlyArray<string>>("HKEYS", `${prefix}:timers`)
+        yield* redis.send(
+          "HSET",
+          `${prefix}:timers`,
+          ids.find((id) => id.endsWith("damaged"))!,
+          "not a timer"
+        )
+        yield* redis.send(
+          "HDEL",
+          `${prefix}:timers`,
+          ids.find((id) => id.endsWith("removed"))!
+        )
+        const partitions = yield* store.claim(claim(10))
+        assert.deepStrictEqual(
+          partitions.map(({ key, updates }) => [key, updates.map(({ update }) => update.text)]),
+          [
+            ["", ["not a timer"]],
+            ["chat é", [`"kept 🙂"`]]
+          ]
+        )
+        assert.isUndefined(yield* store.timers.untilNext)
+      })
+  )
 
-  test("replaces and cancels a timer that was overwritten in Redis", (store, redis, prefix) =>
+  testRedisInbox("replaces and cancels a timer that was overwritten in Redis", (store, redis, prefix) =>
     Effect.gen(function* () {
       yield* store.timers.change([timer("a"), timer("b")])
       for (const id of yield* redis.send<ReadonlyArray<string>>("HKEYS", `${prefix}:timers`)) {
@@ -97,5 +77,6 @@ describe.skipIf(await databases.isMissing("Redis", 6379))("redisTimers", () => {
         partitions.map(({ updates }) => updates.map(({ update }) => update.receivedAt)),
         [[-5]]
       )
-    }))
+    })
+  )
 })

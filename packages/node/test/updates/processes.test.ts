@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { enqueue } from "../support/inboxRequests.ts"
+import { change, enqueue } from "../support/inboxRequests.ts"
 import { startProcess } from "../support/inboxProcesses.ts"
 import { databases } from "../support/sharedStores.ts"
 
@@ -15,16 +15,6 @@ const claim = (owner: string, leaseDuration: number): InboxStore.Claim => ({
   maxPartitions: 10,
   maxUpdates: 10,
   begin: 1
-})
-
-const change = (owner: string, partitionKey: string, parts: Partial<InboxStore.Commit>): InboxStore.Commit => ({
-  owner,
-  partitionKey,
-  completed: [],
-  failed: [],
-  begun: [],
-  release: false,
-  ...parts
 })
 
 const update = (fingerprint: string, partitionKey: string) =>

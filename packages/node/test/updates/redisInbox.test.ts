@@ -10,6 +10,7 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import * as databases from "../support/databases.ts"
+import { acknowledge } from "../support/inboxRequests.ts"
 import * as redisServer from "../support/redisServer.ts"
 import { signal } from "../support/signals.ts"
 
@@ -29,20 +30,9 @@ const claim = (store: InboxStore.InboxStore["Service"], owner: string, claim: Pa
 const commit = (
   store: InboxStore.InboxStore["Service"],
   owner: string,
-  { key, updates }: InboxStore.Partition,
-  options: Partial<InboxStore.Commit> = {}
-) =>
-  store.commit([
-    {
-      owner,
-      partitionKey: key,
-      completed: updates.map(({ id }) => ({ id })),
-      failed: [],
-      begun: [],
-      release: true,
-      ...options
-    }
-  ])
+  partition: InboxStore.Partition,
+  parts: Partial<InboxStore.Commit> = {}
+) => store.commit([acknowledge(owner, partition, parts)])
 
 const until = <E>(condition: Effect.Effect<boolean, E>) =>
   Effect.repeat(condition, { until: (isMet) => isMet, schedule: Schedule.spaced("2 millis") })
