@@ -37,7 +37,7 @@ const stats = Effect.gen(function* () {
       ...(oldestReceivedAt === undefined ? {} : { oldest_received_at: oldestReceivedAt, oldest_age_ms: age }),
       dead_letters: deadLetters
     },
-    `${count(queued, "queued update")}${age === undefined ? "" : `, the oldest for ${duration(age)}`}, ` +
+    `${count(queued, "queued update")}${age === undefined ? "" : `, the oldest received ${duration(age)} ago`}, ` +
       count(deadLetters, "dead letter")
   )
 })
@@ -50,11 +50,11 @@ const list = ({ limit, ...filter }: UpdateFilter & { readonly limit: number }) =
       Stream.tap((entry) => print(entryToJson(entry), describeEntry(entry))),
       Stream.runCount
     )
-    if (shown === 0) yield* printText("No update is queued that matches.")
+    if (shown === 0) yield* printText("No queued update matches.")
   })
 
 export const inbox = Command.make("inbox").pipe(
-  Command.withDescription("Shows the updates that wait in the inbox, or are being handled"),
+  Command.withDescription("Shows the queued updates, including those that are being handled"),
   Command.withSubcommands([
     Command.make("stats", {}, () => onInbox(stats)).pipe(
       Command.withDescription("Prints the number of queued updates and dead letters, and the age of the oldest update")
@@ -69,17 +69,19 @@ const deadFlags = {
   ...updateFlags,
   cause: Flag.String("cause").pipe(
     Flag.withMetavar("TEXT"),
-    Flag.withDescription("Only dead letters whose error contains this text, in upper or lower case"),
+    Flag.withDescription("Only dead letters whose error contains this text. Upper and lower case are equal"),
     Flag.optional
   ),
   since: Flag.String("since").pipe(
     Flag.withMetavar("TIME"),
-    Flag.withDescription('Only dead letters that failed at or after this time: 2026-11-21T10:00:00Z, or "2 hours" ago'),
+    Flag.withDescription(
+      'Only dead letters that failed at or after this time: a time such as 2026-11-21T10:00:00Z, or "2 hours" before now'
+    ),
     Flag.optional
   ),
   until: Flag.String("until").pipe(
     Flag.withMetavar("TIME"),
-    Flag.withDescription("Only dead letters that failed before this time"),
+    Flag.withDescription("Only dead letters that failed before this time, given as for --since"),
     Flag.optional
   )
 }
@@ -147,9 +149,10 @@ interface ChangeFlags extends DeadFilter {
 }
 
 const checkSelection = (verb: string, { all, ids, ...filter }: ChangeFlags) => {
-  if (ids.length > 0 && (all || !isEmpty(filter))) return Effect.fail(invalid("Give either ids, or filters, or --all."))
+  if (ids.length > 0 && (all || !isEmpty(filter)))
+    return Effect.fail(invalid("Give ids, or filters, or --all, but not two of them."))
   return ids.length === 0 && !all && isEmpty(filter)
-    ? Effect.fail(invalid(`Say which dead letters to ${verb}: their ids, filters such as --cause, or --all.`))
+    ? Effect.fail(invalid(`Give the ids of the dead letters to ${verb}, or filters such as --cause, or --all.`))
     : Effect.void
 }
 
@@ -171,7 +174,7 @@ const change =
         changed += yield* store[verb](selected.slice(from, from + chunk))
       }
       wakeAll()
-      const done = verb === "replay" ? "Queued again" : "Deleted"
+      const done = verb === "replay" ? "Replayed" : "Deleted"
       yield* print(
         { [verb === "replay" ? "replayed" : "dropped"]: changed },
         `${done}: ${count(changed, "dead letter")}.`
@@ -204,7 +207,9 @@ export const dead = Command.make("dead").pipe(
     ),
     Command.make("replay", changeFlags, (flags) =>
       Effect.andThen(checkSelection("replay", flags), onInbox(change("replay")(flags)))
-    ).pipe(Command.withDescription("Queues dead letters again, at the end of their partitions")),
+    ).pipe(
+      Command.withDescription("Moves dead letters to the end of their partitions, so that they are handled again")
+    ),
     Command.make("drop", changeFlags, (flags) =>
       Effect.andThen(checkSelection("drop", flags), onInbox(change("drop")(flags)))
     ).pipe(Command.withDescription("Deletes dead letters"))
@@ -244,7 +249,7 @@ const listTimers = ({
       ),
       Stream.runCount
     )
-    if (shown === 0) yield* printText("No timer is set that matches.")
+    if (shown === 0) yield* printText("No timer matches.")
   })
 
 export const timers = Command.make("timers").pipe(
@@ -258,6 +263,6 @@ export const timers = Command.make("timers").pipe(
         limit: limitFlag
       },
       (flags) => onInbox(listTimers(flags))
-    ).pipe(Command.withDescription("Lists the timers, the next one that is due first"))
+    ).pipe(Command.withDescription("Lists the timers in the order in which they are due"))
   ])
 )

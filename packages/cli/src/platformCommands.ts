@@ -167,7 +167,7 @@ const chooseUrl = Effect.fnUntraced(function* (url: Option.Option<string>, subsc
   if (Option.isNone(wanted)) {
     const [only] = subscriptions
     if (only !== undefined && subscriptions.length === 1) return only
-    return yield* invalid("Say which webhook: set BOT_WEBHOOK_URL, or give --url.")
+    return yield* invalid("Give the URL of the webhook: set BOT_WEBHOOK_URL, or use --url.")
   }
   const found = subscriptions.find((subscription) => subscription.url === wanted.value)
   if (found !== undefined) return found

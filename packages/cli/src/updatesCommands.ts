@@ -37,7 +37,7 @@ const tail = (flags: UpdateFilter & { readonly interval: string }) =>
     const isShown = isSelected(flags)
     let seen = new Set<number>()
     let last = 0
-    yield* printText("Updates that wait in the inbox or are being handled. Ctrl-C ends.")
+    yield* printText("Prints the queued updates, including those that are being handled. Press Ctrl-C to end.")
     const round = Effect.gen(function* () {
       let after = Math.max(0, last - overlap)
       while (true) {

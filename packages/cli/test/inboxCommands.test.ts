@@ -26,11 +26,14 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
       Effect.gen(function* () {
         const { colloquy, onInbox } = yield* makeBot(kind)
         const empty = yield* colloquy("inbox", "list")
-        assert.deepStrictEqual([empty.code, empty.out], [0, "No update is queued that matches."], empty.err)
+        assert.deepStrictEqual([empty.code, empty.out], [0, "No queued update matches."], empty.err)
         yield* onInbox(fill([started(1, 1), added(-42, 2), started(2, 3)], [{ text: started(3, 4), error: "no" }]))
         const [stats] = objects(yield* colloquy("inbox", "stats", "--json"))
         assert.deepInclude(stats, { queued: 3, dead_letters: 1 })
-        assert.match((yield* colloquy("inbox", "stats")).out, /^3 queued updates, the oldest for \d+s, 1 dead letter$/)
+        assert.match(
+          (yield* colloquy("inbox", "stats")).out,
+          /^3 queued updates, the oldest received \d+s ago, 1 dead letter$/
+        )
         const all = yield* colloquy("inbox", "list")
         assert.deepStrictEqual(
           all.out.split("\n").map((line) => line.split("  ").slice(2).join(" ")),
@@ -89,7 +92,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
 
         const nothing = yield* colloquy("dead", "drop")
         assert.deepStrictEqual([nothing.code, nothing.out], [2, ""])
-        assert.include(nothing.err, "Say which dead letters to drop")
+        assert.include(nothing.err, "Give the ids of the dead letters to drop")
         assert.strictEqual((yield* colloquy("dead", "drop", "1", "--all")).code, 2)
         assert.include((yield* colloquy("dead", "list", "--since", "soon")).err, `--since "soon": must be a time`)
 
@@ -157,7 +160,7 @@ for (const kind of ["SQLite", "PostgreSQL", "Redis"]) {
           (yield* colloquy("timers", "list", "--chat", "1")).out,
           /in 1h 59m {2}remind {2}.*chat 1 {2}"later"$/
         )
-        assert.strictEqual((yield* colloquy("timers", "list", "--name", "other")).out, "No timer is set that matches.")
+        assert.strictEqual((yield* colloquy("timers", "list", "--name", "other")).out, "No timer matches.")
       })
     )
 

@@ -42,8 +42,8 @@ export interface NotHandled {
 export const isNotHandled = (u: unknown): u is NotHandled => Predicate.hasProperty(u, NotHandledTypeId)
 
 /**
- * The number of the attempt in which an update is handled, beginning with 1. It survives restarts and the replay of a dead
- * letter. Attempts that were interrupted, or whose process died, count. Default: 1.
+ * The number of the attempt in which an update is handled, beginning with 1. It continues after a restart and after the
+ * replay of a dead letter. Attempts that were interrupted, or whose process died, count. Default: 1.
  *
  * **Example** (Tell the user once that it takes longer)
  *

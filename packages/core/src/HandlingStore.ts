@@ -225,7 +225,7 @@ export interface TimerStore {
   /** Whether the timer that became this update was cancelled or set again since. */
   readonly isCancelled: (occurrence: string) => Effect.Effect<boolean, StoreError>
   /**
-   * Returns a page of the timers, the next one that is due first. A timer that is changed while the pages are read may be
+   * Returns a page of the timers, in the order in which they are due. A timer that is changed while the pages are read may be
    * missing, or occur twice.
    */
   readonly page: (page: {

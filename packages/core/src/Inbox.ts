@@ -53,20 +53,21 @@ export interface Options {
    */
   readonly partitionKey?: ((update: Update) => string | number) | undefined
   /**
-   * For how long an event is recognized, so that a second delivery of it is left out. `0` turns deduplication off.
+   * How long the inbox recognizes a second delivery of an event, which it does not store. `0` turns deduplication off.
    * Default: 24 hours.
    */
   readonly deduplicationWindow?: Duration.Input | undefined
   /**
-   * Maximum number of queued updates. It is approximate when several processes share the inbox. Beyond it, the inbox
-   * fails with {@link InboxFull}. Default: 100,000.
+   * Maximum number of queued updates. It is approximate when several processes share the inbox. An inbox that would exceed
+   * it fails with {@link InboxFull}. Default: 100,000.
    */
   readonly capacity?: number | undefined
   /** For how long dead letters are kept. Default: 30 days. */
   readonly deadLetterRetention?: Duration.Input | undefined
   /**
-   * After a process was killed, its partitions are handled again after this time. Leases are renewed three times within
-   * it, so the event loop may be busy for up to two thirds of it. The clock of the store counts. Default: 10 seconds.
+   * Duration of the lease on a partition. If a process is killed, the updates of its partitions are handled again after this
+   * time. Leases are renewed after a third of it, so the event loop may be busy for up to two thirds of it. It is measured by
+   * the clock of the store. Default: 10 seconds.
    */
   readonly leaseDuration?: Duration.Input | undefined
 }
@@ -84,8 +85,8 @@ export class InboxFull extends Data.TaggedError("InboxFull")<{
 }> {
   override get message() {
     return (
-      `The inbox is full: its capacity is ${this.capacity} queued updates. Handlers are slower than updates arrive, or ` +
-      "fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Updates.run`."
+      `The inbox is full: its capacity is ${this.capacity} queued updates. Updates arrive faster than they are handled, or ` +
+      "handlers fail and are retried. Increase `capacity` of the inbox or `concurrency` of `Updates.run`."
     )
   }
 }
@@ -115,8 +116,8 @@ export type ReceiveError = InboxFull | InboxStopping | StoreError
  * The inbox of a program. Sources write updates to it, and `Updates.run` handles them.
  *
  * Metrics: `colloquy_updates_received_total` by `update_type` and `colloquy_updates_duplicate_total` count updates; `colloquy_inbox_queued`,
- * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read, which `Updates.run`
- * does every 15 seconds while it handles updates, and once after the last.
+ * `colloquy_inbox_oldest_age_seconds` and `colloquy_inbox_dead_letters` are set whenever `stats` is read. `Updates.run` reads it
+ * every 15 seconds while it handles updates, and once after the last of them.
  *
  * @category services
  * @since 0.1.0
@@ -125,8 +126,8 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /**
-     * Stores updates in order, together with the position of their source, all or nothing. After it has succeeded, the
-     * updates may be acknowledged. Duplicates are left out. Updates that cannot be decoded become dead letters.
+     * Stores all updates, in order and together with the position of their source, or none of them. After it has succeeded,
+     * the updates may be acknowledged. Duplicates are not stored. Updates that cannot be decoded become dead letters.
      */
     readonly receive: (
       updates: ReadonlyArray<Received>,
@@ -138,11 +139,11 @@ export class Inbox extends Context.Service<
     readonly marker: (source: string) => Effect.Effect<bigint | undefined, StoreError>
     /** Returns the number of queued updates and dead letters. */
     readonly stats: Effect.Effect<InboxStore.Stats, StoreError>
-    /** Accepts updates, also after `close`. */
+    /** Makes the inbox accept updates again after `close`. */
     readonly open: Effect.Effect<void>
-    /** Accepts no more updates: `receive` fails with {@link InboxStopping}. */
+    /** Makes the inbox accept no more updates: `receive` fails with {@link InboxStopping}. */
     readonly close: Effect.Effect<void>
-    /** Whether the inbox accepts updates. */
+    /** Returns `true` if the inbox accepts updates. */
     readonly isOpen: Effect.Effect<boolean>
     /** Returns the latch of a consumer. It is opened when there may be partitions to claim, until the scope closes. */
     readonly wakeUp: Effect.Effect<Latch.Latch, never, Scope.Scope>
@@ -156,7 +157,7 @@ export class Inbox extends Context.Service<
     readonly onTimers: () => void
     /** Returns a revision for a value of the state, which no other write has. */
     readonly nextRevision: () => string
-    /** How often `onTimers` was called. */
+    /** Returns how many times `onTimers` was called. */
     readonly timerChanges: () => number
     /** Claims partitions from the store. Updates that this process has stored recently are not decoded again. */
     readonly claim: InboxStore.InboxStore["Service"]["claim"]
@@ -403,13 +404,32 @@ export const layerConfig = (
 export const layerMemory = (options?: Options): Layer.Layer<Inbox> =>
   Layer.provide(layer(options), InboxStore.layerMemory())
 
-const queuedPage = 100
+const pageSize = 100
+
+const paginate = <A extends { readonly id: string }>(
+  pageOf: (
+    store: InboxStore.InboxStore["Service"]
+  ) => (page: {
+    readonly after?: string | undefined
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<A>, StoreError>
+): Stream.Stream<A, StoreError, Inbox> =>
+  Stream.unwrap(
+    Inbox.useSync(({ store }) =>
+      Stream.paginate(undefined as string | undefined, (after) =>
+        Effect.map(pageOf(store)({ after, limit: pageSize }), (page) => {
+          const last = page.at(-1)?.id
+          return [page, page.length < pageSize ? Option.none() : Option.some(last)] as const
+        })
+      )
+    )
+  )
 
 /**
- * The queued updates of the inbox in the order of their ids, including those that are being handled. It reads them and changes
- * nothing. An update that is handled or queued meanwhile may be missing.
+ * The queued updates of the inbox in the order of their ids, including those that are being handled. The stream reads them and
+ * changes nothing. An update that is handled or queued meanwhile may be missing.
  *
- * **Example** (What waits in the inbox, by type)
+ * **Example** (The types of the queued updates)
  *
  * ```ts
  * import { Inbox } from "@colloquy/core"
@@ -424,20 +444,7 @@ const queuedPage = 100
  * @category reading
  * @since 0.1.0
  */
-export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = Stream.unwrap(
-  Inbox.use(({ store }) =>
-    Effect.succeed(
-      Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.queued({ after, limit: queuedPage }), (page) => {
-          const last = page.at(-1)?.id
-          return [page, page.length < queuedPage ? Option.none() : Option.some(last)] as const
-        })
-      )
-    )
-  )
-)
-
-const deadLetterPage = 100
+export const queued: Stream.Stream<QueuedUpdate.Entry, StoreError, Inbox> = paginate((store) => store.queued)
 
 /**
  * The dead letters of the inbox, the oldest first: updates whose handler failed in all attempts, and updates that could
@@ -458,17 +465,8 @@ const deadLetterPage = 100
  * @category dead letters
  * @since 0.1.0
  */
-export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = Stream.unwrap(
-  Inbox.use(({ store }) =>
-    Effect.succeed(
-      Stream.paginate(undefined as string | undefined, (after) =>
-        Effect.map(store.deadLetters({ after, limit: deadLetterPage }), (page) => {
-          const last = page.at(-1)?.id
-          return [page, page.length < deadLetterPage ? Option.none() : Option.some(last)] as const
-        })
-      )
-    )
-  )
+export const deadLetters: Stream.Stream<QueuedUpdate.DeadLetter, StoreError, Inbox> = paginate(
+  (store) => store.deadLetters
 )
 
 /**

@@ -86,15 +86,15 @@ export interface Partition {
 export interface Claim {
   /** The name of the consumer that claims. */
   readonly owner: string
-  /** Duration of the lease in milliseconds, by the clock of the store. With 0, it has already expired. */
+  /** Duration of the lease in milliseconds, by the clock of the store. A lease of 0 has already expired. */
   readonly leaseDuration: number
   /** Maximum number of partitions. */
   readonly maxPartitions: number
   /** Maximum number of updates of each partition. */
   readonly maxUpdates: number
-  /** How many of the first updates of each partition count as begun from now on: an attempt is running. */
+  /** How many updates of each partition, from the first one on, are marked as begun. */
   readonly begin: number
-  /** Maximum number of timers to move to the queue before, if they are due. Default: 0. */
+  /** Maximum number of due timers that are moved to the queue before partitions are claimed. Default: 0. */
   readonly maxTimers?: number | undefined
 }
 
@@ -141,15 +141,15 @@ export interface Commit {
   readonly partitionKey: string
   /** Updates that are acknowledged or become dead letters. They may be any updates of the partition, in any order. */
   readonly completed: ReadonlyArray<Completed>
-  /** Ids of updates whose attempt failed and is repeated later. They have one attempt more, and are no longer begun. */
+  /** Ids of updates whose attempt failed and is repeated later. Their attempts increase by 1, and they are no longer marked as begun. */
   readonly failed: ReadonlyArray<string>
-  /** Ids of updates whose attempt begins. */
+  /** Ids of updates whose attempt begins. They are marked as begun. */
   readonly begun: ReadonlyArray<string>
   /** Changes of the state. If one of them does not apply, nothing of the commit does. Default: none. */
   readonly writes?: ReadonlyArray<StateWrite> | undefined
   /** Timers that are set or cancelled. Default: none. */
   readonly timers?: ReadonlyArray<TimerChange> | undefined
-  /** Whether to end the lease of the partition. Updates that are still begun do not count as attempts or crashes. */
+  /** Whether to end the lease of the partition. Its updates are no longer marked as begun, and their attempts and crashes do not change. */
   readonly release: boolean
 }
 
@@ -182,9 +182,9 @@ export interface Stats {
  * Leases are counted by the clock of the store. All other times are Unix milliseconds of the caller's clock. `InboxSuite`
  * of `@colloquy/testing` has the test cases for a store.
  *
- * An update is begun while its attempt runs. A process that dies leaves its begun updates behind: when their lease has
- * expired and their partition is claimed, each of them has one attempt and one crash more. Updates that are claimed and not
- * begun do not change.
+ * An update is marked as begun while an attempt to handle it runs. If the process dies, the mark stays. When the partition is
+ * claimed after its lease has expired, the attempts and the crashes of each marked update increase by 1. Claimed updates
+ * without the mark do not change.
  *
  * @category services
  * @since 0.1.0
@@ -195,35 +195,36 @@ export class InboxStore extends Context.Service<
     /** Whether other processes may use the store. If so, consumers hold leases and poll it. */
     readonly isShared: boolean
     /**
-     * Stores a batch durably. Updates and dead letters whose fingerprint was received since `duplicatesSince`, or earlier
-     * in the same batch, are left out. Returns how many were added.
+     * Stores a batch durably, without the updates and dead letters whose fingerprint was received since `duplicatesSince` or
+     * earlier in the same batch. Returns how many were added.
      */
     readonly enqueue: (batch: Batch) => Effect.Effect<number, StoreError>
     /**
-     * Claims partitions that have queued updates and no owner, or an expired lease. Partitions with the oldest first
-     * update come first. A partition has at most one owner, which keeps its updates in order across processes. A claim
+     * Claims partitions that have queued updates, and no owner or an expired lease. Partitions with the oldest first update
+     * come first. A partition has at most one owner, which keeps its updates in order across processes. A claim
      * survives the end of the process, but not necessarily a power failure.
      */
     readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<Partition>, StoreError>
     /** Applies commits in the given order. Returns a result for each commit. */
     readonly commit: (commits: ReadonlyArray<Commit>) => Effect.Effect<ReadonlyArray<CommitResult>, StoreError>
     /**
-     * Sets the duration of the leases of all partitions that the owner holds, in milliseconds from now, and returns their
-     * keys. An expired lease is renewed if nothing was claimed from the store since, because the owner still holds it.
+     * Renews the leases of all partitions that the owner holds, for `leaseDuration` milliseconds from now, and returns the keys
+     * of the partitions. An expired lease is renewed if nothing was claimed from the store since, because the owner still holds it.
      */
     readonly renew: (owner: string, leaseDuration: number) => Effect.Effect<ReadonlyArray<string>, StoreError>
-    /** Ends all leases of the owner. Its begun updates do not count as attempts or crashes. */
+    /** Ends all leases of the owner. Its updates are no longer marked as begun, and their attempts and crashes do not change. */
     readonly release: (owner: string) => Effect.Effect<void, StoreError>
     /**
-     * Calls `wake` when another process has made a partition claimable, until the scope closes. A lost connection is
-     * restored. Consumers poll the store as well, because calls can be missed. Without this operation, they poll more often.
+     * Calls `wake` when another process has made a partition claimable, until the scope closes. If the connection is lost, the
+     * store connects again. Consumers poll the store as well, because calls can be missed. Without this operation, they poll
+     * more often.
      */
     readonly listen?: ((wake: () => void) => Effect.Effect<void, StoreError, Scope.Scope>) | undefined
     /**
-     * Returns the time until a claim can return partitions, in milliseconds, if no process does anything until then: 0 if it can
-     * now, otherwise the time until the first lease ends or the first timer is due. Returns `undefined` if there are none. It changes
-     * nothing. Consumers that `listen` wakes ask this instead of claiming while they are idle, from every 5 to every 30 seconds.
-     * Without this operation, they claim every 5 seconds.
+     * Returns the time in milliseconds until a claim can return partitions, if no process does anything until then: 0 if a claim
+     * can return some now, otherwise the time until the first lease ends or the first timer is due. Returns `undefined` if there
+     * are no leases and timers. It changes nothing. An idle consumer with `listen` calls this operation instead of `claim`, at
+     * first after 5 seconds, and then less often, down to every 30 seconds. Without this operation, it claims every 5 seconds.
      */
     readonly untilClaimable?: Effect.Effect<number | undefined, StoreError> | undefined
     /**

@@ -386,8 +386,8 @@ const toSetTimer = ({ dueAt, text }: StoredTimer): ReadonlyArray<SetTimer> => {
 }
 
 /**
- * Emits the timers that are set, the next one that is due first, in pages. A timer that is due is an update in the inbox, and
- * is not emitted. A timer that is changed meanwhile may be missing, or be emitted twice.
+ * Emits the timers that are set, in the order in which they are due. It reads them in pages. A timer that is due is an update
+ * in the inbox, and is not emitted. A timer that is changed meanwhile may be missing, or be emitted twice.
  *
  * To cancel one of them, use {@link make} with its name, `for` with its chat or user, and its key.
  *

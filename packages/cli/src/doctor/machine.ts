@@ -179,7 +179,7 @@ export const checkInbox = (place: stores.Place) => {
     if (age > maxAge) {
       return problem(
         name,
-        `${count(queued, "update")} queued, the oldest for ${duration(age)}`,
+        `${count(queued, "update")} queued, the oldest received ${duration(age)} ago`,
         "Check that the bot runs and that its handlers end; `colloquy inbox list` shows the updates."
       )
     }
