@@ -17,6 +17,8 @@ const isSame = (a: QueuedUpdate, b: QueuedUpdate): boolean =>
  */
 export const makeRecentUpdates = () => {
   const recent = new Map<string, QueuedUpdate>()
+  /** When the last update was received that was kept. */
+  let latest = -Infinity
 
   const remember = (update: QueuedUpdate): void => {
     if (update.text.length > maxLength) return
@@ -27,18 +29,26 @@ export const makeRecentUpdates = () => {
       if (oldest !== undefined) recent.delete(oldest.fingerprint)
     }
     recent.set(update.fingerprint, update)
+    latest = update.receivedAt
   }
 
-  const recall = (claimed: ClaimedUpdate): ClaimedUpdate => {
-    const update = recent.get(claimed.update.fingerprint)
+  /** Of a long queue, few updates were received while those that are kept were, and only these are looked up. */
+  const recallSince = (earliest: number, claimed: ClaimedUpdate): ClaimedUpdate => {
+    const { fingerprint, receivedAt } = claimed.update
+    if (receivedAt < earliest || receivedAt > latest) return claimed
+    const update = recent.get(fingerprint)
     if (update === undefined) return claimed
-    recent.delete(update.fingerprint)
+    recent.delete(fingerprint)
     return isSame(update, claimed.update) ? { ...claimed, update } : claimed
   }
 
   return {
     remember: (updates: ReadonlyArray<QueuedUpdate>): void => updates.forEach(remember),
-    recall: (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> =>
-      recent.size === 0 ? partitions : partitions.map(({ key, updates }) => ({ key, updates: updates.map(recall) }))
+    recall: (partitions: ReadonlyArray<Partition>): ReadonlyArray<Partition> => {
+      const [oldest] = recent.values()
+      if (oldest === undefined) return partitions
+      const recall = (claimed: ClaimedUpdate) => recallSince(oldest.receivedAt, claimed)
+      return partitions.map(({ key, updates }) => ({ key, updates: updates.map(recall) }))
+    }
   }
 }
