@@ -9,7 +9,7 @@ import type { Dialect } from "../stores/sql.ts"
 import * as pgTimers from "../timers/pgTimers.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import { functionNames } from "./pgFunctions.ts"
-import { changesOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
+import { changesOf, decidedOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
 import { isId } from "../stores/values.ts"
 import { candidatesOf, duplicatesSinceOf, markersOf, toBegun, toPartitions } from "./sqlRows.ts"
@@ -31,17 +31,14 @@ const toJson = (rows: ReadonlyArray<object>): string | null => (rows.length === 
 
 /**
  * A change as `commit` reads it: key, acknowledged, decided, begun, whether the partition is released, and the
- * updates that must be queued for its state and timers to apply.
+ * updates that must be queued for its state and timers to apply. After a release, no update is begun.
  */
-const toChangeRow = (
-  { acknowledged, begun, decided, isReleased, partition_key }: PartitionChange,
-  completed: string | undefined
-) => ({
-  k: partition_key,
-  a: acknowledged.join(","),
-  d: toBegun(decided),
-  b: toBegun(begun),
-  x: isReleased ? 1 : 0,
+const toChangeRow = (change: PartitionChange, completed: string | undefined) => ({
+  k: change.partition_key,
+  a: change.acknowledged.join(","),
+  d: change.isReleased ? undefined : decidedOf(change).join(","),
+  b: change.isReleased ? undefined : toBegun(change.begun),
+  x: change.isReleased ? 1 : 0,
   c: completed
 })
 

@@ -20,10 +20,10 @@ export interface PartitionChange {
   readonly acknowledged: ReadonlyArray<string>
   readonly failures: ReadonlyArray<FailureRow>
   readonly deaths: ReadonlyArray<DeathRow>
+  /** Updates that are acknowledged or become dead letters. */
+  readonly completed: ReadonlySet<string>
   /** Updates that are begun after the commits. */
   readonly begun: ReadonlySet<string>
-  /** Updates that were begun before the commits and are not any more, and those of `begun`. */
-  readonly decided: ReadonlySet<string>
   readonly isReleased: boolean
 }
 
@@ -35,7 +35,6 @@ const makeChange = (partition_key: string, owner: string) => ({
   deaths: Array<DeathRow>(),
   completed: new Set<string>(),
   begun: new Set<string>(),
-  decided: new Set<string>(),
   isReleased: false
 })
 
@@ -46,10 +45,10 @@ const addTo = (
   const { partition_key } = change
   const isQueued = (id: string) => isId(id) && !change.completed.has(id)
   for (const { failure, id } of completed) {
-    if (!isQueued(id)) continue
-    change.completed.add(id)
-    change.begun.delete(id)
-    change.decided.add(id)
+    if (!isId(id)) continue
+    const { size } = change.completed
+    if (change.completed.add(id).size === size) continue
+    if (change.begun.size > 0) change.begun.delete(id)
     if (failure === undefined) change.acknowledged.push(id)
     else {
       const { attempts, error, failedAt } = failure
@@ -58,17 +57,20 @@ const addTo = (
   }
   for (const id of failed.filter(isQueued)) {
     change.begun.delete(id)
-    change.decided.add(id)
     const index = change.failures.findIndex((failure) => failure.id === id)
     const count = index === -1 ? 1 : change.failures[index].count + 1
     change.failures.splice(index === -1 ? change.failures.length : index, 1, { partition_key, id, count })
   }
-  for (const id of begun.filter(isQueued)) {
-    change.begun.add(id)
-    change.decided.add(id)
-  }
+  for (const id of begun.filter(isQueued)) change.begun.add(id)
   if (release) change.isReleased = true
 }
+
+/** Updates that were begun before the commits and are not any more, and those of `begun`. Some may be repeated. */
+export const decidedOf = ({ begun, completed, failures }: PartitionChange): ReadonlyArray<string> => [
+  ...completed,
+  ...failures.map(({ id }) => id),
+  ...begun
+]
 
 /** A commit with its owner and partition as they are stored. */
 export interface Located {

@@ -9,7 +9,7 @@ import * as sqliteStates from "../state/sqliteStates.ts"
 import type { Dialect } from "../stores/sql.ts"
 import { isId } from "../stores/values.ts"
 import * as sqliteTimers from "../timers/sqliteTimers.ts"
-import { changesOf, type DeathRow, type FailureRow, isHandled, type Located, locate } from "./sqlCommits.ts"
+import { changesOf, decidedOf, type DeathRow, type FailureRow, isHandled, type Located, locate } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
 import { toInserts } from "./sqliteInserts.ts"
 import {
@@ -284,8 +284,10 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
         WHERE u.id = r.id AND u.partition_key = r.partition_key AND u.failed_at IS NULL`
       yield* sql`UPDATE ${counts} SET queued = queued - changes(), dead_letters = dead_letters + changes()`
     }
-    const kept = changes.flatMap(({ begun, decided, isReleased, partition_key }) => {
+    const kept = changes.flatMap((change) => {
+      const { begun, isReleased, partition_key } = change
       if (isReleased) return []
+      const decided = new Set(decidedOf(change))
       const before = fromBegun(byKey.get(partition_key)?.begun ?? "").filter((id) => !decided.has(id))
       return [{ partition_key, begun: toBegun([...before, ...begun]) }]
     })
