@@ -9,6 +9,7 @@ import type * as Inbox from "@colloquy/core/Inbox"
 import * as RateLimiter from "@colloquy/core/RateLimiter"
 import * as RateLimiterMetrics from "@colloquy/core/RateLimiterMetrics"
 import * as Settings from "@colloquy/core/Settings"
+import type { StoreError } from "@colloquy/core/StoreError"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -111,7 +112,8 @@ export const layerClient = (
  * Provides a bot: its client, an HTTP client, a rate limiter in memory and an inbox in a SQLite file.
  *
  * Fails with `InvalidSettings` if the token, an address or a time-out is invalid, or if another bot of the process uses the
- * same inbox, and with `ExtraCaError` if an extra root certificate cannot be used.
+ * same inbox, with `ExtraCaError` if an extra root certificate cannot be used, and with `StoreError` if the file of the inbox is
+ * corrupt or no database.
  *
  * **Example**
  *
@@ -131,7 +133,7 @@ export const layerClient = (
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError> => {
+export const layer = (options: Options): Layer.Layer<NodeBot, NodeBotError | StoreError> => {
   const { filename, prefix } = { ...options.inbox }
   return layerClient(options).pipe(
     Layer.provideMerge(Layer.provide(RateLimiter.layerMemory(options.limits), RateLimiterMetrics.layer)),
@@ -218,7 +220,7 @@ const withSettings = (options: ConfigOptions): Config.Wrap<Options> => {
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeBot, NodeBotError> =>
+export const layerConfig = (options: ConfigOptions = {}): Layer.Layer<NodeBot, NodeBotError | StoreError> =>
   Layer.unwrap(Effect.map(Settings.unwrap<Options>(withSettings(options)), layer))
 
 /**

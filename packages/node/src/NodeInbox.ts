@@ -14,8 +14,10 @@ import * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { SqlClient } from "effect/sql/SqlClient"
+import { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { existsSync } from "node:fs"
+import { sqlToStoreError } from "./internal/stores/sql.ts"
 import * as NodeSqlite from "./NodeSqlite.ts"
 import * as SqlInboxStore from "./SqlInboxStore.ts"
 
@@ -49,6 +51,21 @@ const defaults = { filename: "./colloquy.sqlite" } as const
  */
 export const filename: Config.Config<string> = Config.NonEmptyString("BOT_INBOX").pipe(
   Config.withDefault(defaults.filename)
+)
+
+/** Opens the file if there is one. Fails if another attempt would fail the same way. */
+const openExisting = Effect.fnUntraced(
+  function* ({ filename = defaults.filename }: Options) {
+    if (!existsSync(filename)) return
+    const sql = yield* SqlClient
+    yield* sql`SELECT count(*) FROM sqlite_master`
+  },
+  Effect.mapError(sqlToStoreError("inbox")("open")),
+  Effect.catchIf(
+    ({ isRetryable }) => isRetryable,
+    () => Effect.void
+  ),
+  Effect.withTracerEnabled(false)
 )
 
 const sqlClient = ({ filename = defaults.filename }: Options) => NodeSqlite.layerLazy({ filename })
@@ -101,14 +118,21 @@ export const layerConfig = (
 }
 
 /**
- * Like {@link layer}, but the file is opened by the first operation, so that a program that receives no updates creates no
+ * Like {@link layer}, but the file is created by the first operation, so that a program that receives no updates creates no
  * file. Operations of the inbox fail with a `StoreError` while the file cannot be opened. `NodeBot` uses this layer.
+ *
+ * Fails with a `StoreError` if there is a file that can never be opened, because it is corrupt or no database, or if the path is that
+ * of a folder. If the file is locked or the disk is full, the first operations try again.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox> =>
-  Inbox.layer(options).pipe(Layer.provide(SqlInboxStore.layerLazy(options)), Layer.provide(sqlClient(options)))
+export const layerLazy = (options: Options = {}): Layer.Layer<Inbox.Inbox, StoreError> =>
+  Inbox.layer(options).pipe(
+    Layer.provide(SqlInboxStore.layerLazy(options)),
+    Layer.provide(Layer.effectDiscard(openExisting(options))),
+    Layer.provide(sqlClient(options))
+  )
 
 /**
  * A `SqlClient` with the file of the inbox, for other data of the bot: `SqlChatStore`, `SqlBroadcastStore`,

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Latch, Layer, Result, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { existsSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Files from "./support/files.ts"
@@ -69,7 +69,7 @@ describe("NodeInbox", () => {
       const folder = yield* Files.folder
       const error = yield* opening(folder)
       assert.strictEqual(error._tag, "StoreError")
-      assert.include(error.message, `Check that the path is a file in a folder to which the process can write`)
+      assert.include(error.message, `${folder} is a folder. Pass the path of a file in it`)
     })
   )
 
@@ -84,10 +84,43 @@ describe("NodeInbox", () => {
   it.effect("fails with a StoreError while its file cannot be opened with `layerLazy`", () =>
     Effect.gen(function* () {
       const filename = yield* Files.file
-      writeFileSync(filename, "not a database ".repeat(100))
       yield* Effect.gen(function* () {
+        yield* Inbox.Inbox
+        writeFileSync(filename, "not a database ".repeat(100))
         assert.strictEqual((yield* Effect.flip(receive))._tag, "StoreError")
         writeFileSync(filename, "")
+        yield* receive
+      }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect.each(["no database", "a folder", "corrupt"])(
+    "fails with `layerLazy` if another attempt to open its file would fail the same way: it is %s",
+    (what) =>
+      Effect.gen(function* () {
+        const filename = what === "a folder" ? yield* Files.folder : yield* Files.file
+        if (what === "no database") writeFileSync(filename, "not a database ".repeat(100))
+        if (what === "corrupt") {
+          const database = new DatabaseSync(filename)
+          database.exec("CREATE TABLE notes (id INTEGER)")
+          database.close()
+          const bytes = readFileSync(filename)
+          writeFileSync(filename, bytes.fill(7, 100, 4096))
+        }
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(NodeInbox.layerLazy({ filename }))))
+        assert.deepInclude(error, { _tag: "StoreError", operation: "open", isRetryable: false })
+        assert.include(error.message, filename)
+      })
+  )
+
+  it.live("is built with `layerLazy` while its file is locked, and used when it is free", () =>
+    Effect.gen(function* () {
+      const filename = yield* Files.file
+      const other = new DatabaseSync(filename)
+      other.exec("BEGIN EXCLUSIVE")
+      yield* Effect.gen(function* () {
+        yield* Inbox.Inbox
+        other.close()
         yield* receive
       }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
     })

@@ -190,9 +190,9 @@ describe("errors", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const error = yield* Effect.flip(open({ filename: folder }))
-      assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.include(error.message, folder)
-      assert.include(error.message, "Check that the path is a file")
+      assert.strictEqual(error.reason._tag, "UnknownError")
+      assert.isFalse(error.isRetryable)
+      assert.include(error.message, `${folder} is a folder. Pass the path of a file in it`)
     })
   )
 

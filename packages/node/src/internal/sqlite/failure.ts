@@ -1,5 +1,6 @@
 import { classifySqliteError, ConnectionError, SqlError, SqlSyntaxError, UnknownError } from "effect/sql/SqlError"
 import type { SqlErrorReason } from "effect/sql/SqlError"
+import { statSync } from "node:fs"
 
 interface Native extends Error {
   readonly errcode: number
@@ -58,8 +59,15 @@ const advice = (filename: string, cause: Native): string => {
   }
 }
 
+const isDirectory = (filename: string): boolean => statSync(filename, { throwIfNoEntry: false })?.isDirectory() === true
+
 const reasonOf = (filename: string, operation: string, cause: unknown): SqlErrorReason => {
   if (isNative(cause)) {
+    if ((cause.errcode & 0xff) === 14 && isDirectory(filename)) {
+      // A connection error could be temporary.
+      const message = `${cause.message}: ${filename} is a folder. Pass the path of a file in it.`
+      return new UnknownError({ cause, message, operation })
+    }
     const message = advice(filename, cause)
     return cause.errcode === 1 && operation === "prepare"
       ? new SqlSyntaxError({ cause, message, operation })
