@@ -3,7 +3,7 @@ import * as Fingerprint from "@colloquy/core/Fingerprint"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** A message is counted in the statement that stores its fingerprint. If it comes again, nothing is counted. */
+/** A message is counted in the statement that stores its fingerprint. If it is delivered again, nothing is counted. */
 const count = Effect.fn(function* (messages: ReadonlyArray<object>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`

@@ -1,7 +1,7 @@
 import { Deliveries, Messages, Updates } from "@colloquy/core"
 import { Stream } from "effect"
 
-/** Greets at most 10 users per second, so that a campaign that many people open leaves room for other calls. */
+/** Greets at most 10 users per second, so that other calls are not delayed when many people open the bot at once. */
 export const greeting = Updates.deliveries().pipe(
   Deliveries.on("bot_started"),
   Stream.rechunk(1),

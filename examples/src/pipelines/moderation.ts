@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 const maxMessages = 5
 const window = 10_000
 
-/** The times of the recent messages of each user of a chat. A message that comes again is not counted twice. */
+/** The times of the recent messages of each user of a chat. A message that is delivered again is not counted twice. */
 const makeFloodCheck = () => {
   const times = new Map<unknown, Map<string, number>>()
   return (update: Update.Of<"message_created">): boolean => {

@@ -34,7 +34,7 @@ names[#keys + 1] = name('has_journals')
 call_with(stored, names, 'MGET')
 for index, key in ipairs(keys) do records[key] = stored[index] end
 
--- Completes an update. Returns the number of completed updates at the front of the queue, which are removed together.
+-- Completes an update. Returns the number of completed updates at the front of the queue, which are removed together later.
 local function complete(list, id, front, failed_at, failure)
   local head = redis.call('LINDEX', list, front == 0 and '0' or front * 3)
   while head and head ~= id and string.sub(head, 1, 1) == 'x' do
@@ -136,11 +136,17 @@ return results
 `
 
 /**
- * Arguments: sender; for each owner its name and the number of its commits; for each commit the partition, the ids that are
- * completed and the ids that begin, separated by commas, and the rest: `1` if it releases or `0`, which is followed by the
- * numbers of dead letters, writes and timers and the ids that failed unless there are none; then id, time of the failure and
- * failure of each dead letter, and the writes and timers. Returns 1 for each commit that was applied, 0 for each whose lease is
- * lost, and 2 for each whose state was changed. The commits must not have writes and timers.
+ * Applies commits without writes and timers. Arguments:
+ *
+ * 1. the sender;
+ * 2. for each owner, its name and the number of its commits, and then these commits;
+ * 3. for each commit, the partition, the ids of completed updates, the ids of updates that begin (both separated by commas), and
+ *    either `1` or `0`, whether it releases the partition, or this digit followed by the numbers of dead letters, of writes and of
+ *    timers and by the ids of failed updates, separated by spaces;
+ * 4. after a commit with these numbers, the id, the time of the failure and the failure of each dead letter, the writes, and the
+ *    timers.
+ *
+ * Returns 1 for each applied commit, 0 for each whose lease is lost, and 2 for each whose state was changed.
  */
 export const commit = script(addingDeadLetters, holding, committing).withReturnType<ReadonlyArray<number>>()
 
