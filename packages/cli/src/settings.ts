@@ -29,7 +29,7 @@ export const envFile = GlobalFlag.Setting("env")({
   flag: Flag.String("env").pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      "File with the settings of the bot. Variables of the environment win. Default: .env, if it exists"
+      "File with the settings of the bot. Variables of the environment take precedence. Default: .env, if it exists"
     ),
     Flag.optional
   )

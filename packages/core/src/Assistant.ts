@@ -53,7 +53,7 @@ export interface Options<Tools extends Record<string, Tool.Any>, E, R> {
    */
   readonly maxTurns?: number | undefined
   /**
-   * How the model goes on with an answer that was cut off, because the handler failed or its process ended, after what it has
+   * How the model continues with an answer that was cut off, because the handler failed or its process ended, after what it has
    * said until then:
    *
    * - `instruction`: gets what it has said as its message, and an instruction to continue it.
@@ -161,7 +161,7 @@ export const text: <P extends { readonly type: string }, E, R>(
  * Creates an assistant. The name must be unique among the states of a bot.
  *
  * The functions run in the handler: they can use `State`, `Messages.reply` and all other services. If the handler is tried again
- * while the model answers, also after its process was killed, the model goes on after what it has said: see `goOn`. Functions whose
+ * while the model answers, also after its process was killed, the model continues after what it has said: see `goOn`. Functions whose
  * results it has answered do not run again. Those that it has just called can run again: use `Journal.step` in those that must run
  * once. When the model has answered, neither it nor the functions are asked again.
  *

@@ -3,7 +3,7 @@
  *
  * Updates may arrive late, out of order and repeatedly. Therefore every update becomes a record of the facts that it
  * contains, with their time, and a store combines the records of a chat. Combining is associative and idempotent, and its
- * order does not matter: of each fact, the latest one wins. A chat that the bot left keeps a record without facts, a
+ * order does not matter: of each fact, the latest one applies. A chat that the bot left keeps a record without facts, a
  * tombstone, so that an older update does not bring it back.
  *
  * API: Events.
@@ -233,7 +233,7 @@ const later = <A>(a: Dated<A> | undefined, b: Dated<A> | undefined, after: numbe
 
 /**
  * Combines two records of one chat. Facts from before the bot left are dropped. Of two facts with the same time, the
- * second one wins, and leaving wins over joining.
+ * second one applies, and leaving takes precedence over joining.
  *
  * @category combining
  * @since 0.1.0

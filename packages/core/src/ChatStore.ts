@@ -119,7 +119,7 @@ export const layerMemory = (options?: Options): Layer.Layer<ChatStore> => Layer.
 
 /**
  * Stores the chats of updates. Updates may arrive late, out of order and repeatedly: each fact has the `timestamp` of its
- * update, and the latest wins. `bot_removed`, `bot_stopped` and `dialog_removed` remove a chat.
+ * update, and the latest one applies. `bot_removed`, `bot_stopped` and `dialog_removed` remove a chat.
  *
  * @category storing
  * @since 0.1.0

@@ -70,7 +70,7 @@ export interface Options {
   /** The version of the code, a positive whole number. Increase it for changes that need {@link Options.onVersion}. Default: 1. */
   readonly version?: number | undefined
   /**
-   * What happens to a conversation of another version when something happens in it: `"continue"`: it goes on with the answers
+   * What happens to a conversation of another version when something happens in it: `"continue"`: it continues with the answers
    * that it has. `"restart"`: it begins again, with the same input. `"tell"`: it ends with the text `outdated`. A function decides
    * by the version. Default: `"continue"`.
    */
@@ -82,7 +82,7 @@ export interface Options {
   /** Whether questions have a button that leads back to the question before. Default: `false`. */
   readonly back?: boolean | undefined
   /**
-   * What happens if it is started while it runs: `"keep"`: it goes on, and its question is asked again. `"restart"`: it begins
+   * What happens if it is started while it runs: `"keep"`: it continues, and its question is asked again. `"restart"`: it begins
    * again. `"ask"`: the user chooses by buttons. Default: `"keep"`.
    */
   readonly ifRunning?: "keep" | "restart" | "ask" | undefined
@@ -411,7 +411,7 @@ export const stop = <O extends Options["of"]>(self: Any<O>, key: Key<O>): Effect
   self.running.stop(key)
 
 /**
- * Emits all conversations that run, with their keys, in pages. Conversations that start or go on meanwhile may be missing.
+ * Emits all conversations that run, with their keys, in pages. Conversations that start or continue meanwhile may be missing.
  *
  * **Example** (How many wait for each question)
  *

@@ -244,7 +244,7 @@ export interface List<in out A> {
 }
 
 /**
- * Opens a list of values that is recorded while it grows, so that the next attempt of the handler can go on where this one has
+ * Opens a list of values that is recorded while it grows, so that the next attempt of the handler can continue where this one has
  * ended: the rows of an import that are done, the text that a model has written so far.
  *
  * The first value is recorded at once, and then all new ones at most once a second, and when the scope closes. If the process is
@@ -254,7 +254,7 @@ export interface List<in out A> {
  * Lists of one name are told apart by their order, so give each of several concurrent ones a name of its own. Outside of
  * handling, nothing is recorded. Fails with {@link InvalidStepResult} if what is recorded does not match the schema.
  *
- * **Example** (An import that goes on after the last row that was stored)
+ * **Example** (An import that continues after the last row that was stored)
  *
  * ```ts
  * import { Handler, Journal, Messages } from "@colloquy/core"

@@ -56,7 +56,7 @@ export type ReplyUpdate = Update.KnownUpdate | Update.TimerUpdate
 export type MessageUpdate = Exclude<ReplyUpdate, Messages.CommentUpdate>
 
 /**
- * The text of {@link reply} and {@link send}: a stream, or a function that returns one which goes on after what was said.
+ * The text of {@link reply} and {@link send}: a stream, or a function that returns one which continues after what was said.
  *
  * `said` is `""` in the first attempt of a handler. If the handler failed, or its process ended, while the stream ran, `said` is
  * the text until then, up to the last complete word. The text is then `said` and what the stream of the function emits.
@@ -303,14 +303,14 @@ const toSource = <E, R>(source: Source<E, R>): contents.Source<E, R> =>
  * - It is sent and edited when the rate limiter permits it, at most twice a second, with the priority `normal`. The final text
  *   is sent with the priority `reply`.
  * - Markdown that is open is closed for each edit. Everything is sent as HTML.
- * - A text of more than 4000 characters goes on in another message. It is cut at the end of a paragraph, a line or a sentence,
+ * - A text of more than 4000 characters continues in another message. It is cut at the end of a paragraph, a line or a sentence,
  *   from 2400 characters on, and inside a block of code or other formatting only if that alone is longer.
  * - A press of its {@link stopButton}, the next message of the user, and the removal of the message take effect at once,
  *   although the updates of a chat are handled in order: within half a second if another process receives them.
  * - If the stream fails, what is there stays, with the notice of `onFailure`, and the effect fails with the error. The next
  *   attempt of the handler edits the same message.
  * - The journal records the text while it grows, at most once a second. If the handler is tried again, also after its
- *   process was killed, a {@link Source} that is a function goes on after what was said. A stream runs again from its
+ *   process was killed, a {@link Source} that is a function continues after what was said. A stream runs again from its
  *   beginning; the message stays as it is until the stream says something else, or more.
  * - When the stream has ended, its text is recorded, and it does not run again.
  * - If the effect is interrupted, the text that is there is shown in the background.
@@ -481,7 +481,7 @@ export class ProgressStopped extends Data.TaggedError("ProgressStopped") impleme
 
 /**
  * Runs work, and shows its progress in a message: as often as the limits allow, and always the last one. `report` only stores
- * the progress in memory, so it can be called often. If the user removes the message, the work goes on.
+ * the progress in memory, so it can be called often. If the user removes the message, the work continues.
  *
  * Returns the result of the work. Fails with its error, with {@link ProgressStopped} if a {@link stopButton} was pressed, with
  * {@link Error}, and with `Messages.NoChat` if the platform left out the chat.

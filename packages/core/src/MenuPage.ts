@@ -165,7 +165,7 @@ export const isButton = (u: unknown): u is Button<unknown, unknown> => Predicate
 export type Row<E = never, R = never> = ReadonlyArray<Button<E, R> | Keyboard.Button>
 
 /**
- * Several rows that belong together, such as a list with pages. It stands in place of a row. `LoadE` are the errors of loading
+ * Several rows that belong together, such as a list with pages. It is used instead of a row. `LoadE` are the errors of loading
  * its items.
  *
  * @category models

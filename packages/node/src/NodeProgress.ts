@@ -170,7 +170,7 @@ const showWith = <A, E, R>(
  * ends, the last line stays.
  *
  * If the output is not a terminal, such as the log of a service, a new line is written at most once per `interval`, and
- * the last progress is always written. Errors of the output are ignored: the stream goes on without the line.
+ * the last progress is always written. Errors of the output are ignored: the stream continues without the line.
  *
  * **Example** (A broadcast with its progress)
  *
