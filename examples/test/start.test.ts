@@ -54,9 +54,22 @@ describe("npm start", () => {
     assert.sameMembers(lines.slice(5, 7), ["bot edits  HELLO!", "bot shows  As you like, Ann"])
     assert.deepStrictEqual(lines.slice(7), [
       "you  :7",
-      "(the last message of the bot has no button 7)",
+      "(the last message with buttons has no button 7)",
       "you  bye",
       "bot  bye  [1: Louder]"
+    ])
+  })
+
+  it("waits for the button that a line of standard input presses", () => {
+    const { lines, status, stderr } = start(["fixtures/late.ts"], undefined, "go\n:1")
+    assert.strictEqual(status, 0, stderr)
+    assert.deepStrictEqual(lines.slice(2), [
+      "you  go",
+      "bot  One moment",
+      "bot  First line",
+      "Second line  [1: Now]",
+      "you  :1",
+      "bot shows  Pressed"
     ])
   })
 

@@ -1,8 +1,8 @@
 /** The conversation of `npm start` in a terminal. It ends with ctrl-c or ctrl-d. */
-import type { Message } from "@colloquy/core"
 import { Emulator } from "@colloquy/testing"
 import { type Cause, Effect, Queue, Stream } from "effect"
 import * as readline from "node:readline"
+import { makeButtons } from "./buttons.ts"
 import * as transcript from "./transcript.ts"
 
 /** The streams of a terminal. If `output.isTTY` is not `true`, lines are read without editing. */
@@ -12,7 +12,7 @@ export interface Streams {
 }
 
 const welcome = (page: string) => `The bot runs on an emulator of the platform. Its page is at ${page}.
-Type a text and press enter. :1 presses the first button of the last message of the bot. Ctrl-c exits.
+Type a text and press enter. :1 presses the first button of the last message with buttons. Ctrl-c exits.
 
 `
 
@@ -54,25 +54,23 @@ const openTerminal = Effect.fnUntraced(function* ({ input, output }: Streams) {
 export const interactive = Effect.fnUntraced(function* (page: string, streams: Streams) {
   const write = (text: string) => Effect.sync(() => void streams.output.write(text))
   const person = yield* Emulator.user(process.env["USER"] ?? "You")
-  let last: Message.Message | undefined
+  const buttons = makeButtons()
 
   yield* write(welcome(page))
   const terminal = yield* openTerminal(streams)
 
   const show = person.events.pipe(
     Stream.runForEach((event) => {
-      if (event._tag === "Message" || event._tag === "Edited") last = event.message
+      buttons.see(event)
       const text = transcript.describe(event)
       return text === undefined ? Effect.void : terminal.writeAbove(text)
     })
   )
 
   const press = Effect.fnUntraced(function* (number: number) {
-    const button = last === undefined ? undefined : transcript.buttonsOf(last)[number - 1]
-    if (last === undefined || button === undefined) {
-      return yield* terminal.writeAbove(transcript.noButton(number))
-    }
-    yield* person.press(last, button)
+    const found = buttons.find(number)
+    if (found === undefined) return yield* terminal.writeAbove(transcript.noButton(number))
+    yield* person.press(found.message, found.button)
   })
 
   const handleLine = (line: string) => {

@@ -8,6 +8,9 @@ import * as transcript from "./transcript.ts"
 /** How long to wait for more events of the bot after its answer. */
 const settleTime = "300 millis"
 
+/** How long to wait for a message with a button, which the rate limits can delay. */
+const buttonTime = "2 seconds"
+
 /** Says the lines one after the other, and waits for the answer to each. Without a line, the fixed conversation is run. */
 export const piped = Effect.fnUntraced(function* (input: NodeJS.ReadableStream) {
   let conversation: Effect.Success<typeof makeConversation> | undefined
@@ -27,17 +30,19 @@ export const piped = Effect.fnUntraced(function* (input: NodeJS.ReadableStream) 
   })
 
   const say = Effect.fnUntraced(function* (line: string) {
-    const { lastMessage, person } = conversation ?? (yield* open)
-    yield* Console.log(transcript.you(line))
+    const { findButton, nextEventIfAny, person } = conversation ?? (yield* open)
+    while ((yield* nextEventIfAny("1 millis")) !== undefined);
     const number = transcript.buttonNumberOf(line)
     if (number === undefined) {
+      yield* Console.log(transcript.you(line))
       yield* person.send(line)
       return yield* answers
     }
-    const message = lastMessage()
-    const button = message === undefined ? undefined : transcript.buttonsOf(message)[number - 1]
-    if (message === undefined || button === undefined) return yield* Console.log(transcript.noButton(number))
-    yield* person.press(message, button)
+    while (findButton(number) === undefined && (yield* nextEventIfAny(buttonTime)) !== undefined);
+    yield* Console.log(transcript.you(line))
+    const found = findButton(number)
+    if (found === undefined) return yield* Console.log(transcript.noButton(number))
+    yield* person.press(found.message, found.button)
     yield* answers
   })
 

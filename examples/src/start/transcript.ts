@@ -5,7 +5,8 @@ import type { Person } from "@colloquy/testing"
 const width = 9
 
 /** Returns the line for what someone wrote or did. */
-export const line = (who: string, text: string): string => `${who.padStart(width)}  ${text}`
+export const line = (who: string, text: string): string =>
+  `${who.padStart(width)}  ${text.replaceAll("\n", `\n${" ".repeat(width + 2)}`)}`
 
 /** Returns the texts of the buttons of a message, row by row. */
 export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
@@ -15,18 +16,19 @@ export const buttonsOf = (message: Message.Message): ReadonlyArray<string> =>
       : []
   )
 
-/** Returns the number of a button of the last message that a line presses, such as `:1`, or `undefined` for a text. */
+/** Returns the number of a button that a line presses, such as `:1`, or `undefined` for a text. */
 export const buttonNumberOf = (line: string): number | undefined => {
   const [, number] = /^:(\d+)$/.exec(line.trim()) ?? []
   return number === undefined ? undefined : Number(number)
 }
 
-export const noButton = (number: number): string => `(the last message of the bot has no button ${number})`
+export const noButton = (number: number): string => `(the last message with buttons has no button ${number})`
 
 const withButtons = (message: Message.Message): string => {
   const text = message.body?.text ?? ""
+  const attachments = (message.body?.attachments ?? []).filter(({ type }) => type !== "inline_keyboard")
   const buttons = buttonsOf(message).map((button, index) => `[${index + 1}: ${button}]`)
-  return [text, ...buttons].join("  ")
+  return [...(text === "" ? [] : [text]), ...attachments.map(({ type }) => `(${type})`), ...buttons].join("  ")
 }
 
 export const you = (text: string): string => line("you", text)

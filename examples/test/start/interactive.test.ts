@@ -81,11 +81,11 @@ describe("interactive", () => {
     Effect.gen(function* () {
       const { shows, type } = yield* startConversation
       yield* type(`:1${enter}`)
-      yield* shows("(the last message of the bot has no button 1)\n")
+      yield* shows("(the last message with buttons has no button 1)\n")
       yield* type(`good morning${enter}`)
       yield* shows("[1: Louder]\n")
       yield* type(`:7${enter}`)
-      yield* shows("(the last message of the bot has no button 7)\n")
+      yield* shows("(the last message with buttons has no button 7)\n")
     }).pipe(Effect.provide(platform))
   )
 
@@ -140,7 +140,7 @@ describe("interactive", () => {
       const { ended, screen, type } = yield* startConversation
       yield* type(`:7${enter}${enter}${ctrlC}`)
       yield* ended
-      assert.match(screen(), /\(the last message of the bot has no button 7\)\n\nBye\.\n$/)
+      assert.match(screen(), /\(the last message with buttons has no button 7\)\n\nBye\.\n$/)
     }).pipe(Effect.provide(platform))
   )
 })
