@@ -1,13 +1,12 @@
-import type { JournalEntry, JournalRecord, RecordResult } from "@colloquy/core/HandlingStore"
+import type { JournalRecord, RecordResult } from "@colloquy/core/HandlingStore"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { encodeIndexed, isId } from "../stores/values.ts"
 import { findBy, isOwnedBy, isQueued } from "../updates/pgPlans.ts"
 import { tableNames } from "../updates/sqlTables.ts"
-import { combineRecords, toEntry } from "./sqlJournals.ts"
+import { combineRecords } from "./sqlJournals.ts"
 
 /**
  * Creates the function that writes records in one round trip. It returns the places of the updates that are not queued in a
@@ -94,26 +93,3 @@ export const makeRecord =
       }
     )
   }
-
-const decodeEntries = Schema.decodeUnknownSync(
-  Schema.fromJsonString(
-    Schema.Array(
-      Schema.Struct({
-        slot: Schema.String,
-        full_slot: Schema.NullOr(Schema.String),
-        state: Schema.String,
-        text: Schema.String
-      })
-    )
-  )
-)
-
-/** The journals of claimed updates by their ids. `undefined` if none of the updates has one. */
-export const journalsOf = (
-  rows: ReadonlyArray<{ readonly id: number | bigint; readonly journal: string | null }>
-): ReadonlyMap<string, ReadonlyArray<JournalEntry>> | undefined => {
-  const journaled = rows.flatMap(({ id, journal }) =>
-    journal === null ? [] : [[String(id), decodeEntries(journal).map(toEntry)] as const]
-  )
-  return journaled.length === 0 ? undefined : new Map(journaled)
-}

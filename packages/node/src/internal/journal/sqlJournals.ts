@@ -1,22 +1,22 @@
 import type { JournalEntry, JournalRecord } from "@colloquy/core/HandlingStore"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Dialect } from "../stores/sql.ts"
 import { decodeText, encodeIndexed, encodeText } from "../stores/values.ts"
 import { tableNames } from "../updates/sqlTables.ts"
 
-/** An entry in the table. */
-interface EntryRow {
-  readonly slot: string
-  /** The slot, if it is too long for the index. */
-  readonly full_slot: string | null
-  readonly state: string
-  readonly text: string
-}
+/** An entry in the table. `full_slot` is the slot, if it is too long for the index. */
+export const EntryRow = Schema.Struct({
+  slot: Schema.String,
+  full_slot: Schema.NullOr(Schema.String),
+  state: Schema.String,
+  text: Schema.String
+})
 
 /** An entry to store. `place` is the index of the first record of its update. */
-type Put = EntryRow & { readonly place: number }
+type Put = typeof EntryRow.Type & { readonly place: number }
 
 /** An entry to delete. */
 type Removal = { readonly place: number; readonly slot: string }
@@ -27,7 +27,7 @@ const toRow = (place: number, { slot, state, text }: JournalEntry): Put => {
   return { place, slot: indexed, full_slot: full === indexed ? null : full, state, text: encodeText(text) }
 }
 
-export const toEntry = ({ full_slot, slot, state, text }: EntryRow): JournalEntry => ({
+export const toEntry = ({ full_slot, slot, state, text }: typeof EntryRow.Type): JournalEntry => ({
   slot: decodeText(full_slot ?? slot),
   state: state === "done" ? "done" : "started",
   text: decodeText(text)

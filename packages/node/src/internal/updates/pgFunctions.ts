@@ -10,7 +10,7 @@ import { countSlots, tableNames } from "./sqlTables.ts"
  * package may use the same database.
  */
 export const functionNames = (table: string) => ({
-  claim: `${table}_claim_3`,
+  claim: `${table}_claim_4`,
   commit: `${table}_commit_3`,
   record: `${table}_record_1`,
   writeState: `${table}_write_state_2`,
@@ -42,8 +42,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         claimer text, duration bigint, max_partitions bigint, max_updates bigint, beginning bigint,
         max_timers bigint
       ) RETURNS TABLE (
-        id bigint, partition_key text, fingerprint text, received_at bigint, "text" text, attempts bigint, crashes bigint,
-        journal text
+        id bigint, partition_key text, fingerprint text, received_at float8, "text" text, earlier text
       ) ${settings} AS $function$
       #variable_conflict use_column
       DECLARE
@@ -92,10 +91,12 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
               DELETE FROM ${partitions} AS p
               WHERE p.partition_key = ANY (ARRAY(SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b))
             )
-            SELECT f.id, f.partition_key, f.fingerprint, f.received_at, f.text, f.attempts, f.crashes,
-              CASE WHEN f.journaled = 1 THEN (
-                SELECT json_agg(json_build_object('slot', j.slot, 'full_slot', j.full_slot, 'state', j.state, 'text', j.text))
-                FROM ${journal} AS j WHERE j.update_id = f.id
+            SELECT f.id, f.partition_key, f.fingerprint, f.received_at::float8, f.text,
+              CASE WHEN f.attempts > 0 OR f.crashes > 0 OR f.journaled = 1 THEN json_build_object(
+                'attempts', COALESCE(f.attempts, 0), 'crashes', f.crashes, 'journal', (
+                  SELECT json_agg(json_build_object('slot', j.slot, 'full_slot', j.full_slot, 'state', j.state, 'text', j.text))
+                  FROM ${journal} AS j WHERE f.journaled = 1 AND j.update_id = f.id
+                )
               )::text END
             FROM firsts AS f ORDER BY f.id;
           -- Partitions without updates are left behind by owners that ended before their release.

@@ -9,11 +9,12 @@ import type { Dialect } from "../stores/sql.ts"
 import * as pgTimers from "../timers/pgTimers.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import { functionNames } from "./pgFunctions.ts"
+import { type ClaimedRow, toClaimed } from "./pgRows.ts"
 import { changesOf, decidedOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
 import { isId } from "../stores/values.ts"
 import { candidatesOf, duplicatesSinceOf, markersOf, toBegun, toPartitions } from "./sqlRows.ts"
-import { countSlots, type QueuedRow, tableNames } from "./sqlTables.ts"
+import { countSlots, tableNames } from "./sqlTables.ts"
 
 const inputColumns = {
   place: "bigint",
@@ -157,11 +158,11 @@ export const make = (
 
   const claim = ({ begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }: Claim) =>
     Effect.map(
-      sql<QueuedRow & { journal: string | null }>`
+      sql<ClaimedRow>`
         SELECT * FROM ${sql(functions.claim)}(
           ${owner}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}, ${maxTimers}
         )`,
-      (rows) => toPartitions(rows, pgJournals.journalsOf(rows))
+      (rows) => toPartitions(rows, toClaimed)
     )
 
   const commitOf = (owner: string, changes: ReadonlyArray<PartitionChange>, handled: ReadonlyArray<Located>) => {

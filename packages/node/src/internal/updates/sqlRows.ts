@@ -10,35 +10,49 @@ export interface DeadLetterRow extends UpdateRow {
   readonly failed_at: number | bigint
 }
 
-export const toEntry = ({ id, partition_key, fingerprint, received_at, text }: UpdateRow): QueuedUpdate.Entry => ({
-  id: String(id),
-  update: QueuedUpdate.fromStored({
+export const toUpdate = (
+  { fingerprint, received_at, text }: Pick<UpdateRow, "fingerprint" | "received_at" | "text">,
+  partitionKey: string
+): QueuedUpdate.QueuedUpdate =>
+  QueuedUpdate.fromStored({
     fingerprint: decodeText(fingerprint),
-    partitionKey: decodeText(partition_key),
+    partitionKey,
     receivedAt: Number(received_at),
     text: decodeText(text)
   })
+
+export const toEntry = (row: UpdateRow): QueuedUpdate.Entry => ({
+  id: String(row.id),
+  update: toUpdate(row, decodeText(row.partition_key))
 })
 
 type Journals = ReadonlyMap<string, ReadonlyArray<JournalEntry>>
 
-const toClaimed = (row: QueuedRow, journals: Journals | undefined): ClaimedUpdate => {
-  const claimed = { ...toEntry(row), attempts: Number(row.attempts ?? 0), crashes: Number(row.crashes) }
-  return journals === undefined ? claimed : { ...claimed, journal: journals.get(claimed.id) }
-}
-
-/**
- * The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. `journals`
- * are those of the updates that have one, by their ids.
- */
-export const toPartitions = (rows: ReadonlyArray<QueuedRow>, journals?: Journals): ReadonlyArray<Partition> => {
-  const byKey = new Map<string, Array<ClaimedUpdate>>()
-  for (const row of rows) {
-    const updates = byKey.get(row.partition_key)
-    if (updates === undefined) byKey.set(row.partition_key, [toClaimed(row, journals)])
-    else updates.push(toClaimed(row, journals))
+/** `journals` are those of the updates that have one, by their ids. */
+export const toClaimed =
+  (journals?: Journals) =>
+  (row: QueuedRow, partitionKey: string): ClaimedUpdate => {
+    const id = String(row.id)
+    const update = toUpdate(row, partitionKey)
+    const claimed = { id, update, attempts: Number(row.attempts ?? 0), crashes: Number(row.crashes) }
+    return journals === undefined ? claimed : { ...claimed, journal: journals.get(id) }
   }
-  return [...byKey].map(([key, updates]) => ({ key: decodeText(key), updates }))
+
+/** The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. */
+export const toPartitions = <Row extends { readonly partition_key: string }>(
+  rows: ReadonlyArray<Row>,
+  toClaimed: (row: Row, partitionKey: string) => ClaimedUpdate
+): ReadonlyArray<Partition> => {
+  const byKey = new Map<string, { readonly key: string; readonly updates: Array<ClaimedUpdate> }>()
+  for (const row of rows) {
+    let partition = byKey.get(row.partition_key)
+    if (partition === undefined) {
+      partition = { key: decodeText(row.partition_key), updates: [] }
+      byKey.set(row.partition_key, partition)
+    }
+    partition.updates.push(toClaimed(row, partition.key))
+  }
+  return [...byKey.values()]
 }
 
 export const toDeadLetter = (row: DeadLetterRow): QueuedUpdate.DeadLetter => ({
