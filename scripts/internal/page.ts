@@ -10,9 +10,12 @@ const source = join(root, "packages/testing/ui")
 const target = join(root, "packages/testing/dist/ui")
 
 /** The style sheets, in the order of the cascade. */
-const styles = ["base", "layout", "chat", "tools"]
+const styles = ["base", "layout", "chat", "message", "attachments", "composer", "tools"]
 
 const read = (path: string): string => readFileSync(path, "utf8")
+
+/** The style sheets of the page as one. */
+export const pageStyle = (): string => styles.map((name) => read(join(source, `style/${name}.css`))).join("\n")
 
 /** Style sheets without comments and line breaks. */
 const minifyStyle = (css: string): string =>
@@ -59,10 +62,7 @@ export const buildPage = async (): Promise<void> => {
     codeSplitting: false
   })
   await bundle.close()
-  writeFileSync(
-    join(target, "page.css"),
-    minifyStyle(styles.map((name) => read(join(source, `style/${name}.css`))).join("\n"))
-  )
+  writeFileSync(join(target, "page.css"), minifyStyle(pageStyle()))
   for (const name of ["index.html", "icon.svg"]) writeFileSync(join(target, name), read(join(source, name)))
   writeFileSync(
     join(target, "page.licenses.txt"),

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { root } from "../../scripts/internal/workspace.ts"
 import { licensesOf } from "../../scripts/internal/licenses.ts"
+import { pageStyle } from "../../scripts/internal/page.ts"
 
 const source = join(root, "site/frame")
 
@@ -32,10 +33,7 @@ export const buildFrame = async (folder: string): Promise<void> => {
     chunkFileNames: "[name]-[hash].js"
   })
   await bundle.close()
-  const styles = ["base", "layout", "chat", "tools"].map((name) =>
-    readFileSync(join(root, `packages/testing/ui/style/${name}.css`), "utf8")
-  )
-  writeFileSync(join(folder, "frame.css"), styles.join("\n"))
+  writeFileSync(join(folder, "frame.css"), pageStyle())
   writeFileSync(join(folder, "index.html"), readFileSync(join(source, "index.html"), "utf8"))
   writeFileSync(
     join(folder, "licenses.txt"),
