@@ -168,7 +168,8 @@ export interface HandleOptions {
    * When to retry an effect that failed. Its input is the cause of the failure. The delivery is emitted again after the
    * delay, with the next attempt, and the schedule starts again after a restart. Default: after 2, 4, 8, 16 and 32 seconds,
    * except for errors that are permanent: refusals of the platform, such as `Forbidden` and `NotFound`, calls, uploads and
-   * stores that fail with `isRetryable: false`, and errors that are marked by `PermanentError`, such as `InvalidArguments`.
+   * stores that fail with `isRetryable: false`, and errors and defects that are marked by `PermanentError`, such as
+   * `InvalidArguments`.
    */
   readonly retry?: Schedule.Schedule<unknown, Cause.Cause<unknown>> | undefined
   /** Maximum duration of an attempt. An attempt that times out has failed. Default: 1 minute. */

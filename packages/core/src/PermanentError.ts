@@ -1,5 +1,5 @@
 /**
- * Marks errors that would occur again with the same update. `Updates.run` does not retry a handler that fails with one.
+ * Marks errors that would occur again with the same update. `Updates.run` does not retry a handler that fails or dies with one.
  *
  * @since 0.1.0
  */

@@ -197,6 +197,19 @@ describe("Updates.run", () => {
     }).pipe(Effect.provide(source(started(7, 1), started(7, 2), started(7, 3), started(7, 4))))
   )
 
+  it.effect("does not retry a handler after a defect that is marked as permanent", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      yield* inTime(
+        Updates.run(() => {
+          attempts++
+          return Effect.die(PermanentError.mark(new Error("a mistake of the program")))
+        })
+      )
+      assert.strictEqual(attempts, 1)
+    }).pipe(Effect.provide(source(started(7, 1))))
+  )
+
   it.effect("retries a handler after an error of another library, even if its isRetryable is false", () =>
     Effect.gen(function* () {
       const cause = Object.assign(new Error("sorry, too many clients already"), { code: "53300" })

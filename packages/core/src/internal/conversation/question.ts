@@ -8,6 +8,7 @@ import type { Migration } from "../../StateValue.ts"
 import { type AnswerInput, Unanswered } from "../../Talk.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
+import { mistake } from "../updates/mistake.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import { type Question, QuestionMessage } from "./questionMessage.ts"
@@ -66,10 +67,8 @@ class Asking {
   #ifPossible(asked: Asked): Asked {
     const problem = unanswerable(this.#question)
     if (problem === undefined) return this.#run.ending(`ask "${this.#slot}"`, asked)
-    return Effect.die(
-      new Error(
-        `The question "${this.#slot}" of the conversation "${this.#run.place.name}" cannot be answered: ${problem}.`
-      )
+    return mistake(
+      `The question "${this.#slot}" of the conversation "${this.#run.place.name}" cannot be answered: ${problem}.`
     )
   }
 
@@ -310,12 +309,11 @@ class Asking {
     const run = this.#run
     const user = run.place.owner === undefined && update !== undefined ? Update.userIdOf(update) : undefined
     const unstorable = (problem: string) =>
-      new Error(
+      mistake(
         `The answer to the question "${this.#slot}" of the conversation "${run.place.name}" cannot be stored: ${problem}. Its ` +
           "schema must encode what it decodes."
       )
-    const encoded = Effect.mapError(this.#question.answer.encode(value), unstorable)
-    return Effect.flatMap(Effect.orDie(encoded), (stored) => {
+    return Effect.flatMap(Effect.catch(this.#question.answer.encode(value), unstorable), (stored) => {
       run.record(user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user])
       return Effect.succeed(value)
     })

@@ -13,6 +13,7 @@ import type { Content, SendError, Texts } from "../../Talk.ts"
 import type * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
+import { mistake } from "../updates/mistake.ts"
 import type { Press } from "./payload.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
 
@@ -170,19 +171,15 @@ export class Run {
     const repetition = this.#repetitions.get(name)
     const slot = repetition === undefined ? name : `${name} ${repetition + 1}`
     if (name === "") {
-      return Effect.die(
-        new Error(
-          `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
-        )
+      return mistake(
+        `The conversation "${this.place.name}" uses an empty name. Each question, step and sleep needs a name of its own.`
       )
     }
     if (this.#taken.has(slot)) {
-      return Effect.die(
-        new Error(
-          // The names of parts end with a slash.
-          `The conversation "${this.place.name}" uses the name "${name.replace(/\/$/, "")}" twice. Each question, step and ` +
-            "sleep needs a name of its own. In a loop, add the index to the name."
-        )
+      return mistake(
+        // The names of parts end with a slash.
+        `The conversation "${this.place.name}" uses the name "${name.replace(/\/$/, "")}" twice. Each question, step and ` +
+          "sleep needs a name of its own. In a loop, add the index to the name."
       )
     }
     this.#taken.add(slot)
@@ -272,11 +269,9 @@ export class Run {
     return Effect.flatMap(CurrentSection, (section) =>
       section?.run !== this
         ? effect
-        : Effect.die(
-            new Error(
-              `The conversation "${this.place.name}" cannot ${what} in ${section.name}, which has to complete in one run. Do ` +
-                "this outside of it."
-            )
+        : mistake(
+            `The conversation "${this.place.name}" cannot ${what} in ${section.name}, which has to complete in one run. Do ` +
+              "this outside of it."
           )
     )
   }

@@ -6,6 +6,7 @@ import type { BotApi } from "../../BotApi.ts"
 import * as Journal from "../../Journal.ts"
 import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
 import { CurrentKey, CurrentStep } from "../journal/current.ts"
+import { mistake } from "../updates/mistake.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
 import { isSuccess, type Run } from "./run.ts"
@@ -112,9 +113,7 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       if (!isWaiting) {
         const millis = Math.round(Duration.toMillis(duration))
         if (millis === Infinity) {
-          return Effect.die(
-            new Error(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
-          )
+          return mistake(`The sleep "${slot}" of the conversation "${run.place.name}" is infinite. It needs an end.`)
         }
         const begin = Effect.flatMap(run.begin, () =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
@@ -146,10 +145,8 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       const isIn = (entry: string) => entry.startsWith(`${name}/`)
       const to = name === undefined || run.entries.has(name) ? name : [...run.entries.keys()].find(isIn)
       if (name === undefined || to !== undefined) return run.ending("go back", run.pauseBy({ _tag: "Back", to }))
-      return Effect.die(
-        new Error(
-          `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
-        )
+      return mistake(
+        `The conversation "${run.place.name}" cannot go back to "${name}", because nothing of this name has a result.`
       )
     })
 

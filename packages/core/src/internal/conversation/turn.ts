@@ -14,6 +14,7 @@ import type { Timer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
+import { mistake } from "../updates/mistake.ts"
 import type { Record, Waiting } from "./record.ts"
 import { type Event, type Place, Run } from "./run.ts"
 import { type Defaults, makeTalk } from "./talk.ts"
@@ -160,5 +161,5 @@ export const turn = Effect.fnUntraced(function* (
     yield* end(self, at, before ?? record, run.buttons)
     return exit._tag === "Success" ? yield* self.onDone(exit.value, at.update) : undefined
   }
-  return yield* Effect.die(new Error(`The body of the conversation "${self.name}" leads back to itself for ever.`))
+  return yield* mistake(`The body of the conversation "${self.name}" leads back to itself for ever.`)
 })

@@ -13,6 +13,7 @@ import type { KnownUpdate, TimerUpdate, Update } from "../../Update.ts"
 import type { Placement } from "../handlers/placement.ts"
 import { idsOf, missingIds } from "../state/scopes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { mistake } from "../updates/mistake.ts"
 import type { Entered, SceneCodec, Stored } from "./stored.ts"
 
 export type Of = "chat" | "user" | "userInChat"
@@ -160,8 +161,8 @@ const apply = Effect.fnUntraced(function* (
     current = entered
     change = next
   }
-  return yield* Effect.die(
-    new Error(`The scene "${machine.name}" entered ${maxChanges} states in a row, the last one is "${current?.state}".`)
+  return yield* mistake(
+    `The scene "${machine.name}" entered ${maxChanges} states in a row, the last one is "${current?.state}".`
   )
 })
 
@@ -172,11 +173,9 @@ export const request = Effect.fnUntraced(function* (machine: Machine, change: Ch
   const update = (yield* CurrentUpdate)!.changes!.update as Handled
   const depth = (yield* CurrentDepth) + 1
   if (depth > maxChanges) {
-    return yield* Effect.die(
-      new Error(
-        `The functions of the scene "${machine.name}" change it for ever: \`enter\` or \`leave\` of a state changes it each time ` +
-          "that it runs."
-      )
+    return yield* mistake(
+      `The functions of the scene "${machine.name}" change it for ever: \`enter\` or \`leave\` of a state changes it each time ` +
+        "that it runs."
     )
   }
   return yield* Effect.provideService(apply(machine, update, from, change), CurrentDepth, depth)

@@ -7,6 +7,7 @@ import { type InvalidState, NoStateKey, type Of, type StaleState, type Value } f
 import type { StoreError } from "../../StoreError.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { mistake } from "../updates/mistake.ts"
 import type { Cell } from "./cells.ts"
 import { maybeWritten, Session, stored } from "./cells.ts"
 import type { StateCodec } from "./codec.ts"
@@ -34,11 +35,9 @@ const cellOf = (changes: Changes, key: StateKey, codec: object): Effect.Effect<C
   const session = sessionOf(changes)
   return session.isUnique(key.name, codec)
     ? Effect.succeed(session.cell(key))
-    : Effect.die(
-        new Error(
-          `Two states with the name "${key.name}" are used in one update. Give each state, conversation and scene a name of its own. ` +
-            "If it is one, define it once, outside of the functions that use it."
-        )
+    : mistake(
+        `Two states with the name "${key.name}" are used in one update. Give each state, conversation and scene a name of its own. ` +
+          "If it is one, define it once, outside of the functions that use it."
       )
 }
 
@@ -95,10 +94,8 @@ export const makeValue = <A, E, R>(
           (other) => other.name === name && other.scope === at.scope && other.store === at.store
         )
         if (!isReplaced) return apply(at, replaced)
-        return Effect.die(
-          new Error(
-            `The state "${name}" of ${at.scope} is changed by an effect that is changing it, which would never end.`
-          )
+        return mistake(
+          `The state "${name}" of ${at.scope} is changed by an effect that is changing it, which would never end.`
         )
       })
     )

@@ -2,8 +2,11 @@ import * as Cause from "effect/Cause"
 import * as Schedule from "effect/Schedule"
 import { isPermanentError } from "../../PermanentError.ts"
 
-const isRetryable = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => !(Cause.isFailReason(reason) && isPermanentError(reason.error)))
+const isPermanent = (reason: Cause.Reason<unknown>): boolean =>
+  (Cause.isFailReason(reason) && isPermanentError(reason.error)) ||
+  (Cause.isDieReason(reason) && isPermanentError(reason.defect))
+
+const isRetryable = (cause: Cause.Cause<unknown>): boolean => !cause.reasons.every(isPermanent)
 
 /** When an update is handled again after a failure. Its input is the cause of the failure. */
 export type Retry = Schedule.Schedule<unknown, Cause.Cause<unknown>>

@@ -1,7 +1,8 @@
-import { Conversation, type Talk } from "@colloquy/core"
+import { Conversation, Inbox, type Talk } from "@colloquy/core"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { deadLetters, layer, play } from "../../support/conversations.ts"
 
 const of = { of: "userInChat" } as const
@@ -145,6 +146,14 @@ describe("a mistake in the body of a conversation", () => {
       const dead = yield* deadLetters
       assert.strictEqual(dead.length, 1)
       assert.include(dead[0], error)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each(plays.slice(0, -1))("is not retried: $mistake", ({ played }) =>
+    Effect.gen(function* () {
+      yield* played
+      const [dead] = yield* Stream.runCollect(Inbox.deadLetters).pipe(Effect.provide(Inbox.layer()))
+      assert.strictEqual(dead?.attempts, 1)
     }).pipe(Effect.provide(layer))
   )
 
