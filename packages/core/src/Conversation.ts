@@ -1,5 +1,5 @@
 /**
- * Conversations: several questions and answers, written as one function, that survive restarts and deploys.
+ * Conversations: several questions and answers, written as one function, that continue after restarts and deploys.
  *
  * The answers are stored by name, in the transaction that acknowledges the update. The function runs again for each update: a
  * question that was answered returns its answer, and the first one that was not ends the run until the answer arrives. Between

@@ -63,7 +63,7 @@ export interface Delivery<out A = Update, in Services = never> {
   /** The update, or what a pipeline made of it. */
   readonly value: A
   /**
-   * The number of the attempt, beginning with 1. It survives restarts, and counts attempts that were interrupted or whose
+   * The number of the attempt, beginning with 1. It continues after a restart, and counts attempts that were interrupted or whose
    * process died. Of several updates, it is the highest.
    */
   readonly attempt: number

@@ -130,8 +130,8 @@ export interface CronOptions extends KeyOptions {
   readonly timeZone?: string | undefined
   /**
    * What happens to occurrences that were missed, for example while the bot was down: `"one"`: the first of them is handled
-   * late, and the others are left out. `"all"`: each of them is handled, one after the other. `"none"`: an occurrence that is
-   * more than a minute late is left out. Default: `"one"`.
+   * late, and the others are skipped. `"all"`: each of them is handled, one after the other. `"none"`: an occurrence that is
+   * more than a minute late is skipped. Default: `"one"`.
    */
   readonly missed?: "one" | "all" | "none" | undefined
 }
