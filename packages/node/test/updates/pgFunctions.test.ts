@@ -26,6 +26,15 @@ const storesOf = (prefix: string) =>
     Layer.provideMerge(databases.onlyConnection)
   )
 
+/** How many rows of updates and partitions the transaction of the connection has read. */
+const readSoFar = Effect.fnUntraced(function* (prefix: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [{ rows }] = yield* sql<{ readonly rows: bigint }>`
+    SELECT sum(COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0))::bigint AS rows FROM pg_stat_xact_user_tables
+    WHERE relid IN (${`${prefix}_inbox_updates`}::regclass, ${`${prefix}_inbox_partitions`}::regclass)`
+  return Number(rows)
+})
+
 /**
  * Claims partitions, acknowledges their updates and releases them. Returns how many rows of updates and partitions were read.
  * The functions are called directly, because the numbers of rows belong to the transaction of the connection.
@@ -45,10 +54,7 @@ const rowsRead = Effect.fnUntraced(function* (prefix: string, maxPartitions: num
     }))
     assert.lengthOf(changes, maxPartitions)
     yield* sql`SELECT * FROM ${sql(functions.commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
-    const [{ rows }] = yield* sql<{ readonly rows: bigint }>`
-      SELECT sum(COALESCE(seq_tup_read, 0) + COALESCE(idx_tup_fetch, 0))::bigint AS rows FROM pg_stat_xact_user_tables
-      WHERE relid IN (${`${prefix}_inbox_updates`}::regclass, ${`${prefix}_inbox_partitions`}::regclass)`
-    return Number(rows)
+    return yield* readSoFar(prefix)
   })
   return yield* sql.withTransaction(measured)
 })
@@ -115,4 +121,95 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
       assert.strictEqual((yield* store.stats).queued, others - 320)
     }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
   })
+
+  it.live("A commit that keeps its partitions reads each partition and each update once", () => {
+    const prefix = databases.uniqueName()
+    return Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* InboxStore.InboxStore
+      const keys = Array.from({ length: 10 }, (_, index) => `chat ${index}`)
+      yield* store.enqueue(batch(0, [...keys, ...keys]))
+      const claimed = yield* store.claim({
+        owner: "one",
+        leaseDuration: 60_000,
+        maxPartitions: 10,
+        maxUpdates: 2,
+        begin: 1
+      })
+      const changes = claimed.map(({ key, updates: [first, second] }) => ({
+        k: key,
+        a: first.id,
+        d: `${first.id},${second.id}`,
+        b: second.id,
+        x: 0
+      }))
+      const { commit } = functionNames(`${prefix}_inbox`)
+      const read = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          const before = yield* readSoFar(prefix)
+          yield* sql`SELECT * FROM ${sql(commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+          return (yield* readSoFar(prefix)) - before
+        })
+      )
+      assert.strictEqual(read, 20)
+      const begun = yield* sql<{
+        readonly begun: string
+      }>`SELECT begun FROM ${sql(`${prefix}_inbox_partitions`)} ORDER BY head_id`
+      assert.deepStrictEqual(
+        begun.map(({ begun }) => begun),
+        claimed.map(({ updates }) => updates[1].id)
+      )
+      assert.strictEqual((yield* store.stats).queued, 10)
+    }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+  })
+
+  it.live(
+    "A commit deletes updates with and without a journal, and the journals, but nothing of partitions that are lost",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const store = yield* InboxStore.InboxStore
+        yield* store.enqueue(batch(0, ["held", "held", "held", "lost", "lost"]))
+        const [held, lost] = yield* Effect.forEach(["one", "two"], (owner) =>
+          Effect.map(
+            store.claim({ owner, leaseDuration: 60_000, maxPartitions: 1, maxUpdates: 3, begin: 3 }),
+            ([partition]) => partition
+          )
+        )
+        const record = (owner: string, partitionKey: string, id: string) =>
+          store.journal.record([{ owner, partitionKey, id, entries: [{ slot: "a", state: "done", text: "{}" }] }])
+        yield* record("one", held.key, held.updates[0].id)
+        yield* record("two", lost.key, lost.updates[0].id)
+        const acknowledge = (partitionKey: string, ids: ReadonlyArray<string>): InboxStore.Commit => ({
+          owner: "one",
+          partitionKey,
+          completed: ids.map((id) => ({ id })),
+          failed: [],
+          begun: [],
+          release: false
+        })
+        const ids = held.updates.slice(0, 2).map(({ id }) => id)
+        const results = yield* store.commit([
+          acknowledge(held.key, ids),
+          acknowledge(
+            lost.key,
+            lost.updates.map(({ id }) => id)
+          )
+        ])
+        assert.deepStrictEqual(results, ["applied", "leaseLost"])
+        assert.strictEqual((yield* store.stats).queued, 3)
+        const journaled = yield* sql<{
+          readonly update_id: bigint
+        }>`SELECT update_id FROM ${sql(`${prefix}_inbox_journal`)}`
+        assert.deepStrictEqual(
+          journaled.map(({ update_id }) => String(update_id)),
+          [lost.updates[0].id]
+        )
+        const begun = yield* sql<{ readonly begun: string }>`
+        SELECT begun FROM ${sql(`${prefix}_inbox_partitions`)} WHERE partition_key = 'held'`
+        assert.deepStrictEqual(begun, [{ begun: held.updates[2].id }])
+      }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+    }
+  )
 })

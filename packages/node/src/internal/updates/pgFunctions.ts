@@ -33,6 +33,20 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
     const isQueued = pgPlans.isQueued(sql, "u")
     const findPartition = (key: string) => pgPlans.findBy(sql, "p.partition_key", key)
     const findUpdate = (id: string) => pgPlans.findBy(sql, "u.id", id)
+    const isAcknowledged = sql`
+      u.id = ANY (ids) AND ${pgPlans.isAmong(sql, "u.partition_key", "keys")} AND ${isQueued}`
+    /** Mostly, all updates that were begun are decided, and only those that the commit begins are left. */
+    const updateBegun = sql`
+      UPDATE ${partitions} AS p SET begun = CASE
+        WHEN string_to_array(p.begun, ',') <@ c.decided THEN c.begun
+        ELSE array_to_string(ARRAY(
+          SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (c.decided)
+        ) || string_to_array(c.begun, ','), ',')
+      END
+      FROM (
+        SELECT r.k, string_to_array(r.d, ',') AS decided, r.b AS begun
+        FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x) WHERE r.x = 0 ORDER BY r.k
+      ) AS c WHERE ${findPartition("c.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")}`
     yield* createWrite(sql, table, writeState, settings)
     yield* createChange(sql, table, changeTimers, settings)
     yield* createMove(sql, table, moveTimers, settings)
@@ -116,24 +130,33 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         decisions text[];
         begun_ids text[];
         releases int[];
+        keeps_all boolean;
         held text[];
         omitted text[] := '{}';
         repeated text[];
         conflicts text[];
+        ids bigint[];
         acknowledged bigint := 0;
         journaled bigint[];
         dead bigint := 0;
       BEGIN
         is_free := false;
-        SELECT array_agg(r.k), array_agg(r.a), array_agg(r.d), array_agg(r.b), array_agg(r.x)
+        SELECT array_agg(r.k), array_agg(NULLIF(r.a, '')), array_agg(r.d), array_agg(r.b), array_agg(r.x)
           INTO keys, acknowledgements, decisions, begun_ids, releases
           FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int);
-        held := ARRAY(
-          SELECT l.partition_key FROM (SELECT k FROM unnest(keys) AS k ORDER BY k) AS o CROSS JOIN LATERAL (
-            SELECT p.partition_key FROM ${partitions} AS p
-            WHERE ${findPartition("o.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")} FOR UPDATE
-          ) AS l
-        );
+        keeps_all := writes IS NULL AND timers IS NULL AND 0 = ALL (releases);
+        IF keeps_all THEN
+          -- No state can conflict, so the locks of the partitions are those of their update.
+          WITH updated AS (${updateBegun} RETURNING p.partition_key)
+            SELECT COALESCE(array_agg(p.partition_key), '{}') INTO held FROM updated AS p;
+        ELSE
+          held := ARRAY(
+            SELECT l.partition_key FROM (SELECT k FROM unnest(keys) AS k ORDER BY k) AS o CROSS JOIN LATERAL (
+              SELECT p.partition_key FROM ${partitions} AS p
+              WHERE ${findPartition("o.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")} FOR UPDATE
+            ) AS l
+          );
+        END IF;
         IF cardinality(held) < cardinality(keys) THEN
           omitted := ARRAY(SELECT k FROM unnest(keys) AS k WHERE k <> ALL (held));
           lost := array_to_json(omitted)::text;
@@ -168,12 +191,14 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
             WHERE r.k <> ALL (omitted);
           IF keys IS NULL THEN RETURN; END IF;
         END IF;
-        WITH deleted AS (
-          DELETE FROM ${updates} AS u USING (
-            SELECT r.k, unnest(string_to_array(r.a, ',')::bigint[]) AS id FROM unnest(keys, acknowledgements) AS r(k, a)
-          ) AS c WHERE ${findUpdate("c.id")} AND u.partition_key = c.k AND ${isQueued} RETURNING u.id, u.journaled
-        ) SELECT count(*), array_agg(d.id) FILTER (WHERE d.journaled = 1) INTO acknowledged, journaled FROM deleted AS d;
-        IF journaled IS NOT NULL THEN DELETE FROM ${journal} AS j WHERE j.update_id = ANY (journaled); END IF;
+        ids := string_to_array(array_to_string(acknowledgements, ','), ',')::bigint[];
+        DELETE FROM ${updates} AS u WHERE ${isAcknowledged} AND u.journaled = 0;
+        GET DIAGNOSTICS acknowledged = ROW_COUNT;
+        IF acknowledged < cardinality(ids) THEN
+          WITH deleted AS (DELETE FROM ${updates} AS u WHERE ${isAcknowledged} RETURNING u.id)
+            SELECT acknowledged + count(*), array_agg(d.id) INTO acknowledged, journaled FROM deleted AS d;
+          DELETE FROM ${journal} AS j WHERE j.update_id = ANY (journaled);
+        END IF;
         IF failures IS NOT NULL THEN
           UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + r.count
           FROM json_to_recordset(failures) AS r(k text, id bigint, count bigint)
@@ -185,13 +210,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           WHERE ${findUpdate("r.id")} AND u.partition_key = r.k AND r.k = ANY (keys) AND ${isQueued};
           GET DIAGNOSTICS dead = ROW_COUNT;
         END IF;
-        IF 0 = ANY (releases) THEN
-          UPDATE ${partitions} AS p SET begun = array_to_string(ARRAY(
-            SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (string_to_array(r.d, ','))
-          ) || string_to_array(r.b, ','), ',')
-          FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x)
-          WHERE r.x = 0 AND ${findPartition("r.k")};
-        END IF;
+        IF NOT keeps_all AND 0 = ANY (releases) THEN ${updateBegun}; END IF;
         IF 1 = ANY (releases) THEN
           WITH rest AS MATERIALIZED (
             SELECT r.k, (

@@ -33,6 +33,13 @@ export const findBy = (
 export const isQueued = (sql: SqlClient.SqlClient, update: string): Fragment =>
   sql.literal(`COALESCE(${update}.failed_at, -1) = -1`)
 
+/**
+ * Whether a value is in an array, which is hashed once. `= ANY` would compare the value with each element. Without `IS TRUE`,
+ * PostgreSQL could join the elements.
+ */
+export const isAmong = (sql: SqlClient.SqlClient, value: string, array: string): Fragment =>
+  sql.literal(`(${value} IN (SELECT unnest(${array}))) IS TRUE`)
+
 /** Whether a partition that is found by its key has an owner. With `=`, PostgreSQL can read the index of all that are held. */
 export const isOwnedBy = (sql: SqlClient.SqlClient, partition: string, owner: string): Fragment =>
   sql.literal(`COALESCE(${partition}.owner, '') = ${owner}`)
