@@ -14,20 +14,20 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import { isTupleOf } from "effect/Predicate"
 import type * as Pull from "effect/Pull"
-import * as Schedule from "effect/Schedule"
+import type * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Sink from "effect/Sink"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
-import { isArrayNonEmpty, isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
+import { isReadonlyArrayNonEmpty, type NonEmptyReadonlyArray } from "effect/Array"
 import type { Delivery } from "./Delivery.ts"
 import * as Handler from "./Handler.ts"
 import * as rules from "./internal/client/rules.ts"
+import * as grouped from "./internal/updates/groupedWithin.ts"
 import * as handleEach from "./internal/updates/handleEach.ts"
 import { contextOf } from "./internal/updates/handling.ts"
 import { persist } from "./internal/updates/leases.ts"
 import { defaultRetry } from "./internal/updates/retry.ts"
-import { acknowledged, branches, Derived, Group, settleAll, settleable } from "./internal/updates/settlement.ts"
+import { acknowledged, branches, Derived, settleAll, settleable } from "./internal/updates/settlement.ts"
 import type { StoreError } from "./StoreError.ts"
 import type { Of, Update } from "./Update.ts"
 
@@ -271,24 +271,6 @@ export const mapEffect: {
   }
 )
 
-/** Nothing else is emitted while such a delivery is not settled. */
-const isAlone = (delivery: Delivery<unknown, never>): boolean =>
-  settleable(delivery).roots.some(({ isAlone }) => isAlone)
-
-/** Takes deliveries until there are enough, or until one cannot have others beside it. */
-const takeGroup = <A, S>(size: number): Sink.Sink<Array<Delivery<A, S>>, Delivery<A, S>, Delivery<A, S>> =>
-  Sink.reduceWhile(
-    (): Array<Delivery<A, S>> => [],
-    (group) => group.length < size && !(group.length === 1 && isAlone(group[0])),
-    (group, delivery) => {
-      group.push(delivery)
-      return group
-    }
-  )
-
-const toGroup = <A, S>(parts: NonEmptyReadonlyArray<Delivery<A, S>>): Delivery<NonEmptyReadonlyArray<A>, S> =>
-  new Group(parts)
-
 /**
  * Makes one delivery of several: of at most `size`, or of those that arrived within `duration` after the first. It is settled in
  * one write to the inbox. `retry` emits each of them again, and `reject` makes each of them a dead letter.
@@ -333,9 +315,9 @@ export const groupedWithin: {
     size: number,
     duration: Duration.Input
   ): Deliveries<NonEmptyReadonlyArray<A>, S, E, R> => {
-    const groups = Stream.aggregateWithin(self, takeGroup<A, S>(size), Schedule.spaced(duration))
+    const groups = grouped.groupedWithin(self, size, Duration.fromInputUnsafe(duration))
     const checked = rules.checkPositiveInteger("Deliveries.groupedWithin", "size", size)
-    return Stream.unwrap(Effect.as(checked, Stream.map(Stream.filter(groups, isArrayNonEmpty), toGroup<A, S>)))
+    return Stream.unwrap(Effect.as(checked, groups))
   }
 )
 
