@@ -65,10 +65,14 @@ const contextOfOne = (base: Services, { current, handling }: Handled): Services 
 
 /** Several updates have no chat, no journal and no changes in common. Their calls are made by the bot that all of them have. */
 const contextOfMany = (base: Services, roots: ReadonlyArray<Handled>): Services => {
-  const services = roots[0]?.handling.services
-  const common = roots.every(({ handling }) => handling.services === services) ? services : undefined
-  const leases = [...new Set(roots.flatMap(({ handling }) => handling.lease ?? []))]
-  const context = Context.merge(base, addCommon(common))
+  // Updates of a chat follow each other in a batch, and share their handling.
+  const handlings = new Set<Handling>()
+  let last: Handling | undefined
+  for (const { handling } of roots) if (handling !== last) handlings.add((last = handling))
+  const all = [...handlings]
+  const services = last?.services
+  const context = Context.merge(base, addCommon(all.every((one) => one.services === services) ? services : undefined))
+  const leases = [...new Set(all.flatMap(({ lease }) => lease ?? []))]
   if (leases.length === 0) return context
   return Context.add(context, CurrentLease, {
     confirm: Effect.forEach(leases, ({ confirm }) => confirm, { discard: true }),

@@ -46,6 +46,15 @@ export interface Root extends Settleable<Update> {
 
 const none: ReadonlyArray<Root> = []
 
+/** What `flatMap` returns, in a fraction of its time. */
+const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Root>): ReadonlyArray<Root> => {
+  const roots: Array<Root> = []
+  for (const one of all) {
+    for (const root of rootsOf(one)) roots.push(root)
+  }
+  return roots
+}
+
 const variance: Variance<unknown> = { _Services: (_) => undefined as never }
 
 /** A delivery as the operators see it. Which services it has is known by the types of the operators alone. */
@@ -106,11 +115,7 @@ export const settleAll = (
   deliveries: ReadonlyArray<Delivery<unknown>>,
   outcome: Outcome
 ): Effect.Effect<void, StoreError> =>
-  Effect.suspend(() => {
-    const roots: Array<Root> = []
-    for (const delivery of deliveries) for (const root of settleable(delivery).take(outcome)) roots.push(root)
-    return write(roots)
-  })
+  Effect.suspend(() => write(concat(deliveries, (delivery) => settleable(delivery).take(outcome))))
 
 /** What a pipeline made of a delivery. */
 export class Derived<out A> extends Settleable<A> {
@@ -139,7 +144,7 @@ export class Derived<out A> extends Settleable<A> {
 /** One delivery of several. */
 export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   readonly #parts: ReadonlyArray<Settleable<A>>
-
+  #roots: ReadonlyArray<Root> | undefined
   readonly value: Arr.NonEmptyReadonlyArray<A>
 
   constructor(parts: Arr.NonEmptyReadonlyArray<Delivery<A>>) {
@@ -153,11 +158,11 @@ export class Group<out A> extends Settleable<Arr.NonEmptyReadonlyArray<A>> {
   }
 
   get roots(): ReadonlyArray<Root> {
-    return this.#parts.flatMap(({ roots }) => roots)
+    return (this.#roots ??= concat(this.#parts, ({ roots }) => roots))
   }
 
   take(outcome: Outcome): ReadonlyArray<Root> {
-    return this.#parts.flatMap((part) => part.take(outcome))
+    return concat(this.#parts, (part) => part.take(outcome))
   }
 }
 
