@@ -9,7 +9,7 @@ import type { Dialect } from "../stores/sql.ts"
 import * as pgTimers from "../timers/pgTimers.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import { functionNames } from "./pgFunctions.ts"
-import { type ClaimedRow, toClaimed } from "./pgRows.ts"
+import { type ClaimedRow, keyOf, toClaimed } from "./pgRows.ts"
 import { changesOf, decidedOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
 import { isId } from "../stores/values.ts"
@@ -158,11 +158,11 @@ export const make = (
 
   const claim = ({ begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }: Claim) =>
     Effect.map(
-      sql<ClaimedRow>`
-        SELECT * FROM ${sql(functions.claim)}(
+      sql`
+        SELECT id, partition_key, fingerprint, received_at, text, earlier FROM ${sql(functions.claim)}(
           ${owner}, ${leaseDuration}, ${maxPartitions}, ${maxUpdates}, ${begin}, ${maxTimers}
-        )`,
-      (rows) => toPartitions(rows, toClaimed)
+        )`.values,
+      (rows) => toPartitions(rows as ReadonlyArray<ClaimedRow>, keyOf, toClaimed)
     )
 
   const commitOf = (owner: string, changes: ReadonlyArray<PartitionChange>, handled: ReadonlyArray<Located>) => {

@@ -39,16 +39,18 @@ export const toClaimed =
   }
 
 /** The claimed updates by their partitions, which are ordered by their first update. The rows are ordered by id. */
-export const toPartitions = <Row extends { readonly partition_key: string }>(
+export const toPartitions = <Row>(
   rows: ReadonlyArray<Row>,
+  keyOf: (row: Row) => string,
   toClaimed: (row: Row, partitionKey: string) => ClaimedUpdate
 ): ReadonlyArray<Partition> => {
   const byKey = new Map<string, { readonly key: string; readonly updates: Array<ClaimedUpdate> }>()
   for (const row of rows) {
-    let partition = byKey.get(row.partition_key)
+    const key = keyOf(row)
+    let partition = byKey.get(key)
     if (partition === undefined) {
-      partition = { key: decodeText(row.partition_key), updates: [] }
-      byKey.set(row.partition_key, partition)
+      partition = { key: decodeText(key), updates: [] }
+      byKey.set(key, partition)
     }
     partition.updates.push(toClaimed(row, partition.key))
   }

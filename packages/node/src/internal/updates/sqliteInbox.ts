@@ -208,7 +208,7 @@ export const make = (sql: SqlClient.SqlClient, table: string, dialect: Dialect):
       if (begun.size < keys.length) yield* deletePartitions(keys.filter((key) => !begun.has(key)))
       const journaled = claimed.flatMap(({ id, journaled }) => (journaled === 0 ? [] : [String(id)]))
       const read = journaled.length === 0 ? undefined : yield* journals.read(journaled)
-      if (claimed.length > 0) return toPartitions(claimed, toClaimed(read))
+      if (claimed.length > 0) return toPartitions(claimed, ({ partition_key }) => partition_key, toClaimed(read))
     }
     return []
   })
