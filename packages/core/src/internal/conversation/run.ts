@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Hash from "effect/Hash"
+import * as Semaphore from "effect/Semaphore"
 import type { BotApi } from "../../BotApi.ts"
 import * as Journal from "../../Journal.ts"
 import type { Message } from "../../Message.ts"
@@ -81,6 +82,7 @@ export class Run {
   /** How often a name was not answered in time. */
   readonly #repetitions = new Map<string, number>()
   readonly #taken = new Set<string>()
+  readonly #ending = Semaphore.makeUnsafe(1)
   #keptBack: Array<() => Send<void>> = []
   #last: string | undefined
   #isRepeating: boolean
@@ -264,11 +266,14 @@ export class Run {
     return this.finishing(Effect.provideService(effect, CurrentSection, { run: this, name }))
   }
 
-  /** Does something that may end the run. In a critical section, this is a defect: each would wait for the other. */
+  /**
+   * Does something that may end the run. Concurrent branches do it one after the other, because only one can end the run. In a critical
+   * section, this is a defect: each would wait for the other.
+   */
   ending<A, E, R>(what: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.flatMap(CurrentSection, (section) =>
       section?.run !== this
-        ? effect
+        ? this.#ending.withPermit(Effect.suspend(() => (this.pause === undefined ? effect : this.#paused)))
         : mistake(
             `The conversation "${this.place.name}" cannot ${what} in ${section.name}, which has to complete in one run. Do ` +
               "this outside of it."

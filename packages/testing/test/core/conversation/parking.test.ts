@@ -1,4 +1,5 @@
 import { Conversation } from "@colloquy/core"
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -87,6 +88,23 @@ describe("a conversation that waits", () => {
       ])
       assert.strictEqual(runs, 1)
       assert.deepStrictEqual(yield* left("both"), nothing)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("asks one question at a time in concurrent branches, also while the platform is slow", () =>
+    Effect.gen(function* () {
+      yield* Emulator.addFault({ endpoint: "Messages.send", delay: 100 })
+      const Band = Conversation.make(
+        "band",
+        { of: "userInChat" },
+        Effect.fn(function* (talk) {
+          const questions = ["Guitar", "Drums", "Bass"].map((name) => talk.ask(name, { say: `${name}?` }))
+          const names = yield* Effect.all(questions, { concurrency: "unbounded" })
+          yield* talk.say(names.join(", "))
+        })
+      )
+      const asked = ["Guitar?", "Drums?", "Bass?", "Ann, Bob, Cid"]
+      assert.deepStrictEqual(yield* play(Band, "Ann", "Bob", "Cid"), asked)
     }).pipe(Effect.provide(layer))
   )
 
