@@ -170,9 +170,9 @@ export interface TimerChange {
   /** The timer to set. It replaces one with the same name and key. `undefined` cancels the timer. */
   readonly set: TimerSetting | undefined
   /**
-   * The id of the update that the timer became, if the change ends its handling: `set` is the next occurrence. It applies only
-   * if the store remembers the occurrence, and it was not cancelled. Without `set`, nothing is cancelled. Default: the change
-   * ends no handling. It also cancels the occurrence that is queued.
+   * The id of the occurrence whose handling this change ends. `set` is then the next occurrence, which is set only if the
+   * store remembers this one, and it was not cancelled. If `set` is `undefined`, no timer is cancelled. Default: the change ends no
+   * handling, and also cancels an occurrence that is queued.
    */
   readonly occurrence?: string | undefined
 }
@@ -184,7 +184,7 @@ export interface TimerChange {
  * @since 0.1.0
  */
 export interface TimerSetting {
-  /** When it is due: at a time in Unix milliseconds, or after a number of milliseconds. The clock of the store counts. */
+  /** When it is due: at a time in Unix milliseconds, or after a number of milliseconds, by the clock of the store. */
   readonly due: { readonly at: number } | { readonly after: number }
   /** The partition of the update. */
   readonly partitionKey: string

@@ -141,9 +141,9 @@ export interface Options<O extends Return = Return> {
    */
   readonly of?: "chat" | "userInChat" | undefined
   /**
-   * What happens if a button is pressed that its page no longer has, or whose page no longer exists: the function runs, and then
-   * the page is shown as it is now, the last open page that still exists, or `main`. Default: the notification "This menu was out of date
-   * and has been updated."
+   * Runs if the page no longer has the button that was pressed, or if the page no longer exists. Then the page is shown as it is
+   * now, or the last open page that still exists, or `main`. Default: shows the notification "This menu was out of date and has
+   * been updated."
    */
   readonly onOutdated?: ((update: Update.Of<"message_callback">) => O) | undefined
   /** The notification for a user who may not press. Default: "These buttons are for somebody else." */

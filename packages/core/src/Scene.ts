@@ -97,7 +97,7 @@ export interface SceneEntry<S extends States, O extends Of> {
  *
  * - `"end"`: the scene ends with a warning in the log, and the update goes to the next handler.
  * - `"fail"`: the handler fails with {@link StaleScene}, and the update becomes a dead letter. The stored state stays.
- * - a function: returns the state that takes its place, as the arguments of `go`, or `undefined` to end the scene. Its functions
+ * - a function: returns the state that replaces it, as the arguments of `go`, or `undefined` to end the scene. Its functions
  *   `enter` and `leave` do not run. Its timeout counts from when the stored state was entered.
  *
  * @category models
