@@ -62,6 +62,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
       DECLARE
         now_at bigint;
         keys text[];
+        held text[];
         crashed text;
       BEGIN
         -- A claim that is lost costs nothing, and the log is written in order, so whatever is committed later makes it durable.
@@ -85,36 +86,37 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
             UPDATE ${updates} AS u SET attempts = COALESCE(u.attempts, 0) + 1, crashes = u.crashes + 1
             WHERE u.id = ANY (string_to_array(crashed, ',')::bigint[]) AND ${isQueued};
           END IF;
-          RETURN QUERY
-            WITH firsts AS MATERIALIZED (
-              SELECT f.* FROM unnest(keys) AS k CROSS JOIN LATERAL (
+          WITH queued AS MATERIALIZED (
+            SELECT k, ARRAY(
+              SELECT u.id FROM ${updates} AS u WHERE ${pgPlans.queuedIn(sql, "u", "k")}
+              LIMIT LEAST(GREATEST(beginning, 1), max_updates)
+            ) AS ids FROM unnest(keys) AS k
+          ), claimed AS (
+            UPDATE ${partitions} AS p SET owner = claimer, lease_until = now_at + duration,
+              begun = array_to_string(q.ids[1:beginning], ','), head_id = q.ids[1]
+            FROM queued AS q WHERE ${findPartition("q.k")} AND q.ids <> '{}' RETURNING p.partition_key
+          ) SELECT array_agg(c.partition_key) INTO held FROM claimed AS c;
+          -- Partitions without updates are left behind by owners that ended before their release.
+          IF held IS NULL OR cardinality(held) < cardinality(keys) THEN
+            DELETE FROM ${partitions} AS p
+            WHERE p.partition_key = ANY (ARRAY(SELECT unnest(keys) EXCEPT SELECT unnest(held)));
+          END IF;
+          IF held IS NOT NULL THEN
+            RETURN QUERY
+              SELECT f.id, f.partition_key, f.fingerprint, f.received_at::float8, f.text,
+                CASE WHEN f.attempts > 0 OR f.crashes > 0 OR f.journaled = 1 THEN json_build_object(
+                  'attempts', COALESCE(f.attempts, 0), 'crashes', f.crashes, 'journal', (
+                    SELECT json_agg(json_build_object('slot', j.slot, 'full_slot', j.full_slot, 'state', j.state, 'text', j.text))
+                    FROM ${journal} AS j WHERE f.journaled = 1 AND j.update_id = f.id
+                  )
+                )::text END
+              FROM unnest(held) AS k CROSS JOIN LATERAL (
                 SELECT u.id, u.partition_key, u.fingerprint, u.received_at, u.text, u.attempts, u.crashes,
                   u.journaled
                 FROM ${updates} AS u WHERE ${pgPlans.queuedIn(sql, "u", "k")} LIMIT max_updates
-              ) AS f
-            ), begun AS MATERIALIZED (
-              SELECT a.partition_key, a.ids[1] AS head_id, array_to_string(a.ids[1:beginning], ',') AS ids
-              FROM (
-                SELECT f.partition_key, array_agg(f.id ORDER BY f.id) AS ids FROM firsts AS f GROUP BY f.partition_key
-              ) AS a
-            ), claimed AS (
-              UPDATE ${partitions} AS p
-              SET owner = claimer, lease_until = now_at + duration, begun = b.ids, head_id = b.head_id
-              FROM begun AS b WHERE ${findPartition("b.partition_key")} RETURNING p.partition_key
-            ), emptied AS (
-              DELETE FROM ${partitions} AS p
-              WHERE p.partition_key = ANY (ARRAY(SELECT unnest(keys) EXCEPT SELECT b.partition_key FROM begun AS b))
-            )
-            SELECT f.id, f.partition_key, f.fingerprint, f.received_at::float8, f.text,
-              CASE WHEN f.attempts > 0 OR f.crashes > 0 OR f.journaled = 1 THEN json_build_object(
-                'attempts', COALESCE(f.attempts, 0), 'crashes', f.crashes, 'journal', (
-                  SELECT json_agg(json_build_object('slot', j.slot, 'full_slot', j.full_slot, 'state', j.state, 'text', j.text))
-                  FROM ${journal} AS j WHERE f.journaled = 1 AND j.update_id = f.id
-                )
-              )::text END
-            FROM firsts AS f ORDER BY f.id;
-          -- Partitions without updates are left behind by owners that ended before their release.
-          IF FOUND THEN RETURN; END IF;
+              ) AS f ORDER BY f.id;
+            RETURN;
+          END IF;
         END LOOP;
       END
       $function$`
