@@ -29,6 +29,9 @@ import type { StoreError } from "./StoreError.ts"
 import * as Update from "./Update.ts"
 import type { UserId } from "./User.ts"
 
+/** The last time that a date can be, in Unix milliseconds. */
+const lastDate = 8.64e15
+
 /**
  * A timer cannot be set: its value does not match its schema, its time is not a valid date, its cron expression is
  * malformed, or `for` got neither a chat nor a user. Nothing was changed.
@@ -286,8 +289,12 @@ export const make: {
       in: (after, value, options) =>
         set(value, options?.key, (now) => {
           const millis = Math.round(Duration.toMillis(Duration.fromInputUnsafe(after)))
-          if (!Number.isSafeInteger(now + millis)) return Effect.fail(invalid("its duration has no end"))
-          return Effect.succeed({ due: { after: millis }, time: now + millis })
+          const time = now + millis
+          if (millis === Infinity) return Effect.fail(invalid("its duration has no end"))
+          if (!(Math.abs(time) <= lastDate)) {
+            return Effect.fail(invalid("its duration is too long: dates end in the year 275760"))
+          }
+          return Effect.succeed({ due: { after: millis }, time })
         }),
       at: (time, value, options) =>
         set(value, options?.key, () => {
