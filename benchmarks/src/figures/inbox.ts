@@ -1,0 +1,153 @@
+import type { Figure } from "../figure.ts"
+import * as crashes from "../inbox/crashes.ts"
+import * as cycles from "../inbox/cycles.ts"
+import * as frozen from "../inbox/frozen.ts"
+import * as idle from "../inbox/idle.ts"
+import * as kill9 from "../inbox/kill9.ts"
+import * as race from "../inbox/race.ts"
+import * as streams from "../inbox/streams.ts"
+import * as pipelines from "../inbox/pipelines.ts"
+import * as wake from "../inbox/wake.ts"
+
+export const figures: ReadonlyArray<Figure> = [
+  {
+    figure: "kill9-lost",
+    measures: "updates lost, of 10,000 with 20 kills, on SQLite, PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: kill9.lost
+  },
+  {
+    figure: "kill9-twice",
+    measures: "updates that one kill repeats, at most; the goal is the concurrency",
+    unit: "updates",
+    goal: kill9.concurrency,
+    measure: kill9.twice
+  },
+  {
+    figure: "crash-survivors",
+    measures:
+      "updates that are lost or become dead letters because another update aborts its process each time, on SQLite, PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: crashes.survivors
+  },
+  {
+    figure: "frozen-out-of-order",
+    measures:
+      "updates handled out of order, handled at the same time in two processes, or answered by a process that had lost the chat, of three processes of which one is stopped ten times by SIGSTOP, on PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: frozen.outOfOrder
+  },
+  {
+    figure: "wake-p99-ms",
+    measures:
+      "99th percentile of the time from an update being stored by one process to its handling in another, idle one, on SQLite, PostgreSQL and Redis",
+    unit: "ms",
+    goal: 20,
+    measure: wake.wakeUp
+  },
+  {
+    figure: "stream-over-run",
+    measures:
+      "updates per second through `Updates.deliveries` with `Stream.mapEffect`, `ack` and a concurrency of 64, over `Updates.run`, the lowest of memory, SQLite, PostgreSQL and Redis",
+    unit: "ratio",
+    goal: 0.9,
+    isMinimum: true,
+    measure: () => streams.overRun("Stream.mapEffect")
+  },
+  {
+    figure: "deliveries-over-run",
+    measures: "the same with `Deliveries.mapEffect`, which acknowledges",
+    unit: "ratio",
+    goal: 0.9,
+    isMinimum: true,
+    measure: () => streams.overRun("Deliveries.mapEffect")
+  },
+  {
+    figure: "stream-early-acks",
+    measures:
+      "updates lost by random pipelines of deliveries, of 60,000 with 50 kills, on SQLite, PostgreSQL and Redis",
+    unit: "updates",
+    goal: 0,
+    measure: pipelines.earlyAcks
+  },
+  {
+    figure: "batch-sink-rate",
+    measures:
+      'rows per second that `Deliveries.groupedWithin(500, "1 second")` writes to PostgreSQL, acknowledged after the commit, over the same inserts by hand',
+    unit: "ratio",
+    goal: 0.5,
+    isMinimum: true,
+    measure: streams.batchSinkRate
+  },
+  {
+    figure: "pg-over-graphile-worker",
+    measures:
+      "updates per second of 500 chats in order on PostgreSQL, over graphile-worker with a queue for each chat, the lower of 1 and 4 processes",
+    unit: "ratio",
+    goal: 10,
+    isMinimum: true,
+    measure: race.overGraphile
+  },
+  {
+    figure: "redis-over-groupmq",
+    measures:
+      "updates per second of 500 chats in order on Redis, over groupmq with a group for each chat, the lower of 1 and 4 processes",
+    unit: "ratio",
+    goal: 1.5,
+    isMinimum: true,
+    measure: race.overGroupmq
+  },
+  {
+    figure: "sqlite-over-bare",
+    measures:
+      "updates per second of 1,000 chats that are received, claimed, handled and acknowledged on SQLite, over the same inserts and deletes by `node:sqlite` in transactions of 100 and 64 rows with the same durability",
+    unit: "ratio",
+    goal: 0.6,
+    isMinimum: true,
+    measure: cycles.sqliteOverBare
+  },
+  {
+    figure: "redis-over-streams",
+    measures: "the same on Redis, over a stream of Redis with a consumer group, without order and deduplication",
+    unit: "ratio",
+    goal: 0.7,
+    isMinimum: true,
+    measure: cycles.redisOverStreams
+  },
+  {
+    figure: "pg-few-over-many",
+    measures: "the same with 10 chats, over 1,000 chats, the lower of PostgreSQL and SQLite",
+    unit: "ratio",
+    goal: 0.7,
+    isMinimum: true,
+    measure: cycles.fewOverMany
+  },
+  {
+    figure: "pg-four-over-one",
+    measures: "updates per second of 1,000 chats that four processes handle on PostgreSQL, over one process",
+    unit: "ratio",
+    goal: 1.8,
+    isMinimum: true,
+    measure: race.fourOverOneMany
+  },
+  {
+    figure: "pg-four-over-one-few",
+    measures: "the same with 10 chats",
+    unit: "ratio",
+    goal: 1,
+    isMinimum: true,
+    measure: race.fourOverOneFew
+  },
+  {
+    figure: "idle-cpu",
+    measures:
+      "CPU time of an idle bot with a webhook in a minute (the median of three), over an idle `node:http` server, the highest of all stores",
+    unit: "ratio",
+    goal: 2,
+    also: { name: "calls of the store", goal: 12 },
+    measure: idle.idleCpu
+  }
+]
