@@ -10,7 +10,7 @@ const source = join(root, "packages/testing/ui")
 const target = join(root, "packages/testing/dist/ui")
 
 /** The style sheets, in the order of the cascade. */
-const styles = ["base", "layout", "chat", "message", "attachments", "composer", "tools"]
+const styles = ["base", "parts", "layout", "chat", "message", "attachments", "composer", "tools"]
 
 const read = (path: string): string => readFileSync(path, "utf8")
 
