@@ -212,4 +212,45 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
       }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
     }
   )
+
+  it.live(
+    "New updates of a partition that has an owner do not write the partition, and are found by its release",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const store = yield* InboxStore.InboxStore
+        const claim = (owner: string) =>
+          store.claim({ owner, leaseDuration: 60_000, maxPartitions: 2, maxUpdates: 2, begin: 1 })
+        const version = Effect.map(
+          sql<{ readonly version: string }>`
+          SELECT ctid::text AS version FROM ${sql(`${prefix}_inbox_partitions`)} WHERE partition_key = 'held'`,
+          ([row]) => row.version
+        )
+        yield* store.enqueue(batch(0, ["held"]))
+        const [{ updates }] = yield* claim("one")
+        const before = yield* version
+        yield* store.enqueue(batch(1, ["held", "free"]))
+        assert.strictEqual(yield* version, before)
+        yield* store.commit([
+          {
+            owner: "one",
+            partitionKey: "held",
+            completed: updates.map(({ id }) => ({ id })),
+            failed: [],
+            begun: [],
+            release: true
+          }
+        ])
+        const claimed = yield* claim("two")
+        assert.deepStrictEqual(
+          claimed.map(({ key, updates }) => [key, ...updates.map(({ update }) => update.fingerprint)]),
+          [
+            ["held", "1"],
+            ["free", "2"]
+          ]
+        )
+      }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+    }
+  )
 })

@@ -134,8 +134,9 @@ export const make = (
       ), touched AS (
         INSERT INTO ${partitions} AS p (partition_key, head_id)
         SELECT partition_key, min(id) FROM inserted WHERE failed_at IS NULL GROUP BY partition_key ORDER BY partition_key
-        ON CONFLICT (partition_key) DO UPDATE SET head_id = LEAST(p.head_id, excluded.head_id)
-        RETURNING p.owner
+        -- A partition that has an owner is locked as well, but not written: its release finds the first update.
+        ON CONFLICT (partition_key) DO UPDATE SET head_id = LEAST(p.head_id, excluded.head_id) WHERE p.owner IS NULL
+        RETURNING p.partition_key
       ), counted AS (
         UPDATE ${sql(names.counts)} AS c SET queued = c.queued + i.queued, dead_letters = c.dead_letters + i.dead
         FROM (
@@ -148,7 +149,7 @@ export const make = (
       )
       SELECT (SELECT string_agg(place::text, ',') FROM accepted) AS places,
         -- All partitions are locked before the counts. EXISTS would stop at the first partition.
-        (SELECT count(*) FILTER (WHERE owner IS NULL) FROM touched) > 0 AS is_free`
+        (SELECT count(*) FROM touched) > 0 AS is_free`
     return Effect.map(enqueued, ([{ is_free, places }]) => {
       const added = batches.map(() => 0)
       if (places !== null) for (const place of places.split(",")) added[candidates[Number(place)].batch]++
