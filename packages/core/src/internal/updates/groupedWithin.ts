@@ -77,10 +77,7 @@ export const groupedWithin = <A, S, E, R>(
         return parts.length === 0 ? Effect.andThen(receive, next) : Effect.andThen(completeInTime, emit)
       })
 
-      yield* Scope.addFinalizer(
-        scope,
-        Effect.suspend(() => (pulling === undefined ? Effect.void : Fiber.interrupt(pulling)))
-      )
-      return next
+      const interrupt = Effect.suspend(() => (pulling === undefined ? Effect.void : Fiber.interrupt(pulling)))
+      return yield* Effect.as(Scope.addFinalizer(scope, interrupt), next)
     })
   )
