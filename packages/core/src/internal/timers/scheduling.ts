@@ -6,7 +6,7 @@ import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type TimerUpdate, userIdOf } from "../../Update.ts"
 import type { Changes } from "../updates/changes.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
-import { storeBackoff } from "../updates/leases.ts"
+import { storeBackoff } from "../updates/persist.ts"
 import { type Target, toTarget } from "./change.ts"
 
 /** Where the timers of a chat are stored. */

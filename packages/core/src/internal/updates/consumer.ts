@@ -15,7 +15,9 @@ import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { Update } from "../../Update.ts"
 import { annotationsOf } from "./annotations.ts"
 import * as engine from "./engine.ts"
+import type { Claimed } from "./held.ts"
 import * as leases from "./leases.ts"
+import { persist } from "./persist.ts"
 
 /** A partition is released after this many updates, so that partitions with many updates do not delay the others. */
 const maxUpdatesPerClaim = 16
@@ -116,7 +118,7 @@ const open = Effect.fnUntraced(function* <E, R>(
   const wantsMore = (): boolean => emitter.room() > 0 || (!wasShort && emitter.size() <= maxInMemory / 2)
 
   /** How many updates of a partition the next claim asks for. */
-  const nextMaxUpdates = (claimed: ReadonlyArray<leases.Claimed>): number => {
+  const nextMaxUpdates = (claimed: ReadonlyArray<Claimed>): number => {
     const longest = Math.max(...claimed.map(({ updates }) => updates.length))
     const isFull = longest === asked
     const half = Math.max(least, maxUpdates >> 1)
@@ -217,7 +219,7 @@ export const sequential = <E, R>(self: Stream.Stream<Delivery, E, R>): Stream.St
     Effect.suspend(() => {
       let last: Delivery | undefined
       const acknowledge = Effect.suspend(() => {
-        const acknowledged = last === undefined ? Effect.void : leases.persist(last.ack)
+        const acknowledged = last === undefined ? Effect.void : persist(last.ack)
         last = undefined
         return acknowledged
       })

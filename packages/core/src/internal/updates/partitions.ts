@@ -13,7 +13,8 @@ import { Attempt } from "./attempt.ts"
 import type { Written } from "./changes.ts"
 import type { AnswerLog } from "./currentUpdate.ts"
 import type { Handling } from "./handling.ts"
-import type { Change, Claimed, Held, Holder, Leases } from "./leases.ts"
+import type { Claimed, Held, Holder } from "./held.ts"
+import type { Change, Leases } from "./leases.ts"
 import { type Origin, type Outcome, type Root, Settleable } from "./settlement.ts"
 
 /** A change that is being prepared. */

@@ -14,7 +14,7 @@ import type { StoreError } from "../../StoreError.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Lease } from "./currentLease.ts"
 import { contextOf } from "./handling.ts"
-import { persist } from "./leases.ts"
+import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { type Origin, type Root, settleable, type Settleable } from "./settlement.ts"
 
