@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Json from "../src/Json.ts"
 import * as Platform from "../src/Platform.ts"
+import { makeRandom } from "./support/mutations.ts"
 
 const long = 116328127605864690n
 
@@ -212,6 +214,75 @@ describe("Json.parse after Json.stringify", () => {
       }),
     { arbitrary: { runs: 300 } }
   )
+})
+
+const reviveLong = (_key: string, value: unknown, { source }: { readonly source?: string }): unknown =>
+  typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source ?? "") ? BigInt(source!) : value
+
+const parseByReviver = (text: string): unknown =>
+  (JSON.parse as (text: string, reviver: typeof reviveLong) => unknown)(text, reviveLong)
+
+const outcome = (parse: (text: string) => unknown, text: string): unknown =>
+  Result.match(
+    Result.try(() => parse(text)),
+    { onSuccess: (value) => ({ value }), onFailure: (error) => ({ error: (error as Error).name }) }
+  )
+
+/** A JSON text, or nearly one: numbers of every length and form, and strings with parts of JSON. */
+const randomText = (random: (below: number) => number): string => {
+  const pick = (pieces: ReadonlyArray<string>): string => pieces[random(pieces.length)]
+  const digits = (length: number): string => Array.from({ length }, () => random(10)).join("")
+  const number = (): string =>
+    pick([
+      `${random(50)}`,
+      digits(13 + random(6)),
+      `-${random(9) + 1}${digits(14 + random(5))}`,
+      `${digits(16)}.${digits(3)}`,
+      `${random(9) + 1}${digits(16)}${pick(["e", "E+", "e-"])}${random(400)}`,
+      "-0",
+      "1e400",
+      "9007199254740991",
+      "9007199254740992",
+      Array.from({ length: 20 }, () => digits(1 + random(4))).join(",")
+    ])
+  const space = (): string => pick(["", "", "", " ", "\n\t"])
+  const value = (depth: number): string => {
+    const members = Array.from({ length: random(4) })
+    switch (random(depth === 0 ? 4 : 8)) {
+      case 0:
+        return JSON.stringify(Array.from({ length: random(5) }, () => pick([...hostile, number()])).join(""))
+      case 1:
+        return pick(["null", "true", "", "nul"])
+      case 2:
+      case 3:
+        return number()
+      case 4:
+      case 5:
+        return `[${members.map(() => space() + value(depth - 1) + space()).join(",")}]`
+      default:
+        return `{${members.map(() => `${space()}"${pick(["a", "b", "seq", "__proto__", "1", "é", ""])}"${space()}:${space()}${value(depth - 1)}`).join(",")}}`
+    }
+  }
+  const text = value(4)
+  return random(20) === 0 ? text.slice(0, random(text.length)) : text
+}
+
+describe("Json.parse of random texts", () => {
+  it("returns what a reviver returns, with the same keys in the same order, or throws a SyntaxError as it does", () => {
+    const random = makeRandom(1)
+    let valid = 0
+    for (let count = 0; count < 20_000; count++) {
+      const text = randomText(random)
+      const expected = outcome(parseByReviver, text)
+      const actual = outcome(Json.parse, text)
+      assert.deepStrictEqual(actual, expected, text)
+      if ("value" in (expected as object)) {
+        valid++
+        assert.strictEqual(Json.stringify(actual), Json.stringify(expected), text)
+      }
+    }
+    assert.isAbove(valid, 5000)
+  })
 })
 
 describe("Json.parse: strings that look like marked integers", () => {

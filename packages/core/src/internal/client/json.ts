@@ -63,24 +63,40 @@ const isInteger = (text: string, start: number, end: number): boolean => {
 }
 
 /**
+ * The start of the first run of at least 16 digits, or -1. Every 16th character is probed, which finds every such run. No
+ * run contains both the character at `from` and the one before it.
+ */
+const findLong = (text: string, from: number): number => {
+  for (let probe = from + longDigits - 1; probe < text.length; probe += longDigits) {
+    if (!isDigit(text.charCodeAt(probe))) continue
+    let start = probe
+    while (start > from && isDigit(text.charCodeAt(start - 1))) start--
+    const last = start + longDigits - 1
+    if (last >= text.length) return -1
+    if (!isDigit(text.charCodeAt(last))) continue
+    let end = probe + 1
+    while (end < last && isDigit(text.charCodeAt(end))) end++
+    if (end >= last) return start
+  }
+  return -1
+}
+
+/**
  * Parses JSON. An integer that a double cannot hold and a part that is nested too deep are marked, for `toBigInt` and
  * `restore`.
  *
- * A reviver takes five times as long as the parse alone (`npm run bench`, decoding). So the text is probed at every 16th
- * character, which finds every run of 16 digits. A number after the name of a member is replaced by a marked one. If the
- * probe cannot distinguish a number from the inside of a string, the reviver is used.
+ * A reviver takes five times as long as the parse alone (`npm run bench`, decoding). So a number after the name of a member
+ * is replaced in the text by a marked one. If a number cannot be distinguished from the inside of a string, the reviver is
+ * used.
  */
 export const parseMarked = (text: string): unknown => {
   let out = ""
   let done = 0
-  for (let probe = longDigits - 1; probe < text.length; probe += longDigits) {
-    if (!isDigit(text.charCodeAt(probe))) continue
-    let start = probe
-    let end = probe + 1
-    while (isDigit(text.charCodeAt(start - 1))) start--
+  let end = 0
+  for (let start = findLong(text, 0); start >= 0; start = findLong(text, end)) {
+    end = start + longDigits
     while (isDigit(text.charCodeAt(end))) end++
-    probe = end - 1
-    if (end - start < longDigits || text.charCodeAt(start) === zero) continue
+    if (text.charCodeAt(start) === zero) continue
     if (text.charCodeAt(start - 1) === minus) start--
     if (!isInteger(text, start, end)) continue
     const position = positionOf(text, start)
@@ -132,6 +148,24 @@ const restoreMarks = (value: unknown): unknown => {
   return digits === undefined ? value.map(restoreMarks) : BigInt(digits)
 }
 
+/** As `restoreMarks`, but changes the value itself, which takes a fifth of the time. */
+const restoreInPlace = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (!Array.isArray(value)) {
+    const members = value as Record<string, unknown>
+    for (const key in members) {
+      const member = members[key]
+      if (typeof member === "object") members[key] = restoreInPlace(member)
+    }
+    return value
+  }
+  if (isCut(value)) throw new TooDeep()
+  const digits = markedText(value)
+  if (digits !== undefined) return BigInt(digits)
+  for (let index = 0; index < value.length; index++) value[index] = restoreInPlace(value[index])
+  return value
+}
+
 /** Replaces marked integers in a raw value by bigints. Fails if a part of the value was nested too deep. */
 export const restore = (value: unknown): Result.Result<unknown, SyntaxError> =>
   Result.try({ try: () => restoreMarks(value), catch: (error) => error as SyntaxError })
@@ -141,8 +175,6 @@ const markedLong = /\["\x80(-?\d{16,})"\]/g
 /** The JSON text of a raw value, with its integers and parts that were nested too deep. */
 export const restoreText = (value: unknown): string =>
   restoreDeepParts(JSON.stringify(value, writeLong)).replace(markedLong, "$1")
-
-const longNumber = new RegExp(`\\d{${longDigits}}`)
 
 // A string that looks like a marked integer needs the reviver.
 const likeMarked = /"(?:[\x80\x81]|\\u008[01])/
@@ -156,8 +188,8 @@ export const parsePlain = (text: string): unknown => {
 
 /** Parses JSON with a bigint for every integer that a double cannot hold. Throws if the text is nested too deep. */
 export const parseExactly = (text: string): unknown => {
-  const isLong = longNumber.test(text)
-  if (isLong && !likeMarked.test(text)) return restoreMarks(parseMarked(text))
+  const isLong = findLong(text, 0) >= 0
+  if (isLong && !likeMarked.test(text)) return restoreInPlace(parseMarked(text))
   const value = parsePlain(text)
   return isLong ? parseWithReviver(text, reviveLong) : value
 }
