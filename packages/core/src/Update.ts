@@ -411,11 +411,15 @@ const makeCodec = (schema: Schema.Codec<Update, unknown>) => ({
 
 type Codec = ReturnType<typeof makeCodec>
 
-const codecs = new Map<Type, Codec>()
+const codecs = new Map<string, Codec>()
 
-const codecOf = (type: Type): Codec => {
+const isType = (type: string): type is Type =>
+  type === "unknown" || type === "colloquy_timer" || Object.hasOwn(cases, type)
+
+const codecOf = (type: string): Codec => {
   const known = codecs.get(type)
   if (known !== undefined) return known
+  if (!isType(type)) return codecOf("unknown")
   const codec = makeCodec(schemaOf(type))
   codecs.set(type, codec)
   return codec
@@ -423,12 +427,9 @@ const codecOf = (type: Type): Codec => {
 
 const decodeAny = CompiledSchema.decodeJsonResult(Update)
 
-const isKnownType = (type: string): type is Type => type === "colloquy_timer" || Object.hasOwn(cases, type)
-
 const decoderOf = (json: unknown): malformed.Decode<Update> => {
   const type = memberOf("update_type", json)
-  if (typeof type !== "string") return decodeAny
-  return codecOf(isKnownType(type) ? type : "unknown").decode
+  return typeof type === "string" ? codecOf(type).decode : decodeAny
 }
 
 /**

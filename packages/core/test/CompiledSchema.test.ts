@@ -226,13 +226,39 @@ describe("CompiledSchema", () => {
     })
   )
 
-  it("does not change its input, and copies no object whose values are all strings, numbers, booleans or null", () => {
-    const text = `{"recipient":{"chat_id":1,"chat_type":"dialog"},"timestamp":1,"body":{"mid":"m","seq":116328127605864690}}`
+  it("does not change its input, and copies only the objects and lists in which something changes", () => {
+    const text = `{"recipient":{"chat_id":1,"chat_type":"dialog"},"timestamp":1,"body":{"mid":"m","seq":116328127605864690,"markup":[{"type":"strong","from":0,"length":1}]}}`
     const json = parseMarked(text) as Message.Message
     const { body, recipient } = Result.getOrThrow(CompiledSchema.decodeJsonResult(Message.Message)(json))
     assert.strictEqual(recipient, json.recipient)
     assert.strictEqual(body?.seq, 116328127605864690n)
+    assert.strictEqual(body?.markup, json.body?.markup)
     assert.deepStrictEqual(json, parseMarked(text))
+  })
+
+  it("returns an object that it does not change, however deep its values are", () => {
+    const List = Schema.Struct({ a: Schema.Struct({ b: Schema.Array(Schema.Struct({ c: Schema.Int })) }) })
+    const decode = CompiledSchema.decodeJsonResult(List)
+    const json = { a: { b: [{ c: 1 }, { c: 2 }] } }
+    assert.strictEqual(Result.getOrThrow(decode(json)), json)
+    const withMore = { a: { b: [{ c: 1 }, { c: 2, more: 3 }] } }
+    const decoded = Result.getOrThrow(decode(withMore))
+    assert.deepStrictEqual(decoded, json)
+    assert.strictEqual(decoded.a.b[0], withMore.a.b[0])
+    assert.deepStrictEqual(withMore, { a: { b: [{ c: 1 }, { c: 2, more: 3 }] } })
+  })
+
+  it("keeps the order of the keys of an object that it copies", () => {
+    const decode = CompiledSchema.decodeJsonResult(
+      Schema.Struct({ a: Schema.Int, b: Schema.BigIntFromString, c: Schema.Int, d: Schema.Int })
+    )
+    const decoded = Result.getOrThrow(decode({ d: 1, x: 0, b: "2", ["__proto__"]: 5, c: 3, a: 4 }))
+    assert.deepStrictEqual(Object.entries(decoded), [
+      ["d", 1],
+      ["b", 2n],
+      ["c", 3],
+      ["a", 4]
+    ])
   })
 
   it("returns a failure of Effect, not a defect, for what a check cannot read", () => {

@@ -103,7 +103,8 @@ const isObject = (input: unknown): boolean => typeof input === "object" && input
 const open = <const Key extends string, const Members extends Kinds>(key: Key, make: () => Members) => {
   let made: Members | undefined
   const members = (): Members => (made ??= make())
-  const isKnownKind = (kind: string): boolean => Object.hasOwn(members(), kind)
+  let kinds: ReadonlySet<string> | undefined
+  const isKnownKind = (kind: string): boolean => (kinds ??= new Set(Object.keys(members()))).has(kind)
   const known = Schema.suspend(() => {
     const Unknown = Schema.Struct({ [key]: Schema.Literal("unknown"), raw: Restored })
     return Schema.Union([...Object.values(members()), Unknown]) as unknown as Schema.Codec<

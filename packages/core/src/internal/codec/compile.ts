@@ -20,18 +20,19 @@ const constant =
   (input) =>
     input === value ? input : mismatch
 
-const compileArray = ({ elements, rest }: SchemaAST.Arrays, compile: Compile): Parse | undefined => {
+const compileArray = ({ elements, rest }: SchemaAST.Arrays, mode: Mode, compile: Compile): Parse | undefined => {
   if (elements.length > 0 || rest.length !== 1) return undefined
   const parse = compile(rest[0])
   return (input) => {
     if (!Array.isArray(input)) return mismatch
-    const output = new Array<unknown>()
+    let output: Array<unknown> | undefined = mode.isJson ? undefined : []
     for (let index = 0; index < input.length; index++) {
       const parsed = parse(input[index])
       if (parsed === mismatch) return mismatch
-      output.push(parsed)
+      if (parsed !== input[index]) output ??= input.slice(0, index)
+      output?.push(parsed)
     }
-    return output
+    return output ?? input
   }
 }
 
@@ -67,7 +68,7 @@ const compileNode = (ast: SchemaAST.AST, mode: Mode, compile: Compile): Parse | 
     case "Literal":
       return constant(ast.literal)
     case "Arrays":
-      return compileArray(ast, compile)
+      return compileArray(ast, mode, compile)
     case "Objects":
       return compileObject(ast, mode, compile)
     case "Union":

@@ -1,5 +1,5 @@
 import * as SchemaAST from "effect/SchemaAST"
-import { isAccepted, type Leaf, leafOf, literalsOf, noLeaf } from "./leaves.ts"
+import { isAccepted, type Leaf, leafOf, noLeaf } from "./leaves.ts"
 import { type Compile, mismatch, type Mode, type Parse } from "./parse.ts"
 
 type Value = Record<string, unknown>
@@ -9,8 +9,8 @@ interface Property {
   /** What the property accepts if it is a leaf, so that it needs no call. */
   readonly leaf: Leaf
   readonly parse: Parse
-  /** Whether every value that is accepted is its own output. */
-  readonly isUnchanged: boolean
+  /** Whether its values, or parts of them, are transformed. Then the object is copied from the start, which is faster. */
+  readonly isTransformed: boolean
   readonly isRequired: boolean
 }
 
@@ -60,23 +60,23 @@ const parseProperties =
   }
 
 /** Copies the properties that come before a key. */
-const copyBefore = (input: Value, end: string, byName: Fields["byName"]): Value => {
+const copyBefore = (input: Value, end: string): Value => {
   const output: Value = {}
   for (const key in input) {
     if (key === end) return output
-    if (byName.has(key)) output[key] = input[key]
+    output[key] = input[key]
   }
   return output
 }
 
 /**
  * Reads the keys that an object has, which is faster than to look up those that it may have. The object is its own output
- * if all values are leaves and all keys are known. The benchmark `decode-over-json-parse` shows the difference.
+ * if all keys are known and its schema transforms nothing. The benchmark `decode-over-json-parse` shows the difference.
  */
 const parseJsonObject = ({ byName, properties, required }: Fields, parseOther: Parse): Parse => {
   const start: Place = { property: undefined, next: undefined }
   const places = new Map([...byName].map(([name, property]): [string, Place] => [name, { property, next: undefined }]))
-  const isCopied = properties.some(({ isUnchanged }) => !isUnchanged)
+  const isCopied = properties.some(({ isTransformed }) => isTransformed)
   return (input) => {
     if (typeof input !== "object" || input === null) return mismatch
     // The prototype of an object has the same answer, but takes longer to get.
@@ -90,7 +90,7 @@ const parseJsonObject = ({ byName, properties, required }: Fields, parseOther: P
       if (next === undefined || next.property!.name !== key) {
         next = places.get(key)
         if (next === undefined) {
-          output ??= copyBefore(input as Value, key, byName)
+          output ??= copyBefore(input as Value, key)
           continue
         }
         place.next = next
@@ -100,6 +100,7 @@ const parseJsonObject = ({ byName, properties, required }: Fields, parseOther: P
       const value = (input as Value)[key]
       const parsed = leaf !== noLeaf && isAccepted(leaf, value) ? value : parse(value)
       if (parsed === mismatch) return mismatch
+      if (parsed !== value) output ??= copyBefore(input as Value, key)
       if (output !== undefined) output[key] = parsed
       if (isRequired) missing--
     }
@@ -123,6 +124,13 @@ const staysMissing = (ast: SchemaAST.AST): boolean =>
       staysMissing(to)
   )
 
+/** Whether the values of a schema are never or seldom their own output. */
+const isTransformed = (ast: SchemaAST.AST): boolean => {
+  if (ast.encoding !== undefined) return true
+  if (ast._tag === "Union") return ast.types.some(isTransformed)
+  return ast._tag === "Objects" && ast.propertySignatures.some(({ type }) => isTransformed(type))
+}
+
 /** Compiles an object. Returns `undefined` for one with keys that are no strings. */
 export const compileObject = (ast: SchemaAST.Objects, mode: Mode, compile: Compile): Parse | undefined => {
   const { indexSignatures, propertySignatures } = ast
@@ -136,7 +144,7 @@ export const compileObject = (ast: SchemaAST.Objects, mode: Mode, compile: Compi
       name: name as string,
       leaf,
       parse: compile(type),
-      isUnchanged: leaf !== noLeaf || literalsOf(type) !== undefined,
+      isTransformed: isTransformed(type),
       isRequired: !SchemaAST.isOptional(type) || !staysMissing(type)
     }
   })
