@@ -5,12 +5,12 @@ import * as Handler from "../../Handler.ts"
 import { chatOf, textOf, type Update, userIdOf } from "../../Update.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { parse } from "./command.ts"
+import { warnOfOrphans } from "./orphans.ts"
 
 /** Something was started in an update, and later updates of the same chat and user have to reach its handler. */
 interface Start {
   readonly placement: Placement
   readonly update: Update
-  readonly place: string
   readonly bot: object | undefined
 }
 
@@ -19,7 +19,13 @@ const starts = new WeakMap<object, Array<Start>>()
 
 const maxStarts = 100
 
-const placeOf = (update: Update): string => `${chatOf(update)} ${userIdOf(update)}`
+/** Whether an update is of the same chat and user as another one. The timer of a chat has no user, and that of a user has no chat. */
+const isAtPlaceOf = (other: Update, update: Update): boolean => {
+  const chat = chatOf(update)
+  const user = userIdOf(update)
+  if (chat === undefined && user === undefined) return false
+  return (chat === undefined || chat === chatOf(other)) && (user === undefined || user === userIdOf(other))
+}
 
 const botOf = (context: Context.Context<never>): object | undefined => Context.getOrUndefined(context, BotApi)
 
@@ -66,8 +72,7 @@ export class Placement {
       if (changes === undefined) return Effect.void
       const { store, update } = changes
       const all = starts.get(store) ?? []
-      if (all.length < maxStarts)
-        starts.set(store, [...all, { placement: this, update, place: placeOf(update), bot: botOf(fiber.context) }])
+      if (all.length < maxStarts) starts.set(store, [...all, { placement: this, update, bot: botOf(fiber.context) }])
       return Effect.void
     })
   }
@@ -87,7 +92,7 @@ const check = (store: object, update: Update): Effect.Effect<void> =>
     const missed = all.filter(
       (start) =>
         start.update !== update &&
-        start.place === placeOf(update) &&
+        isAtPlaceOf(start.update, update) &&
         start.bot === botOf(fiber.context) &&
         start.placement.takes(update)
     )
@@ -99,10 +104,9 @@ const check = (store: object, update: Update): Effect.Effect<void> =>
   })
 
 /** Returns the same handler, which warns about updates that should have reached another handler. */
-export const watch =
-  <E, R>(handler: Handler.Handler<E, R>, store: object): Handler.Handler<E, R> =>
-  (update) => {
+export const watch = <E, R>(handler: Handler.Handler<E, R>, store: object): Handler.Handler<E, R> =>
+  warnOfOrphans((update) => {
     const effect = handler(update)
     if (!starts.has(store)) return effect
     return Effect.onExit(effect ?? Handler.notHandled, () => check(store, update))
-  }
+  }, store)

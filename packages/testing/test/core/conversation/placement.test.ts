@@ -8,7 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import { pipe } from "effect/Function"
 import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, texts, writes } from "../../support/conversations.ts"
+import { during, layer, left, nothing, presses, texts, writes } from "../../support/conversations.ts"
 
 /** The warnings and errors that an effect logs. */
 const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
@@ -103,6 +103,52 @@ describe("the handler of a conversation", () => {
       const messages = yield* logged(during(bot, Effect.andThen(writes(ann, "/go"), writes(ann, "Hello"))))
       assert.strictEqual(messages.length, 1)
       assert.match(messages[0], /The scene "door" was started/)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each(["chat", "user", "userInChat"] as const)("of a scene is missed by a timeout: %s", (of) =>
+    Effect.gen(function* () {
+      const Door = Scene.make("door", { of, states: { open: Schema.Void } }, { open: { timeout: "1 minute" } })
+      const bot = Command.make("go").on(() => Door.go("open"))
+      const ann = yield* Emulator.user("Ann")
+      const messages = yield* logged(during(bot, Effect.andThen(writes(ann, "/go"), TestClock.adjust("2 minutes"))))
+      assert.strictEqual(messages.length, 1)
+      assert.match(messages[0], /The scene "door" was started/)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("of a timer and of a menu is missed as well, with one warning for each", () =>
+    Effect.gen(function* () {
+      const Tea = Timer.make("tea")
+      const settings = Menu.make("settings", () => ({ text: "Settings", rows: [[Menu.refresh("Again")]] }))
+      const start = Command.make("go").on((update) =>
+        Effect.andThen(Tea.in("10 seconds", undefined), settings.reply(update))
+      )
+      const ann = yield* Emulator.user("Ann")
+      const plays = Effect.gen(function* () {
+        for (let times = 0; times < 2; times++) {
+          yield* writes(ann, "/go")
+          yield* presses(ann, "Again")
+          yield* TestClock.adjust("1 minute")
+        }
+      })
+      assert.deepStrictEqual(
+        yield* logged(
+          during(
+            Handler.first(
+              start,
+              settings.handler,
+              Tea.on(() => Effect.void)
+            ),
+            plays
+          )
+        ),
+        []
+      )
+      const messages = yield* logged(during(start, plays))
+      assert.strictEqual(messages.length, 2)
+      assert.match(messages[0], /A button of the menu "settings" was pressed, and no handler took the press/)
+      assert.match(messages[1], /The timer "tea" was due, and no handler took its update/)
     }).pipe(Effect.provide(layer))
   )
 })
