@@ -122,46 +122,48 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("pgFunctions", ()
     }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
   })
 
-  it.live("A commit that keeps its partitions reads each partition and each update once", () => {
-    const prefix = databases.uniqueName()
-    return Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const store = yield* InboxStore.InboxStore
-      const keys = Array.from({ length: 10 }, (_, index) => `chat ${index}`)
-      yield* store.enqueue(batch(0, [...keys, ...keys]))
-      const claimed = yield* store.claim({
-        owner: "one",
-        leaseDuration: 60_000,
-        maxPartitions: 10,
-        maxUpdates: 2,
-        begin: 1
-      })
-      const changes = claimed.map(({ key, updates: [first, second] }) => ({
-        k: key,
-        a: first.id,
-        d: `${first.id},${second.id}`,
-        b: second.id,
-        x: 0
-      }))
-      const { commit } = functionNames(`${prefix}_inbox`)
-      const read = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          const before = yield* readSoFar(prefix)
-          yield* sql`SELECT * FROM ${sql(commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
-          return (yield* readSoFar(prefix)) - before
+  it.live(
+    "A commit reads each partition that it keeps and each update once, also if it releases another partition",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const store = yield* InboxStore.InboxStore
+        const keys = Array.from({ length: 10 }, (_, index) => `chat ${index}`)
+        yield* store.enqueue(batch(0, [...keys, ...keys]))
+        const claimed = yield* store.claim({
+          owner: "one",
+          leaseDuration: 60_000,
+          maxPartitions: 10,
+          maxUpdates: 2,
+          begin: 1
         })
-      )
-      assert.strictEqual(read, 20)
-      const begun = yield* sql<{
-        readonly begun: string
-      }>`SELECT begun FROM ${sql(`${prefix}_inbox_partitions`)} ORDER BY head_id`
-      assert.deepStrictEqual(
-        begun.map(({ begun }) => begun),
-        claimed.map(({ updates }) => updates[1].id)
-      )
-      assert.strictEqual((yield* store.stats).queued, 10)
-    }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
-  })
+        const changes = claimed.map(({ key, updates: [first, second] }, index) =>
+          index === 0
+            ? { k: key, a: first.id, x: 1 }
+            : { k: key, a: first.id, d: `${first.id},${second.id}`, b: second.id, x: 0 }
+        )
+        const { commit } = functionNames(`${prefix}_inbox`)
+        const read = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            const before = yield* readSoFar(prefix)
+            yield* sql`SELECT * FROM ${sql(commit)}(${"one"}, ${JSON.stringify(changes)}::json, NULL, NULL, NULL, NULL)`
+            return (yield* readSoFar(prefix)) - before
+          })
+        )
+        // The partition that is released is read once more, and so is what is left of it.
+        assert.strictEqual(read, 20 + 2)
+        const begun = yield* sql<{
+          readonly begun: string
+        }>`SELECT begun FROM ${sql(`${prefix}_inbox_partitions`)} ORDER BY head_id`
+        assert.deepStrictEqual(
+          begun.map(({ begun }) => begun),
+          [...claimed.slice(1).map(({ updates }) => updates[1].id), ""]
+        )
+        assert.strictEqual((yield* store.stats).queued, 10)
+      }).pipe(Effect.provide(storesOf(prefix)), Effect.scoped)
+    }
+  )
 
   it.live(
     "A commit deletes updates with and without a journal, and the journals, but nothing of partitions that are lost",

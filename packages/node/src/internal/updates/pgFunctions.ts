@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as SqlClient from "effect/sql/SqlClient"
+import type { Fragment } from "effect/sql/Statement"
 import { createWrite } from "../state/pgStates.ts"
 import { createChange, createMove } from "../timers/pgTimers.ts"
 import * as pgPlans from "./pgPlans.ts"
@@ -36,16 +37,17 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
     const isAcknowledged = sql`
       u.id = ANY (ids) AND ${pgPlans.isAmong(sql, "u.partition_key", "keys")} AND ${isQueued}`
     /** Mostly, all updates that were begun are decided, and only those that the commit begins are left. */
-    const updateBegun = sql`
+    const updateBegun = (which: Fragment) => sql`
       UPDATE ${partitions} AS p SET begun = CASE
+        WHEN c.x = 1 THEN ''
         WHEN string_to_array(p.begun, ',') <@ c.decided THEN c.begun
         ELSE array_to_string(ARRAY(
           SELECT b FROM unnest(string_to_array(p.begun, ',')) AS b WHERE b <> ALL (c.decided)
         ) || string_to_array(c.begun, ','), ',')
       END
       FROM (
-        SELECT r.k, string_to_array(r.d, ',') AS decided, r.b AS begun
-        FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x) WHERE r.x = 0 ORDER BY r.k
+        SELECT r.k, string_to_array(r.d, ',') AS decided, r.b AS begun, r.x
+        FROM unnest(keys, decisions, begun_ids, releases) AS r(k, d, b, x) WHERE ${which} ORDER BY r.k
       ) AS c WHERE ${findPartition("c.k")} AND ${pgPlans.isOwnedBy(sql, "p", "committer")}`
     yield* createWrite(sql, table, writeState, settings)
     yield* createChange(sql, table, changeTimers, settings)
@@ -132,7 +134,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         decisions text[];
         begun_ids text[];
         releases int[];
-        keeps_all boolean;
+        is_begun boolean;
         held text[];
         omitted text[] := '{}';
         repeated text[];
@@ -146,10 +148,10 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
         SELECT array_agg(r.k), array_agg(NULLIF(r.a, '')), array_agg(r.d), array_agg(r.b), array_agg(r.x)
           INTO keys, acknowledgements, decisions, begun_ids, releases
           FROM json_to_recordset(changes) AS r(k text, a text, d text, b text, x int);
-        keeps_all := writes IS NULL AND timers IS NULL AND 0 = ALL (releases);
-        IF keeps_all THEN
+        is_begun := writes IS NULL AND timers IS NULL AND 0 = ANY (releases);
+        IF is_begun THEN
           -- No state can conflict, so the locks of the partitions are those of their update.
-          WITH updated AS (${updateBegun} RETURNING p.partition_key)
+          WITH updated AS (${updateBegun(sql.literal("true"))} RETURNING p.partition_key)
             SELECT COALESCE(array_agg(p.partition_key), '{}') INTO held FROM updated AS p;
         ELSE
           held := ARRAY(
@@ -212,7 +214,7 @@ export const createFunctions = (sql: SqlClient.SqlClient, table: string) =>
           WHERE ${findUpdate("r.id")} AND u.partition_key = r.k AND r.k = ANY (keys) AND ${isQueued};
           GET DIAGNOSTICS dead = ROW_COUNT;
         END IF;
-        IF NOT keeps_all AND 0 = ANY (releases) THEN ${updateBegun}; END IF;
+        IF NOT is_begun AND 0 = ANY (releases) THEN ${updateBegun(sql.literal("r.x = 0"))}; END IF;
         IF 1 = ANY (releases) THEN
           WITH rest AS MATERIALIZED (
             SELECT r.k, (

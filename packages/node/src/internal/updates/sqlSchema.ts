@@ -90,5 +90,5 @@ export const migrations = (sql: SqlClient.SqlClient, table: string, dialect: Dia
   "4_keep_journals": createJournal(sql, table, dialect),
   "5_keep_state_and_timers": keepStateAndTimers(sql, table, dialect),
   "6_remember_occurrences": createOccurrences(sql, table, dialect),
-  "11_claim_without_copies": createNewestFunctions(sql, table, dialect)
+  "12_commit_with_fewer_locks": createNewestFunctions(sql, table, dialect)
 })
