@@ -18,8 +18,8 @@ export type ClaimedRow = readonly [
 ]
 
 const Earlier = Schema.Struct({
-  attempts: Schema.Number,
-  crashes: Schema.Number,
+  attempts: Schema.Int,
+  crashes: Schema.Int,
   journal: Schema.NullOr(Schema.Array(EntryRow))
 })
 
