@@ -11,6 +11,7 @@ import { contend } from "./support/contention.ts"
 import { compareWithMemory } from "./support/inboxModel.ts"
 import * as databases from "./support/databases.ts"
 import * as Files from "./support/files.ts"
+import { change, claim, enqueue, update as updateOf } from "./support/inboxRequests.ts"
 
 const update = QueuedUpdate.fromStored({ fingerprint: "one", partitionKey: "chat", receivedAt: 0, text: "{}" })
 
@@ -298,6 +299,66 @@ describe.skipIf(await databases.isMissing("PostgreSQL", 5432))("SqlInboxStore wi
         yield* woken.await
       }).pipe(
         Effect.scoped,
+        Effect.provide(
+          SqlInboxStore.layer({ prefix }).pipe(
+            Layer.provide(databases.pgTables(prefix)),
+            Layer.provideMerge(PgClient.layer({ ...databases.postgresOptions, applicationName: prefix }))
+          )
+        )
+      )
+    },
+    240_000
+  )
+
+  it.live(
+    "locks the partitions of commits that are applied one after the other in their order, as a renewal does",
+    () => {
+      const prefix = databases.uniqueName()
+      return Effect.gen(function* () {
+        const store = yield* InboxStore.InboxStore
+        const sql = yield* SqlClient.SqlClient
+        yield* enqueue(store, updateOf("a"), updateOf("b"))
+        assert.lengthOf(yield* store.claim(claim("one")), 2)
+        const write = (revision: string) => ({
+          writes: [
+            {
+              name: "state",
+              scope: "bot",
+              expected: undefined,
+              revision,
+              value: { text: "1", version: 0, expiresAt: undefined }
+            }
+          ]
+        })
+        const partitions = sql(`${prefix}_inbox_partitions`)
+        const isWaiting = sql<{ count: bigint }>`
+          SELECT count(*) FROM pg_stat_activity WHERE application_name = ${prefix} AND wait_event_type = 'Lock'`
+        const commit = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT FROM ${partitions} WHERE partition_key = 'a' FOR UPDATE`
+            const outside = <A, E>(effect: Effect.Effect<A, E>) =>
+              Effect.updateContext(effect, (context: Context.Context<never>) =>
+                Context.omit(sql.transactionService)(context)
+              )
+            const fiber = yield* Effect.forkDetach(
+              outside(store.commit([change("one", "b", write("1")), change("one", "a", write("2"))]))
+            )
+            // A transaction reads the activity once.
+            yield* Effect.repeat(outside(isWaiting), {
+              until: ([{ count }]) => count > 0n,
+              schedule: Schedule.spaced("5 millis")
+            })
+            const free = yield* sql<{ partition_key: string }>`
+              SELECT partition_key FROM ${partitions} ORDER BY partition_key FOR UPDATE SKIP LOCKED`
+            assert.deepStrictEqual(
+              free.map(({ partition_key }) => partition_key),
+              ["a", "b"]
+            )
+            return fiber
+          })
+        )
+        assert.deepStrictEqual(yield* Fiber.join(commit), ["applied", "stateConflict"])
+      }).pipe(
         Effect.provide(
           SqlInboxStore.layer({ prefix }).pipe(
             Layer.provide(databases.pgTables(prefix)),

@@ -43,6 +43,15 @@ export const createWrite = (
     $function$`
 }
 
+/** Locks values in the order in which the function locks them. */
+export const lock = (sql: SqlClient.SqlClient, table: string, rows: ReturnType<typeof toWriteRows>) => sql`
+  SELECT count(*) FROM (
+    SELECT DISTINCT r.n, r.s FROM json_to_recordset(${JSON.stringify(rows.map(({ n, s }) => ({ n, s })))}::json) AS r(n text, s text)
+    ORDER BY r.n, r.s
+  ) AS r CROSS JOIN LATERAL (
+    SELECT FROM ${sql(tableNames(table).states)} AS s WHERE ${findBy(sql, ["s.name", "s.scope"], ["r.n", "r.s"])} FOR UPDATE
+  ) AS l`
+
 /** No value has this revision. */
 const noRevision = "none"
 

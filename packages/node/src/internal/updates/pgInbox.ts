@@ -9,6 +9,7 @@ import type { Dialect } from "../stores/sql.ts"
 import * as pgTimers from "../timers/pgTimers.ts"
 import * as sqlTimers from "../timers/sqlTimers.ts"
 import { functionNames } from "./pgFunctions.ts"
+import { findBy } from "./pgPlans.ts"
 import { type ClaimedRow, keyOf, toClaimed } from "./pgRows.ts"
 import { changesOf, decidedOf, isHandled, type Located, locate, type PartitionChange } from "./sqlCommits.ts"
 import type { Engine } from "./sqlEngine.ts"
@@ -195,7 +196,7 @@ export const make = (
       ({ owner }) => owner
     )
     const each = Effect.forEach(byOwner, ([owner, changes]) => commitOf(owner, changes, handled.get(owner) ?? []))
-    return Effect.map(byOwner.length > 1 ? transaction(each) : each, (outcomes) => {
+    return Effect.map(each, (outcomes) => {
       const byName = new Map(byOwner.map(([owner], index) => [owner, outcomes[index]]))
       return {
         results: decisions.map(({ change, result }): CommitResult => {
@@ -208,10 +209,24 @@ export const make = (
     })
   }
 
+  /** Calls that follow each other in one transaction would lock partitions after state, and not in their order. */
+  const lockAll = (commits: ReadonlyArray<Located>) => {
+    const keys = [...new Set(commits.map(({ partition_key }) => partition_key))]
+    const states = commits.flatMap(({ commit }) => pgStates.toWriteRows("", commit.writes ?? []))
+    const lockPartitions = sql`
+      SELECT count(*) FROM (SELECT k FROM json_array_elements_text(${JSON.stringify(keys)}::json) AS k ORDER BY k) AS o
+      CROSS JOIN LATERAL (
+        SELECT FROM ${partitions} AS p WHERE ${findBy(sql, "p.partition_key", "o.k")} FOR UPDATE
+      ) AS l`
+    return states.length === 0 ? lockPartitions : Effect.andThen(lockPartitions, pgStates.lock(sql, table, states))
+  }
+
   const commit: Engine["commit"] = (commits, ownerOf) => {
-    const rounds = roundsOf(locate(commits, ownerOf))
-    if (rounds.length === 1) return commitRound(rounds[0])
-    return Effect.map(transaction(Effect.forEach(rounds, commitRound)), (outcomes) => ({
+    const located = locate(commits, ownerOf)
+    const rounds = roundsOf(located)
+    if (rounds.length === 1 && located.every(({ owner }) => owner === located[0].owner)) return commitRound(located)
+    const all = Effect.andThen(lockAll(located), Effect.forEach(rounds, commitRound))
+    return Effect.map(transaction(all), (outcomes) => ({
       results: outcomes.flatMap(({ results }) => results),
       isFree: outcomes.some(({ isFree }) => isFree)
     }))
