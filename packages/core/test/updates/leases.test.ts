@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import { Inbox, StoreError, type Update, Updates } from "../../src/index.ts"
@@ -474,6 +475,43 @@ describe("leases", () => {
       assert.deepStrictEqual(ended, [3])
       assert.strictEqual((yield* store.stats).queued, 0)
     })
+  )
+})
+
+describe("leases.finish", () => {
+  it.effect("applies the commits that wait for the store before it ends the leases", () =>
+    Effect.gen(function* () {
+      const store = yield* InboxStore.InboxStore
+      const latch = Latch.makeUnsafe()
+      const slow = InboxStore.InboxStore.of({
+        ...store,
+        commit: (commits) => Effect.andThen(latch.await, store.commit(commits))
+      })
+      yield* Effect.gen(function* () {
+        const inbox = yield* Inbox.make()
+        yield* inbox.receive([started(1, 1), started(1, 2)])
+        const held = yield* leases.make(inbox)
+        const [claimed] = yield* held.claim(() => ({ maxPartitions: 1, maxUpdates: 2, begin: 0 }))
+        const change = {
+          held: claimed!.held,
+          owner: claimed!.held.owner,
+          partitionKey: claimed!.held.key,
+          completed: [{ id: claimed!.updates[0].id }],
+          failed: [],
+          begun: [],
+          release: false
+        }
+        const commit = yield* Effect.forkChild(held.commit([change]), { startImmediately: true })
+        const finish = yield* Effect.forkChild(held.finish([]), { startImmediately: true })
+        for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+        latch.openUnsafe()
+        yield* Fiber.join(finish)
+        yield* Fiber.join(commit)
+      }).pipe(Effect.provideService(InboxStore.InboxStore, slow))
+      assert.strictEqual((yield* store.stats).queued, 1)
+      const [next] = yield* store.claim({ owner: "other", leaseDuration: 1, maxPartitions: 1, maxUpdates: 2, begin: 0 })
+      assert.lengthOf(next!.updates, 1)
+    }).pipe(Effect.provide(storeOver(() => ({ isShared: true }))))
   )
 })
 

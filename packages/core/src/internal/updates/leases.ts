@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Backoff from "../../Backoff.ts"
 import type { Inbox } from "../../Inbox.ts"
 import type { JournalEntry, RecordResult } from "../../HandlingStore.ts"
@@ -50,6 +51,9 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   const owners = new Set<string>()
   let owner = yield* randomId
   let isClosed = false
+  /** How many commits the store is applying. */
+  let committing = 0
+  const committed = Latch.makeUnsafe(true)
 
   const isRetried = (error: StoreError): boolean => error.isRetryable
 
@@ -124,13 +128,24 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         partitions.map(({ key, updates }) => ({ held: makeHeld(key, owner, 0, 0), updates }))
     )
 
+  const endCommit = Effect.sync(() => {
+    if (--committing === 0) committed.openUnsafe()
+  })
+
+  const applyShared = (changes: ReadonlyArray<Change>) =>
+    Effect.suspend(() => {
+      committing++
+      committed.closeUnsafe()
+      return Effect.ensuring(store.commit(changes), endCommit)
+    })
+
   const commitShared = (changes: ReadonlyArray<Change>): Effect.Effect<ReadonlySet<Change>, StoreError> => {
     for (const { completed, held, release } of changes) if (release) held.releasing = completed
     return Effect.suspend(() => {
       const live = changes.filter(({ held }) => !held.isLost && !held.isClaimedAgain)
       if (live.length === 0) return Effect.succeed(noConflicts)
       for (const change of live) change.owner = change.held.owner
-      return Effect.flatMap(store.commit(live), (results) => {
+      return Effect.flatMap(applyShared(live), (results) => {
         let lost = 0
         live.forEach(({ held: partition, release }, index) => {
           if (results[index] === "stateConflict") partition.releasing = undefined
@@ -216,9 +231,11 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
       Effect.suspend(() => {
         isClosed = true
         const last = changes.filter(({ held }) => !held.isLost)
-        const commit = last.length === 0 ? Effect.void : store.commit(last)
+        const commit = last.length === 0 ? Effect.void : Effect.ignore(store.commit(last))
         const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
-        return Effect.ignore(Effect.timeoutOption(Effect.andThen(Effect.ignore(commit), release), finishTimeout))
+        // A commit that follows the release would not be applied, and its updates would be handled again.
+        const released = Effect.andThen(Effect.andThen(commit, committed.await), release)
+        return Effect.ignore(Effect.timeoutOption(released, finishTimeout))
       }),
     /** Waits until there may be partitions to claim. */
     waitForMore: polls.untilNext
