@@ -18,13 +18,12 @@ type Attributes = Metric.Metric.AttributeSet
 /** Metrics for each type of updates. With `Metric.withAttributes`, each update of a metric would create a context. */
 const byType = <Input, State>(make: (attributes: Attributes) => Metric.Metric<Input, State>) => {
   const metrics = new Map<string, Metric.Metric<Input, State>>()
-  let last: { readonly update_type: string; readonly metric: Metric.Metric<Input, State> } | undefined
   return (update_type: string): Metric.Metric<Input, State> => {
-    if (last !== undefined && last.update_type === update_type) return last.metric
-    const metric = metrics.get(update_type) ?? make({ update_type })
-    metrics.set(update_type, metric)
-    last = { update_type, metric }
-    return metric
+    const existing = metrics.get(update_type)
+    if (existing !== undefined) return existing
+    const made = make({ update_type })
+    metrics.set(update_type, made)
+    return made
   }
 }
 

@@ -46,7 +46,7 @@ export interface Root extends Settleable<Update> {
 
 const none: ReadonlyArray<Root> = []
 
-/** What `flatMap` returns, in a fraction of its time. */
+/** The updates of several deliveries, in order. It is no `flatMap`, because groups have many deliveries of one update. */
 const concat = <A>(all: ReadonlyArray<A>, rootsOf: (one: A) => ReadonlyArray<Root>): ReadonlyArray<Root> => {
   const roots: Array<Root> = []
   for (const one of all) {
