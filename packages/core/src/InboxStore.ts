@@ -462,10 +462,15 @@ export interface BatchStore extends Omit<InboxStore["Service"], "enqueue"> {
   /** Stores all batches or none. Returns how many updates each of them added. */
   readonly enqueueAll: (batches: ReadonlyArray<Batch>) => Effect.Effect<ReadonlyArray<number>, StoreError>
   /**
-   * The number of commits from which on they are applied while others are being applied, so that the store does not wait for the
-   * program. Only for stores that apply the commits of a process in the order in which they were sent. Default: `Infinity`.
+   * The number of updates from which on their commits are applied while others are being applied, so that the store and the
+   * program do not wait for each other. A commit that completes no update counts as one. Default: `Infinity`.
    */
   readonly minConcurrentCommits?: number | undefined
+  /**
+   * Whether the store applies the commits of a process in the order in which they were sent. Otherwise, commits that concern the
+   * same partition, value of the state or timer are not applied at the same time. Default: `false`.
+   */
+  readonly appliesInOrder?: boolean | undefined
   /**
    * Stores batches, writes records of journals and applies commits in one transaction, in this order, for a store whose
    * transactions wait for each other. Default: batches, records and commits have transactions of their own.
@@ -513,6 +518,21 @@ const inOne =
 const weighRecords = (records: ReadonlyArray<JournalRecord>): number =>
   records.reduce((weight, { entries }) => weight + weighEntries(entries), 0)
 
+const weighCommits = (commits: ReadonlyArray<Commit>): number =>
+  commits.reduce((weight, { completed }) => weight + Math.max(1, completed.length), 0)
+
+/** What commits concern. Commits without a common subject can be applied in any order. */
+const subjectsOf = (commits: ReadonlyArray<Commit>): ReadonlyArray<string> => {
+  const subjects: Array<string> = []
+  for (const { partitionKey, timers, writes } of commits) {
+    subjects.push(partitionKey)
+    if (writes !== undefined)
+      for (const { name, scope } of writes) subjects.push(JSON.stringify(["state", name, scope]))
+    if (timers !== undefined) for (const { key, name } of timers) subjects.push(JSON.stringify(["timer", name, key]))
+  }
+  return subjects
+}
+
 /** A batch to store, commits to apply, or records to write. */
 interface Write {
   readonly batch?: Batch
@@ -543,7 +563,7 @@ const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
           }
         ),
       weigh: ({ batch, commits = [], records = [] }) =>
-        (batch === undefined ? 0 : weighBatch(batch)) + commits.length + weighRecords(records),
+        (batch === undefined ? 0 : weighBatch(batch)) + weighCommits(commits) + weighRecords(records),
       maxWeight
     }),
     (write) => ({
@@ -554,18 +574,20 @@ const makeTogether = (writeAll: NonNullable<BatchStore["writeAll"]>) =>
   )
 
 const makeApart = ({
+  appliesInOrder = false,
   commit,
   enqueueAll,
   journal,
   minConcurrentCommits
-}: Pick<BatchStore, "commit" | "enqueueAll" | "journal" | "minConcurrentCommits">) =>
+}: Pick<BatchStore, "appliesInOrder" | "commit" | "enqueueAll" | "journal" | "minConcurrentCommits">) =>
   Effect.all({
     enqueue: WriteBatching.make({ write: enqueueAll, weigh: weighBatch, maxWeight }),
     commit: WriteBatching.make({
       write: inOne<Commit, CommitResult, StoreError>(commit),
-      weigh: (commits) => commits.length,
+      weigh: weighCommits,
       maxWeight,
-      minConcurrentWeight: minConcurrentCommits
+      minConcurrentWeight: minConcurrentCommits,
+      keysOf: minConcurrentCommits === undefined || appliesInOrder ? undefined : subjectsOf
     }),
     record: WriteBatching.make({
       write: inOne<JournalRecord, RecordResult, StoreError>(journal.record),
@@ -582,6 +604,7 @@ const makeApart = ({
  * @since 0.1.0
  */
 export const withWriteBatching = ({
+  appliesInOrder,
   enqueueAll,
   minConcurrentCommits,
   writeAll,
@@ -589,7 +612,7 @@ export const withWriteBatching = ({
 }: BatchStore): Effect.Effect<InboxStore["Service"], never, Scope.Scope> =>
   Effect.gen(function* () {
     const { record, ...writes } = yield* writeAll === undefined
-      ? makeApart({ commit: store.commit, enqueueAll, journal: store.journal, minConcurrentCommits })
+      ? makeApart({ appliesInOrder, commit: store.commit, enqueueAll, journal: store.journal, minConcurrentCommits })
       : makeTogether(writeAll)
     return InboxStore.of({ ...store, ...writes, journal: { ...store.journal, record } })
   })

@@ -34,20 +34,29 @@ export interface Options<A, B, E> {
   readonly splitOn?: ((error: E) => boolean) | undefined
   /**
    * Minimum weight of a batch that is written while another one is being written, so that the store works on one batch while the
-   * program prepares the other. At most two batches are being written. Only for stores that apply the batches of a
-   * connection in the order in which they were sent. Default: `Infinity`, so there is one batch at a time.
+   * program prepares the other. At most two batches are being written. A store that does not apply the batches in the order in
+   * which they were sent requires `keysOf`. Default: `Infinity`, so there is one batch at a time.
    */
   readonly minConcurrentWeight?: number | undefined
+  /**
+   * Returns the keys of what an item concerns. Two batches that are being written at the same time have no key in common, and
+   * items with a common key are written in the order of the calls. An item that waits for a batch that is being written is
+   * overtaken by others. Default: items have no keys.
+   */
+  readonly keysOf?: ((item: A) => ReadonlyArray<string>) | undefined
 }
 
 interface Waiter<A, B, E> {
   readonly item: A
   readonly weight: number
+  readonly keys: ReadonlyArray<string>
   readonly resume: (exit: Exit.Exit<B, E>) => void
 }
 
 /** After this many failures in a row, the items are not the cause, so the remaining ones fail without an attempt. */
 const maxFailures = 2
+
+const none: ReadonlyArray<never> = []
 
 /**
  * Creates a function that writes one item. Items that arrive while a batch is being written form the next batch. A caller
@@ -86,6 +95,7 @@ const maxFailures = 2
 export const make: <A, B, E>(
   options: Options<A, B, E>
 ) => Effect.Effect<(item: A) => Effect.Effect<B, E>, never, Scope.Scope> = Effect.fnUntraced(function* <A, B, E>({
+  keysOf = () => none,
   maxWeight = 1000,
   minConcurrentWeight = Infinity,
   splitOn = () => true,
@@ -99,26 +109,59 @@ export const make: <A, B, E>(
   /** How many fibers write, at most two. */
   let writers = 0
   const batches = new Set<ReadonlyArray<Waiter<A, B, E>>>()
+  /** The items of the next batches, in their order. */
   let queued: Array<Waiter<A, B, E>> = []
   let queuedWeight = 0
+  /** Items that share a key with a batch that is being written, or with an item before them that does. */
+  let blocked: Array<Waiter<A, B, E>> = []
+  /** The keys of the batches that are being written and of the blocked items. */
+  const busy = new Set<string>()
   let isClosed = false
 
-  const setQueued = (waiters: Array<Waiter<A, B, E>>): void => {
-    queued = waiters
-    queuedWeight = waiters.reduce((sum, { weight }) => sum + weight, 0)
+  const addKeys = ({ keys }: Waiter<A, B, E>): void => {
+    for (const key of keys) busy.add(key)
   }
 
+  const enqueue = (waiter: Waiter<A, B, E>): void => {
+    if (busy.size > 0 && waiter.keys.some((key) => busy.has(key))) {
+      addKeys(waiter)
+      blocked.push(waiter)
+    } else {
+      queued.push(waiter)
+      queuedWeight += waiter.weight
+    }
+  }
+
+  /** A blocked item comes after all items that are not blocked and share a key with it. */
+  const allQueued = (): ReadonlyArray<Waiter<A, B, E>> => (blocked.length === 0 ? queued : [...queued, ...blocked])
+
+  const setQueued = (waiters: ReadonlyArray<Waiter<A, B, E>>): void => {
+    queued = []
+    queuedWeight = 0
+    blocked = []
+    busy.clear()
+    for (const batch of batches) batch.forEach(addKeys)
+    waiters.forEach(enqueue)
+  }
+
+  /** Begins a batch of the first queued items. */
   const take = (limit: number): ReadonlyArray<Waiter<A, B, E>> => {
     let weight = 0
     const end = queued.findIndex((waiter, index) => (weight += waiter.weight) > limit && index > 0)
     const next = end === -1 ? queued : queued.slice(0, end)
-    setQueued(end === -1 ? [] : queued.slice(end))
+    batches.add(next)
+    setQueued([...(end === -1 ? none : queued.slice(end)), ...blocked])
     return next
   }
 
+  const endBatch = (batch: ReadonlyArray<Waiter<A, B, E>>): void => {
+    batches.delete(batch)
+    if (busy.size > 0) setQueued(allQueued())
+  }
+
   /** The first of two batches that could be written together leaves half of the weight to the other. */
-  const nextBatch = (): ReadonlyArray<Waiter<A, B, E>> => {
-    if (batches.size > 0 && queuedWeight < minConcurrentWeight) return []
+  const nextBatch = (): ReadonlyArray<Waiter<A, B, E>> | undefined => {
+    if (queued.length === 0 || (batches.size > 0 && queuedWeight < minConcurrentWeight)) return undefined
     const isDivided = batches.size === 0 && queuedWeight >= 2 * minConcurrentWeight
     return take(isDivided ? Math.min(maxWeight, Math.ceil(queuedWeight / 2)) : maxWeight)
   }
@@ -178,13 +221,12 @@ export const make: <A, B, E>(
       // Callers of the same turn of the event loop share a batch.
       if (queuedWeight < minConcurrentWeight) yield* Effect.yieldNow
       const batch = nextBatch()
-      if (batch.length === 0) return
-      batches.add(batch)
+      if (batch === undefined) return
       begin()
       const cause = yield* writeAll(batch)
       if (cause !== undefined && batch.length > 1 && isSplit(cause)) yield* writeEach(batch)
       else if (cause !== undefined) failAll(batch, cause)
-      batches.delete(batch)
+      endBatch(batch)
       if (queued.length === 0) return
     }
   })
@@ -209,7 +251,7 @@ export const make: <A, B, E>(
     Effect.gen(function* () {
       isClosed = true
       yield* Effect.timeoutOption(idle.await, "5 seconds")
-      const waiting = [...batches, queued].flat()
+      const waiting = [...batches, allQueued()].flat()
       setQueued([])
       yield* Fiber.interruptAll(fibers)
       for (const { resume } of waiting) resume(Exit.interrupt())
@@ -219,10 +261,9 @@ export const make: <A, B, E>(
   return (item: A): Effect.Effect<B, E> =>
     Effect.callback((resume) => {
       if (isClosed) return resume(Effect.interrupt)
-      const waiter = { item, weight: weigh(item), resume }
-      queued.push(waiter)
-      queuedWeight += waiter.weight
+      const waiter = { item, weight: weigh(item), keys: keysOf(item), resume }
+      enqueue(waiter)
       begin()
-      return Effect.sync(() => setQueued(queued.filter((other) => other !== waiter)))
+      return Effect.sync(() => setQueued(allQueued().filter((other) => other !== waiter)))
     })
 })

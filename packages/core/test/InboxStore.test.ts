@@ -93,6 +93,89 @@ describe("InboxStore.withWriteBatching", () => {
     }).pipe(Effect.provide(InboxStore.layerMemory()))
   )
 
+  /** Begins a commit of one partition, and then others. Returns the partitions of the transactions that run at the same time. */
+  const concurrent = Effect.fnUntraced(function* (
+    options: Pick<InboxStore.BatchStore, "appliesInOrder" | "minConcurrentCommits">,
+    first: InboxStore.Commit,
+    others: ReadonlyArray<InboxStore.Commit>
+  ) {
+    const memory = yield* InboxStore.InboxStore
+    const runs: Array<ReadonlyArray<string>> = []
+    const latch = Latch.makeUnsafe()
+    const store = yield* InboxStore.withWriteBatching({
+      ...memory,
+      ...options,
+      enqueueAll: () => Effect.die("not used"),
+      commit: (commits) => {
+        runs.push(commits.map(({ partitionKey }) => partitionKey))
+        return Effect.andThen(latch.await, memory.commit(commits))
+      }
+    })
+    const running = yield* Effect.forkChild(store.commit([first]), { startImmediately: true })
+    while (runs.length === 0) yield* Effect.yieldNow
+    const waiting = yield* Effect.forkChild(each(others.map((other) => store.commit([other]))), {
+      startImmediately: true
+    })
+    for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+    const atOnce = runs.slice()
+    latch.openUnsafe()
+    yield* Fiber.join(running)
+    assert.lengthOf(yield* Fiber.join(waiting), others.length)
+    assert.deepStrictEqual(
+      runs.flat().toSorted(),
+      [first, ...others].map(({ partitionKey }) => partitionKey).toSorted()
+    )
+    return atOnce
+  })
+
+  const state = (scope: string) => ({ name: "state", scope, value: undefined, expected: undefined, revision: "1" })
+  const timer = (key: string) => ({ name: "timer", key, set: undefined })
+  const of = (partitionKey: string, parts: Partial<InboxStore.Commit> = {}): InboxStore.Commit => ({
+    owner: "one",
+    partitionKey,
+    completed: [],
+    failed: [],
+    begun: [],
+    release: false,
+    ...parts
+  })
+  const first = of("a", { writes: [state("x")], timers: [timer("x")] })
+
+  for (const [what, other] of [
+    ["partition", of("a")],
+    ["value of the state", of("b", { writes: [state("y"), state("x")] })],
+    ["timer", of("b", { timers: [timer("y"), timer("x")] })]
+  ] as const) {
+    it.effect(
+      `applies commits that concern the same ${what} one after the other, and those of others at the same time`,
+      () =>
+        Effect.gen(function* () {
+          const others = [other, of("c", { writes: [state("z")] }), of("d", { timers: [timer("z")] })]
+          const atOnce = yield* concurrent({ minConcurrentCommits: 2 }, first, others)
+          assert.deepStrictEqual(atOnce, [["a"], ["c", "d"]])
+        }).pipe(Effect.provide(InboxStore.layerMemory()))
+    )
+  }
+
+  it.effect(
+    "applies all commits at the same time if the store applies them in order, and one after the other by default",
+    () =>
+      Effect.gen(function* () {
+        const ordered = { minConcurrentCommits: 2, appliesInOrder: true }
+        assert.deepStrictEqual(yield* concurrent(ordered, first, [first, of("b")]), [["a"], ["a", "b"]])
+        assert.deepStrictEqual(yield* concurrent({}, first, [of("b"), of("c")]), [["a"]])
+      }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
+  it.effect("counts the updates that commits complete, not the commits", () =>
+    Effect.gen(function* () {
+      const completed = Array.from({ length: 3 }, (_, index) => ({ id: String(index) }))
+      const options = { minConcurrentCommits: 3 }
+      assert.deepStrictEqual(yield* concurrent(options, first, [of("b", { completed })]), [["a"], ["b"]])
+      assert.deepStrictEqual(yield* concurrent(options, first, [of("b"), of("c")]), [["a"]])
+    }).pipe(Effect.provide(InboxStore.layerMemory()))
+  )
+
   it.effect("writes batches, commits and records in one transaction, and separately after a failure", () =>
     Effect.gen(function* () {
       const memory = yield* InboxStore.InboxStore

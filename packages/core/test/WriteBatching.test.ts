@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Scope from "effect/Scope"
+import * as Random from "effect/Random"
 import * as TestClock from "effect/testing/TestClock"
 import * as WriteBatching from "../src/WriteBatching.ts"
 
@@ -11,6 +12,7 @@ interface Setup {
   readonly weigh?: (item: string) => number
   readonly maxWeight?: number
   readonly minConcurrentWeight?: number
+  readonly keysOf?: (item: string) => ReadonlyArray<string>
   readonly splitOn?: (error: string) => boolean
   readonly fails?: (items: ReadonlyArray<string>) => boolean
 }
@@ -39,6 +41,60 @@ const recording = Effect.fnUntraced(function* ({ fails = () => false, ...options
     return fiber
   })
   return { all, batches, blocking, latch, starting, write }
+})
+
+/** 200 calls with random keys, at random times, whose writes take random times and fail at random. Some callers are interrupted. */
+const runAtRandom = Effect.gen(function* () {
+  const below = (limit: number) => Random.nextIntBetween(0, limit, { halfOpen: true })
+  const keys = yield* Effect.forEach(Array.from({ length: 200 }), () =>
+    Effect.map(Effect.all([below(12), below(12), below(12)]), (all) => all.slice(all[0] % 4).map(String))
+  )
+  const writing = new Set<ReadonlyArray<number>>()
+  const written = new Set<number>()
+  const interrupted = new Set<number>()
+  const resumed = new Map<number, ReadonlyArray<Exit.Exit<number, string>>>()
+  const seen = { maxWriting: 0, common: 0, order: Array.from({ length: 12 }, () => Array<number>()) }
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const write = yield* WriteBatching.make<number, number, string>({
+        maxWeight: 20,
+        minConcurrentWeight: 3,
+        keysOf: (item) => keys[item]!,
+        write: (items) =>
+          Effect.gen(function* () {
+            const own = new Set(items.flatMap((item) => keys[item]!))
+            for (const others of writing) {
+              if (others.some((item) => keys[item]!.some((key) => own.has(key)))) seen.common++
+            }
+            writing.add(items)
+            seen.maxWriting = Math.max(seen.maxWriting, writing.size)
+            yield* Effect.sleep(yield* below(10))
+            writing.delete(items)
+            if ((yield* below(6)) === 0) return yield* Effect.fail("failed")
+            for (const item of items) {
+              written.add(item)
+              for (const key of new Set(keys[item])) seen.order[Number(key)]!.push(item)
+            }
+            return items
+          })
+      })
+      const callers = yield* Effect.forEach(keys, (_, item) =>
+        Effect.gen(function* () {
+          yield* Effect.sleep(yield* below(4))
+          const caller = yield* Effect.onExit(write(item), (exit) =>
+            Effect.sync(() => resumed.set(item, [...(resumed.get(item) ?? []), exit]))
+          ).pipe(Effect.forkIn(scope, { startImmediately: true }))
+          if ((yield* below(10)) > 0) return caller
+          interrupted.add(item)
+          return yield* Effect.forkIn(Effect.andThen(Effect.sleep(3), Fiber.interrupt(caller)), scope)
+        })
+      ).pipe(Effect.forkChild)
+      yield* TestClock.adjust("1 minute")
+      for (const caller of yield* Fiber.join(callers)) yield* Fiber.await<unknown, unknown>(caller)
+    })
+  )
+  return { interrupted, resumed, seen, written }
 })
 
 describe("WriteBatching", () => {
@@ -101,6 +157,103 @@ describe("WriteBatching", () => {
       assert.deepStrictEqual(batches, [["a"], ["b"]])
       latch.openUnsafe()
       assert.deepStrictEqual(yield* Fiber.join(fiber), ["A", "B", "C", "D"].map(Exit.succeed))
+    })
+  )
+
+  it.effect("does not write items with a common key at the same time, and keeps their order", () =>
+    Effect.gen(function* () {
+      const { all, batches, blocking, latch } = yield* recording({
+        minConcurrentWeight: 3,
+        keysOf: (item) => keys[item]!
+      })
+      const keys: Record<string, ReadonlyArray<string>> = {
+        a: ["1"],
+        b: ["2", "1"],
+        c: ["2"],
+        d: ["3"],
+        e: ["3"],
+        f: []
+      }
+      const first = yield* blocking
+      const others = yield* Effect.forkChild(all("bcdef"), { startImmediately: true })
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"], ["d", "e", "f"]])
+      latch.openUnsafe()
+      assert.strictEqual(yield* Fiber.join(first), "A")
+      assert.deepStrictEqual(yield* Fiber.join(others), ["B", "C", "D", "E", "F"].map(Exit.succeed))
+      assert.deepStrictEqual(batches, [["a"], ["d", "e", "f"], ["b", "c"]])
+    })
+  )
+
+  it.effect("counts only items that do not wait for another batch as the weight of a concurrent one", () =>
+    Effect.gen(function* () {
+      const { all, batches, blocking, latch, starting } = yield* recording({
+        minConcurrentWeight: 2,
+        keysOf: (item) => [item.toLowerCase()]
+      })
+      const first = yield* blocking
+      const others = yield* Effect.forkChild(all("AAAb"), { startImmediately: true })
+      for (let turn = 0; turn < 10; turn++) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"]])
+      const last = yield* starting("c")
+      while (batches.length < 2) yield* Effect.yieldNow
+      assert.deepStrictEqual(batches, [["a"], ["b", "c"]])
+      latch.openUnsafe()
+      yield* Fiber.join(first)
+      assert.strictEqual(yield* Fiber.join(last), "C")
+      assert.deepStrictEqual(yield* Fiber.join(others), ["A", "A", "A", "B"].map(Exit.succeed))
+      assert.deepStrictEqual(batches, [["a"], ["b", "c"], ["A", "A", "A"]])
+    })
+  )
+
+  it.effect("does not write items with a key of a batch that is written again one by one", () =>
+    Effect.gen(function* () {
+      const latches = new Map([..."abcd"].map((item) => [item, Latch.makeUnsafe()]))
+      const writes: Array<string> = []
+      const write = yield* WriteBatching.make<string, void, string>({
+        minConcurrentWeight: 2,
+        keysOf: (item) => [item.toLowerCase()],
+        write: (items) =>
+          Effect.gen(function* () {
+            writes.push(items.join(""))
+            if (items.length > 1) return yield* Effect.fail("several")
+            yield* latches.get(items[0]!)!.await
+            return [undefined]
+          })
+      })
+      const start = (items: string) =>
+        Effect.forEach([...items], (item) => Effect.forkChild(write(item), { startImmediately: true }))
+      const first = yield* start("ab")
+      while (writes.length < 2) yield* Effect.yieldNow
+      latches.set("A", Latch.makeUnsafe(true))
+      latches.set("B", Latch.makeUnsafe(true))
+      const others = yield* start("BAcd")
+      while (writes.length < 4) yield* Effect.yieldNow
+      assert.deepStrictEqual(writes, ["ab", "a", "cd", "c"])
+      for (const latch of latches.values()) latch.openUnsafe()
+      yield* Fiber.joinAll([...first, ...others])
+      assert.deepStrictEqual(writes.filter((items) => /a|b/i.test(items)).join(" "), "ab a b BA B A")
+    })
+  )
+
+  it.effect("keeps the order of each key, and resumes every caller once, whatever the store does", () =>
+    Effect.gen(function* () {
+      for (let seed = 0; seed < 50; seed++) {
+        const { interrupted, resumed, seen, written } = yield* Random.withSeed(runAtRandom, `run ${seed}`)
+        assert.isBelow(seen.maxWriting, 3)
+        assert.strictEqual(seen.common, 0)
+        for (const [item, exits] of resumed) {
+          if (!interrupted.has(item))
+            assert.deepStrictEqual(exits, [written.has(item) ? Exit.succeed(item) : Exit.fail("failed")])
+        }
+        for (const orderOfKey of seen.order)
+          assert.deepStrictEqual(
+            orderOfKey,
+            orderOfKey.toSorted((a, b) => a - b)
+          )
+        assert.strictEqual(resumed.size, 200)
+        assert.isAbove(seen.maxWriting, 1)
+      }
     })
   )
 

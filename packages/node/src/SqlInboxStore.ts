@@ -76,7 +76,8 @@ export const make = (
  * - An update is as durable as a commit of the database, which depends on `synchronous_commit` in PostgreSQL and on
  *   `synchronous` in SQLite. The defaults of both are safe. Claims in SQLite do not wait for the disk, because a power failure
  *   ends all leases.
- * - Concurrent writes of a process share transactions.
+ * - Concurrent writes of a process share transactions. In PostgreSQL, two transactions of a process commit at the same time if
+ *   enough updates wait, but none that concern the same chat, value of the state or timer.
  * - A partition key, a fingerprint, a scope or name of state, or a name or key of a timer is stored as its beginning and its
  *   hash if it has more than 400 characters.
  *

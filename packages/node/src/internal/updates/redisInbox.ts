@@ -32,7 +32,7 @@ const commitResults: ReadonlyArray<CommitResult> = ["leaseLost", "applied", "sta
 /** A script changes at most this many rows, so that it does not keep the server from other clients. */
 const chunk = 1000
 
-/** While a script with commits runs, this many others are worth a script of their own (benchmark `redis-over-groupmq`). */
+/** While a script with commits runs, those of this many updates are worth a script of their own (benchmark `redis-over-groupmq`). */
 const minConcurrentCommits = 16
 
 /** The age of the oldest update compares the first updates of at most this many claimed partitions. */
@@ -116,6 +116,7 @@ export const make = Effect.fnUntraced(function* (prefix: string, operationTimeou
     isShared: true,
     enqueueAll,
     minConcurrentCommits,
+    appliesInOrder: true,
     claim: ({ begin, leaseDuration, maxPartitions, maxTimers = 0, maxUpdates, owner }) =>
       Effect.flatMap(
         claim([

@@ -28,6 +28,9 @@ import { countSlots, tableNames, type UpdateRow } from "./sqlTables.ts"
 
 const cleanupChunk = 1000
 
+/** While PostgreSQL applies commits, those of this many updates are worth a transaction of their own (benchmark `batch-sink-rate`). */
+const minConcurrentCommits = 250
+
 /** The age of the oldest update compares the first updates of at most this many claimed partitions. */
 const comparedPartitions = 4000
 
@@ -278,7 +281,7 @@ export const make = Effect.fnUntraced(function* ({ operationTimeout, prefix }: O
 
   const store: BatchStore = {
     isShared: true,
-    ...(isPg ? {} : { writeAll }),
+    ...(isPg ? { minConcurrentCommits } : { writeAll }),
     enqueueAll: (batches) =>
       Effect.map(waking(statement("enqueue")(Effect.suspend(() => engine.enqueue(batches)))), ({ added }) => added),
     claim,
