@@ -18,7 +18,7 @@ const thanks = Pattern.make(/\bthank(s| you)\b/i, { types }).on((update) =>
   Messages.replyTo(update, `You are welcome, ${nameOf(update)}.`)
 )
 
-// Comments of bots, its own included, are ignored: otherwise two bots could answer each other for ever.
+// Comments of bots, its own included, are ignored: otherwise two bots could answer each other forever.
 const fromPeople = Handler.filter((update) => Update.userOf(update)?.is_bot !== true)
 
 const bot = Updates.run(fromPeople(Handler.first(question, thanks)))

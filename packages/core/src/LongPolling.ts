@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
     return page.updates.length === 0 || next === marker ? next : yield* skipPending(next)
   })
 
-  /** Polls for ever, or until a page is empty. */
+  /** Polls forever, or until a page is empty. */
   const run = Effect.fnUntraced(function* (timeout: number | undefined, untilEmpty: boolean) {
     yield* warnInProduction
     let marker = options.marker ?? (yield* untilStored(inbox.marker(source)))

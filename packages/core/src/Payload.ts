@@ -96,8 +96,8 @@ const format: payload.Format = {
  * Creates a kind of payload from its name and the schema of its value. Without a schema the payload has no value.
  *
  * A payload is written as the name, `:` and JSON: `vote:{"poll":7}`. Without a value it is the name alone. It has at
- * most 1024 characters. The name may contain letters, digits and `_`, and must be unique within a bot. The handlers of
- * `on` do not take callbacks with a payload of another name.
+ * most 1024 characters. The name may contain letters, digits and `_`, and must be unique within a bot. Names that begin with
+ * `menu_` belong to menus. The handlers of `on` do not take callbacks with a payload of another name.
  *
  * Errors: {@link InvalidPayload} when a payload is created, {@link MalformedPayload} when a received payload of this
  * name cannot be decoded.

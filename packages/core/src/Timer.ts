@@ -290,7 +290,7 @@ export const make: {
         set(value, options?.key, (now) => {
           const millis = Math.round(Duration.toMillis(Duration.fromInputUnsafe(after)))
           const time = now + millis
-          if (millis === Infinity) return Effect.fail(invalid("its duration has no end"))
+          if (!Number.isFinite(millis)) return Effect.fail(invalid("its duration has no end"))
           if (!(Math.abs(time) <= lastDate)) {
             return Effect.fail(invalid("its duration is too long: dates end in the year 275760"))
           }

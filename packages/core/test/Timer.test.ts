@@ -249,6 +249,7 @@ describe("Timer", () => {
       const cases = [
         [timers.in("1 minute", 1 as never), "its value does not match the schema"],
         [timers.in(Infinity, "x"), "its duration has no end"],
+        [timers.in(-Infinity, "x"), "its duration has no end"],
         [timers.in("1000000000 days", "x"), "its duration is too long: dates end in the year 275760"],
         [timers.at("tomorrow", "x"), "its time is not a valid date: tomorrow"],
         [timers.cron("61 * * * *", "x"), 'the cron expression "61 * * * *" is not valid'],

@@ -6,7 +6,7 @@ import { Clock, ConfigProvider, Effect, Latch, Layer, Result, Tracer } from "eff
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Files from "./support/files.ts"
 
@@ -91,6 +91,15 @@ describe("NodeInbox", () => {
         writeFileSync(filename, "")
         yield* receive
       }).pipe(Effect.provide(NodeInbox.layerLazy({ filename })))
+    })
+  )
+
+  it.effect("fails with a StoreError if the path of its file cannot be examined", () =>
+    Effect.gen(function* () {
+      const filename = join(dirname(yield* Files.file), "a".repeat(300))
+      const failed = yield* Effect.flip(Effect.provide(receive, NodeInbox.layerLazy({ filename })))
+      assert.strictEqual(failed._tag, "StoreError")
+      assert.include(failed.message, "a file in a folder to which the process can write")
     })
   )
 

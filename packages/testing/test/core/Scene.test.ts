@@ -25,7 +25,7 @@ const Ride = Scene.make(
           Command.make("again").on(() => go("waiting", data)),
           Pattern.make("where").on((update) => Messages.reply(update, data.address)),
           Pattern.make("broken").on((update) =>
-            Effect.andThen(go("riding"), Effect.fail(`${Update.textOf(update)} for ever`))
+            Effect.andThen(go("riding"), Effect.fail(`${Update.textOf(update)} forever`))
           ),
           Pattern.make("not mine").on(() => Effect.andThen(go("riding"), Handler.notHandled))
         ),
@@ -250,7 +250,7 @@ describe("a scene on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("fails if the data do not match the schema of a state, or if states enter each other for ever", () =>
+  it.effect("fails if the data do not match the schema of a state, or if states enter each other forever", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.start()
@@ -272,7 +272,7 @@ describe("a scene on the emulator", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.effect("can be changed by its own functions, but not for ever", () =>
+  it.effect("can be changed by its own functions, but not forever", () =>
     Effect.gen(function* () {
       const ann = yield* Emulator.user("Ann")
       yield* ann.start()
@@ -298,7 +298,7 @@ describe("a scene on the emulator", () => {
         [{ state: "up", data: 1 }]
       )
       yield* during(bot, ann.send("/end"))
-      assert.include(errors[0], 'The functions of the scene "stairs" change it for ever')
+      assert.include(errors[0], 'The functions of the scene "stairs" change it forever')
       assert.strictEqual(errors.length, 1)
     }).pipe(Effect.provide(platform))
   )

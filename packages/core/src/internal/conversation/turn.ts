@@ -161,5 +161,5 @@ export const turn = Effect.fnUntraced(function* (
     yield* end(self, at, before ?? record, run.buttons)
     return exit._tag === "Success" ? yield* self.onDone(exit.value, at.update) : undefined
   }
-  return yield* mistake(`The body of the conversation "${self.name}" leads back to itself for ever.`)
+  return yield* mistake(`The body of the conversation "${self.name}" leads back to itself forever.`)
 })

@@ -50,7 +50,9 @@ const remove = Effect.fnUntraced(function* (update: Callback, notification: stri
   const message_id = update.message?.body?.mid
   if (message_id === undefined) return
   yield* Effect.catchTag(Messages.remove({ message_id }), ["NotFound", "OperationRejected"], (error) =>
-    Effect.logDebug(`The message of a menu was not removed: ${error.message}`)
+    (error._tag === "NotFound" ? Effect.logDebug : Effect.logWarning)(
+      `The message of a menu was not removed: ${error.message}`
+    )
   )
 })
 

@@ -174,7 +174,7 @@ export const request = Effect.fnUntraced(function* (machine: Machine, change: Ch
   const depth = (yield* CurrentDepth) + 1
   if (depth > maxChanges) {
     return yield* mistake(
-      `The functions of the scene "${machine.name}" change it for ever: \`enter\` or \`leave\` of a state changes it each time ` +
+      `The functions of the scene "${machine.name}" change it forever: \`enter\` or \`leave\` of a state changes it each time ` +
         "that it runs."
     )
   }

@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
   let isClosed = false
   /** How many commits the store is applying. */
   let committing = 0
-  const committed = Latch.makeUnsafe(true)
+  const allCommitted = Latch.makeUnsafe(true)
 
   const isRetried = (error: StoreError): boolean => error.isRetryable
 
@@ -129,13 +129,13 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
     )
 
   const endCommit = Effect.sync(() => {
-    if (--committing === 0) committed.openUnsafe()
+    if (--committing === 0) allCommitted.openUnsafe()
   })
 
   const applyShared = (changes: ReadonlyArray<Change>) =>
     Effect.suspend(() => {
       committing++
-      committed.closeUnsafe()
+      allCommitted.closeUnsafe()
       return Effect.ensuring(store.commit(changes), endCommit)
     })
 
@@ -234,7 +234,7 @@ export const make = Effect.fnUntraced(function* (inbox: Inbox["Service"]) {
         const commit = last.length === 0 ? Effect.void : Effect.ignore(store.commit(last))
         const release = Effect.forEach(owners, (name) => store.release(name), { discard: true })
         // A commit that follows the release would not be applied, and its updates would be handled again.
-        const released = Effect.andThen(Effect.andThen(commit, committed.await), release)
+        const released = Effect.andThen(Effect.andThen(commit, allCommitted.await), release)
         return Effect.ignore(Effect.timeoutOption(released, finishTimeout))
       }),
     /** Waits until there may be partitions to claim. */

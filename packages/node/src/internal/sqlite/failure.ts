@@ -1,3 +1,4 @@
+import * as Result from "effect/Result"
 import { classifySqliteError, ConnectionError, SqlError, SqlSyntaxError, UnknownError } from "effect/sql/SqlError"
 import type { SqlErrorReason } from "effect/sql/SqlError"
 import { statSync } from "node:fs"
@@ -59,7 +60,12 @@ const advice = (filename: string, cause: Native): string => {
   }
 }
 
-const isDirectory = (filename: string): boolean => statSync(filename, { throwIfNoEntry: false })?.isDirectory() === true
+/** A path that cannot be examined counts as none, because the error of SQLite says more. */
+const isDirectory = (filename: string): boolean =>
+  Result.getOrElse(
+    Result.try(() => statSync(filename).isDirectory()),
+    () => false
+  )
 
 const reasonOf = (filename: string, operation: string, cause: unknown): SqlErrorReason => {
   if (isNative(cause)) {

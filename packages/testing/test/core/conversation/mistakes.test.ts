@@ -129,7 +129,7 @@ const plays = [
     mistake: "a body that always goes back",
     played: play(Conversation.make("form", of, (talk) => talk.back())),
     said: [],
-    error: 'The body of the conversation "form" leads back to itself for ever.'
+    error: 'The body of the conversation "form" leads back to itself forever.'
   },
   {
     mistake: "a value that is no effect",
