@@ -151,8 +151,9 @@ export const bot = Updates.run(Handler.on("message_created", (update) => Message
     inBrowser("introduction.html", { viewport: { width: 1280, height: 800 } }, async (page) => {
       await page.getByRole("button", { name: "Search" }).first().waitFor()
       await page.keyboard.press("Control+k")
-      await page.keyboard.type("pruneUnreachable")
-      await page.getByRole("option", { name: "pruneUnreachable" }).first().waitFor()
+      // What is typed before the field is there is lost.
+      await page.getByRole("searchbox").fill("pruneUnreachable")
+      await page.getByRole("option", { name: "pruneUnreachable", selected: true }).waitFor()
       await page.keyboard.press("Enter")
       await page.getByRole("heading", { name: "pruneUnreachable" }).waitFor()
       assert.include(page.url(), "/manual/api/core/Broadcasts.html#pruneunreachable")

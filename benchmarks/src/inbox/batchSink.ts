@@ -17,9 +17,10 @@ import { fill, indexOf, layerFilled, pageOf } from "./traffic.ts"
 
 const place = places.fromArguments(process.argv.slice(2))
 
-const rows = 20_000
+/** V8 optimises the code of each stream anew, so the rows of a short stream take longer. */
+const rows = 100_000
 
-const chats = 1000
+const chats = 5000
 
 const batch = 500
 
@@ -30,7 +31,7 @@ const maxPartitions = batch / maxUpdates
 /** Concurrent inserts, of both sides. */
 const concurrency = 4
 
-const rounds = 5
+const rounds = 3
 
 const toRow = (update: Update.Update) => ({
   fingerprint: Fingerprint.of(update),
