@@ -86,6 +86,9 @@ const valuesOf = <A, O extends Of>(state: Pick<State.State<A, O>, "entries">) =>
     }))
   )
 
+/** A run ends after this many rounds in which neither an update nor a timer was left. */
+const maxQuietRounds = 3
+
 /** Handles updates in processes that are killed, and returns what is there at the end. */
 export const run = Effect.fnUntraced(
   function* ({ faults = [], kills, policy, processes, programs }: Attack) {
@@ -116,6 +119,7 @@ export const run = Effect.fnUntraced(
     const running: Array<{ readonly life: Life; readonly fiber: Fiber.Fiber<unknown, unknown> }> = []
     for (let index = 0; index < processes; index++) running.push(yield* start)
     let killed = 0
+    let quietRounds = 0
     for (let millis = 0; ; millis += 100) {
       yield* pass(100, 10)
       for (const [index, { life }] of running.entries()) {
@@ -123,11 +127,12 @@ export const run = Effect.fnUntraced(
         killed++
         running[index] = yield* start
       }
-      // A timer becomes an update and an update sets a timer meanwhile, so timers are read before and after the updates.
+      // A timer becomes an update and an update sets a timer meanwhile, so both are read several times.
       const isQuiet = Effect.map(store.timers.untilNext, (next) => next === undefined || next > farAway)
       const wasQuiet = yield* isQuiet
       const { queued } = yield* store.stats
-      if (wasQuiet && queued === 0 && (yield* isQuiet)) break
+      quietRounds = wasQuiet && queued === 0 && (yield* isQuiet) ? quietRounds + 1 : 0
+      if (quietRounds === maxQuietRounds) break
       ok(millis < maxDuration, `${queued} updates are not handled`)
     }
     for (const { fiber, life } of running) {
