@@ -20,7 +20,7 @@ export const workspace = {
     testTimeout: 240_000,
     hookTimeout: 240_000,
     projects: [
-      project("core", "packages/core"),
+      project("core", "packages/core", [validatesAnswers]),
       project("testing", "packages/testing", [validatesAnswers]),
       project("node", "packages/node", [validatesAnswers]),
       project("worker", "packages/worker"),

@@ -51,10 +51,18 @@ describe("the layout of the code", () => {
     const stray = files("packages/*/test/**/*.test.ts")
       .map(({ path }) => path)
       .filter((path) => {
-        const name = path.replace(/^packages\/\w+\/test\/|(?:\.\w+)?\.test\.ts$/g, "").replace(/^core\//, "")
+        const name = path.replace(/^packages\/\w+\/test\/|(?:\.\w+)?\.test\.ts$/g, "")
         return !modules.has(name) && !folders.has(name.split("/")[0])
       })
     assert.deepStrictEqual(stray, [])
+  })
+
+  it("has one file with the tests of a public module", () => {
+    const modules = files("packages/*/test/*.test.ts").map(({ path }) => path.replace(/^.*\//, ""))
+    assert.deepStrictEqual(
+      modules.filter((name, index) => modules.indexOf(name) !== index),
+      []
+    )
   })
 
   it("lists only existing files in docs/architecture.md", () => {

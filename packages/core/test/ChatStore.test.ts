@@ -1,7 +1,6 @@
-import { ChatStore, StoreError, type Update } from "@colloquy/core"
 import { ChatId } from "@colloquy/core/Chat"
-import * as ChatRecord from "@colloquy/core/ChatRecord"
-import { Fixtures } from "@colloquy/testing"
+import { Emulator, Fixtures } from "@colloquy/testing"
+import * as ChatStoreSuite from "@colloquy/testing/ChatStoreSuite"
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -11,6 +10,9 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Scene from "../../testing/test/support/scene.ts"
+import * as ChatRecord from "../src/ChatRecord.ts"
+import { ChatStore, LongPolling, Members, StoreError, type Update, Updates } from "../src/index.ts"
 
 const { groupId: chat_id, timestamp, user } = Fixtures
 
@@ -151,5 +153,54 @@ describe("ChatStore.track", () => {
         assert.isAtLeast(turns, 10)
       }
     }).pipe(Effect.provide(ChatStore.layerMemory()))
+  )
+})
+
+const layer = Layer.mergeAll(LongPolling.layer({ timeout: 1 }), ChatStore.layerMemory()).pipe(
+  Layer.provideMerge(Emulator.layerBot())
+)
+
+/** Lets the updates of the users be polled and stored. */
+const stored = TestClock.adjust("2 seconds")
+
+const titles = Stream.runCollect(Stream.map(ChatStore.stream(), ({ title, type }) => [type, title]))
+
+describe("ChatStore.layerMemory", () => {
+  it.effect.each(ChatStoreSuite.cases)("$name", ({ effect }) => Effect.provide(effect, ChatStore.layerMemory()))
+})
+
+describe("a ChatStore of a bot on the emulator", () => {
+  it.effect("stores the chats of updates, refreshes their titles, and removes those that the bot left", () =>
+    Effect.gen(function* () {
+      const { channel, dialog, group, owner, visitor } = yield* Scene.make
+      yield* visitor.send("Hello")
+      yield* Effect.forkChild(Stream.runDrain(ChatStore.track(Updates.stream)))
+      yield* stored
+      assert.deepStrictEqual(yield* titles, [
+        ["channel", undefined],
+        ["chat", undefined],
+        ["dialog", undefined]
+      ])
+      assert.strictEqual(Option.getOrThrow(yield* ChatStore.get(dialog.chat_id)).user?.first_name, "Victor")
+
+      const refreshed = Option.getOrThrow(yield* ChatStore.refresh(group.chat_id))
+      assert.strictEqual(refreshed.title, "Reading club")
+      yield* owner.rename(group, "Writing club")
+      yield* stored
+      assert.strictEqual(Option.getOrThrow(yield* ChatStore.get(group.chat_id)).title, "Writing club")
+
+      yield* owner.removeBot(group)
+      yield* visitor.stop
+      yield* Members.leave({ chat_id: channel.chat_id })
+      yield* stored
+      assert.isFalse(yield* ChatStore.has(group.chat_id))
+      assert.isFalse(yield* ChatStore.has(dialog.chat_id))
+      assert.deepStrictEqual(yield* ChatStore.refresh(channel.chat_id), Option.none())
+      assert.strictEqual(yield* ChatStore.count(), 0)
+
+      yield* visitor.start()
+      yield* stored
+      assert.deepStrictEqual(yield* titles, [["dialog", undefined]])
+    }).pipe(Effect.provide(layer))
   )
 })

@@ -1,3 +1,4 @@
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
@@ -6,19 +7,20 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Inbox, Json, LongPolling, StoreError, Updates } from "../src/index.ts"
 import * as InboxStore from "../src/InboxStore.ts"
+import { Inbox, Json, LongPolling, Messages, StoreError, Updates } from "../src/index.ts"
 import { message, user } from "./support/fixtures.ts"
 import {
   answer,
   lost,
+  never,
   nodeError,
   ok,
-  never,
-  type Reply,
   repeat,
+  type Reply,
   scripted,
   text,
   unlimited
@@ -325,5 +327,38 @@ describe("LongPolling.layerConfig", () => {
       assert.strictEqual(platform.journal[0].url, `/updates?limit=7&marker=${long}`)
       yield* Fiber.interrupt(fiber)
     })
+  )
+})
+
+describe("LongPolling.layer with the emulator", () => {
+  it.effect("delivers messages to a bot that answers them", () =>
+    Effect.gen(function* () {
+      const echo = Updates.stream.pipe(
+        Stream.filter((update) => update.update_type === "message_created"),
+        Stream.runForEach(({ message }) =>
+          Messages.send({ chat_id: message!.recipient.chat_id!, text: `${message!.body!.text}!` })
+        )
+      )
+      yield* Effect.forkChild(echo)
+      const visitor = yield* Emulator.user("visitor")
+      const events = yield* Effect.forkChild(Stream.runCollect(Stream.take(visitor.events, 2)))
+      for (const text of ["hi", "ho"]) {
+        yield* visitor.send(text)
+        assert.strictEqual((yield* visitor.reply).body?.text, `${text}!`)
+      }
+      assert.deepStrictEqual(
+        (yield* Fiber.join(events)).map((event) => event._tag === "Message" && event.message.body?.text),
+        ["hi!", "ho!"]
+      )
+    }).pipe(Effect.provide(LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))))
+  )
+
+  it.effect("decodes an update of an unknown type without loss of digits", () =>
+    Effect.gen(function* () {
+      const raw = { update_type: "planet_aligned", timestamp: 5, seq: 116328127605864690n }
+      yield* Emulator.deliver(raw)
+      const { updates } = yield* Updates.list({ types: ["planet_aligned"] })
+      assert.deepStrictEqual(updates, [Result.succeed({ update_type: "unknown" as const, raw })])
+    }).pipe(Effect.provide(Emulator.layerBot()))
   )
 })

@@ -1,3 +1,4 @@
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -17,6 +18,7 @@ import * as Tracer from "effect/Tracer"
 import {
   Handler,
   Inbox,
+  LongPolling,
   Messages,
   Payload,
   PermanentError,
@@ -344,5 +346,25 @@ describe("Updates.stream", () => {
       yield* Fiber.interrupt(fiber)
       assert.strictEqual((yield* inbox.stats).queued, 2)
     }).pipe(Effect.provide(source(started(1, 1), started(1, 2), started(1, 3))))
+  )
+})
+
+const layer = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))
+
+describe("Updates.run on the emulator", () => {
+  it.effect("runs a handler with the priority `reply` and the chat of the update", () =>
+    Effect.gen(function* () {
+      const seen: Array<readonly [RateLimiter.Priority, number | undefined]> = []
+      const visitor = yield* Emulator.user("Ann")
+      const { chat_id } = yield* visitor.start()
+      const handle = () =>
+        Effect.gen(function* () {
+          seen.push([yield* RateLimiter.CurrentPriority, yield* RateLimiter.CurrentChat])
+        })
+      const fiber = yield* Effect.forkChild(Updates.run(handle), { startImmediately: true })
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(seen, [["reply", chat_id]])
+    }).pipe(Effect.provide(layer))
   )
 })

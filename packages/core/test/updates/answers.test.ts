@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import * as Scene from "../../support/scene.ts"
+import * as Scene from "../../../testing/test/support/scene.ts"
 
 describe("acceptAnswered", () => {
   const platform = LongPolling.layer().pipe(Layer.provideMerge(Emulator.layerBot()))

@@ -3,7 +3,7 @@ import { Webhook } from "@colloquy/core"
 import { Emulator, type WebhookSender } from "@colloquy/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { url } from "./webhooks.ts"
+import { url } from "../../../testing/test/support/webhooks.ts"
 
 export const secret = "a-secret-for-tests"
 

@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { problemOf, validatorOf } from "../support/openapi.ts"
-import { raw } from "../support/raw.ts"
-import { answers } from "../support/validateAnswers.ts"
+import { problemOf, validatorOf } from "../../testing/test/support/openapi.ts"
+import { raw } from "../../testing/test/support/raw.ts"
+import { answers } from "../../testing/test/support/validateAnswers.ts"
 
 const document = OpenApi.fromEndpoints(Endpoints.all, { url: "http://127.0.0.1:8080" })
 

@@ -3,8 +3,8 @@ import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { png } from "../support/media.ts"
-import { failureOf, hostRequests, methods, sendAttachment } from "../support/uploads.ts"
+import { png } from "../../testing/test/support/media.ts"
+import { failureOf, hostRequests, methods, sendAttachment } from "../../testing/test/support/uploads.ts"
 
 const layer = Emulator.layerBot()
 

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { seconds, ticking, withBot, words } from "../../support/liveMessages.ts"
-import { webhook } from "../../support/webhookBots.ts"
+import { seconds, ticking, withBot, words } from "../support/liveMessages.ts"
+import { webhook } from "../support/webhookBots.ts"
 
 // The platform sends updates about comments to webhooks only.
 const layer = webhook().pipe(

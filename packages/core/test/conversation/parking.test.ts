@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
-import { deadLetters, layer, left, nothing, play } from "../../support/conversations.ts"
+import { deadLetters, layer, left, nothing, play } from "../support/conversations.ts"
 
 describe("a conversation that waits", () => {
   it.effect("cannot be woken by operators on failures, defects and causes", () =>

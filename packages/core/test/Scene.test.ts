@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { during, platform, settled } from "../support/restarts.ts"
+import { during, platform, settled } from "./support/restarts.ts"
 
 const Ride = Scene.make(
   "ride",

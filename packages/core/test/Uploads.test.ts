@@ -17,8 +17,8 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { codeOf } from "../support/inspect.ts"
-import { png } from "../support/media.ts"
+import { codeOf } from "../../testing/test/support/inspect.ts"
+import { png } from "../../testing/test/support/media.ts"
 import {
   addressCount,
   advance,
@@ -30,7 +30,7 @@ import {
   names,
   sendAttachment,
   types
-} from "../support/uploads.ts"
+} from "../../testing/test/support/uploads.ts"
 
 const layer = Emulator.layerBot()
 

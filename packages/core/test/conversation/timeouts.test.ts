@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts } from "../../support/conversations.ts"
+import { buttonsOf, during, layer, left, nothing, presses, writes, sent, texts } from "../support/conversations.ts"
 
 const choices = { a: "A", b: "B" }
 

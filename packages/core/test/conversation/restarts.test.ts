@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, presses, texts, writes } from "../../support/conversations.ts"
+import { during, layer, left, nothing, presses, texts, writes } from "../support/conversations.ts"
 
 describe("conversations and restarts", () => {
   it.effect("go on after a restart behind every line, with each message sent once and each step run once", () =>

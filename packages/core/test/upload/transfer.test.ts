@@ -4,7 +4,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { addressCount, advance, failureOf, hostRequests, sendAttachment } from "../../support/uploads.ts"
+import {
+  addressCount,
+  advance,
+  failureOf,
+  hostRequests,
+  sendAttachment
+} from "../../../testing/test/support/uploads.ts"
 
 const layer = Emulator.layerBot()
 

@@ -3,7 +3,7 @@ import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { bytes, failureOf, methods, names, sendAttachment } from "../../support/uploads.ts"
+import { bytes, failureOf, methods, names, sendAttachment } from "../../../testing/test/support/uploads.ts"
 
 const layer = Emulator.layerBot()
 

@@ -8,8 +8,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator } from "../../src/index.ts"
-import { dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.ts"
+import { Emulator } from "@colloquy/testing"
+import { dialogs, inTime, platform, sent, textsIn } from "./support/broadcast.ts"
 
 const message = { text: "News!" }
 

@@ -3,8 +3,8 @@ import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { mp3, png, wav } from "../support/media.ts"
-import { bytes, failureOf } from "../support/uploads.ts"
+import { mp3, png, wav } from "../../testing/test/support/media.ts"
+import { bytes, failureOf } from "../../testing/test/support/uploads.ts"
 
 const layer = Emulator.layerBot()
 

@@ -15,7 +15,7 @@ import {
   textOf,
   texts,
   writes
-} from "../../support/conversations.ts"
+} from "../support/conversations.ts"
 
 type Body = (talk: Talk.Talk) => Effect.Effect<unknown, unknown, never>
 

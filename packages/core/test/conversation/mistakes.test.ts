@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { deadLetters, layer, play } from "../../support/conversations.ts"
+import { deadLetters, layer, play } from "../support/conversations.ts"
 
 const of = { of: "userInChat" } as const
 

@@ -8,7 +8,7 @@ import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import { pipe } from "effect/Function"
 import * as TestClock from "effect/testing/TestClock"
-import { during, layer, left, nothing, presses, texts, writes } from "../../support/conversations.ts"
+import { during, layer, left, nothing, presses, texts, writes } from "../support/conversations.ts"
 
 /** The warnings and errors that an effect logs. */
 const logged = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {

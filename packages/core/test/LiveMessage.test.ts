@@ -19,7 +19,7 @@ import {
   ticking,
   withBot,
   words
-} from "../support/liveMessages.ts"
+} from "./support/liveMessages.ts"
 
 describe("LiveMessage.reply", () => {
   it.effect("sends the first words, edits at most twice a second, and ends with all of the text", () =>

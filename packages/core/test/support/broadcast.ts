@@ -3,7 +3,7 @@ import * as BroadcastStore from "@colloquy/core/BroadcastStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator, EmulatorOptions } from "../../src/index.ts"
+import { Emulator, EmulatorOptions } from "@colloquy/testing"
 
 export const bot = Emulator.layerBot({ limits: EmulatorOptions.platformLimits, clientLimits: RateLimiter.defaults })
 

@@ -10,8 +10,8 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { Emulator } from "../../../src/index.ts"
-import { bot, dialogs, inTime, platform, sent, textsIn } from "../../support/broadcast.ts"
+import { Emulator } from "@colloquy/testing"
+import { bot, dialogs, inTime, platform, sent, textsIn } from "../support/broadcast.ts"
 
 const message = { text: "News!" }
 

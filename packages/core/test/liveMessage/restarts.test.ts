@@ -3,8 +3,8 @@ import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
-import { ofBot, textsOfBot } from "../../support/liveMessages.ts"
-import { during, platform } from "../../support/restarts.ts"
+import { ofBot, textsOfBot } from "../support/liveMessages.ts"
+import { during, platform } from "../support/restarts.ts"
 
 describe("a dashboard", () => {
   const Board = LiveMessage.dashboard("sales")
