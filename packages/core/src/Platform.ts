@@ -121,6 +121,18 @@ export const commentsPage = { max: 100, default: 50 } as const
 export const commentEditWindow = 26 * 60 * 60 * 1000
 
 /**
+ * How long after it was sent a message of a dialog can be edited, in milliseconds. A message with an inline keyboard can
+ * always be edited, and so can the messages of group chats and channels.
+ *
+ * API: PUT /messages.
+ *
+ * @assumption messageEditWindow
+ * @category messages
+ * @since 0.1.0
+ */
+export const messageEditWindow = 7 * 24 * 60 * 60 * 1000
+
+/**
  * Maximum length of the title of a chat, in characters. A title has at least one.
  *
  * API: Limits.
@@ -189,6 +201,17 @@ export const maxAddedMembers = 100
  * @since 0.1.0
  */
 export const maxAdmins = 50
+
+/**
+ * Old names of administrator rights. The platform still sends them, and does not grant them.
+ *
+ * API: Endpoints, Other operations (POST /chats/{chatId}/members/admins).
+ *
+ * @assumption oldPermissions
+ * @category chats
+ * @since 0.1.0
+ */
+export const oldPermissions: ReadonlyArray<string> = ["post_edit_delete_message", "edit_message", "delete_message"]
 
 /**
  * Maximum number of commands of a bot.
@@ -345,6 +368,17 @@ export const maxAppPayloadLength = 512
 export const maxButtonUrlLength = 2048
 
 /**
+ * Maximum length of the address of a mini app, in characters. The address starts with `https://`.
+ *
+ * API: Request-side message body, AttachmentRequest.
+ *
+ * @assumption miniAppUrl
+ * @category keyboards
+ * @since 0.1.0
+ */
+export const maxMiniAppUrlLength = 1024
+
+/**
  * Maximum depth of the objects and lists in JSON that the client reads: responses, updates and stored updates. The deepest
  * documented message has 10 levels. A part that is deeper is not decoded, because functions that call themselves for each
  * level would exceed the stack.
@@ -358,26 +392,28 @@ export const maxButtonUrlLength = 2048
 export const maxJsonDepth = 256
 
 /**
- * Number of updates that one call of GET /updates returns.
+ * Number of updates that one call of GET /updates requests. A response has at most `returned`.
  *
  * API: Endpoints, Other operations (GET /updates).
  *
  * @assumption updatesPage
+ * @assumption updatesPageReturned
  * @category updates
  * @since 0.1.0
  */
-export const updatesPage = { max: 1000, default: 100 } as const
+export const updatesPage = { max: 1000, default: 100, returned: 100 } as const
 
 /**
- * How long GET /updates waits for an update, in seconds.
+ * How long a call of GET /updates waits for an update, in seconds. The platform waits for at most `waited`.
  *
  * API: Endpoints, Other operations (GET /updates).
  *
  * @assumption updatesPage
+ * @assumption updatesPageReturned
  * @category updates
  * @since 0.1.0
  */
-export const longPollTimeout = { max: 90, default: 30 } as const
+export const longPollTimeout = { max: 90, default: 30, waited: 30 } as const
 
 /**
  * How long the platform keeps updates for GET /updates, in milliseconds.
@@ -396,10 +432,16 @@ export const updateRetention = 24 * 60 * 60 * 1000
  * API: Events.
  *
  * @assumption commentsByWebhookOnly
+ * @assumption rightsByWebhookOnly
  * @category updates
  * @since 0.1.0
  */
-export const webhookOnlyUpdateTypes: ReadonlyArray<string> = ["comment_created", "comment_edited", "comment_removed"]
+export const webhookOnlyUpdateTypes: ReadonlyArray<string> = [
+  "comment_created",
+  "comment_edited",
+  "comment_removed",
+  "bot_admin_permissions_changed"
+]
 
 /**
  * Maximum number of requests per second to the API host, for one bot.
@@ -420,6 +462,30 @@ export const requestsPerSecond = 30
  * @since 0.1.0
  */
 export const messagesPerSecond = 2
+
+/**
+ * Maximum number of edits of messages per second in one dialog, group chat or channel.
+ *
+ * API: PUT /messages.
+ *
+ * @assumption editRate
+ * @assumption rateLimitScopes
+ * @category rate limits
+ * @since 0.1.0
+ */
+export const editsPerSecond = 2
+
+/**
+ * Maximum number of deletions of messages per second in one dialog, group chat or channel.
+ *
+ * API: DELETE /messages.
+ *
+ * @assumption removalRate
+ * @assumption rateLimitScopes
+ * @category rate limits
+ * @since 0.1.0
+ */
+export const removalsPerSecond = 2
 
 /**
  * Maximum number of answers to callbacks per second in one dialog, group chat or channel.
@@ -828,6 +894,17 @@ export const messageDialogSuspended = "error.dialog.suspended"
 export const messageNotAdmin = "chat.send.msg.no.permission.because.not.admin"
 
 /**
+ * The text of a {@link codeChatDenied} error where the messages of a chat must not be forwarded.
+ *
+ * API: Errors.
+ *
+ * @assumption forwardingProhibited
+ * @category error codes
+ * @since 0.1.0
+ */
+export const messageForwardingProhibited = "Forwarding messages from this chat or channel is prohibited"
+
+/**
  * How certain an assumption is.
  *
  * - `A`: several independent sources, or seen in real traffic.
@@ -890,8 +967,9 @@ export const assumptions = {
   },
   absentParts: {
     grade: "A",
-    fact: "A message has no `text`, `attachments` or `markup` in its body where it has none."
+    fact: "A message has no `attachments` or `markup` in its body where it has none."
   },
+  emptyText: { grade: "C", fact: "A message without a text has an empty `text` in its body." },
   forwardBody: {
     grade: "B",
     fact: "The body of a message that only forwards another has `mid` and `seq`. The document allows null."
@@ -916,9 +994,25 @@ export const assumptions = {
     grade: "A",
     fact: "DELETE /messages takes the query parameter `message_id`, and returns {success, message?}."
   },
+  messageEditWindow: {
+    grade: "A",
+    fact: "In a dialog, a message without an inline keyboard can be edited for 7 days; every other message can always be edited."
+  },
+  removableMessages: {
+    grade: "A",
+    fact: "A bot can remove its own messages in a dialog, and in group chats and channels any message with the right `delete`."
+  },
+  forwardingProhibited: {
+    grade: "B",
+    fact: 'Forwarding can fail with 403 `chat.denied`, "Forwarding messages from this chat or channel is prohibited".'
+  },
   answerNotification: {
     grade: "A",
     fact: "The field `notification` of POST /answers carries the one-time notification."
+  },
+  emptyAnswer: {
+    grade: "B",
+    fact: "POST /answers with neither `message` nor `notification` is rejected with 400 `proto.payload`."
   },
   receivedAttachments: {
     grade: "A",
@@ -928,6 +1022,8 @@ export const assumptions = {
     grade: "A",
     fact: "The payloads of `sticker`, `contact`, `share` and `location` attachments to send."
   },
+  stickerByUrl: { grade: "B", fact: "A sticker is sent by its `code` or by its `url`." },
+  storedFiles: { grade: "B", fact: "An uploaded file is stored until its message is deleted." },
   requestedContact: {
     grade: "A",
     fact: "The contact that a user sends by a `request_contact` button has their vCard with their phone number as `TEL` in `vcf_info`, and the user in `max_info`."
@@ -948,6 +1044,14 @@ export const assumptions = {
     fact: "The maximum lengths of texts, titles, descriptions and buttons count Unicode code points: a text of 4000 emoji is valid."
   },
   markupSyntax: { grade: "A", fact: "The elements of HTML and the delimiters of markdown for each type of markup." },
+  quotesRecognized: {
+    grade: "C",
+    fact: "`<blockquote>` and `> text` are recognized as quotes. In one report they were not, and their text remained."
+  },
+  unknownHtmlTags: {
+    grade: "B",
+    fact: "An unknown tag in a text with `format: html` is removed, and the text in it remains."
+  },
   markupLength: { grade: "C", fact: "The maximum length of a text applies to the text with its markup." },
   mentionUrl: { grade: "C", fact: "A link to `max://user/` and the ID of a user is a mention of that user." },
   markdownEscapes: {
@@ -975,6 +1079,10 @@ export const assumptions = {
     fact: "DELETE /messages/{messageId}/comments takes the query parameter `comment_id`, and returns {success, message?}."
   },
   commentEditWindow: { grade: "B", fact: "A comment can be edited for 26 hours." },
+  commentRemoval: {
+    grade: "B",
+    fact: "Removing a comment, also one of the bot, requires the rights `read_all_messages` and `delete`."
+  },
   suspendedStatus: { grade: "A", fact: "The status of a chat can be `suspended`: the user stopped the dialog." },
   dialogIds: { grade: "A", fact: "Only dialogs have a positive `chat_id`." },
   chatActions: { grade: "A", fact: "POST /chats/{chatId}/actions takes {action}, and returns {success, message?}." },
@@ -1010,6 +1118,15 @@ export const assumptions = {
   removeAdmin: { grade: "A", fact: "DELETE /chats/{chatId}/members/admins/{userId} returns {success, message?}." },
   maxAdmins: { grade: "A", fact: "A chat has at most 50 administrators." },
   permissions: { grade: "A", fact: "The administrator rights besides the four that the document names." },
+  oldPermissions: {
+    grade: "B",
+    fact: "The rights `post_edit_delete_message`, `edit_message` and `delete_message` are old names: they arrive, and are not granted."
+  },
+  ownerStays: {
+    grade: "C",
+    fact: "Removing the owner of a group chat returns `success: true` and changes nothing."
+  },
+  userNames: { grade: "A", fact: "A user has the deprecated field `name`, with the first and the last name." },
   botInfo: { grade: "A", fact: "GET /me returns a UserWithPhoto and `commands`." },
   setCommands: { grade: "A", fact: "PATCH /me/commands takes {commands}, and returns {commands?}." },
   commandLimits: {
@@ -1024,6 +1141,14 @@ export const assumptions = {
   updateTypes: {
     grade: "A",
     fact: "The types of updates besides the five that the document names, and the fields of all of them."
+  },
+  oldAppsStart: {
+    grade: "B",
+    fact: "Old versions of the messenger open a deep link without its payload. A typed `/start` is a `message_created`, not a `bot_started`."
+  },
+  removedDialogs: {
+    grade: "B",
+    fact: "`dialog_removed` comes together with `bot_stopped`, and the bot cannot write to the dialog."
   },
   duplicateUpdates: { grade: "B", fact: "The same event has the same `mid`, `callback_id` or time in each delivery." },
   joinedByThemselves: { grade: "A", fact: "`user_added` has no `inviter_id` where a person joined by themselves." },
@@ -1049,17 +1174,24 @@ export const assumptions = {
     grade: "A",
     fact: "GET /updates returns 1 to 1000 updates (default: 100) and waits 0 to 90 seconds (default: 30)."
   },
+  updatesPageReturned: {
+    grade: "B",
+    fact: "GET /updates returns at most 100 updates and waits for at most 30 seconds, also where more is requested."
+  },
   updateRetention: { grade: "A", fact: "The platform keeps updates for 24 hours." },
   commentsByWebhookOnly: { grade: "A", fact: "Updates of comments come by webhook only." },
+  rightsByWebhookOnly: { grade: "B", fact: "`bot_admin_permissions_changed` comes by webhook only." },
   commentsAsMessages: {
     grade: "C",
     fact: "A comment can come as `message_created`, `message_edited` or `message_removed` with the `post_id` of its post."
   },
   pollingRate: { grade: "A", fact: "GET /updates can be called twice per second." },
+  editRate: { grade: "A", fact: "In one chat, 2 messages can be edited per second." },
+  removalRate: { grade: "A", fact: "In one chat, 2 messages can be deleted per second." },
   retryAfterHeader: { grade: "B", fact: "A response with status 429 has no Retry-After header." },
   rateLimitScopes: {
     grade: "C",
-    fact: "Editing a message, sending a comment and editing a comment count as sending a message to the chat."
+    fact: "Editing or deleting a message, sending a comment and editing a comment count as sending a message to the chat. The pages state each limit by itself."
   },
   rejectedRequests: { grade: "B", fact: "A request that is rejected with 429 does not count towards a limit." },
   listSubscriptions: { grade: "A", fact: "GET /subscriptions returns {subscriptions: [{url, time, update_types?}]}." },
@@ -1071,6 +1203,7 @@ export const assumptions = {
     grade: "A",
     fact: 'The init data of a mini app are a query string with `auth_date`, `query_id`, `user` {id, first_name, last_name, username, language_code, photo_url}, `chat` {id, type}, `start_param` and `hash`. `hash` is the hexadecimal HMAC-SHA256 of the other decoded fields as lines `name=value` in alphabetical order; its key is the HMAC-SHA256 of the token with the key "WebAppData".'
   },
+  miniAppUrl: { grade: "B", fact: "The address of a mini app starts with `https://` and has at most 1024 characters." },
   miniAppAuthDate: {
     grade: "C",
     fact: "The `auth_date` of a mini app is in milliseconds, or in seconds if it is below 10^11."
