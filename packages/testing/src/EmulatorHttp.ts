@@ -70,8 +70,6 @@ export interface Listener {
   readonly kind: ListenerKind
   /** The origins of the upload listeners, as the client can reach them. */
   readonly uploads: Readonly<Record<UploadType, string>>
-  /** Public host names under which the calls under `/_emulator` are served. Default: none. */
-  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 /**

@@ -11,6 +11,7 @@ import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { Emulator } from "./Emulator.ts"
+import { guard } from "./internal/http/guard.ts"
 import { baseUrlOf, listen, resolveListener, type UploadServers, uploadUrls } from "./internal/http/nodeServer.ts"
 
 /**
@@ -30,9 +31,9 @@ export interface Options {
   /** The ports of the upload hosts, one for each kind of media. Default: free ports. */
   readonly uploadPorts?: Partial<Readonly<Record<UploadType, number>>> | undefined
   /**
-   * Public host names under which the calls under `/_emulator` are served. Addresses, names without a dot and names of
-   * private networks are always allowed; others are rejected, because a page on the internet could use them to reach the
-   * emulator through a browser. Default: none.
+   * Public host names under which the emulator is served, for bots and for the calls under `/_emulator`. Addresses, names
+   * without a dot and names of private networks are always allowed; others are rejected, because a page on the internet
+   * could use them to reach the emulator through a browser. Default: none.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
@@ -65,7 +66,11 @@ export const make: (
   options?: Options
 ) => Effect.Effect<EmulatorServer["Service"], HttpServerError.ServeError, Emulator | Scope.Scope> = Effect.fnUntraced(
   function* ({ allowedHosts = [], host = "127.0.0.1", port = 0, uploadPorts = {} }: Options = {}) {
-    const { handle } = yield* Emulator
+    const emulator = yield* Emulator
+    const handle = guard(
+      emulator.handle,
+      [host, ...allowedHosts].map((name) => name.toLowerCase())
+    )
     const listenFor = (kind: UploadType) => listen(kind, host, uploadPorts[kind] ?? 0)
     const servers: UploadServers = {
       image: yield* listenFor("image"),
@@ -78,14 +83,7 @@ export const make: (
     }
     // The API starts last: when its port accepts connections, the upload hosts are ready.
     const api = yield* listen("api", host, port)
-    yield* api.serve(
-      resolveListener(
-        "api",
-        servers,
-        [host, ...allowedHosts].map((name) => name.toLowerCase())
-      ),
-      handle
-    )
+    yield* api.serve(resolveListener("api", servers), handle)
     return { url: baseUrlOf(api), uploads: uploadUrls(servers) }
   }
 )

@@ -31,9 +31,7 @@ describe("EmulatorServer.layer on all interfaces", () => {
       const { port } = new URL(uploads.image)
       assert.strictEqual(yield* uploadOrigin(url, "host: emulator:8080"), `http://emulator:${port}`)
       assert.strictEqual(yield* uploadOrigin(url, "host: [2001:db8::1]"), `http://[2001:db8::1]:${port}`)
-      for (const headers of [[], ["host: "], ["host: a b"]]) {
-        assert.strictEqual(yield* uploadOrigin(url, ...headers), uploads.image)
-      }
+      assert.strictEqual(yield* uploadOrigin(url), uploads.image)
     }).pipe(Effect.scoped)
   )
 

@@ -23,8 +23,8 @@ const args = [
   "--disable-sync"
 ]
 
-/** Starts the browser. */
-export const launch = (): Promise<Browser> => {
+/** Starts the browser, with further arguments of Chromium. */
+export const launch = (further: ReadonlyArray<string> = []): Promise<Browser> => {
   if (executablePath === undefined) throw new Error("There is no Chromium: install it, or set CHROMIUM_PATH")
-  return chromium.launch({ executablePath, args })
+  return chromium.launch({ executablePath, args: [...args, ...further] })
 }

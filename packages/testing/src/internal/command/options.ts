@@ -70,7 +70,7 @@ export const flags = {
     Flag.withMetavar("NAME"),
     Flag.atLeast(0),
     Flag.withDescription(
-      "Public host name under which /_emulator is served; repeat it for more. Default: private names"
+      "Public host name under which the emulator is served; repeat it for more. Default: private names"
     )
   ),
   isJson: booleanFlag("json", "Prints the URLs and the token as one JSON object"),
@@ -106,7 +106,7 @@ export interface Settings {
   readonly secretCharacters: string | undefined
   readonly record: string | undefined
   readonly replay: string | undefined
-  /** Public host names under which the control API is served. */
+  /** Public host names under which the emulator is served. */
   readonly allowedHosts: ReadonlyArray<string>
   readonly isJson: boolean
   readonly isMcp: boolean

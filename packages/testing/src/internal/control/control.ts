@@ -12,7 +12,6 @@ import { type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import { allow, asHead } from "../http/wire.ts"
 import type { Route } from "./call.ts"
 import { clockRoutes } from "./clock.ts"
-import { guard } from "./guard.ts"
 import { peopleRoutes } from "./people.ts"
 import { platformRoutes } from "./platform.ts"
 import { stateRoutes } from "./stateRoutes.ts"
@@ -70,7 +69,7 @@ export const makeControl = (control: EmulatorContext): ((request: Request) => Ef
 
   return (request) => {
     control.state.imageOrigins.control = request.listener.uploads.image
-    return Effect.andThen(guard(request), answer(request)).pipe(
+    return answer(request).pipe(
       Effect.catchTag("PersonError", toRefusal),
       Effect.catchTag("Refusal", (error) => Effect.succeed(refusal.toResponse(error))),
       Effect.catchDefect((defect) =>

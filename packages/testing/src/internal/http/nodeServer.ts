@@ -243,17 +243,12 @@ const hostnameIn = (host: string | undefined): string | undefined => {
 }
 
 /** On all addresses of the machine, the upload servers have the host name that the client uses for its request. */
-export const resolveListener = (
-  kind: ListenerKind,
-  servers: UploadServers,
-  allowedHosts: ReadonlyArray<string> = []
-): ResolveListener => {
-  const listener = { kind, uploads: uploadUrls(servers), allowedHosts }
+export const resolveListener = (kind: ListenerKind, servers: UploadServers): ResolveListener => {
+  const listener = { kind, uploads: uploadUrls(servers) }
   if (!unspecifiedAddresses.has(servers.image.address)) return () => listener
   let last = { host: undefined as string | undefined, listener }
   return (host) => {
-    if (host !== last.host)
-      last = { host, listener: { kind, uploads: uploadUrls(servers, hostnameIn(host)), allowedHosts } }
+    if (host !== last.host) last = { host, listener: { kind, uploads: uploadUrls(servers, hostnameIn(host)) } }
     return last.listener
   }
 }

@@ -21,7 +21,9 @@ const statusOf = (line: string, ...headers: ReadonlyArray<string>) =>
     })
   ).pipe(Effect.provide(Layer.fresh(server)))
 
-describe("calls under /_emulator", () => {
+const paths = ["/_emulator/health", "/me"]
+
+describe("requests of bots and calls under /_emulator", () => {
   it.live.each([
     ["127.0.0.1:8080", 200],
     ["[::1]:8080", 200],
@@ -41,7 +43,10 @@ describe("calls under /_emulator", () => {
     ["user@attacker.com", "403 host.denied"]
   ] as const)("under the host %s are answered with %s", ([host, status]) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* statusOf("GET /_emulator/health", `host: ${host}`), status)
+      for (const path of paths) {
+        const headers = [`host: ${host}`, "authorization: emulator-token"]
+        assert.strictEqual(yield* statusOf(`GET ${path}`, ...headers), status, path)
+      }
     })
   )
 
@@ -56,13 +61,32 @@ describe("calls under /_emulator", () => {
   ] as const)("with the headers %s are answered with %s", ([headers, status]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* statusOf("POST /_emulator/reset", ...headers, "content-length: 0"), status)
+      assert.strictEqual(yield* statusOf("GET /me", ...headers, "authorization: emulator-token"), status)
     })
   )
 
-  it.live("are restricted, and calls of bots are not", () =>
+  it.live("are answered without a Host, which every browser sends", () =>
     Effect.gen(function* () {
-      const headers = ["host: api.attacker.com", "origin: https://attacker.com", "authorization: emulator-token"]
-      assert.strictEqual(yield* statusOf("GET /me", ...headers), 200)
+      assert.strictEqual(yield* statusOf("GET /me", "authorization: emulator-token"), 200)
     })
+  )
+
+  it.live("are refused by the upload hosts as well, in their form, and images of the page are not", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { uploads } = yield* EmulatorServer.EmulatorServer
+        const responseTo = (...headers: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const { received, socket } = yield* openConnection(uploads.image)
+            socket.write(requestHead("GET /image/1 HTTP/1.1", ...headers, "connection: close"))
+            return (yield* received).split("\r\n").filter((line, index) => index === 0 || line.startsWith("{"))
+          })
+        const [status, body] = yield* responseTo("host: attacker.org")
+        assert.include(status, "403")
+        assert.include(body, '"error_code":"host.denied"')
+        const embedded = ["host: localhost", "sec-fetch-site: cross-site", "sec-fetch-mode: no-cors"]
+        assert.include((yield* responseTo(...embedded))[0], "404")
+      })
+    ).pipe(Effect.provide(Layer.fresh(server)))
   )
 })
