@@ -190,12 +190,14 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const held = lease === undefined ? permitted : Effect.andThen(lease.confirm, permitted)
       // The journal is written after the permit, because a call can wait long for it, and before the lease is checked.
       let begun = held
+      // What the journal has recorded is sent, also with another permit, so that a look-up recognizes it.
+      let isRecorded = false
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
         Effect.matchEffect(limiter.acquire(target, permit), {
           onFailure: (error) => Effect.fail(withoutPermit(endpoint, error)),
           onSuccess: (granted) => {
             permit = granted
-            if (latest?.endpoint === endpoint.endpoint) {
+            if (latest?.endpoint === endpoint.endpoint && !isRecorded) {
               const newest = encode(latest.read(request) as typeof request)
               if (Result.isFailure(newest)) {
                 return fail(endpoint, new ApiError.InvalidRequest({ issues: newest.failure }))
@@ -241,7 +243,8 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         execute,
         platformTime,
         run: (begin) => {
-          begun = Effect.andThen(begin, held)
+          const recorded = Effect.map(begin, () => void (isRecorded = true))
+          begun = Effect.andThen(recorded, held)
           return Effect.map(attempts, decodeResponse)
         },
         read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
