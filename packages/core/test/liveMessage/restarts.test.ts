@@ -1,10 +1,36 @@
-import { Handler, LiveMessage, Update } from "@colloquy/core"
+import { Handler, LiveMessage, RateLimiter, Update } from "@colloquy/core"
+import * as InboxStore from "@colloquy/core/InboxStore"
 import { Emulator, EmulatorHttp } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
-import { ofBot, textsOfBot } from "../support/liveMessages.ts"
-import { during, platform } from "../support/restarts.ts"
+import { ofBot, textsOfBot, ticking, words } from "../support/liveMessages.ts"
+import { during, platform, token } from "../support/restarts.ts"
+
+/** The platform carries out the first messages of the bot, and their responses are lost. */
+const losesResponses = (count: number, after: Duration.Input = 0) => {
+  let left = count
+  return Emulator.intercept((request, next) =>
+    request.method === "POST" && request.path === "/messages" && left-- > 0
+      ? next.pipe(Effect.andThen(Effect.sleep(after)), Effect.andThen(EmulatorHttp.connectionReset))
+      : next
+  )
+}
+
+/** A permit expires while this store writes the journal. */
+const slowStore = Layer.effect(
+  InboxStore.InboxStore,
+  Effect.map(InboxStore.makeMemory, (store) =>
+    InboxStore.InboxStore.of({
+      ...store,
+      journal: { record: (request) => Effect.delay(store.journal.record(request), "2 seconds") }
+    })
+  )
+)
+
+const slowPlatform = Layer.merge(Emulator.layer({ token }), slowStore)
 
 describe("a dashboard", () => {
   const Board = LiveMessage.dashboard("sales")
@@ -49,6 +75,44 @@ describe("a dashboard", () => {
       )
       assert.notStrictEqual(all[0]?.body?.mid, before?.body?.mid)
     }).pipe(Effect.provide(platform))
+  )
+
+  it.effect("shows the newest content if the response to its message was lost", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      yield* losesResponses(1)
+      let count = 0
+      const counting = Handler.on("message_created", () => Board.show(dialog.chat_id, `${++count} sold`))
+      yield* during(counting, ann.send("refresh"))
+      assert.deepStrictEqual(yield* textsOfBot(dialog), ["2 sold"])
+    }).pipe(Effect.scoped, Effect.provide(platform))
+  )
+})
+
+describe("an answer", () => {
+  const tokens = words(30)
+
+  it.effect("has all of its text if the response to its first message is lost after the stream has ended", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      yield* losesResponses(1, "10 seconds")
+      const bot = Handler.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 100)))
+      yield* during(bot, ann.send("tell"))
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [tokens.join("")])
+    }).pipe(Effect.scoped, Effect.provide(platform))
+  )
+
+  it.effect("is one message if its first permit expires while the journal is written, and the response is lost", () =>
+    Effect.gen(function* () {
+      const ann = yield* Emulator.user("Ann")
+      const dialog = yield* ann.start()
+      yield* losesResponses(1)
+      const bot = Handler.on("message_created", (update) => LiveMessage.reply(update, ticking(tokens, 100)))
+      yield* during(bot, ann.send("tell"), RateLimiter.defaults)
+      assert.deepStrictEqual(yield* textsOfBot(dialog), [tokens.join("")])
+    }).pipe(Effect.scoped, Effect.provide(slowPlatform))
   )
 })
 

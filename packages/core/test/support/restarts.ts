@@ -8,15 +8,15 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 
-const token = "test-token"
+export const token = "test-token"
 
 /** The platform, and the inbox that the programs share. */
 export const platform = Layer.merge(Emulator.layer({ token }), InboxStore.layerMemory())
 
-const program = () =>
+const program = (limits: RateLimiter.Options) =>
   LongPolling.layer().pipe(
     Layer.provideMerge(BotApi.layer({ token: Redacted.make(token), baseUrl: Emulator.baseUrl })),
-    Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)),
+    Layer.provide(RateLimiter.layerMemory(limits)),
     Layer.provideMerge(Inbox.layer()),
     Layer.fresh
   )
@@ -34,10 +34,13 @@ export const settled = Effect.gen(function* () {
 /** Starts a program of the bot, does something, waits until every update is handled, and stops the program. */
 export const during = <E, A, E2, R2>(
   handler: Handler.Handler<E, BotApi.BotApi | Inbox.Inbox>,
-  what: Effect.Effect<A, E2, R2>
+  what: Effect.Effect<A, E2, R2>,
+  limits: RateLimiter.Options = RateLimiter.unlimited
 ) =>
   Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(Effect.provide(Updates.run(handler), program()), { startImmediately: true })
+    const fiber = yield* Effect.forkChild(Effect.provide(Updates.run(handler), program(limits)), {
+      startImmediately: true
+    })
     yield* TestClock.adjust("1 second")
     const result = yield* what
     yield* settled

@@ -10,6 +10,7 @@ import { type ChatId, MessageId } from "../../Recipient.ts"
 import * as State from "../../State.ts"
 import type { StoreError } from "../../StoreError.ts"
 import * as Text from "../../Text.ts"
+import { CurrentLatest } from "../client/latest.ts"
 
 const Shown = Schema.NullOr(Schema.Struct({ message_id: MessageId, content: Schema.String }))
 
@@ -87,16 +88,24 @@ export const make = (name: string) => {
           return message_id
         }
       }
-      // Of several that find no message, one sends it, and the others edit it.
+      // Of several calls that find no message, the first sends one, and the others edit the message.
       const sending = Effect.gen(function* () {
         const now = yield* onlyStoreErrors(shown.get)
         if (now?.message_id !== before?.message_id) return undefined
-        const send = Messages.send({ chat_id, ...body })
+        // A message of an earlier attempt may have other content.
+        let isSent = false
+        const send = Effect.provideService(Messages.send({ chat_id, ...body }), CurrentLatest, {
+          endpoint: Messages.send.endpoint,
+          read: (request) => {
+            isSent = true
+            return request
+          }
+        })
         const message = yield* Journal.named(send, `${name} after ${before?.message_id ?? ""}`)
         const message_id = message.body?.mid
         if (message_id === undefined) return yield* Effect.die(withoutId)
-        yield* onlyStoreErrors(shown.set({ message_id, content }))
-        return message_id
+        yield* onlyStoreErrors(shown.set({ message_id, content: isSent ? content : "" }))
+        return isSent ? message_id : undefined
       })
       const sent = yield* withLock(chat_id, sending)
       if (sent !== undefined) return sent

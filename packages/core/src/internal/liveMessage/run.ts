@@ -9,7 +9,6 @@ import * as ApiError from "../../ApiError.ts"
 import * as Answers from "../../Answers.ts"
 import { BotApi } from "../../BotApi.ts"
 import * as Chats from "../../Chats.ts"
-import * as Handler from "../../Handler.ts"
 import * as Journal from "../../Journal.ts"
 import * as lists from "../journal/list.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
@@ -100,7 +99,6 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
     name: occurrence === 1 ? name : `${name} (${occurrence})`,
     view: content.view,
     onCut: content.onCut,
-    isRetried: (yield* Handler.CurrentAttempt) > 1,
     // What is left of an interrupted one is sent in the background.
     onSent: (id) => void (isOver || running.stops.set(id, stopNow))
   })
@@ -185,10 +183,7 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
         )
       )
     )
-    if (!isSaid) {
-      content.restore(said.text)
-      writer.setRetried()
-    }
+    if (!isSaid) content.restore(said.text)
     const { outcome, text } = said
     const finished = finish({ ...spec.atEnd({ outcome, text }), isComplete: outcome === "completed" })
     const isRemoved = yield* Effect.catchIf(

@@ -24,8 +24,6 @@ export interface Options<E> {
   readonly keyboard: Keyboard | undefined
   /** Minimum time between two edits, in milliseconds. */
   readonly interval: number
-  /** Whether an earlier attempt may have changed the messages. */
-  readonly isRetried: boolean
   readonly onSent: (id: MessageId) => void
   /** Runs when a message is complete. */
   readonly onCut: (cut: Cut) => Effect.Effect<void>
@@ -77,7 +75,6 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   let extra = 0
   /** The length of the text that it shows, without markup. */
   let visible = 0
-  let isRetried = options.isRetried
   let isEnded = false
   let isWaiting = false
   let editedAt = -Infinity
@@ -118,16 +115,17 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   }
 
   const send = Effect.fnUntraced(function* (body: () => Body) {
-    let latest = body()
-    const id = yield* Effect.provideService(sendNext(latest), CurrentLatest, {
+    // `undefined` if no request leaves: the message was sent before, with another text.
+    let sent: Body | undefined
+    const id = yield* Effect.provideService(sendNext(body()), CurrentLatest, {
       endpoint: target.sends,
       read: (request) => {
         editedAt = now()
-        latest = body()
-        return { ...(request as object), ...latest }
+        sent = body()
+        return { ...(request as object), ...sent }
       }
     })
-    shown = { id, text: isRetried ? undefined : latest.text, hasKeyboard: true }
+    shown = { id, text: sent?.text, hasKeyboard: sent !== undefined }
     return shown
   })
 
@@ -201,7 +199,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
       }
       yield* RateLimiter.withPriority(send(first), "normal")
       visible = part.text.text.length
-      if (part.rest !== undefined) changed.openUnsafe()
+      if (part.rest !== undefined || shown!.text === undefined) changed.openUnsafe()
       return
     }
     const { hasKeyboard } = shown
@@ -290,11 +288,6 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
     whenBegun: begun.await,
     /** The view has changed. */
     notify: (): void => void changed.openUnsafe(),
-    /** The messages may show something else than this writer has written. */
-    setRetried: (): void => {
-      isRetried = true
-      if (shown !== undefined) shown.text = undefined
-    },
     /** Ends `display`. Returns whether an edit waits, which the edits of `finish` replace. */
     end: (): boolean => {
       isEnded = true
