@@ -396,9 +396,9 @@ export interface DeliveriesOptions<R = never> {
   /** Maximum number of deliveries that are emitted and not settled. Default: `maxInMemory`. */
   readonly maxUnsettled?: number | undefined
   /**
-   * An update whose process died this many times while it was handled becomes a dead letter. After the first time, it is
-   * handled while nothing else is, so that updates that ran beside it do not become dead letters with it. At least 2.
-   * Default: 3.
+   * An update whose process died this many times while the update was handled becomes a dead letter. The last time counts only
+   * if nothing else was being handled, so that updates that ran beside it do not become dead letters with it: after the second
+   * time, others wait for the update for a short time. At least 2; with 2, they wait after the first time. Default: 3.
    */
   readonly maxCrashes?: number | undefined
   /**

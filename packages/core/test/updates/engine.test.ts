@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
@@ -50,26 +52,179 @@ const run = (store: Store, handle: (update: Update.Update) => Effect.Effect<unkn
   Updates.run(handle, options).pipe(Effect.provide(within(store)), Effect.timeoutOption("1 minute"), inTime)
 
 describe("An update whose process died", () => {
-  it.effect("is handled while nothing else is, and counts the attempt", () =>
+  const beside = (log: Array<string>, duration: (update: Update.Update) => Duration.Input = () => "5 seconds") => {
+    let running = 0
+    return (update: Update.Update) =>
+      Effect.gen(function* () {
+        const before = yield* Clock.currentTimeMillis
+        const others = running++
+        yield* Effect.sleep(duration(update))
+        running--
+        log.push(`${timeOf(update)} from ${before / 1000} s beside ${others}, attempt ${yield* Updates.CurrentAttempt}`)
+      })
+  }
+
+  it.effect("is handled again beside others at once, and counts the attempt", () =>
     Effect.gen(function* () {
       const store = yield* makeStore()
       yield* fill(store, [started(1, 1), started(2, 2)])
       yield* die(store)
-      yield* fill(store, [started(1, 3), started(3, 4), started(4, 5), started(5, 6)])
+      yield* fill(store, [started(3, 3)])
       const log: Array<string> = []
-      let running = 0
-      const handle = (update: Update.Update) =>
+      yield* run(store, beside(log))
+      assert.deepStrictEqual(log, [
+        "1 from 0 s beside 0, attempt 2",
+        "2 from 0 s beside 1, attempt 2",
+        "3 from 0 s beside 2, attempt 1"
+      ])
+    })
+  )
+
+  /** A bot that is woken when updates are stored. */
+  const wokenBot = (handle: (update: Update.Update) => Effect.Effect<unknown>) =>
+    Effect.gen(function* () {
+      let wakeUp = () => {}
+      const store = yield* makeStore(() => ({ listen: (wake) => Effect.sync(() => void (wakeUp = wake)) }))
+      return {
+        store,
+        enqueue: (updates: ReadonlyArray<Inbox.Received>) =>
+          Effect.tap(fill(store, updates), () => Effect.sync(wakeUp)),
+        start: Effect.forkDetach(Effect.provide(Updates.run(handle), within(store)), { startImmediately: true })
+      }
+    })
+
+  it.effect(
+    "is handled alone after two crashes, when the process has run for 10 seconds, and delays others briefly",
+    () =>
+      Effect.gen(function* () {
+        const log: Array<string> = []
+        const bot = yield* wokenBot(beside(log))
+        yield* bot.enqueue([started(1, 1), started(2, 2)])
+        yield* die(bot.store)
+        yield* die(bot.store)
+        yield* bot.enqueue([started(3, 3)])
+        yield* bot.start
+        yield* TestClock.adjust("9500 millis")
+        yield* bot.enqueue([started(4, 4)])
+        yield* TestClock.adjust("6 seconds")
+        yield* bot.enqueue([started(5, 5)])
+        yield* TestClock.adjust("20 seconds")
+        assert.deepStrictEqual(log, [
+          "3 from 0 s beside 0, attempt 1",
+          "4 from 9.5 s beside 0, attempt 1",
+          "1 from 14.5 s beside 0, attempt 3",
+          "5 from 15.5 s beside 1, attempt 1",
+          "2 from 20.5 s beside 0, attempt 3"
+        ])
+      })
+  )
+
+  it.effect("does not wait longer than 10 seconds for others that are always being handled, and they go on", () =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const bot = yield* wokenBot(beside(log))
+      yield* bot.enqueue([started(0, 0)])
+      yield* die(bot.store)
+      yield* die(bot.store)
+      yield* bot.start
+      for (let second = 1; second < 40; second++) {
+        yield* TestClock.adjust("1 second")
+        yield* bot.enqueue([started(second, second)])
+      }
+      yield* TestClock.adjust("10 seconds")
+      const begun = new Map(log.map((entry) => [Number(/^\d+/.exec(entry)), Number(/from ([\d.]+)/.exec(entry)?.[1])]))
+      assert.include(log, "0 from 20 s beside 6, attempt 3")
+      assert.strictEqual(begun.size, 40)
+      for (const [sent, at] of begun) if (sent > 0) assert.isAtMost(at - sent, 1, String(sent))
+    })
+  )
+
+  interface Process {
+    isDead: boolean
+  }
+
+  /** A process that shares the store. When it is dead, it stands still, and nothing of it is finalized. */
+  const startProcess = (shared: Store, handle: (update: Update.Update, process: Process) => Effect.Effect<unknown>) =>
+    Effect.gen(function* () {
+      const process: Process = { isDead: false }
+      const alive = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.suspend(() => (process.isDead ? Effect.never : effect))
+      const store: Store = {
+        ...shared,
+        claim: (claim) => alive(shared.claim(claim)),
+        commit: (commits) => alive(shared.commit(commits)),
+        renew: (owner, duration) => alive(shared.renew(owner, duration)),
+        release: (owner) => alive(shared.release(owner))
+      }
+      const inbox = Layer.provide(
+        Inbox.layer({ leaseDuration: "500 millis" }),
+        Layer.succeed(InboxStore.InboxStore, store)
+      )
+      const bot = Updates.run((update) => alive(handle(update, process)))
+      yield* Effect.forkDetach(Effect.provide(bot, Layer.provideMerge(source([], { stays: true }), inbox)), {
+        startImmediately: true
+      })
+      return process
+    })
+
+  it.effect("is handled after a crash loop of a deploy, whose three kills it was not the cause of", () =>
+    Effect.gen(function* () {
+      const store = yield* makeStore()
+      yield* fill(store, [started(1, 1)])
+      let handled = 0
+      const slow = (_: Update.Update, process: Process) =>
+        Effect.andThen(
+          Effect.sleep("5 seconds"),
+          Effect.sync(() => {
+            if (!process.isDead) handled++
+          })
+        )
+      for (let kills = 0; kills < 3; kills++) {
+        const process = yield* startProcess(store, slow)
+        yield* TestClock.adjust("2 seconds")
+        process.isDead = true
+      }
+      yield* startProcess(store, slow)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(handled, 1)
+      assert.deepInclude(yield* store.stats, { queued: 0, deadLetters: 0 })
+    })
+  )
+
+  it.effect("is a dead letter after three crashes if it is their cause, and no update beside it is", () =>
+    Effect.gen(function* () {
+      const store = yield* makeStore()
+      const fatal = [3, 8, 11, 16]
+      const updates = Array.from({ length: 20 }, (_, index) => started(index % 7, index))
+      yield* fill(store, updates)
+      const begun: Array<number> = []
+      const handled = new Set<number>()
+      const handle = (update: Update.Update, process: Process) =>
         Effect.gen(function* () {
-          running++
-          yield* Effect.sleep("1 second")
-          log.push(`${timeOf(update)} beside ${running - 1} in attempt ${yield* Updates.CurrentAttempt}`)
-          running--
+          const time = timeOf(update)
+          const isFatal = fatal.includes(time)
+          if (isFatal) begun.push(time)
+          yield* Effect.sleep(isFatal ? "300 millis" : `${100 + time * 40} millis`)
+          if (isFatal) process.isDead = true
+          if (process.isDead) return yield* Effect.never
+          handled.add(time)
         })
-      yield* run(store, handle)
-      assert.includeMembers(log, ["1 beside 0 in attempt 2", "2 beside 0 in attempt 2"])
-      assert.lengthOf(log, 6)
-      assert.isTrue(log.some((entry) => /^[456] beside [12]/.test(entry)))
-      assert.strictEqual((yield* store.stats).queued, 0)
+      let process: Process
+      do {
+        process = yield* startProcess(store, handle)
+        for (let millis = 0; millis < 60_000 && !process.isDead; millis += 100) yield* TestClock.adjust("100 millis")
+      } while (process.isDead)
+      const dead = (yield* store.deadLetters({ limit: 100 })).map(({ update }) => update.text)
+      const isOf = (text: string, time: number) => text.includes(`"timestamp":${time},`)
+      assert.lengthOf(dead, fatal.length)
+      for (const time of fatal) {
+        assert.isTrue(dead.some((text) => isOf(text, time)))
+        assert.lengthOf(
+          begun.filter((other) => other === time),
+          3
+        )
+      }
+      assert.strictEqual(handled.size, updates.length - fatal.length)
     })
   )
 

@@ -31,7 +31,7 @@ const usualConcurrency = 64
 /** A claim can miss partitions that another transaction locks, so the last one is repeated after this time if updates are queued. */
 const certainAfter = "1 second"
 
-/** After updates of a process that died were claimed, claimed updates do not count as begun for this time. */
+/** After suspects were claimed, claimed updates do not count as begun for this time. */
 const cautionMillis = 10_000
 
 export interface Options<R> {
@@ -132,13 +132,14 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   const claim = Effect.gen(function* () {
     const claimed = yield* held.claim(nextClaim)
+    const suspects = begin === 0 ? [] : claimed.filter(({ updates }) => updates.slice(0, begin).some(emitter.isSuspect))
+    if (suspects.length > 0) {
+      // A suspect may count as begun only while it is handled alone, so these are claimed again before others begin.
+      carefulUntil = clock.currentTimeMillisUnsafe() + cautionMillis
+      yield* emitter.giveBack(suspects)
+    }
     for (const partition of claimed) {
-      const isSuspect = partition.updates.some(({ crashes }) => crashes > 0)
-      if (begin > 0 && isSuspect) {
-        // Only what is being handled may count as begun, so these updates are released and claimed again.
-        carefulUntil = clock.currentTimeMillisUnsafe() + cautionMillis
-        emitter.giveBack(partition)
-      } else emitter.add(partition, begin)
+      if (!partition.held.isLost && !suspects.includes(partition)) emitter.add(partition, begin)
     }
     emitter.dispatch()
     wasShort = claimed.length < maxPartitions

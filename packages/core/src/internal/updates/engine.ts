@@ -5,6 +5,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import type { ClaimedUpdate } from "../../InboxStore.ts"
 import type { DeadLetter } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { type Update, withMalformedWarning } from "../../Update.ts"
@@ -14,7 +15,7 @@ import * as deadLetters from "./deadLetters.ts"
 import type { Common } from "./handling.ts"
 import { makeOutlet } from "./outlet.ts"
 import { ClaimedPartition, makePartitionSet, type OpenChange, type Queued, type Source } from "./partitions.ts"
-import type { Claimed } from "./held.ts"
+import { type Claimed, monoNow } from "./held.ts"
 import type { Leases } from "./leases.ts"
 import { persist } from "./persist.ts"
 import { makeHandlerMetrics } from "./metrics.ts"
@@ -39,6 +40,9 @@ export interface Options<R> {
 /** Maximum number of deliveries that wait until they are pulled, so that few of them count as begun. */
 const maxBuffered = 64
 
+/** For this time after the start, updates whose process died again and again are not handled. */
+const calmMillis = 10_000
+
 const none: ReadonlyArray<never> = []
 
 /**
@@ -56,7 +60,11 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const dead = deadLetters.make({ clock, context, metrics, maxCrashes, onDeadLetter, timeout })
   const prepare = makePrepare(clock, dead)
   const openJournal = yield* journals.make()
-  const selection = makeSelection()
+  const selection = makeSelection({
+    now: () => monoNow(clock),
+    calmAt: monoNow(clock) + calmMillis,
+    selectIn: (millis) => dispatchIn(millis)
+  })
   const partitions = makePartitionSet()
   /** Fibers of updates that wait until they are emitted again, or become dead letters without being emitted. */
   const background = new Set<Fiber.Fiber<unknown, unknown>>()
@@ -64,7 +72,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   const outlet = makeOutlet<E>(clock, () => dispatch())
   /** Number of updates that are emitted and not settled, those that are being settled included. */
   let unsettled = 0
-  /** How many of them were reported. Updates that have to be alone do not wait for these. */
+  /** How many of them were reported. Suspects do not wait for these. */
   let reported = 0
   let isStopping = false
   let hasRoom = false
@@ -75,6 +83,19 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     fiber.addObserver(() => {
       background.delete(fiber)
       then()
+    })
+  }
+
+  /** When `dispatch` is called at the latest. */
+  let dispatchAt = Infinity
+
+  const dispatchIn = (millis: number): void => {
+    const at = monoNow(clock) + millis
+    if (at >= dispatchAt) return
+    dispatchAt = at
+    inBackground(Effect.sleep(millis), () => {
+      if (at === dispatchAt) dispatchAt = Infinity
+      dispatch()
     })
   }
 
@@ -134,14 +155,25 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     }
   }
 
+  /** Takes updates to emit beside `others`, and marks them as begun. */
+  const take = (
+    changes: Array<OpenChange>,
+    count: number,
+    others: number,
+    settled: ReadonlyArray<Queued>
+  ): ReadonlyArray<Queued> => {
+    const started = selection.take(count, others, settled)
+    unsettled += started.length
+    if (leases.isShared) mark(changes, started, selection.takeJoined())
+    return started
+  }
+
   /** Emits what may be emitted. */
   const dispatch = (): void => {
     if (isStopping) return
-    const started = selection.take(room(), unsettled - reported)
-    if (started.length === 0) return
-    unsettled += started.length
     const changes: Array<OpenChange> = []
-    if (leases.isShared) mark(changes, started)
+    const started = take(changes, room(), unsettled - reported, none)
+    if (started.length === 0) return
     if (changes.length === 0) return emitAll(started)
     fork(commit({ changes, settled: none, started, wasStopping: isStopping }))
   }
@@ -296,9 +328,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     if (leases.isShared && !isStopping) {
       for (const { partition } of ending) selection.add(partition)
       const count = Math.min(settled.length, bufferSize - outlet.size())
-      started = selection.take(count, unsettled - settled.length - reported)
-      unsettled += started.length
-      mark(changes, started)
+      started = take(changes, count, unsettled - settled.length - reported, settled)
     }
     return commit({ changes, settled, started, wasStopping })
   }
@@ -354,7 +384,10 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
   })
 
   const common: Common = { base: undefined, context: undefined }
+  const suspectAfter = Math.min(2, maxCrashes - 1)
+  const isSuspect = ({ crashes }: ClaimedUpdate): boolean => crashes >= suspectAfter
   const source: Source = {
+    isSuspect,
     settle,
     lose,
     stop,
@@ -386,6 +419,7 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
     isStopping: (): boolean => isStopping,
     /** Number of partitions whose next update would be emitted at once. */
     room: (): number => room() - selection.size(),
+    isSuspect,
     hasSuspects: selection.hasSuspects,
     /** Adds a claimed partition. The store has marked its first updates as begun. */
     add: (claimed: Claimed, begun: number): void => {
@@ -396,12 +430,17 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       if (partition.updates.length === 0 || isStopping) endIfFinished(partition)
       else selection.add(partition)
     },
-    /** Releases a claimed partition. */
-    giveBack: ({ held }: Claimed): void => {
-      const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
-      partitions.add(partition)
-      endIfFinished(partition)
-    },
+    /** Releases claimed partitions. Their updates do not count as begun any more. */
+    giveBack: (claimed: ReadonlyArray<Claimed>): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const changes = claimed.map(({ held }) => {
+          const partition = new ClaimedPartition(source, { held, updates: [] }, perChat, 0)
+          partitions.add(partition)
+          partition.isReleasing = true
+          return Object.assign(openChange(partition), { release: true })
+        })
+        return Effect.ignore(commit({ changes, settled: none, started: none, wasStopping: isStopping }))
+      }),
     dispatch,
     /** Ends the stream of deliveries. */
     end: outlet.end,
@@ -424,7 +463,9 @@ export const make = Effect.fnUntraced(function* <E, R>(leases: Leases, options: 
       const held = partitions.all().filter(({ commits }) => commits === 0)
       return leases.finish(
         held.map(({ emitted, held }) => {
-          const failed = emitted.filter(({ emittedAt }) => emittedAt >= 0).map(({ entry }) => entry.id)
+          const failed = emitted
+            .filter(({ emittedAt, isRecorded }) => emittedAt >= 0 && !isRecorded)
+            .map(({ entry }) => entry.id)
           return {
             held,
             owner: held.owner,

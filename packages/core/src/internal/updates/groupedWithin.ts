@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import type { Delivery } from "../../Delivery.ts"
 import { Group, settleable } from "./settlement.ts"
 
-/** Nothing else is emitted while such a delivery is not settled. */
+/** A process died while such a delivery was handled. */
 const isAlone = (delivery: Delivery<unknown, never>): boolean =>
   settleable(delivery).roots.some(({ isAlone }) => isAlone)
 

@@ -31,6 +31,8 @@ export interface Source extends Origin {
   /** Forgets the updates of a partition that another process has claimed. */
   readonly lose: (partition: ClaimedPartition) => void
   readonly leases: Leases
+  /** Whether the process died again and again while an update was handled. */
+  readonly isSuspect: (update: ClaimedUpdate) => boolean
   readonly makeHandling: (held: Held, chat_id: ChatId | undefined) => Handling
   readonly openJournal: (queued: Queued) => Journal
 }
@@ -48,6 +50,8 @@ export class Queued extends Settleable<Update> implements Root {
   attempt: number
   /** Whether the store knows that an attempt has begun. */
   isMarked: boolean
+  /** Whether the store counts the attempt already, so that neither its end nor a crash is counted. */
+  isRecorded = false
   isEmitted = false
   outcome: Outcome | undefined = undefined
   /** When it was emitted, in Unix milliseconds. Negative before that. */
@@ -124,6 +128,7 @@ export class Queued extends Settleable<Update> implements Root {
   /** Begins the next attempt. */
   beginNext(): void {
     this.isMarked = false
+    this.isRecorded = false
     this.attempt++
     if (this.#answers !== undefined) this.#answers.attempt = this.attempt
     this.beginAgain()
@@ -241,10 +246,20 @@ export class ClaimedPartition implements Holder {
     return this.#next < this.updates.length && this.open < this.#perChat
   }
 
-  /** Whether the next update was being handled when a process died. */
+  get #nextEntry(): ClaimedUpdate | undefined {
+    return this.#retried[0]?.entry ?? this.updates[this.#next]
+  }
+
+  /** Whether the process died again and again while the next update was handled. */
   get isSuspect(): boolean {
-    const next = this.#retried[0]?.entry ?? this.updates[this.#next]
-    return next !== undefined && next.crashes > 0
+    const next = this.#nextEntry
+    return next !== undefined && this.source.isSuspect(next)
+  }
+
+  /** How many attempts of the next update ended in another way than with their process, or beside others. */
+  get sharedAttempts(): number {
+    const { attempts, crashes } = this.#nextEntry!
+    return attempts - crashes
   }
 
   /** Updates that are emitted and not settled. */

@@ -34,7 +34,7 @@ export interface Root extends Settleable<Update> {
   readonly current: HandledUpdate
   readonly origin: Origin
   readonly handling: Handling
-  /** Whether it is handled while nothing else is, because a process died while it was handled. */
+  /** Whether it is handled by itself, and not in a group, because a process died while it was handled. */
   readonly isAlone: boolean
   /** Whether another process may have claimed the partition, so that the lease must be confirmed. */
   readonly isDoubtful: boolean

@@ -53,15 +53,29 @@ const append = <A>(all: ReadonlyArray<A>, one: A): ReadonlyArray<A> => {
   return all
 }
 
-/** Marks updates as begun in the changes of their partitions. */
-export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>): void => {
+const changeOf = (changes: Array<OpenChange>, partition: ClaimedPartition): OpenChange => {
+  if (partition.change === undefined) changes.push(openChange(partition))
+  return partition.change!
+}
+
+/** Counts an attempt before it has ended, so that a crash is not counted for its update. */
+const record = (changes: Array<OpenChange>, queued: Queued): void => {
+  const change = changeOf(changes, queued.partition)
+  change.failed = append(change.failed, queued.entry.id)
+  queued.isRecorded = true
+}
+
+/** Marks updates as begun in the changes of their partitions. `joined` was handled alone until then. */
+export const mark = (changes: Array<OpenChange>, started: ReadonlyArray<Queued>, joined: Queued | undefined): void => {
+  if (joined !== undefined) record(changes, joined)
   for (const queued of started) {
-    const { entry, isMarked, partition } = queued
+    const { entry, isMarked, isRecorded, partition } = queued
     if (!isMarked) {
-      const isFirst = partition.change === undefined
-      const change = openChange(partition)
-      if (isFirst) changes.push(change)
-      change.begun = append(change.begun, entry.id)
+      if (isRecorded) record(changes, queued)
+      else {
+        const change = changeOf(changes, partition)
+        change.begun = append(change.begun, entry.id)
+      }
     }
     queued.change = partition.change
   }
@@ -86,8 +100,9 @@ export const makePrepare = (clock: Clock.Clock, dead: DeadLetters) => {
       if (written === undefined || isOnly) partition.change = change
     }
     queued.change = change
-    if (outcome._tag === "retry") change.failed = append(change.failed, entry.id)
-    else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
+    if (outcome._tag === "retry") {
+      if (!queued.isRecorded) change.failed = append(change.failed, entry.id)
+    } else if (outcome._tag === "ack") change.completed = append(change.completed, { id: entry.id })
     else {
       const failure = dead.failureOf(queued, outcome.cause)
       change.completed = append(change.completed, { id: entry.id, failure })
