@@ -1,0 +1,22 @@
+import { assert, describe, it } from "vitest"
+import { planOf } from "./simulation/planning.ts"
+import { programKinds } from "./simulation/programs/programs.ts"
+import { fingerprintOf, simulate } from "./simulation/run.ts"
+import { traceOf } from "./simulation/trace.ts"
+
+describe("the simulator", () => {
+  it.each(programKinds)("repeats the history of a seed exactly, with the program %s", (kind) => {
+    for (const seed of [1, 2, 3]) {
+      const one = simulate(planOf(seed, kind))
+      const other = simulate(planOf(seed, kind))
+      assert.isAbove(one.events.length, 50)
+      assert.strictEqual(fingerprintOf(one), fingerprintOf(other))
+      assert.deepStrictEqual(traceOf(one.events), traceOf(other.events))
+    }
+  })
+
+  it("runs a plan that was printed as JSON as the seed that made it", () => {
+    const plan = planOf(4)
+    assert.strictEqual(fingerprintOf(simulate(plan)), fingerprintOf(simulate(JSON.parse(JSON.stringify(plan)))))
+  })
+})

@@ -1,0 +1,147 @@
+/** Rules of the order of a chat, and of which process may handle it. */
+import type { Event, Handling } from "../world/history.ts"
+import { Ledger, type Settled } from "./ledger.ts"
+import type { Recording, Violation } from "./recording.ts"
+
+interface Open {
+  readonly process: string
+  readonly chat: string
+  readonly subject: string
+}
+
+interface ProcessState {
+  isAlive: boolean
+  isFrozen: boolean
+  /** When it went on the last time. */
+  continuedAt: number
+}
+
+/** How long a process may need to learn that it has lost a chat: its operations of the store can be slow twice. */
+const slack = 16_000
+
+class Judge {
+  readonly violations: Array<Violation> = []
+  readonly ledger = new Ledger()
+  readonly #open = new Map<number, Open>()
+  readonly #processes = new Map<string, ProcessState>()
+  /** Of each chat, when another process than before claimed it the last time. */
+  readonly #claimedAt = new Map<string, { readonly process: string; readonly at: number }>()
+  readonly #leaseDuration: number
+
+  constructor(leaseDuration: number) {
+    this.#leaseDuration = leaseDuration
+  }
+
+  #violate(rule: string, detail: string): void {
+    this.violations.push({ rule, detail })
+  }
+
+  #process(name: string): ProcessState {
+    const known = this.#processes.get(name) ?? { isAlive: true, isFrozen: false, continuedAt: -Infinity }
+    this.#processes.set(name, known)
+    return known
+  }
+
+  take(event: Event): void {
+    switch (event.type) {
+      case "process": {
+        const process = this.#process(event.process)
+        if (event.change === "killed" || event.change === "ended") process.isAlive = false
+        else if (event.change === "frozen") process.isFrozen = true
+        else if (event.change === "continued") {
+          process.isFrozen = false
+          process.continuedAt = event.at
+        }
+        return
+      }
+      case "store": {
+        for (const settled of this.ledger.apply(event, event.at)) this.#settle(settled)
+        if (event.operation === "claim") this.#follow(event.at)
+        return
+      }
+      case "began":
+        return this.#begin(event, event.at)
+      case "ended": {
+        const open = this.#open.get(event.run)
+        this.#open.delete(event.run)
+        if (open !== undefined) this.#checkLoss(open, event.at)
+        return
+      }
+      default:
+        return
+    }
+  }
+
+  /** Notes which chats have another process than before. */
+  #follow(at: number): void {
+    for (const [chat, { process }] of this.ledger.leases) {
+      if (this.#claimedAt.get(chat)?.process !== process) this.#claimedAt.set(chat, { process, at })
+    }
+  }
+
+  #settle({ chat, isDead, subject }: Settled): void {
+    if (isDead) return
+    for (const open of this.#open.values()) {
+      const { process } = open
+      if (
+        open.chat === chat &&
+        open.subject === subject &&
+        this.ledger.holds(process, chat) &&
+        this.#process(process).isAlive
+      ) {
+        this.#violate("an update is acknowledged after its handler", `${subject} in ${process}`)
+      }
+    }
+  }
+
+  #begin({ chat, process, run, subject }: Handling, at: number): void {
+    const isTimer = subject.startsWith("timer ")
+    // A process whose lease has ended may not know yet that another one has handled the chat meanwhile.
+    if (this.ledger.isValid(process, chat, at)) {
+      if (this.ledger.settled.has(subject))
+        this.#violate("an acknowledged update is not handled again", `${subject} in ${process}`)
+      const queue = this.ledger.queues.get(chat) ?? []
+      const position = queue.indexOf(subject)
+      const first = isTimer ? -1 : queue.findIndex((earlier) => !this.ledger.settled.has(earlier))
+      if (first !== -1 && first < position) {
+        this.#violate("updates of a chat are handled in order", `${subject} began before ${queue[first]} was settled`)
+      }
+    }
+    for (const open of this.#open.values()) {
+      if (open.chat === chat && open.process === process) {
+        this.#violate(
+          "a process handles one update of a chat at a time",
+          `${subject} and ${open.subject} in ${process}`
+        )
+      }
+    }
+    this.#open.set(run, { process, chat, subject })
+  }
+
+  /** A handler may go on for a while after another process has claimed the chat, but not for long. */
+  #checkLoss({ chat, process, subject }: Open, at: number): void {
+    const claimed = this.#claimedAt.get(chat)
+    const { continuedAt } = this.#process(process)
+    if (claimed === undefined || claimed.process === process) return
+    const known = Math.max(claimed.at, continuedAt) + this.#leaseDuration + slack
+    if (at > known) this.#violate("a handler ends soon after its chat is lost", `${subject} in ${process}`)
+  }
+
+  /** Handlers that still run in processes that are alive. */
+  end(): void {
+    for (const { process, subject } of this.#open.values()) {
+      if (this.#process(process).isAlive) this.#violate("every handler ends", `${subject} in ${process}`)
+    }
+  }
+}
+
+/** Judges the order of each chat, and returns what was settled. */
+export const auditHandling = ({
+  events,
+  plan
+}: Recording): { readonly violations: ReadonlyArray<Violation>; readonly ledger: Ledger } => {
+  const judge = new Judge(plan.leaseDuration * 1000)
+  for (const event of events) judge.take(event)
+  judge.end()
+  return { violations: judge.violations, ledger: judge.ledger }
+}

@@ -1,0 +1,44 @@
+/** What the auditor reads. It shares no code with the library. */
+import type { Event } from "../world/history.ts"
+import type { Plan } from "../plan.ts"
+
+/** A rule of the documentation that does not hold. */
+export interface Violation {
+  readonly rule: string
+  readonly detail: string
+}
+
+/** A message of the bot as people see it in the end. */
+export interface SeenMessage {
+  readonly chat: string
+  readonly text: string
+}
+
+/** A value of the state in the store. */
+export interface FinalState {
+  readonly name: string
+  readonly scope: string
+  readonly value: unknown
+}
+
+/** What is left when everything has ended. */
+export interface Ending {
+  /** Whether the people are done with what they do. */
+  readonly isTalkDone: boolean
+  /** How the people failed. */
+  readonly talkFailure: string | undefined
+  readonly queued: number
+  readonly timers: number
+  readonly deadLetters: ReadonlyArray<{ readonly text: string; readonly error: string; readonly attempts: number }>
+  readonly states: ReadonlyArray<FinalState>
+  /** The messages of the bot that were not removed, in order. */
+  readonly messages: ReadonlyArray<SeenMessage>
+  /** Processes that did not stop, or have fibers left, or ended by themselves. */
+  readonly processes: ReadonlyArray<string>
+}
+
+export interface Recording {
+  readonly plan: Plan
+  readonly events: ReadonlyArray<Event>
+  readonly ending: Ending
+}

@@ -1,0 +1,175 @@
+/** The processes of the bot: how they start, stop, and are disturbed. */
+import * as BotApi from "@colloquy/core/BotApi"
+import * as Inbox from "@colloquy/core/Inbox"
+import { InboxStore } from "@colloquy/core/InboxStore"
+import * as LongPolling from "@colloquy/core/LongPolling"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as Updates from "@colloquy/core/Updates"
+import * as Webhook from "@colloquy/core/Webhook"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import { HttpClient } from "effect/http"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Schedule from "effect/Schedule"
+import type { Disturbance } from "./plan.ts"
+import { apiOptions, type Platform, type Simulation, webhookSecret, webhookUrl } from "./platform.ts"
+import { botOf } from "./programs/programs.ts"
+import type { Database } from "./store.ts"
+import { Process } from "./world/world.ts"
+
+interface Running {
+  readonly process: Process
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  isStopping: boolean
+  hasEnded: boolean
+}
+
+export interface Bots {
+  /** Does something to one of the running processes. */
+  readonly disturb: (disturbance: Disturbance) => void
+  /** Starts processes until as many run as the plan says. */
+  readonly start: () => void
+  /** Stops all running processes. */
+  readonly stop: () => void
+  /** What is wrong with processes that have stopped or ended. */
+  readonly problems: () => ReadonlyArray<string>
+}
+
+export const makeBots = (simulation: Simulation, platform: Platform, database: Database): Bots => {
+  const { history, plan, world } = simulation
+  const supervisor = new Process("supervisor")
+  let generation = 0
+  const running: Array<Running> = []
+  const stopped: Array<Running> = []
+  const problems: Array<string> = []
+
+  const loggerOf = ({ name }: Process) =>
+    Logger.make(({ logLevel, message }) => {
+      const text = (Array.isArray(message) ? message : [message]).map(String).join(" ")
+      history.add({ type: "log", process: name, level: logLevel, message: text.slice(0, 400) })
+    })
+
+  const servicesOf = (process: Process, context: Context.Context<never>) => {
+    const limiter = RateLimiter.layerMemory(plan.limits === "none" ? RateLimiter.unlimited : RateLimiter.defaults)
+    const api = BotApi.layer(apiOptions).pipe(
+      Layer.provide(limiter),
+      Layer.provide(Layer.succeed(HttpClient.HttpClient, platform.clientOf(process)))
+    )
+    const inbox = Inbox.layer({ leaseDuration: plan.leaseDuration * 1000 }).pipe(
+      Layer.provide(Layer.succeed(InboxStore, database.storeOf(process)))
+    )
+    const base = Layer.merge(api, inbox)
+    if (plan.delivery === "polling") return Layer.provideMerge(LongPolling.layer(), base)
+    const listen = Effect.gen(function* () {
+      const webhook = yield* Webhook.Webhook
+      const listener = { process, webhook, context }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => platform.listeners.push(listener)),
+        () => Effect.sync(() => platform.listeners.splice(platform.listeners.indexOf(listener), 1))
+      )
+    })
+    const webhook = Webhook.layer({ url: webhookUrl, secret: webhookSecret })
+    return Layer.effectDiscard(listen).pipe(Layer.provideMerge(webhook), Layer.provideMerge(base))
+  }
+
+  const startOne = () => {
+    const index = generation++
+    const process = new Process(`bot${index + 1}`, plan.skews[index % plan.skews.length])
+    const host = {
+      ...simulation,
+      process,
+      runOptions: {
+        concurrency: plan.concurrency,
+        maxInMemory: Math.max(plan.maxInMemory, plan.concurrency),
+        maxCrashes: plan.maxCrashes,
+        retry: Schedule.spaced(plan.retryEvery)
+      }
+    }
+    const context = Context.make(Logger.CurrentLoggers, new Set([loggerOf(process)])).pipe(
+      Context.add(Updates.ImmediateShutdown, false)
+    ) as Context.Context<never>
+    history.add({ type: "process", process: process.name, change: "started" })
+    const fiber = world.fork(process, context, Effect.provide(botOf(plan.program, host), servicesOf(process, context)))
+    const bot: Running = { process, fiber, isStopping: false, hasEnded: false }
+    fiber.addObserver((exit) => {
+      bot.hasEnded = true
+      const detail = exit._tag === "Success" ? "success" : String(exit.cause).slice(0, 300)
+      history.add({ type: "process", process: process.name, change: "ended", detail })
+      if (bot.isStopping) return
+      problems.push(`${process.name} ended by itself: ${detail}`)
+      running.splice(running.indexOf(bot), 1)
+      restartAfter(1000)
+    })
+    running.push(bot)
+  }
+
+  const start = () => {
+    while (running.length < plan.processes) startOne()
+  }
+
+  const later = (millis: number, run: () => void) =>
+    world.fork(supervisor, Context.empty(), Effect.andThen(Effect.sleep(millis), Effect.sync(run)))
+
+  const restartAfter = (millis: number) => later(millis, start)
+
+  const change = (process: Process, change: "killed" | "frozen" | "continued" | "stopping" | "clock", detail = "") =>
+    history.add({ type: "process", process: process.name, change, detail })
+
+  const stopOne = (bot: Running) => {
+    bot.isStopping = true
+    running.splice(running.indexOf(bot), 1)
+    stopped.push(bot)
+    change(bot.process, "stopping")
+    world.schedule(bot.process, () => bot.fiber.interruptUnsafe())
+  }
+
+  const disturb = ({ kind, millis, victim }: Disturbance) => {
+    if (running.length === 0) return
+    const bot = running[victim % running.length]
+    const { process } = bot
+    switch (kind) {
+      case "kill":
+        running.splice(running.indexOf(bot), 1)
+        world.kill(process)
+        change(process, "killed")
+        restartAfter(millis)
+        return
+      case "freeze":
+        if (process.isFrozen) return
+        world.freeze(process)
+        change(process, "frozen")
+        later(millis, () => {
+          if (!process.isAlive) return
+          world.continue(process)
+          change(process, "continued")
+        })
+        return
+      case "stop":
+        stopOne(bot)
+        restartAfter(millis)
+        return
+      case "clock":
+        process.skew += millis
+        change(process, "clock", `${millis} ms`)
+        return
+    }
+  }
+
+  return {
+    disturb,
+    start,
+    stop: () => {
+      for (const bot of running.slice()) stopOne(bot)
+    },
+    problems: () => [
+      ...problems,
+      ...stopped.flatMap(({ hasEnded, process }) => {
+        if (!hasEnded) return [`${process.name} did not stop`]
+        const pending = world.pendingOf(process)
+        return pending === 0 ? [] : [`${process.name} has ${pending} fibers or sleeps left after its end`]
+      })
+    ]
+  }
+}

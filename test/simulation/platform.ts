@@ -1,0 +1,192 @@
+/** The emulator as a process of the world, the network between it and the bots, and the deliveries of webhooks. */
+import * as BotApi from "@colloquy/core/BotApi"
+import * as RateLimiter from "@colloquy/core/RateLimiter"
+import * as Subscriptions from "@colloquy/core/Subscriptions"
+import * as Updates from "@colloquy/core/Updates"
+import type { Webhook } from "@colloquy/core/Webhook"
+import * as Emulator from "@colloquy/testing/Emulator"
+import * as EmulatorHttp from "@colloquy/testing/EmulatorHttp"
+import type * as WebhookSender from "@colloquy/testing/WebhookSender"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { HttpClient, HttpClientError, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import type { FaultName, Plan } from "./plan.ts"
+import type { History } from "./world/history.ts"
+import { Process, type World } from "./world/world.ts"
+
+export const webhookUrl = "https://bot.example/updates"
+
+export const webhookSecret = "the-secret-of-the-bot"
+
+export const apiOptions = { token: Redacted.make("emulator-token"), baseUrl: Emulator.baseUrl }
+
+/** What every file of the simulator needs. */
+export interface Simulation {
+  readonly plan: Plan
+  readonly world: World
+  readonly history: History
+  /** Whether a fault happens now. Records the fault. */
+  readonly strikes: (fault: FaultName, process: Process, detail?: string) => boolean
+}
+
+/** The request that the platform executes. */
+const Received = Context.Reference<{ readonly process: Process; readonly number: number } | undefined>(
+  "simulation/Received",
+  { defaultValue: () => undefined }
+)
+
+/** The memory of a connection: which webhooks listen. */
+export interface Listener {
+  readonly process: Process
+  readonly webhook: Webhook["Service"]
+  readonly context: Context.Context<never>
+}
+
+export interface Platform {
+  readonly process: Process
+  /** The emulator, and the client that reaches it without faults. */
+  readonly context: Context.Context<Emulator.Emulator | HttpClient.HttpClient>
+  /** The webhooks that listen. A delivery goes to one of them. */
+  readonly listeners: Array<Listener>
+  /** The client with which a process reaches the platform. */
+  readonly clientOf: (process: Process) => HttpClient.HttpClient
+  /** The position in the updates of the platform before anything happens, for a bot that polls. */
+  readonly marker: bigint | undefined
+}
+
+const excerpt = (text: string): string => (text.length > 2000 ? `${text.slice(0, 2000)}…` : text)
+
+/** Answers, delays and resets requests at the platform, and records which of them are carried out. */
+const interceptorOf = ({ history, plan, strikes, world }: Simulation): EmulatorHttp.Interceptor =>
+  Effect.fnUntraced(function* (request, next) {
+    const received = yield* Received
+    if (received === undefined) return yield* next
+    const { number, process } = received
+    const detail = `request ${number}`
+    if (strikes("tooMany", process, detail))
+      return EmulatorHttp.respond(429, { code: "too.many.requests", message: "" })
+    if (strikes("errorBefore", process, detail)) return EmulatorHttp.respond(503, "unavailable")
+    const body = yield* Effect.orElseSucceed(request.body.text, () => "")
+    const response = yield* next
+    const path = `${request.path}${request.query}`
+    const { method } = request
+    const { body: answer, status } = response
+    history.add({ type: "executed", process: process.name, request: number, method, path, status, body, answer })
+    yield* Effect.sleep(world.dice.int(plan.latency + 1))
+    if (strikes("errorAfter", process, detail)) return EmulatorHttp.respond(502, "<html>Bad gateway</html>")
+    if (strikes("slow", process, detail)) yield* Effect.sleep(world.dice.int(40_000))
+    return response
+  })
+
+const bodyOf = ({ body }: HttpClientRequest.HttpClientRequest): string =>
+  body._tag === "Uint8Array" ? excerpt(new TextDecoder().decode(body.body)) : ""
+
+const failed = (request: HttpClientRequest.HttpClientRequest, cause: Error) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+
+const reset = (request: HttpClientRequest.HttpClientRequest) =>
+  failed(request, Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }))
+
+/** Delivers updates to the processes whose webhooks listen, as a load balancer does. */
+const balancerOf = (
+  { strikes, world }: Simulation,
+  process: Process,
+  listeners: ReadonlyArray<Listener>
+): WebhookSender.Receiver<string> =>
+  Effect.fnUntraced(function* (request) {
+    const detail = request.body.slice(0, 80)
+    if (strikes("deliveryLate", process, detail)) yield* Effect.sleep(world.dice.int(20_000))
+    const alive = listeners.filter((listener) => listener.process.isAlive)
+    if (alive.length === 0 || strikes("deliveryLost", process, detail)) return yield* Effect.fail("refused")
+    const deliver = () => {
+      const { context, process: receiver, webhook } = world.dice.pick(alive)
+      const received = webhook.handle({
+        method: "POST",
+        url: request.url,
+        header: (name) => request.headers[name],
+        body: Effect.succeed(new TextEncoder().encode(request.body))
+      })
+      return world.remotely(process, receiver, context, received)
+    }
+    if (strikes("deliveryDoubled", process, detail)) yield* deliver()
+    const { status } = yield* deliver()
+    if (strikes("deliveryUnanswered", process, detail)) return yield* Effect.fail("reset")
+    return { status }
+  })
+
+/**
+ * Does what was done when the bot was started for the first time: it has subscribed its webhook, or it has polled once. Updates
+ * before that would not reach it.
+ */
+const prepare = ({ delivery }: Plan) =>
+  Effect.gen(function* () {
+    if (delivery === "polling") return (yield* Updates.list({ timeout: 0 })).marker ?? undefined
+    yield* Subscriptions.subscribe({ url: webhookUrl, secret: webhookSecret })
+    return undefined
+  }).pipe(Effect.provide(BotApi.layer(apiOptions).pipe(Layer.provide(RateLimiter.layerMemory(RateLimiter.unlimited)))))
+
+/** Creates the platform. Its limits are enforced if the clients of the bots keep them. */
+export const makePlatform = (simulation: Simulation): Platform => {
+  const { history, plan, strikes, world } = simulation
+  const process = new Process("platform")
+  const listeners: Array<Listener> = []
+  const context = world.await(
+    process,
+    Context.empty(),
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const context = yield* Layer.buildWithScope(Emulator.layer({}), scope)
+      const within = Context.add(context, Scope.Scope, scope)
+      yield* Effect.provideContext(Emulator.intercept(interceptorOf(simulation)), within)
+      yield* Effect.provideContext(Emulator.receive(webhookUrl, balancerOf(simulation, process, listeners)), within)
+      return context
+    })
+  )
+  const direct = Context.get(context, HttpClient.HttpClient)
+  const marker = world.await(process, context, prepare(plan))
+  let requests = 0
+
+  /** Sends a request through the network. */
+  const send = (from: Process, request: HttpClientRequest.HttpClientRequest, mayBeSent: () => boolean) =>
+    Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
+      if (!mayBeSent()) return resume(Effect.fail(failed(request, new RateLimiter.PermitExpired())))
+      const number = ++requests
+      const path = request.url.slice(Emulator.baseUrl.length)
+      history.add({
+        type: "sent",
+        process: from.name,
+        request: number,
+        method: request.method,
+        path,
+        body: bodyOf(request)
+      })
+      const detail = `request ${number}`
+      const answered = Effect.gen(function* () {
+        yield* Effect.sleep(world.dice.int(plan.latency + 1))
+        if (strikes("resetBefore", from, detail)) return yield* Effect.fail(reset(request))
+        const response = yield* Effect.provideService(direct.execute(request), Received, { process: from, number })
+        if (strikes("silent", from, detail)) return yield* Effect.never
+        if (strikes("resetAfter", from, detail)) return yield* Effect.fail(reset(request))
+        return response
+      })
+      world.fork(process, context, answered).addObserver((exit) =>
+        world.schedule(from, () => {
+          const status = exit._tag === "Success" ? exit.value.status : undefined
+          history.add({ type: "answered", process: from.name, request: number, status })
+          resume(exit)
+        })
+      )
+    })
+
+  const clientOf = (from: Process) =>
+    HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
+      Effect.flatMap((request) =>
+        Effect.withFiber((fiber) => send(from, request, fiber.getRef(RateLimiter.ConfirmPermit)))
+      ),
+      Effect.succeed
+    )
+  return { process, context, listeners, clientOf, marker }
+}

@@ -1,0 +1,30 @@
+/** What a program of the simulator consists of: a bot, people who use it, and rules of what must have happened. */
+import type { BotApi } from "@colloquy/core/BotApi"
+import type { Inbox } from "@colloquy/core/Inbox"
+import type * as Updates from "@colloquy/core/Updates"
+import type * as Emulator from "@colloquy/testing/Emulator"
+import type * as Effect from "effect/Effect"
+import type { Recording, Violation } from "../auditor/recording.ts"
+import type { Simulation } from "../platform.ts"
+import type { Dice } from "../world/dice.ts"
+import type { Process } from "../world/world.ts"
+
+/** A process that runs the bot of a program. */
+export interface Host extends Simulation {
+  readonly process: Process
+  /** The options with which updates are handled. */
+  readonly runOptions: Updates.RunOptions
+}
+
+export interface Program<P> {
+  /** Makes a plan, which is JSON. */
+  readonly plan: (dice: Dice) => P
+  /** Plans that are smaller than this one, the smallest first. */
+  readonly smaller: (plan: P) => ReadonlyArray<P>
+  /** The bot, which every process runs. */
+  readonly bot: (plan: P, host: Host) => Effect.Effect<unknown, unknown, BotApi | Inbox | Updates.Updates>
+  /** What people do. It ends when they are done. */
+  readonly people: (plan: P, simulation: Simulation) => Effect.Effect<unknown, unknown, Emulator.Emulator>
+  /** The rules of this program. */
+  readonly audit: (plan: P, recording: Recording) => ReadonlyArray<Violation>
+}

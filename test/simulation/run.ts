@@ -1,0 +1,191 @@
+/** One run: a plan is carried out in a world, and the auditor judges what was recorded. */
+import * as InboxStore from "@colloquy/core/InboxStore"
+import * as Emulator from "@colloquy/testing/Emulator"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { audit } from "./auditor/audit.ts"
+import { Ledger } from "./auditor/ledger.ts"
+import type { Ending, Recording, SeenMessage, Violation } from "./auditor/recording.ts"
+import { makeBots } from "./bot.ts"
+import type { FaultName, Plan } from "./plan.ts"
+import { makePlatform, type Platform, type Simulation } from "./platform.ts"
+import { peopleOf } from "./programs/programs.ts"
+import { type Database, makeDatabase } from "./store.ts"
+import { Dice } from "./world/dice.ts"
+import { type Event, History, ofType, toText } from "./world/history.ts"
+import { epoch, Process, TimeStandsStill, World } from "./world/world.ts"
+
+export interface Outcome {
+  readonly plan: Plan
+  readonly violations: ReadonlyArray<Violation>
+  readonly events: ReadonlyArray<Event>
+  /** How often each fault was injected and each disturbance happened. */
+  readonly faults: ReadonlyMap<string, number>
+  /** Milliseconds of virtual time. */
+  readonly virtual: number
+  /** Number of tasks that were executed. */
+  readonly tasks: number
+}
+
+/** Virtual time after the faults within which everything has to be done. */
+const patience = 3 * 3_600_000
+
+const makeSimulation = (plan: Plan): Simulation => {
+  const { order, seed, yieldProbability } = plan
+  const world = new World({ dice: new Dice(`world ${seed}`), order, yieldProbability })
+  const history = new History(world)
+  const dice = new Dice(`faults ${seed}`)
+  const strikes = (fault: FaultName, process: Process, detail = "") => {
+    const probability = plan.faults[fault]
+    if (probability === 0 || !world.isFaulty || !dice.chance(probability)) return false
+    history.add({ type: "fault", process: process.name, kind: fault, detail })
+    return true
+  }
+  return { plan, world, history, strikes }
+}
+
+const messagesOf = (events: Effect.Success<typeof Emulator.seen>): ReadonlyArray<SeenMessage> => {
+  const messages = new Map<string, SeenMessage>()
+  for (const event of events) {
+    if (event._tag === "Message" || event._tag === "Edited") {
+      const { chat_id, message } = event
+      const mid = message.body?.mid
+      if (mid !== undefined) messages.set(mid, { chat: String(chat_id), text: message.body?.text ?? "" })
+    } else if (event._tag === "Removed") messages.delete(event.message_id)
+  }
+  return [...messages.values()]
+}
+
+/** The names of the states that programs use. */
+const stateNames = ["seen", "talk", "scene", "menu"]
+
+const readEnding = (
+  { world }: Simulation,
+  platform: Platform,
+  { process, store }: Database
+): Omit<Ending, "isTalkDone" | "talkFailure" | "processes"> => {
+  const stored = world.await(
+    process,
+    Context.empty(),
+    Effect.gen(function* () {
+      const { queued } = yield* store.stats
+      const timers = yield* store.timers.page({ limit: 1000 })
+      const deadLetters = yield* store.deadLetters({ limit: 1000 })
+      const states = yield* Effect.forEach(stateNames, (name) => store.state.page({ name, limit: 1000 }))
+      return {
+        queued,
+        timers: timers.length,
+        deadLetters: deadLetters.map(({ attempts, error, update }) => ({ attempts, error, text: update.text })),
+        states: states.flat().map(({ name, scope, text }) => ({ name, scope, value: JSON.parse(text) as unknown }))
+      }
+    })
+  )
+  return { ...stored, messages: messagesOf(world.await(platform.process, platform.context, Emulator.seen)) }
+}
+
+/** Carries out the disturbances at their times, while people use the bot. */
+const disturbAll = ({ plan, world }: Simulation, disturb: ReturnType<typeof makeBots>["disturb"]): void => {
+  for (const disturbance of plan.disturbances) {
+    if (disturbance.at > plan.duration) break
+    world.run(Math.max(0, epoch + disturbance.at - world.now))
+    for (let tasks = disturbance.tasks; tasks > 0 && world.step(world.now); tasks--);
+    disturb(disturbance)
+  }
+  world.run(Math.max(0, epoch + plan.duration - world.now))
+}
+
+/** Whether everything that people said has reached the store: the platform repeats deliveries for hours. */
+const isEverythingStored = (events: ReadonlyArray<Event>): boolean => {
+  const ledger = new Ledger()
+  for (const event of ofType(events, "store")) ledger.apply(event, event.at)
+  return ofType(events, "said").every(({ subject }) => ledger.queued.has(subject))
+}
+
+const carryOut = (simulation: Simulation): Ending => {
+  const { plan, world } = simulation
+  const platform = makePlatform(simulation)
+  const database = makeDatabase(
+    simulation,
+    world.await(platform.process, Context.empty(), InboxStore.makeMemory),
+    new Process("store", plan.storeSkew)
+  )
+  if (platform.marker !== undefined) {
+    const marker = { source: "updates", value: platform.marker }
+    const batch = { updates: [], deadLetters: [], marker, now: world.now, duplicatesSince: 0 }
+    world.await(database.process, Context.empty(), database.store.enqueue(batch))
+  }
+  const bots = makeBots(simulation, platform, database)
+  bots.start()
+  const people = new Process("people")
+  const talking = world.fork(people, platform.context, peopleOf(plan.program, simulation))
+  disturbAll(simulation, bots.disturb)
+  world.isFaulty = false
+  const end = world.now + patience
+  const isDone = () => {
+    if (talking.pollUnsafe() === undefined || !isEverythingStored(simulation.history.events)) return false
+    const { queued, timers } = readEnding(simulation, platform, database)
+    return queued === 0 && timers === 0
+  }
+  do world.run(20_000)
+  while (!isDone() && world.now < end)
+  // What is sent after the last update, such as an answer that is late, and a bot that does something once more.
+  world.run(60_000)
+  bots.stop()
+  world.run(60_000)
+  const talk = talking.pollUnsafe()
+  return {
+    ...readEnding(simulation, platform, database),
+    isTalkDone: talk !== undefined,
+    talkFailure: talk?._tag === "Failure" ? String(talk.cause).slice(0, 300) : undefined,
+    processes: bots.problems()
+  }
+}
+
+const countFaults = (events: ReadonlyArray<Event>): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const event of events) {
+    const kind =
+      event.type === "fault"
+        ? event.kind
+        : event.type === "process" && event.change !== "ended" && event.change !== "continued"
+          ? event.change
+          : undefined
+    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  return counts
+}
+
+const judge = (simulation: Simulation): ReadonlyArray<Violation> => {
+  const { history, plan } = simulation
+  try {
+    const recording: Recording = { plan, events: history.events, ending: carryOut(simulation) }
+    return audit(recording)
+  } catch (error) {
+    if (error instanceof TimeStandsStill) return [{ rule: "time moves", detail: error.message }]
+    throw error
+  }
+}
+
+/** Carries out a plan. The same plan has the same outcome. */
+export const simulate = (plan: Plan): Outcome => {
+  const simulation = makeSimulation(plan)
+  const violations = judge(simulation)
+  const { history, world } = simulation
+  return {
+    plan,
+    violations,
+    events: history.events,
+    faults: countFaults(history.events),
+    virtual: world.now - epoch,
+    tasks: world.tasks
+  }
+}
+
+/** A text that differs if anything in the histories of two runs differs. */
+export const fingerprintOf = ({ events, violations }: Outcome): string => {
+  let hash = 7
+  for (const text of [...events.map(toText), toText(violations)]) {
+    for (let index = 0; index < text.length; index++) hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0
+  }
+  return (hash >>> 0).toString(16)
+}
