@@ -39,6 +39,12 @@ const unavailable = new StoreError.StoreError({
   isRetryable: true
 })
 
+/** A bot that may send 3 requests a second. */
+const slow = Layer.merge(
+  Emulator.layerBot({ clientLimits: { host: { count: 3, window: "1 second" } } }),
+  BroadcastStore.layerMemory()
+)
+
 type Operations = BroadcastStore.BroadcastStore["Service"]
 
 /** A store in memory, in which the operations that `isUnavailable` selects fail. */
@@ -102,8 +108,9 @@ describe("run", () => {
       const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
       yield* TestClock.adjust("1 second")
       yield* inTime(Fiber.interrupt(fiber))
-      assert.strictEqual(yield* sent, 16)
-      assert.strictEqual(yield* recorded, 16)
+      // Those that wait for a permit are not in flight.
+      assert.strictEqual(yield* sent, 10)
+      assert.strictEqual(yield* recorded, 10)
       yield* inTime(Stream.runDrain(newsFor(chats)))
       for (const chat_id of chats) assert.deepStrictEqual(yield* textsIn(chat_id), ["News!"])
     }).pipe(Effect.provide(platform))
@@ -136,6 +143,36 @@ describe("run", () => {
       assert.lengthOf(outcomes, 0)
       assert.strictEqual((yield* summary).status, "cancelled")
     }).pipe(Effect.provide(platform))
+  )
+
+  it.effect.each(["pause", "cancel"] as const)(
+    "sends nothing a second after %s, if calls wait for permits",
+    (control) =>
+      Effect.gen(function* () {
+        const chats = yield* dialogs(100)
+        const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
+        yield* TestClock.adjust("10 seconds")
+        assert.isTrue(yield* Broadcasts[control]("news"))
+        yield* TestClock.adjust("1100 millis")
+        const before = yield* sent
+        yield* TestClock.adjust("20 seconds")
+        assert.strictEqual(yield* sent, before)
+        yield* Broadcasts.resume("news")
+        yield* inTime(Fiber.join(fiber))
+        assert.strictEqual(yield* sent, control === "pause" ? 100 : before)
+      }).pipe(Effect.provide(slow))
+  )
+
+  it.effect("is interrupted at once if all calls wait for permits", () =>
+    Effect.gen(function* () {
+      const chats = yield* dialogs(100)
+      const fiber = yield* fork(Stream.runDrain(newsFor(chats)))
+      yield* TestClock.adjust("2 seconds")
+      // The clock does not move any more.
+      yield* Fiber.interrupt(fiber)
+      assert.isAtLeast(yield* sent, 3)
+      assert.strictEqual(yield* recorded, yield* sent)
+    }).pipe(Effect.provide(slow))
   )
 
   it.effect("sends nothing after it has ended", () =>

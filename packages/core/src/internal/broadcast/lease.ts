@@ -9,6 +9,7 @@ import { BroadcastAlreadyRunning, type Status } from "../../Broadcast.ts"
 import { BroadcastStore } from "../../BroadcastStore.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { randomId } from "../stores/randomId.ts"
+import type { Lease as HeldLease } from "../updates/currentLease.ts"
 
 /** How long a killed process keeps a broadcast from others, in milliseconds. */
 const leaseDuration = 20_000
@@ -36,6 +37,8 @@ export const retryStore: <A, R>(self: Effect.Effect<A, StoreError, R>) => Effect
 
 /** The right of one runner to send a broadcast. */
 export interface Lease {
+  /** What the client confirms between the permit of a request and the request: the wait for the permit can be long. */
+  readonly held: HeldLease
   /** Waits while the broadcast is paused. Returns `false` when it has ended. */
   readonly mayContinue: Effect.Effect<boolean, LeaseError>
   /** Waits until it has ended. */
@@ -102,15 +105,28 @@ export const acquire: (name: string) => Effect.Effect<Lease, LeaseError, Broadca
     )
     yield* Effect.acquireRelease(first, () => release, { interruptible: true })
 
+    const isCertain = () => clock.currentTimeMillisUnsafe() - renewedAt < maxLeaseAge
+
     const mayContinue: Effect.Effect<boolean, LeaseError> = Effect.gen(function* () {
       yield* running.await
       if (isEnded) return false
-      if (clock.currentTimeMillisUnsafe() - renewedAt < maxLeaseAge) return true
+      if (isCertain()) return true
       yield* renew(false)
       return yield* mayContinue
     })
 
     return {
+      held: {
+        // After the end, and after an error that `keepRenewing` fails with too, the caller is interrupted.
+        confirm: Effect.interruptible(
+          Effect.flatMap(
+            Effect.orElseSucceed(mayContinue, () => false),
+            (mayContinue) => (mayContinue ? Effect.void : Effect.never)
+          )
+        ),
+        isHeld: () => running.isOpen() && !isEnded && isCertain(),
+        interruptsWait: true
+      },
       mayContinue,
       ended: ended.await,
       end,

@@ -9,6 +9,7 @@ import type { BotApi } from "../../BotApi.ts"
 import type { Options, Outcome, RecipientRecord, StopError } from "../../Broadcast.ts"
 import { BroadcastStore } from "../../BroadcastStore.ts"
 import type * as Endpoint from "../../Endpoint.ts"
+import { CurrentLease } from "../updates/currentLease.ts"
 import { CurrentUpdate, withoutJournal } from "../updates/currentUpdate.ts"
 import * as Messages from "../../Messages.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
@@ -21,9 +22,6 @@ const groupSize = 200
 
 /** A group that fills slowly is looked up after this time. */
 const groupTimeout = "1 second"
-
-/** A call that waits longer for the rate limiter fails, so that the broadcast can check whether it is paused. */
-const maxWait = "5 seconds"
 
 /** How often an outage is logged, in milliseconds. */
 const warningInterval = 30_000
@@ -83,7 +81,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
   const send = (chat_id: ChatId): Effect.Effect<Outcome, Failure, BotApi> =>
     Messages.send({ chat_id, ...(typeof message === "function" ? message(chat_id) : message) }).pipe(
       RateLimiter.withPriority("broadcast"),
-      RateLimiter.withMaxWait(maxWait),
+      Effect.provideService(CurrentLease, lease.held),
       // Requests are not interruptible, so retries and their pauses are outside of them.
       RetryPolicy.override({
         transient: RetryPolicy.none.transient,
@@ -98,7 +96,7 @@ export const run = Effect.fnUntraced(function* <E, R>({
       )
     )
 
-  /** Only the end of the process can separate the response of the platform from its record. */
+  /** Only the end of the process can separate the response of the platform from its record. The wait for a permit can be interrupted. */
   const uninterrupted = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       sending++

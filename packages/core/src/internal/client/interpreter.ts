@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
@@ -190,13 +191,14 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const held = lease === undefined ? permitted : Effect.andThen(lease.confirm, permitted)
       // The journal is written after the permit, because a call can wait long for it, and before the lease is checked.
       let begun = held
+      const granted = lease?.interruptsWait === true ? Effect.interruptible : identity
       // What the journal has recorded is sent, also with another permit, so that a look-up recognizes it.
       let isRecorded = false
       const attempt: Effect.Effect<Accepted, ApiError.ApiError> = Effect.suspend(() =>
-        Effect.matchEffect(limiter.acquire(target, permit), {
+        Effect.matchEffect(granted(limiter.acquire(target, permit)), {
           onFailure: (error) => Effect.fail(withoutPermit(endpoint, error)),
-          onSuccess: (granted) => {
-            permit = granted
+          onSuccess: (acquired) => {
+            permit = acquired
             if (latest?.endpoint === endpoint.endpoint && !isRecorded) {
               const newest = encode(latest.read(request) as typeof request)
               if (Result.isFailure(newest)) {
