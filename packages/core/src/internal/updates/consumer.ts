@@ -98,8 +98,15 @@ const open = Effect.fnUntraced(function* <E, R>(
   let hasClaimed = false
   /** Open while partitions are claimed or handled. */
   const activity = yield* Latch.make(true)
+  /** Whether the source had ended when the last claim began, and whether nothing was in memory either. */
+  let wasDone = false
+  let wasIdle = false
 
+  /** What happens after this call wakes the consumer. */
   const nextClaim = () => {
+    wasDone = fiber.pollUnsafe() !== undefined
+    // A partition that is released during the claim may have more updates.
+    wasIdle = wasDone && emitter.size() === 0
     const free = maxInMemory - emitter.size()
     if (free < maxUpdates && perChat === 1) maxUpdates = least
     asked = Math.min(maxUpdates, Math.max(least, free))
@@ -188,9 +195,6 @@ const open = Effect.fnUntraced(function* <E, R>(
 
   const consume = Effect.gen(function* () {
     for (;;) {
-      const wasDone = fiber.pollUnsafe() !== undefined
-      // A partition that is released during the claim may have more updates.
-      const wasIdle = wasDone && emitter.size() === 0
       const count = yield* claim
       const exit = fiber.pollUnsafe()
       if (count === 0 && exit !== undefined && (Exit.isFailure(exit) || wasIdle)) {

@@ -11,6 +11,7 @@ import * as Handler from "../../Handler.ts"
 import * as pool from "./pool.ts"
 import type { Retry } from "./retry.ts"
 import { acknowledged, Derived, type Root, settleAll } from "./settlement.ts"
+import { makeWaiter } from "./waiter.ts"
 
 export interface Options {
   readonly concurrency: number
@@ -77,59 +78,41 @@ export const mapEffect = <A, E, R, B, E2, R2>(
     Effect.gen(function* () {
       let results: Array<Delivery<B>> = []
       let end: Exit.Exit<void, E> | undefined
-      let onResult: (() => void) | undefined
-      let onTaken: (() => void) | undefined
-
-      const resume = (waiter: (() => void) | undefined): void => waiter?.()
-
-      const whenResult = Effect.callback<void>((done) => {
-        onResult = () => done(Effect.void)
-      })
-
+      const emitted = makeWaiter(() => results.length > 0 || end !== undefined)
       // Results that nobody takes do not accumulate.
-      const whenTaken: Effect.Effect<void> = Effect.suspend(() =>
-        results.length < options.concurrency
-          ? Effect.void
-          : Effect.callback<void>((done) => {
-              onTaken = () => done(Effect.void)
-            })
-      )
+      const taken = makeWaiter(() => results.length < options.concurrency)
 
       const workers = yield* pool.make<A, B, E2, R2>({
         ...options,
         handle: (value) => Effect.suspend(() => f(value)),
         onResult: (delivery, result) => void results.push(new Derived(delivery, result)),
         onHandled: () => {
-          const waiter = onResult
-          onResult = undefined
-          resume(waiter)
+          emitted.wake()
           return Effect.void
         }
       })
       yield* Effect.addFinalizer(() => workers.stopNow)
-      const whenFree = Effect.andThen(whenTaken, workers.whenFree)
+      const whenFree = Effect.andThen(taken.until, workers.whenFree)
       const fed = Effect.exit(
         Pull.catchDone(feed(pull, { add: workers.add, whenFree }), () => workers.whenIdle)
       ) as Effect.Effect<Exit.Exit<void, E>>
       yield* Effect.forkScoped(
         Effect.map(fed, (exit) => {
           end = exit
-          resume(onResult)
+          emitted.wake()
         })
       )
 
-      const next: Pull.Pull<NonEmptyReadonlyArray<Delivery<B>>, E> = Effect.suspend(() => {
-        const taken = results
-        if (isArrayNonEmpty(taken)) {
+      const pullResults: Pull.Pull<NonEmptyReadonlyArray<Delivery<B>>, E> = Effect.suspend(() => {
+        const next = results
+        if (isArrayNonEmpty(next)) {
           results = []
-          const waiter = onTaken
-          onTaken = undefined
-          resume(waiter)
-          return Effect.succeed(taken)
+          taken.wake()
+          return Effect.succeed(next)
         }
         if (end !== undefined) return Exit.isFailure(end) ? Effect.failCause(end.cause) : Cause.done()
-        return Effect.andThen(whenResult, next)
+        return Effect.andThen(emitted.until, pullResults)
       })
-      return next
+      return pullResults
     }).pipe(Effect.provideService(Scope.Scope, scope))
   )

@@ -5,25 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Pull from "effect/Pull"
 import type { ClaimedPartition, Queued } from "./partitions.ts"
+import { makeWaiter } from "./waiter.ts"
 
 /** The deliveries that wait until they are pulled. `onPulled` is called when there is room for others. */
 export const makeOutlet = <E>(clock: Clock.Clock, onPulled: () => void) => {
   let waiting: Array<Queued> = []
-  let resume: (() => void) | undefined
   let ended: Exit.Exit<void, E> | undefined
 
-  const wake = (): void => {
-    const waiter = resume
-    resume = undefined
-    waiter?.()
-  }
-
-  const untilWoken = Effect.callback<void>((done) => {
-    resume = () => done(Effect.void)
-    return Effect.sync(() => {
-      resume = undefined
-    })
-  })
+  const { until, wake } = makeWaiter(() => waiting.length > 0 || ended !== undefined)
 
   const pull: Pull.Pull<Arr.NonEmptyReadonlyArray<Queued>, E> = Effect.suspend(() => {
     const emitted = waiting
@@ -35,7 +24,7 @@ export const makeOutlet = <E>(clock: Clock.Clock, onPulled: () => void) => {
       return Effect.succeed(emitted)
     }
     if (ended !== undefined) return Exit.isFailure(ended) ? Effect.failCause(ended.cause) : Cause.done()
-    return Effect.andThen(untilWoken, pull)
+    return Effect.andThen(until, pull)
   })
 
   return {

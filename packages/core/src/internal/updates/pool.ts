@@ -17,6 +17,7 @@ import { contextOf } from "./handling.ts"
 import { persist } from "./persist.ts"
 import type { Retry } from "./retry.ts"
 import { type Origin, type Root, settleable, type Settleable } from "./settlement.ts"
+import { makeWaiter } from "./waiter.ts"
 
 export interface Options<A, B, E, R> {
   /** Handles the value of a delivery. */
@@ -77,7 +78,6 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   /** The state of the retry schedule of updates that failed. */
   const steps = new WeakMap<Root, RetryStep>()
   const idle = Latch.makeUnsafe(true)
-  let onFree: (() => void) | undefined
   let lastOrigin: Origin | undefined
   /** The deliveries that were handled in this turn. */
   let handled: Array<Settleable<A>> = []
@@ -88,14 +88,14 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
   let isStopping = false
   let isInterrupting = false
 
+  const free = makeWaiter(() => queue.length === 0 && active < concurrency)
+
   const end = (count: number): void => {
     active -= count
+    // All deliveries that wait may be lost, so that none of them begins.
+    if (queue.length > 0) dispatch()
     if (active === 0) idle.openUnsafe()
-    if (queue.length > 0) return dispatch()
-    if (active >= concurrency) return
-    const waiter = onFree
-    onFree = undefined
-    waiter?.()
+    free.wake()
   }
 
   /** Ends a worker when its delivery is settled after a failure. */
@@ -290,16 +290,7 @@ export const make = Effect.fnUntraced(function* <A, B, E, R>(options: Options<A,
       dispatch()
     },
     /** Waits until another delivery could be handled at once. */
-    whenFree: Effect.suspend(() =>
-      queue.length === 0 && active < concurrency
-        ? Effect.void
-        : Effect.callback<void>((resume) => {
-            onFree = () => resume(Effect.void)
-            return Effect.sync(() => {
-              onFree = undefined
-            })
-          })
-    ),
+    whenFree: free.until,
     /** Waits until every delivery was handled. */
     whenIdle: idle.await,
     /**

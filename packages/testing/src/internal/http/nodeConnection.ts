@@ -116,6 +116,7 @@ export interface Connection {
 /** Waits until the client has received what was written, or has closed the connection. */
 const drained = (outgoing: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
+    if (outgoing.destroyed || !outgoing.writableNeedDrain) return resume(Effect.void)
     const stop = () => {
       outgoing.off("drain", done)
       outgoing.off("close", done)

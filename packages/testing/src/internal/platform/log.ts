@@ -82,10 +82,10 @@ export class Log<A> {
     this.forgetWhile(() => true)
   }
 
-  /** Waits for an entry that is appended after this moment. */
-  readonly arrival: Effect.Effect<void> = Effect.suspend(() =>
-    Deferred.await((this.#arrival ??= Deferred.makeUnsafe()))
-  )
+  /** Waits for an entry that is appended after this property was read, also if the fiber begins to wait later. */
+  get arrival(): Effect.Effect<void> {
+    return Deferred.await((this.#arrival ??= Deferred.makeUnsafe()))
+  }
 
   /** Streams the entries from a position on, including those that are appended later. */
   stream(position: number): Stream.Stream<A> {
