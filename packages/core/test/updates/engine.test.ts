@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import {
   BotApi,
+  Deliveries,
   Inbox,
   Messages,
   type QueuedUpdate,
@@ -382,6 +383,44 @@ describe("A process that has lost a chat", () => {
   it.effect("sends a request that waits for a connection while the lease is valid", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sentOver(confirmAfter("3 seconds"), "5 seconds"), 1)
+    })
+  )
+})
+
+/** A store whose leases end, and whose chats with these keys are lost, from the next renewal on. */
+const losing = (lost: ReadonlySet<string>) =>
+  makeStore((store) => ({
+    renew: (owner, leaseDuration) =>
+      lost.size === 0
+        ? store.renew(owner, leaseDuration)
+        : Effect.map(store.renew(owner, 0), (keys) => keys.filter((key) => !lost.has(key)))
+  }))
+
+describe("A process that has lost its chats", () => {
+  it.effect("goes on if those that wait for a handler are lost before the one that is being handled", () =>
+    Effect.gen(function* () {
+      const lost = new Set<string>()
+      const store = yield* losing(lost)
+      const handled: Array<number> = []
+      let attempts = 0
+      const handler = (update: Update.Update) =>
+        Effect.map(Effect.sleep(++attempts === 1 ? "20 seconds" : "100 millis"), () => {
+          handled.push(chatOf(update))
+        })
+      const fiber = yield* Updates.deliveries().pipe(
+        Deliveries.runForEach(handler, { concurrency: 1 }),
+        Effect.provide(within(store, [started(1, 1), started(2, 2), started(3, 3)])),
+        Effect.forkChild({ startImmediately: true })
+      )
+      yield* TestClock.adjust("2 seconds")
+      for (const key of ["2", "3"]) lost.add(key)
+      yield* TestClock.adjust("4 seconds")
+      lost.add("1")
+      yield* TestClock.adjust("4 seconds")
+      lost.clear()
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(handled.sort(), [1, 2, 3])
+      yield* inTime(Fiber.interrupt(fiber))
     })
   )
 })
