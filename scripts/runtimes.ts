@@ -23,10 +23,12 @@ const { positionals, values } = parseArgs({
 
 const [name, ...rest] = positionals
 
-const installedDeno = join(root, "node_modules/@deno/linux-x64-glibc/deno")
+const tools = join(root, "tools/runtimes/node_modules")
+
+const installedDeno = join(tools, "@deno/linux-x64-glibc/deno")
 
 const commands = {
-  bun: ["bun", "--bun"],
+  bun: [join(tools, ".bin/bun"), "--bun"],
   deno: [existsSync(installedDeno) ? installedDeno : "deno", "run", "--allow-all", "--no-prompt", "--quiet"]
 } as const
 

@@ -16,10 +16,10 @@ import { stripVTControlCharacters } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { managers, sources, stores, templates } from "../packages/create/src/choices.ts"
 import { pack } from "../scripts/internal/pack.ts"
-import { root, run } from "../scripts/internal/workspace.ts"
+import { programs, root, run } from "../scripts/internal/workspace.ts"
 import { replyOn, start } from "./support/readme.ts"
 
-const PATH = [dirname(process.execPath), join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter)
+const PATH = [dirname(process.execPath), ...programs, process.env["PATH"]].join(delimiter)
 
 const environment = {
   PATH,

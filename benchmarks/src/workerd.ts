@@ -14,9 +14,11 @@ import { rolldown } from "rolldown"
 import { build } from "./bundle.ts"
 import { compare, type Measured } from "./figure.ts"
 
-const workerd = fileURLToPath(new URL("../../node_modules/@cloudflare/workerd-linux-64/bin/workerd", import.meta.url))
+const workerd = fileURLToPath(
+  new URL("../../tools/runtimes/node_modules/@cloudflare/workerd-linux-64/bin/workerd", import.meta.url)
+)
 
-/** Whether npm has installed workerd, which is for Linux with x64. */
+/** Whether `scripts/install.ts tools/runtimes` has installed workerd, which is for Linux with x64. */
 export const hasWorkerd = existsSync(workerd)
 
 export const secret = "secret-of-the-worker"

@@ -48,7 +48,7 @@ export const buildPage = async (): Promise<void> => {
   const stamp = join(target, ".fingerprint")
   if (existsSync(stamp) && read(stamp) === print) return
   const bundle = await rolldown({
-    input: join(source, "main.tsx"),
+    input: join(source, "main.ts"),
     platform: "browser",
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
     resolve: { conditionNames: ["source", "browser", "import", "default"] },

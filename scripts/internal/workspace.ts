@@ -21,11 +21,16 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
+/** Where npm puts the programs of the workspace, and `scripts/install.ts` those of the tools. */
+export const programs: ReadonlyArray<string> = [".", "tools/checks", "tools/runtimes"].map((folder) =>
+  join(root, folder, "node_modules/.bin")
+)
+
 const settings = (options: RunOptions) => ({
   cwd: options.cwd ?? root,
   env: {
     ...process.env,
-    PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter),
+    PATH: [...programs, process.env.PATH].join(delimiter),
     ...options.env
   },
   encoding: "utf8" as const,

@@ -17,7 +17,7 @@ const withoutFiles = {
 /** Writes the page into `folder`. A bot imports the same instances of the packages as the emulator. */
 export const buildFrame = async (folder: string): Promise<void> => {
   const bundle = await rolldown({
-    input: { frame: join(source, "main.tsx"), core: join(source, "core.ts"), effect: join(source, "effect.ts") },
+    input: { frame: join(source, "main.ts"), core: join(source, "core.ts"), effect: join(source, "effect.ts") },
     platform: "browser",
     plugins: [withoutFiles],
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },

@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact"
+import { render } from "preact"
 import { useEffect } from "preact/hooks"
 import { ChatList } from "./chat/ChatList.tsx"
 import { Conversation } from "./chat/Conversation.tsx"
@@ -207,8 +208,7 @@ const BottomBar = () => (
   </nav>
 )
 
-/** The page. */
-export const App = () => {
+const App = () => {
   useEffect(() => {
     document.title = state.value === undefined ? "Colloquy emulator" : `Colloquy emulator: ${location.host}`
   }, [state.value === undefined])
@@ -237,4 +237,10 @@ export const App = () => {
       </div>
     </div>
   )
+}
+
+/** Shows the page in an element, instead of what the element contains. */
+export const mount = (root: Element): void => {
+  root.replaceChildren()
+  render(<App />, root)
 }

@@ -3,8 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { render } from "preact"
-import { App } from "../../packages/testing/ui/App.tsx"
+import { mount } from "../../packages/testing/ui/App.tsx"
 import { follow } from "../../packages/testing/ui/events.ts"
 import { openChat, panes, tool } from "../../packages/testing/ui/store.ts"
 import { theme } from "../../packages/testing/ui/theme.ts"
@@ -53,9 +52,7 @@ const reader = await runtime.runPromise(
 )
 
 tool.value = undefined
-const root = document.getElementById("page")!
-root.replaceChildren()
-render(<App />, root)
+mount(document.getElementById("page")!)
 await follow()
 openChat(panes.value[0]!, reader.chat_id)
 tell({ type: "ready" })

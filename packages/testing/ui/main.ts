@@ -1,12 +1,9 @@
-import { render } from "preact"
-import { App } from "./App.tsx"
+import { mount } from "./App.tsx"
 import { follow } from "./events.ts"
 import { connection, toast } from "./store.ts"
 
-const root = document.getElementById("page")!
 // The heading is shown until the script runs.
-root.replaceChildren()
-render(<App />, root)
+mount(document.getElementById("page")!)
 
 const start = (): void => {
   void follow().catch(() => {
