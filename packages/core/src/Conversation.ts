@@ -129,7 +129,7 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
   readonly of: O
   /**
    * Starts the conversation for the user of an update, who must have a chat. It returns when the first question was sent. The
-   * second argument is the input, if there is one.
+   * second argument is the input, if there is one. If one waits for a dead letter, it stays, and the text `failed` is sent.
    */
   readonly start: [I] extends [void]
     ? (update: Update.Update) => Effect.Effect<void, HandlerError<E>, R | BotApi>
@@ -139,7 +139,10 @@ export interface Conversation<I, A, E, R, O extends Options["of"]> extends Body<
    * that do not answer the question.
    */
   readonly handler: Handler.Handler<HandlerError<E>, R | BotApi>
-  /** Ends the conversation of the user of an update, and says so. Declines the update if none runs. */
+  /**
+   * Ends the conversation of the user of an update, and says so. Declines the update if none runs. A conversation that waits for
+   * a dead letter stays, and the text `failed` is sent.
+   */
   readonly cancel: (
     update: Update.Update
   ) => Effect.Effect<void, SendError | NoParticipant | StoreError | Handler.NotHandled, BotApi>
@@ -166,6 +169,11 @@ export interface Status {
   readonly startedAt: number
   /** The version of the code that ran last. */
   readonly version: number
+  /**
+   * The id of the dead letter that it waits for: `Inbox.replay` continues it, and `Inbox.drop` lets it continue with the next
+   * update. `undefined`: none.
+   */
+  readonly deadLetter: string | undefined
   /** The names of the questions, steps and sleeps that have a result, in order. */
   readonly results: ReadonlyArray<string>
 }
@@ -203,7 +211,8 @@ const check = (name: string, { of, version = 1 }: Options): void => {
  *
  * Place `handler` among the handlers of the bot: without it, answers are not received, and a warning is logged at the first one.
  * `start` and `cancel` can be called in any handler of an update. If the function fails, the
- * handler fails with its error, and the conversation stays where it was. If it fails with {@link Unanswered}, the conversation
+ * handler fails with its error. While the update of an answer, or one in which a step has begun, is a dead letter, the conversation
+ * waits for it: `Inbox.replay` continues it. If the function fails with {@link Unanswered}, the conversation
  * ends. When it ends, nothing of it is left in the store.
  *
  * Throws if the name is empty or an option is invalid.
@@ -391,8 +400,8 @@ export const status = <O extends Options["of"]>(
 ): Effect.Effect<Option.Option<Status>, StoreError, Inbox> => self.running.get(key)
 
 /**
- * Ends a conversation without a message. Returns whether it was running. The buttons of its question stay, and a press is
- * answered as late.
+ * Ends a conversation without a message, also one that waits for a dead letter. Returns whether it was running. The buttons of
+ * its question stay, and a press is answered as late.
  *
  * **Example**
  *

@@ -124,6 +124,11 @@ export interface Texts {
   readonly outdated: string
   /** The question whether to start over. Default: "You have not finished yet. Start over?" */
   readonly startOver: string
+  /**
+   * The message if a conversation is started or cancelled while it waits for an update that is a dead letter, and the
+   * notification after a press. Default: "Something has gone wrong here. This continues when the problem is solved."
+   */
+  readonly failed: string
   /** The message if a conversation is started while it sleeps. Default: "Please wait, this is not finished yet." */
   readonly wait: string
 }
@@ -164,6 +169,7 @@ export const CurrentTexts = Context.Reference<Texts>("@colloquy/core/Talk/Curren
     cancelled: "Cancelled.",
     outdated: "Something has changed here. Please begin again.",
     startOver: "You have not finished yet. Start over?",
+    failed: "Something has gone wrong here. This continues when the problem is solved.",
     wait: "Please wait, this is not finished yet."
   })
 })

@@ -787,7 +787,7 @@ describe("Conversation on the emulator", () => {
       yield* Effect.gen(function* () {
         const status = yield* Conversation.status(Slow, yield* keyOf(bob))
         const { startedAt, until, ...others } = Option.getOrThrow(status)
-        assert.deepStrictEqual(others, { waitingFor: "second", version: 3, results: ["first"] })
+        assert.deepStrictEqual(others, { waitingFor: "second", version: 3, deadLetter: undefined, results: ["first"] })
         assert.isAbove(until!, startedAt)
         const all = yield* Stream.runCollect(Conversation.stream(Slow))
         assert.deepStrictEqual(

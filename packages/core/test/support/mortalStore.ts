@@ -31,13 +31,14 @@ const storeOf = (store: Store, { point }: Life): Store => {
 export const startBot = Effect.fnUntraced(function* <E>(
   store: Store,
   bot: Handler.Handler<E, BotApi.BotApi | Inbox.Inbox>,
-  killAt: number
+  killAt: number,
+  maxCrashes = 1000
 ) {
   const start = (life: Life) => {
     live(life)
     const inbox = Layer.provide(Inbox.layer(), Layer.succeed(InboxStore.InboxStore, storeOf(store, life)))
     const program = Effect.provide(
-      Updates.run(bot, { maxCrashes: 1000 }),
+      Updates.run(bot, { maxCrashes }),
       Layer.fresh(Layer.provideMerge(LongPolling.layer(), inbox))
     )
     return Effect.map(Effect.forkDetach(program), (fiber) => ({ fiber, life }))

@@ -9,7 +9,7 @@ import * as Journal from "../../Journal.ts"
 import * as Keyboard from "../../Keyboard.ts"
 import * as Messages from "../../Messages.ts"
 import type { ChatId } from "../../Recipient.ts"
-import { CurrentTexts, NoParticipant } from "../../Talk.ts"
+import { CurrentTexts, NoParticipant, type Texts } from "../../Talk.ts"
 import { MalformedTimer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
@@ -18,8 +18,9 @@ import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import type { Record } from "./record.ts"
-import type { Event } from "./run.ts"
+import type { Event } from "./event.ts"
 import { type At, type Definition, type Due, end, notify, removeButtons, save, turn } from "./turn.ts"
+import { meets } from "./unfinished.ts"
 
 /** What a conversation does by itself. */
 export interface Policies {
@@ -85,6 +86,9 @@ const begin = Effect.fnUntraced(function* (self: Conversation, user: UserId, inp
   return record
 })
 
+/** Says that a conversation waits for an update that is a dead letter. */
+const sayFailed = ({ chat_id, texts }: At) => Effect.asVoid(Messages.send({ chat_id, text: texts.failed }))
+
 const restart = Effect.fnUntraced(function* (self: Conversation, at: At, before: Record, record: Record) {
   yield* removeButtons(before.waiting)
   yield* removeButtons(before.again)
@@ -118,12 +122,18 @@ export const start = Effect.fnUntraced(function* (self: Conversation, update: Up
   yield* self.placement.start
   const before = yield* stored(self)
   if (before === undefined) return yield* turn(self, at, undefined, yield* begin(self, user, encoded), undefined)
+  switch (yield* meets(before)) {
+    case "waits":
+      return yield* sayFailed(at)
+    case "continues":
+      return yield* proceed(self, at, before, before, { _tag: "Repeat" })
+  }
   const isOutdated = before.version !== self.version && self.onVersion(before.version) !== "continue"
   if (isOutdated || self.ifRunning === "restart")
     return yield* restart(self, at, before, yield* begin(self, user, encoded))
   return self.ifRunning === "ask"
     ? yield* askWhether(self, at, before, encoded)
-    : yield* proceed(self, at, before, { _tag: "Repeat" })
+    : yield* proceed(self, at, before, before, { _tag: "Repeat" })
 })
 
 /** Cancels the conversation of an update. */
@@ -132,16 +142,23 @@ export const cancel = Effect.fnUntraced(function* (self: Conversation, update: U
   const record = yield* stored(self)
   if (record === undefined) return yield* Handler.notHandled
   const at = yield* placeOf(self, update)
+  if ((yield* meets(record)) === "waits") return yield* sayFailed(at)
   yield* end(self, at, record, record.waiting)
   if (at.texts.cancelled !== "") yield* Messages.send({ chat_id: at.chat_id, text: at.texts.cancelled })
 })
 
 /** Goes on with a conversation of another version. */
-const proceedOutdated = Effect.fnUntraced(function* (self: Conversation, at: At, record: Record, event: Event) {
+const proceedOutdated = Effect.fnUntraced(function* (
+  self: Conversation,
+  at: At,
+  before: Record,
+  record: Record,
+  event: Event | undefined
+) {
   const policy = self.onVersion(record.version)
-  if (policy === "continue") return yield* turn(self, at, record, { ...record, version: self.version }, event)
-  if (event._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
-  if (event._tag === "Press") yield* notify(event.update, at.texts.late)
+  if (policy === "continue") return yield* turn(self, at, before, { ...record, version: self.version }, event)
+  if (event?._tag === "Message" && isCommand(event)) return yield* Handler.notHandled
+  if (event?._tag === "Press") yield* notify(event.update, at.texts.late)
   if (policy === "restart") {
     return yield* restart(self, at, record, yield* begin(self, record.user, record.input))
   }
@@ -149,22 +166,37 @@ const proceedOutdated = Effect.fnUntraced(function* (self: Conversation, at: At,
   return yield* end(self, at, record, record.waiting)
 })
 
-/** Goes on with a conversation after something happened. */
-const proceed = (self: Conversation, at: At, record: Record, event: Event) =>
+/** Goes on with a conversation after something happened. `before` is what is stored. */
+const proceed = (self: Conversation, at: At, before: Record, record: Record, happened: Event) =>
   Effect.withFiber((fiber) => {
+    const { unfinished, version } = record
+    const isTaken =
+      unfinished?.isTaken === true && fiber.getRef(CurrentUpdate)?.entry?.update.fingerprint === unfinished.fingerprint
+    const event = isTaken ? undefined : happened
     const proceeded =
-      record.version === self.version ? turn(self, at, record, record, event) : proceedOutdated(self, at, record, event)
+      version === self.version
+        ? turn(self, at, before, record, event)
+        : proceedOutdated(self, at, before, record, event)
     // Nobody sees the spans of the native tracer (benchmarks/src/conversations/cpu.ts).
     if (fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer) return proceeded
-    const attributes = { conversation: self.name, question: record.waiting?.name, event: event._tag }
+    const attributes = { conversation: self.name, question: record.waiting?.name, event: happened._tag }
     // The stack is the same for all answers.
     return Effect.withSpan("Conversation.answer", { attributes }, { captureStackTrace: false })(proceeded)
   })
 
 const written = Effect.fnUntraced(function* (self: Conversation, update: Update.Of<"message_created">) {
   const record = yield* stored(self)
-  if (record === undefined) return yield* Handler.notHandled
-  return yield* proceed(self, yield* placeOf(self, update), record, { _tag: "Message", update })
+  if (record === undefined || (yield* meets(record)) === "waits") return yield* Handler.notHandled
+  return yield* proceed(self, yield* placeOf(self, update), record, record, { _tag: "Message", update })
+})
+
+const tooLate = Effect.fnUntraced(function* ({ name }: Conversation, update: Press, texts: Texts) {
+  // It may be a dead letter that was replayed, and nobody sees the notification.
+  if ((yield* Handler.CurrentAttempt) > 1)
+    yield* Effect.logWarning(
+      `A press of a button of the conversation "${name}" changes nothing: the conversation has ended.`
+    )
+  return yield* notify(update, texts.late)
 })
 
 const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, press: payload.Press | "malformed") {
@@ -173,9 +205,13 @@ const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, 
   if (press.user !== undefined && press.user !== update.callback.user.user_id)
     return yield* notify(update, texts.notYours)
   const record = yield* stored(self)
-  if (record === undefined || record.run !== press.run) return yield* notify(update, texts.late)
+  const met = record && (yield* meets(record))
+  if (record === undefined || (met !== "continues" && record.run !== press.run))
+    return yield* tooLate(self, update, texts)
+  if (met === "waits") return yield* notify(update, texts.failed)
   const at = yield* placeOf(self, update)
-  if (press.question !== "") return yield* proceed(self, at, record, { _tag: "Press", update, press })
+  if (press.question !== "" || met === "continues")
+    return yield* proceed(self, at, record, record, { _tag: "Press", update, press })
   const { again, ...rest } = record
   if (again === undefined) return yield* notify(update, texts.late)
   const answer = press.value === payload.restart ? texts.yes : texts.no
@@ -183,15 +219,19 @@ const pressed = Effect.fnUntraced(function* (self: Conversation, update: Press, 
   yield* Effect.ignore(Answers.answer(update, { message: { text, attachments: [] } }))
   return press.value === payload.restart
     ? yield* restart(self, at, rest, yield* begin(self, update.callback.user.user_id, again.input))
-    : yield* turn(self, at, record, rest, { _tag: "Repeat" })
+    : yield* proceed(self, at, record, rest, { _tag: "Repeat" })
 })
 
 const due = Effect.fnUntraced(function* (self: Conversation, [run, until]: Due, update: Update.TimerUpdate) {
   if (update.chat_id === undefined || update.user_id === undefined) return
   const record = yield* stored(self)
+  if (record === undefined) return
+  const met = yield* meets(record)
   // The timer was due already when it was cancelled.
-  if (record === undefined || record.run !== run || record.waiting?.until !== until) return
-  return yield* proceed(self, yield* at(self, update, update.chat_id, update.user_id), record, { _tag: "Timeout" })
+  const isOver = record.run !== run || record.waiting?.until !== until
+  if (met === "waits" || (met === "free" && isOver)) return
+  const place = yield* at(self, update, update.chat_id, update.user_id)
+  return yield* proceed(self, place, record, record, { _tag: "Timeout" })
 })
 
 const isMalformedTimer = (error: unknown): boolean => error instanceof MalformedTimer

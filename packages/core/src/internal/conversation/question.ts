@@ -13,7 +13,8 @@ import { isCommand } from "./answers.ts"
 import * as payload from "./payload.ts"
 import { type Question, QuestionMessage } from "./questionMessage.ts"
 import type { Entry, Waiting } from "./record.ts"
-import { type Event, isSuccess, type Run, toBody } from "./run.ts"
+import { type Event, isSuccess, toBody } from "./event.ts"
+import type { Run } from "./run.ts"
 
 type Asked = Effect.Effect<unknown, unknown, unknown>
 
@@ -124,7 +125,7 @@ class Asking {
 
   #keptInput(text: string): AnswerInput | undefined {
     this.#run.kept = undefined
-    this.#run.isChanged = true
+    this.#run.changed()
     const update = Result.getOrUndefined(Update.parse(text))
     return update?.update_type === "message_created" ? this.#inputOf(update) : undefined
   }
@@ -247,10 +248,10 @@ class Asking {
     const run = this.#run
     const { answer, options, several } = this.#question
     if (value === payload.skip && options.optional === true) {
-      return Effect.flatMap(this.#message.close(waiting, press, run.place.texts.skip), () => {
-        run.record([this.#slot, "skipped"])
-        return Effect.void
-      })
+      return Effect.andThen(
+        this.#message.close(waiting, press, run.place.texts.skip),
+        run.take([this.#slot, "skipped"])
+      )
     }
     if (value === payload.back && this.#message.hasBefore) {
       return Effect.andThen(
@@ -314,8 +315,8 @@ class Asking {
           "schema must encode what it decodes."
       )
     return Effect.flatMap(Effect.catch(this.#question.answer.encode(value), unstorable), (stored) => {
-      run.record(user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user])
-      return Effect.succeed(value)
+      const entry: Entry = user === undefined ? [this.#slot, "answer", stored] : [this.#slot, "answer", stored, user]
+      return Effect.as(run.take(entry), value)
     })
   }
 }

@@ -10,7 +10,8 @@ import type { Answer, QuestionOptions } from "../../Talk.ts"
 import type * as Update from "../../Update.ts"
 import * as payload from "./payload.ts"
 import type { Entry, Waiting } from "./record.ts"
-import { type Run, toBody } from "./run.ts"
+import { toBody } from "./event.ts"
+import type { Run } from "./run.ts"
 
 /** What a question asks for. */
 export interface Question {

@@ -33,6 +33,16 @@ export interface Kept {
   readonly update: string
 }
 
+/** An update of which a part is stored while it is being handled. If it becomes a dead letter, the conversation waits for it. */
+export interface Unfinished {
+  /** Its id in the inbox. A replay gives it another one. */
+  readonly id: string
+  readonly fingerprint: string
+  readonly partitionKey: string
+  /** Whether the question that waited has taken it. */
+  readonly isTaken: boolean
+}
+
 /** What is stored of a conversation. */
 export interface Record {
   /** Distinguishes this conversation from earlier and later ones of the same user. */
@@ -51,6 +61,7 @@ export interface Record {
   readonly kept?: Kept
   /** The message that asks whether to start over, and the input of the new conversation. */
   readonly again?: { readonly message: string; readonly input?: Schema.Json }
+  readonly unfinished?: Unfinished
 }
 
 const isObject = (u: unknown): u is { readonly [key: string]: unknown } => typeof u === "object" && u !== null

@@ -9,46 +9,13 @@ import type { BotApi } from "../../BotApi.ts"
 import * as Journal from "../../Journal.ts"
 import type { Message } from "../../Message.ts"
 import * as Messages from "../../Messages.ts"
-import type { ChatId } from "../../Recipient.ts"
-import type { Content, SendError, Texts } from "../../Talk.ts"
-import type * as Update from "../../Update.ts"
+import type { Content, SendError } from "../../Talk.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
 import { mistake } from "../updates/mistake.ts"
-import type { Press } from "./payload.ts"
+import { type Event, isSuccess, type Pause, type Place, toBody } from "./event.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
-
-/** What happened to a conversation. The operation that waits takes it. */
-export type Event =
-  | { readonly _tag: "Message"; readonly update: Update.Of<"message_created"> }
-  | { readonly _tag: "Press"; readonly update: Update.Of<"message_callback">; readonly press: Press }
-  | { readonly _tag: "Timeout" }
-  /** The question that waits is asked again. */
-  | { readonly _tag: "Repeat" }
-
-/** Why a run of the body ended before its end. */
-export type Pause =
-  | { readonly _tag: "Waiting" }
-  /** The operation that waits does not take the update. */
-  | { readonly _tag: "Declined" }
-  | { readonly _tag: "Back"; readonly to: string | undefined }
-
-/** Where a conversation takes place. */
-export interface Place {
-  /** The name of the conversation. */
-  readonly name: string
-  readonly chat_id: ChatId
-  /** The user of a conversation of a user in a chat. */
-  readonly owner: UserId | undefined
-  readonly texts: Texts
-}
-
-export const toBody = (content: Content): Exclude<Content, string> =>
-  typeof content === "string" ? { text: content } : content
-
-/** Whether an effect is known to succeed without running it. */
-export const isSuccess = (effect: Effect.Effect<unknown, unknown, unknown>): boolean =>
-  Exit.isExit(effect) && Exit.isSuccess(effect)
+import type { Storing } from "./storing.ts"
 
 /** What completes before its run ends, and so cannot end it: a step, or the option `otherwise` of a question. */
 interface CriticalSection {
@@ -61,6 +28,15 @@ const CurrentSection = Context.Reference<CriticalSection | undefined>("@colloquy
 })
 
 type Send<A> = Effect.Effect<A, SendError, BotApi>
+
+/** How a run begins. */
+export interface Beginning {
+  /** Whether an answer was forgotten, so that messages that are kept back count as sent. */
+  readonly isBack: boolean
+  /** Whether an earlier attempt of the update has ended without an acknowledgement. */
+  readonly isRepeated: boolean
+  readonly storing: Storing
+}
 
 const yields = Effect.repeat(Effect.yieldNow, { times: 10 })
 
@@ -76,8 +52,7 @@ export class Run {
   readonly id: string
   readonly entries: Map<string, Entry>
   readonly #record: Record
-  /** Whether messages that are kept back count as sent. */
-  readonly #isBack: boolean
+  readonly #beginning: Beginning
   readonly #settled = Deferred.makeUnsafe<Exit.Exit<unknown, unknown> | undefined>()
   /** How often a name was not answered in time. */
   readonly #repetitions = new Map<string, number>()
@@ -98,14 +73,14 @@ export class Run {
   /** The question whose buttons are to be removed. */
   buttons: Waiting | undefined
 
-  constructor(place: Place, record: Record, event: Event | undefined, isBack: boolean) {
+  constructor(place: Place, record: Record, event: Event | undefined, beginning: Beginning) {
     this.place = place
     this.id = record.run
     this.entries = new Map()
     for (const entry of record.entries) this.entries.set(entry[0], entry)
     this.#record = record
-    this.#isBack = isBack
-    this.#isRepeating = record.waiting !== undefined || isBack
+    this.#beginning = beginning
+    this.#isRepeating = record.waiting !== undefined || record.unfinished !== undefined || beginning.isBack
     this.waiting = record.waiting
     this.said = record.said ?? 0
     this.kept = record.kept
@@ -207,23 +182,44 @@ export class Run {
     return entry
   }
 
+  changed(): void {
+    this.isChanged = true
+    this.#beginning.storing.changed()
+  }
+
   record(entry: Entry): void {
     this.entries.delete(entry[0])
     this.entries.set(entry[0], entry)
     if (this.waiting?.name === entry[0]) this.waiting = undefined
     this.said = 0
-    this.isChanged = true
+    this.changed()
+  }
+
+  /** Records what a person has answered. If an earlier attempt has ended its process, so may what follows. */
+  take(entry: Entry): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.record(entry)
+      return this.#beginning.isRepeated ? this.finishing(this.#beginning.storing.mark) : Effect.void
+    })
+  }
+
+  /** Stores what has happened, before something that must not happen without it. */
+  get store(): Effect.Effect<void> {
+    return this.#beginning.storing.store(
+      () => this.next,
+      () => this.event === undefined
+    )
   }
 
   /** A result that cannot be read counts as absent. */
   forget(slot: string): void {
     this.entries.delete(slot)
-    this.isChanged = true
+    this.changed()
   }
 
   wait(waiting: Waiting): void {
     this.waiting = waiting
-    this.isChanged = true
+    this.changed()
   }
 
   /** The operation that waits is reached: nothing is repeated from now on. */
@@ -237,7 +233,7 @@ export class Run {
     return Effect.suspend(() => {
       if (!this.#isRepeating) return Effect.void
       const last = [...this.entries.keys()].at(-1)
-      const sent = this.#isBack ? this.#keptBack.length : this.#last === last ? this.said : 0
+      const sent = this.#beginning.isBack ? this.#keptBack.length : this.#last === last ? this.said : 0
       const missed = this.#keptBack.slice(sent)
       this.reach()
       this.said = sent
@@ -322,7 +318,7 @@ export class Run {
         Effect.suspend(() => this.send(content, `${[...this.entries.keys()].at(-1) ?? ""} ${this.said + 1}`)),
         () => {
           this.said++
-          this.isChanged = true
+          this.changed()
         }
       )
     if (!this.#isRepeating) return say()

@@ -9,7 +9,8 @@ import { CurrentKey, CurrentStep } from "../journal/current.ts"
 import { mistake } from "../updates/mistake.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
-import { isSuccess, type Run } from "./run.ts"
+import { isSuccess } from "./event.ts"
+import type { Run } from "./run.ts"
 
 /** The options of a conversation that its questions inherit. */
 export interface Defaults {
@@ -87,11 +88,14 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
       const execute = Effect.flatMap(run.begin, () =>
         run.critical(
           `the step "${slot}"`,
-          Effect.flatMap(Journal.step(`conversation ${run.id} ${slot}`, schema, keyed), (value) =>
-            Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
-              run.record([slot, "result", encoded])
-              return value
-            })
+          run.store.pipe(
+            Effect.andThen(Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)),
+            Effect.flatMap((value) =>
+              Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
+                run.record([slot, "result", encoded])
+                return value
+              })
+            )
           )
         )
       )

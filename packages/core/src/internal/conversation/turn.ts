@@ -14,10 +14,14 @@ import type { Timer } from "../../Timer.ts"
 import * as Update from "../../Update.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
+import { writeNow } from "../state/access.ts"
 import { mistake } from "../updates/mistake.ts"
 import type { Record, Waiting } from "./record.ts"
-import { type Event, type Place, Run } from "./run.ts"
+import type { Event, Place } from "./event.ts"
+import { Run } from "./run.ts"
 import { type Defaults, makeTalk } from "./talk.ts"
+import { Storing } from "./storing.ts"
+import { ofCurrent } from "./unfinished.ts"
 
 /** What a timer of a conversation means: the run that set it, and when it was due. */
 export type Due = readonly [run: string, until: number]
@@ -46,11 +50,15 @@ const maxRounds = 1000
 /** The key of the timer of a conversation. Those of different users in a chat have different ones. */
 export const timerKeyOf = (owner: UserId | undefined) => (owner === undefined ? {} : { key: String(owner) })
 
-/** Sets or cancels the timer, so that it is that of the operation that waits. */
+/**
+ * Sets or cancels the timer, so that it is that of the operation that waits. The timer of a conversation that was stored while an
+ * update was handled is not known.
+ */
 const setTimer = Effect.fnUntraced(
   function* ({ timer }: Definition, at: At, before: Record | undefined, after: Record | undefined) {
     const until = after?.waiting?.until
-    if (until === before?.waiting?.until && before?.run === after?.run) return
+    const isKnown = before?.unfinished === undefined
+    if (isKnown && until === before?.waiting?.until && before?.run === after?.run) return
     if (until === undefined) return yield* timer.cancel(timerKeyOf(at.owner))
     const now = yield* Clock.currentTimeMillis
     return yield* timer.in(Duration.millis(Math.max(0, until - now)), [after!.run, until], timerKeyOf(at.owner))
@@ -91,8 +99,19 @@ export const save = Effect.fnUntraced(
   Effect.catchTag(["NoStateKey", "InvalidState"], Effect.die)
 )
 
+/** Stores where a conversation is while its update is being handled. */
+const storeNow = Effect.fnUntraced(function* ({ state }: Definition, record: Record, isTaken: boolean) {
+  const current = yield* ofCurrent
+  if (current === undefined) return
+  yield* state.set({ ...record, unfinished: { ...current, isTaken } })
+  yield* writeNow(state.name, state.of)
+}, Effect.orDie)
+
 /** Forgets an answer and what came after it. */
-const cut = ({ kept: _kept, said: _said, waiting: _waiting, ...record }: Record, to: string | undefined): Record => {
+const cut = (
+  { kept: _kept, said: _said, unfinished: _unfinished, waiting: _waiting, ...record }: Record,
+  to: string | undefined
+): Record => {
   const { entries } = record
   const index =
     to === undefined
@@ -117,6 +136,10 @@ const keep = ({ event, kept }: Run, before: Record): Run["kept"] =>
     ? { name: before.waiting.name, update: stringify(Update.encode(event.update)) }
     : kept
 
+/** Whether a run has taken what a person has answered, so that the person cannot answer again. */
+const hasTaken = (event: Event | undefined, run: Run, round: number): boolean =>
+  (event?._tag === "Message" || event?._tag === "Press") && run.event === undefined && (run.isChanged || round > 1)
+
 /**
  * Runs the body of a conversation until it waits or ends, and stores where it is. `before` is what is stored, and `record` where
  * the run begins.
@@ -134,18 +157,28 @@ export const turn = Effect.fnUntraced(function* (
     yield* Messages.send({ chat_id: at.chat_id, text: at.texts.outdated })
     return yield* end(self, at, record, record.waiting)
   }
+  const attempt = yield* Handler.CurrentAttempt
+  let isMarked = before?.unfinished !== undefined && before.unfinished.id === (yield* ofCurrent)?.id
   let begin = record
   let rest = event
   for (let round = 1; round <= maxRounds; round++) {
-    const run = new Run(at, begin, rest, round > 1)
+    const storing = new Storing(
+      { before, isMarked, write: (record, isTaken) => storeNow(self, record, isTaken) },
+      begin
+    )
+    const run = new Run(at, begin, rest, { isBack: round > 1, isRepeated: attempt > 1, storing })
     const exit = yield* run.execute(Effect.suspend(() => self.body(makeTalk(run, self, "") as never, input.success)))
     if (exit === undefined && run.pause?._tag === "Back") {
       yield* removeButtons(run.buttons)
       begin = cut(run.next, run.pause.to)
+      isMarked = storing.isMarked
       rest = run.event
       continue
     }
-    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) return yield* exit
+    if (exit !== undefined && exit._tag === "Failure" && !isUnanswered(exit)) {
+      if (hasTaken(event, run, round)) yield* storing.mark
+      return yield* exit
+    }
     if (run.event?._tag === "Press") yield* notify(run.event.update, at.texts.late)
     // The code has left the question that had these buttons.
     const buttons = run.waiting?.message === run.buttons?.message ? undefined : run.buttons
@@ -155,11 +188,17 @@ export const turn = Effect.fnUntraced(function* (
         run.kept = keep(run, record)
         yield* removeButtons(buttons)
       }
-      if (run.isChanged || run.kept !== begin.kept || begin !== before) yield* save(self, at, before, run.next)
+      const isSame = begin === before && begin.unfinished === undefined && run.kept === begin.kept
+      if (run.isChanged || !isSame) yield* save(self, at, before, run.next)
       return isDeclined ? yield* Handler.notHandled : undefined
     }
     yield* end(self, at, before ?? record, run.buttons)
-    return exit._tag === "Success" ? yield* self.onDone(exit.value, at.update) : undefined
+    if (exit._tag === "Failure") return
+    return yield* Effect.tapCause(self.onDone(exit.value, at.update), (cause) =>
+      hasTaken(event, run, round) && !Cause.hasInterruptsOnly(cause)
+        ? Effect.andThen(storing.mark, Effect.orDie(self.state.clear))
+        : Effect.void
+    )
   }
   return yield* mistake(`The body of the conversation "${self.name}" leads back to itself forever.`)
 })

@@ -55,6 +55,13 @@ export const ofUpdate = (name: string, of: Of, codec: object): Effect.Effect<Pla
     return Effect.map(cellOf(changes, { scope, name }, codec), (cell) => ({ store: changes.store, scope, cell }))
   })
 
+/** Writes the value of the update that is being handled to the store at once, so that it stays if the handling fails. */
+export const writeNow = (name: string, of: Of): Effect.Effect<void, StoreError> =>
+  Effect.withFiber((fiber) => {
+    const changes = fiber.getRef(CurrentUpdate)?.changes
+    return changes?.states?.writeNow({ scope: toScope(of, idsOf(changes.update)), name }) ?? Effect.void
+  })
+
 /** The value with a scope. While an update of the same inbox is handled, it is part of the handling. */
 export const inScope = (name: string, scope: string, inbox: Inbox["Service"], codec: object): Effect.Effect<Place> =>
   Effect.withFiber((fiber) => {

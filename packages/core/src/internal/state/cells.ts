@@ -4,6 +4,7 @@ import * as Backoff from "../../Backoff.ts"
 import type { StateKey, StateValue, StateWrite } from "../../HandlingStore.ts"
 import type { Inbox } from "../../Inbox.ts"
 import { StoreError } from "../../StoreError.ts"
+import { storeBackoff } from "../updates/persist.ts"
 
 /** A value at a moment. */
 export interface Snapshot {
@@ -33,6 +34,15 @@ const uncertainFor = Backoff.make({ first: "200 millis", cap: "2 seconds" }).pip
   Schedule.upTo({ duration: "10 seconds" })
 )
 
+/** The failure of a write of a value that was changed since it was read. */
+const changed = (): StoreError =>
+  new StoreError({
+    store: "inbox",
+    operation: "writeState",
+    reason: "the value was changed since it was read",
+    isRetryable: true
+  })
+
 /** The failure of a change that may have been written. */
 export const maybeWritten = (cause?: StoreError): StoreError =>
   new StoreError({
@@ -42,26 +52,37 @@ export const maybeWritten = (cause?: StoreError): StoreError =>
     isRetryable: false
   })
 
+interface StoredCell extends Cell {
+  /** Tries to replace a value if it is still the one that was read. Returns whether the value has the revision. */
+  readonly attempt: (
+    read: Snapshot,
+    value: StateValue | undefined,
+    revision: string
+  ) => Effect.Effect<boolean, StoreError>
+}
+
 /** A value in the store. A write whose answer was lost is repeated, and is recognized by its revision if it was applied. */
-export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): Cell => {
+export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key: StateKey): StoredCell => {
   const get = Effect.map(
     Effect.suspend(() => state.get([key])),
     ([found]) => found
   )
 
+  const attempt = ({ revision: expected }: Snapshot, value: StateValue | undefined, revision: string) =>
+    Effect.flatMap(state.write([{ ...key, value, expected, revision }]), (isApplied) =>
+      isApplied
+        ? Effect.succeed(true)
+        : Effect.map(get, (found) => (value === undefined ? found === undefined : found?.revision === revision))
+    )
+
   const write = (before: Snapshot, value: StateValue | undefined) =>
     Effect.suspend(() => {
-      const revision = nextRevision()
       let isUncertain = false
-      const found = Effect.map(get, (found): Replaced => {
-        const isApplied = value === undefined ? found === undefined : found?.revision === revision
-        return isApplied || (isUncertain ? "unknown" : false)
-      })
-      const attempt = state.write([{ ...key, value, expected: before.revision, revision }]).pipe(
-        Effect.flatMap((isApplied) => (isApplied ? Effect.succeed<Replaced>(true) : found)),
+      const attempted = attempt(before, value, nextRevision()).pipe(
+        Effect.map((isApplied): Replaced => isApplied || (isUncertain ? "unknown" : false)),
         Effect.tapError(({ isRetryable }) => Effect.sync(() => void (isUncertain ||= isRetryable)))
       )
-      return Effect.retry(attempt, { schedule: uncertainFor, while: ({ isRetryable }) => isRetryable }).pipe(
+      return Effect.retry(attempted, { schedule: uncertainFor, while: ({ isRetryable }) => isRetryable }).pipe(
         Effect.mapError((error) => (isUncertain ? maybeWritten(error) : error))
       )
     })
@@ -73,15 +94,19 @@ export const stored = ({ nextRevision, store: { state } }: Inbox["Service"], key
       return { value, revision, decoded: undefined }
     }),
     replace: (before, { value }) =>
-      before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value)
+      before.value === undefined && value === undefined ? Effect.succeed(true) : write(before, value),
+    attempt
   }
 }
 
 interface Entry {
   readonly key: StateKey
-  readonly first: Snapshot
+  /** What the store has. */
+  first: Snapshot
   current: Snapshot
 }
+
+const idOf = ({ name, scope }: StateKey): string => `${scope} ${name}`
 
 const isSame = (a: StateValue | undefined, b: StateValue | undefined): boolean =>
   a === b || (a?.text === b?.text && a?.version === b?.version && a?.expiresAt === b?.expiresAt)
@@ -111,7 +136,7 @@ export class Session {
 
   cell(key: StateKey): Cell {
     const entries = this.#entries
-    const id = `${key.scope} ${key.name}`
+    const id = idOf(key)
     const direct = stored(this.#inbox, key)
     return {
       read: Effect.suspend(() => {
@@ -135,6 +160,23 @@ export class Session {
           return Effect.succeed(true)
         })
     }
+  }
+
+  /** Writes a value that was changed to the store at once, so that it stays if the update is handled again. */
+  writeNow(key: StateKey): Effect.Effect<void, StoreError> {
+    return Effect.suspend(() => {
+      const entry = this.#entries.get(idOf(key))
+      if (this.#isClosed || entry === undefined || isSame(entry.first.value, entry.current.value)) return Effect.void
+      const { current, first } = entry
+      const revision = this.#inbox.nextRevision()
+      const attempt = stored(this.#inbox, key).attempt(first, current.value, revision)
+      const written = Backoff.retry(attempt, { schedule: storeBackoff, while: ({ isRetryable }) => isRetryable })
+      return Effect.flatMap(written, (isApplied) => {
+        if (!isApplied) return Effect.fail(changed())
+        entry.first = { ...current, revision }
+        return Effect.void
+      })
+    })
   }
 
   /** Takes over that everything of a user was deleted in the store. */
