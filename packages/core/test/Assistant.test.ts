@@ -176,6 +176,20 @@ describe("Assistant", () => {
     }).pipe(Effect.provide(Layer.mergeAll(layer, model, functions)))
   })
 
+  it.effect("has one empty line between two turns if the model fails at the first word of the second", () => {
+    const Look = Tool.make("Look", { success: Schema.String })
+    const Looking = Toolkit.make(Look)
+    const functions = Looking.toLayer({ Look: () => Effect.succeed("sent") })
+    const call: Part = { type: "tool-call", id: "c", name: "Look", params: {}, providerExecuted: false }
+    const broken: Part = { type: "error", error: new Error("overloaded") }
+    const { model } = makeModel([...say("Let me look."), call], [...say("Your"), broken], say("Your order was sent."))
+    const Helper = Assistant.make("helper", { toolkit: Looking })
+    const bot = Updates.run(Updates.on("message_created", (update) => Helper.reply(update)))
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(yield* run(bot, ["Where is it?"]), ["Let me look.\n\nYour order was sent."])
+    }).pipe(Effect.provide(Layer.mergeAll(layer, model, functions)))
+  })
+
   it.effect("tells the person that an answer was not completed if the requests bring no text", () => {
     const Loop = Toolkit.make(Tool.make("Loop", { success: Schema.String }))
     const call: Part = { type: "tool-call", id: "c", name: "Loop", params: {}, providerExecuted: false }

@@ -73,6 +73,17 @@ const makeJoin = (before: string) => {
   }
 }
 
+/** What an earlier attempt has said of a turn. */
+interface Begun {
+  readonly beginning: string
+  /** Whether the empty line between this turn and the text before is there. */
+  readonly isSeparated: boolean
+}
+
+const notBegun: Begun = { beginning: "", isSeparated: false }
+
+const separator = /^\n\n/
+
 /** A conversation with a model, which calls the functions of a toolkit. */
 export interface Conversation<Tools extends Record<string, Tool.Any>> {
   readonly prompt: Prompt.Prompt
@@ -95,7 +106,7 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
     asked: Prompt.Prompt,
     left: number,
     hasText: boolean,
-    beginning: string
+    { beginning, isSeparated }: Begun
   ): Stream.Stream<
     string | { readonly note: string },
     AiError.AiError | Tool.HandlerError<Tools[keyof Tools]>,
@@ -103,7 +114,7 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
   > =>
     Stream.suspend(() => {
       const parts: Array<Response.AnyPart> = []
-      let isFirst = hasText && beginning === ""
+      let isFirst = hasText && !isSeparated
       const join = makeJoin(beginning)
       const response = LanguageModel.streamText({ prompt: toGoOn(asked, beginning, goOn), toolkit }).pipe(
         Stream.map((part) => (part.type === "text-delta" ? { ...part, delta: join(part.delta) } : part)),
@@ -133,10 +144,10 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
     messages: ReadonlyArray<Prompt.Message>,
     left: number,
     hasSaid: boolean,
-    beginning = ""
+    begun = notBegun
   ): ReturnType<typeof turn> => {
     if (!hasCalls(messages)) return Stream.empty
-    if (left > 0) return turn(asked, left, hasSaid, beginning)
+    if (left > 0) return turn(asked, left, hasSaid, begun)
     return hasSaid ? Stream.empty : Stream.fail(unknown(new Error(`${maxTurns} requests brought no text`)))
   }
   return Stream.unwrap(
@@ -144,13 +155,14 @@ export const converse = <Tools extends Record<string, Tool.Any>>(
       const turns = yield* Effect.orDie(Effect.forEach(said.notes, ({ note }) => decodeTurn(note)))
       const last = turns.at(-1)
       const before = said.notes.at(-1)?.at ?? 0
-      const beginning = said.text.slice(before).replace(before === 0 ? "" : /^\n\n/, "")
+      const rest = said.text.slice(before)
+      const begun = { beginning: before === 0 ? rest : rest.replace(separator, ""), isSeparated: rest !== "" }
       const asked = turns.reduce((all, messages) => Prompt.concat(all, messages), prompt)
       added.messages = turns.flatMap(({ content }) => content)
       const left = maxTurns - turns.length
       return last === undefined
-        ? turn(asked, left, false, beginning)
-        : afterTurn(asked, last.content, left, said.text.trim() !== "", beginning)
+        ? turn(asked, left, false, begun)
+        : afterTurn(asked, last.content, left, said.text.trim() !== "", begun)
     })
   )
 }
