@@ -62,11 +62,11 @@ export interface Limit {
  * - `normal`: any other call.
  * - `broadcast`: a message of a broadcast.
  *
- * A priority with waiting calls gets at least one of 20 permits, however many calls of other priorities wait.
+ * A priority with waiting calls gets at least about one of 20 permits, however many calls of other priorities wait.
  *
  * Calls of priority `answer` and `reply` get a permit as soon as the limits allow it. Calls of priority `normal` and
  * `broadcast` may use a third of the limit of the host in a burst. Further ones are distributed evenly over its window, so
- * that an answer never waits long.
+ * that an answer never waits long; the one of 20 is not.
  *
  * @category models
  * @since 0.1.0

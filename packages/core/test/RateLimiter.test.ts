@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as TestClock from "effect/testing/TestClock"
 import { ChatId } from "../src/Recipient.ts"
 import * as RateLimiter from "../src/RateLimiter.ts"
+import * as RateLimiterStore from "../src/RateLimiterStore.ts"
 
 interface Call {
   /** Milliseconds after the previous call. */
@@ -349,6 +350,34 @@ describe("RateLimiter priorities", () => {
         )
       }
     })
+  )
+
+  const inStore = (options: RateLimiter.Options) =>
+    Effect.provide(RateLimiter.make(options), RateLimiterStore.layerMemory())
+
+  it.effect.each(
+    [30, 100, 300].flatMap((count) => [
+      { count, make: RateLimiter.makeMemory },
+      { count, make: inStore }
+    ])
+  )(
+    "get one of about twenty permits each of a limit of $count, also if they are spread over the window",
+    ({ count, make }) =>
+      Effect.gen(function* () {
+        const limiter = yield* make({ ...defaults, host: { count, window: 1000 } })
+        const granted = yield* grantedOf(limiter, [
+          ...withPriority("reply", 2000),
+          ...withPriority("broadcast", 200),
+          ...withPriority("normal", 200)
+        ])
+        // The first permits are granted before the other calls are made.
+        const together = granted.slice(count, 1500)
+        for (const priority of ["normal", "broadcast"]) {
+          const early = together.filter((permit) => permit.priority === priority)
+          assert.isAtLeast(early.length, together.length / 22, priority)
+          assert.isAtMost(early.length, together.length / 19, priority)
+        }
+      }).pipe(Effect.scoped)
   )
 
   it.effect("let an answer wait at most 35 ms behind broadcasts", () =>

@@ -1,5 +1,5 @@
 import type { Limit, PermitResult, SentAlone } from "../../RateLimiterProtocol.ts"
-import * as Queue from "./queue.ts"
+import type * as Queue from "./queue.ts"
 import * as Windows from "./window.ts"
 
 export type Result =
@@ -68,15 +68,14 @@ export const make = ({
       period = undefined
     },
 
-    acquire: (queue: Queue.Queue, buckets: ReadonlyArray<Queue.Bucket>, now: number): ReadonlyArray<Result> => {
+    acquire: (candidates: ReadonlyArray<Queue.Candidate>, now: number): ReadonlyArray<Result> => {
       if (period === undefined || !isActive(now)) {
         const retryAfter = period !== undefined && now < period.from ? period.from - now : idleWait
-        return buckets.map(() => ({ _tag: "HostFull", retryAfter }))
+        return candidates.map(() => ({ _tag: "HostFull", retryAfter }))
       }
       const { windows } = period
       removeOld(now)
-      return buckets.map((bucket) => {
-        const isPaced = Queue.isPaced(queue.priorityOf(bucket))
+      return candidates.map(({ bucket, isPaced }) => {
         const hostWait = windows.hostWait(now)
         if (hostWait > 0) windows.startPacingAt(now + hostWait)
         const wait = Math.max(hostWait, isPaced ? windows.paceWait(now) : 0)

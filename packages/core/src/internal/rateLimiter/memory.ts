@@ -58,10 +58,7 @@ export const make = Effect.fnUntraced(function* (limits: Windows.Limits, margin:
       wait = Infinity
       const bucketWait = windows.bucketWait(bucket.key, at)
       if (bucketWait > 0) queue.delay(bucket, at + bucketWait)
-      else {
-        const isPaced = Queue.isPaced(queue.priorityOf(bucket))
-        queue.grant(bucket, grant(bucket.scope, bucket.key, isPaced, at))
-      }
+      else queue.grant(bucket, grant(bucket.scope, bucket.key, queue.isPaced(bucket), at))
     }
     queue.expire(at)
     if (queue.isEmpty()) return stopTimer()

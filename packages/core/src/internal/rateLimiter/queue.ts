@@ -66,7 +66,47 @@ export const isPaced = (priority: number): boolean => priority > 1
 /** Each priority that waits gets at least one of this many permits. */
 const guaranteedShare = 20
 
+/** Whether a priority was skipped so often that the next permit is its guaranteed share. */
+const isDue = (skipped: number): boolean => skipped >= guaranteedShare - 1
+
+/** Returns the next priority: the most urgent, unless another one was skipped too often. -1 if none is ready. */
+const nextOf = (
+  skipped: ReadonlyArray<number>,
+  isReady: (priority: number) => boolean,
+  includePaced: boolean
+): number => {
+  let next = -1
+  for (let priority = 0; priority < priorityCount; priority++) {
+    if (!isReady(priority) || (isPaced(priority) && !includePaced && !isDue(skipped[priority]))) continue
+    if (next < 0 || (isDue(skipped[priority]) && skipped[priority] > skipped[next])) next = priority
+  }
+  return next
+}
+
+/** Counts a permit of a priority that the others that wait did not get. */
+const skip = (skipped: Array<number>, isReady: (priority: number) => boolean, granted: number): void => {
+  for (let other = 0; other < priorityCount; other++) if (other !== granted && isReady(other)) skipped[other]++
+  skipped[granted] = 0
+}
+
+/** A bucket whose turn it is. */
+export interface Candidate {
+  readonly bucket: Bucket
+  /** Whether its permit is spread over the window of the host. The guaranteed share of a priority is not. */
+  readonly isPaced: boolean
+}
+
 const first = <A>(set: Set<A>): A | undefined => set.values().next().value
+
+/** Returns at most the first `max` elements. */
+const firsts = <A>(set: Set<A>, max: number): Array<A> => {
+  const found: Array<A> = []
+  for (const item of set) {
+    if (found.length === max) break
+    found.push(item)
+  }
+  return found
+}
 
 const insertAfter = <A>(set: Set<A>, item: A, isBefore: (other: A) => boolean): void => {
   const others = [...set]
@@ -144,20 +184,20 @@ export const make = () => {
     replaced.onReplaced()
   }
 
-  /** Returns the next bucket: of the most urgent priority, unless another one was skipped too often. */
-  const next = (includePaced: boolean): Bucket | undefined => {
-    let next = -1
-    for (let priority = 0; priority < priorityCount; priority++) {
-      if (ready[priority].size === 0 || (isPaced(priority) && !includePaced)) continue
-      if (next < 0 || skipped[priority] >= Math.max(guaranteedShare - 1, skipped[next] + 1)) next = priority
-    }
-    return next < 0 ? undefined : first(ready[next])
-  }
+  const isReady = (priority: number): boolean => ready[priority].size > 0
 
   return {
     waiting,
-    next,
-    priorityOf,
+    /** Returns the next bucket. Without `includePaced`, paced priorities get only their guaranteed share. */
+    next: (includePaced: boolean): Bucket | undefined => {
+      const next = nextOf(skipped, isReady, includePaced)
+      return next < 0 ? undefined : first(ready[next])
+    },
+    /** Whether the next permit of a bucket is spread over the window of the host. */
+    isPaced: (bucket: Bucket): boolean => {
+      const priority = priorityOf(bucket)
+      return isPaced(priority) && !isDue(skipped[priority])
+    },
     has: (key: string | undefined): boolean => buckets.has(key),
     hasSlot: (slot: string | undefined): boolean => slot !== undefined && slots.has(slot),
     hasReady: () => ready.some(({ size }) => size > 0),
@@ -207,11 +247,7 @@ export const make = () => {
     /** Gives a permit to the first waiter of a bucket. */
     grant: (bucket: Bucket, permit: LocalPermit): void => {
       const waiter = first(bucket.waiters)!
-      const priority = priorityOf(bucket)
-      for (let other = 0; other < priorityCount; other++) {
-        if (other !== priority && ready[other].size > 0) skipped[other]++
-      }
-      skipped[priority] = 0
+      skip(skipped, isReady, priorityOf(bucket))
       bucket.waiters.delete(waiter)
       leaveSlot(waiter)
       count(bucket, waiter, -1)
@@ -272,18 +308,18 @@ export const make = () => {
       }
     },
 
-    /** Returns at most `max` ready buckets, the next one first. */
-    candidates: (max: number): ReadonlyArray<Bucket> => {
-      const candidates = new Set<Bucket>()
-      const head = next(true)
-      if (head !== undefined) candidates.add(head)
-      for (const buckets of ready) {
-        for (const bucket of buckets) {
-          if (candidates.size >= max) break
-          candidates.add(bucket)
-        }
+    /** Returns at most `max` ready buckets, in the order in which they get their permits if there are enough. */
+    candidates: (max: number): ReadonlyArray<Candidate> => {
+      const left = ready.map((buckets) => firsts(buckets, max).reverse())
+      const hasLeft = (priority: number): boolean => left[priority].length > 0
+      const counts = [...skipped]
+      const candidates: Array<Candidate> = []
+      for (;;) {
+        const next = nextOf(counts, hasLeft, true)
+        if (next < 0 || candidates.length === max) return candidates
+        candidates.push({ bucket: left[next].pop()!, isPaced: isPaced(next) && !isDue(counts[next]) })
+        skip(counts, hasLeft, next)
       }
-      return [...candidates]
     }
   }
 }

@@ -176,17 +176,17 @@ export const make = Effect.fnUntraced(function* (
   const advanceFor = (delay: number): number =>
     usualRoundTrip < minDelay ? 0 : Math.min(usualRoundTrip, longestDelay - delay)
 
-  const call = Effect.fnUntraced(function* (buckets: ReadonlyArray<Queue.Bucket>) {
+  const call = Effect.fnUntraced(function* (candidates: ReadonlyArray<Queue.Candidate>) {
     const { receivedAt, time } = reading ?? (yield* readClock)
     const calledAt = now()
     lastCallAt = calledAt
     // What is known of late requests does not reach a store that is lost, so permits count late while calls take long.
     const delay = Math.min(longestDelay, Math.max(usualDelay, usualRoundTrip, coldLeft > 0 ? coldDelay : 0))
     const advance = advanceFor(delay)
-    const requests = buckets.map((bucket) => ({
+    const requests = candidates.map(({ bucket, isPaced }) => ({
       id: `${processId}:${nextId++}`,
       bucket: limitOf(bucket),
-      isPaced: Queue.isPaced(queue.priorityOf(bucket))
+      isPaced
     }))
     const returned = unused.slice()
     const result: AcquireResult = yield* store.acquire({
@@ -241,11 +241,11 @@ export const make = Effect.fnUntraced(function* (
   /** The time until the next call of the store for the sake of the membership. */
   const untilHeartbeat = () => (isMember && !isUnavailable ? Math.max(0, lastCallAt + heartbeat - now()) : Infinity)
 
-  const acquire = (buckets: ReadonlyArray<Queue.Bucket>): Effect.Effect<ReadonlyArray<Alone.Result>> =>
+  const acquire = (candidates: ReadonlyArray<Queue.Candidate>): Effect.Effect<ReadonlyArray<Alone.Result>> =>
     Effect.suspend(() => {
-      if (isUnavailable) return Effect.succeed(alone.acquire(queue, buckets, now()))
-      if (buckets.length === 0 && untilHeartbeat() > 0 && !alone.hasSent()) return Effect.succeed([])
-      return Effect.catch(call(buckets), (error) => Effect.as(becomeUnavailable(error), []))
+      if (isUnavailable) return Effect.succeed(alone.acquire(candidates, now()))
+      if (candidates.length === 0 && untilHeartbeat() > 0 && !alone.hasSent()) return Effect.succeed([])
+      return Effect.catch(call(candidates), (error) => Effect.as(becomeUnavailable(error), []))
     })
 
   // A permit that counts may move to an earlier time, by at most the longest delay. One that will be free is asked for in time.
@@ -258,15 +258,15 @@ export const make = Effect.fnUntraced(function* (
   const serve = Effect.suspend(() => {
     wakeUp.closeUnsafe()
     queue.wake(now())
-    const buckets = queue.candidates(maxRequests)
+    const candidates = queue.candidates(maxRequests)
     const sequence = queue.currentSequence()
     // The next call takes about as long to reach the store as this one.
     const calledAt = now()
-    return Effect.flatMap(acquire(buckets), (results) => {
+    return Effect.flatMap(acquire(candidates), (results) => {
       const at = now()
       let hostWait = Infinity
       results.forEach((result, index) => {
-        const bucket = buckets[index]
+        const { bucket } = candidates[index]
         if (result._tag === "HostFull") hostWait = Math.min(hostWait, calledAt + result.retryAfter - at)
         else if (bucket.waiters.size === 0) {
           if (result._tag === "Granted" && result.id !== undefined) unused.push({ id: result.id, bucket: bucket.key })
