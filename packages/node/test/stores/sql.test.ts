@@ -23,17 +23,33 @@ describe("sqlToStoreError", () => {
       "58030",
       "25006",
       "25P03",
-      "40003"
+      "40003",
+      "55P03",
+      "55006",
+      "57014",
+      "72000"
     ])
       assert.isTrue(isRetryable(unknown({ code })), code)
   })
 
   it("makes a full disk and an error of input or output of SQLite a retryable StoreError", () => {
-    for (const errcode of [13, 10, 778, 7]) assert.isTrue(isRetryable(unknown({ errcode })), String(errcode))
+    for (const errcode of [13, 10, 778, 7, 14, 15, 5, 9])
+      assert.isTrue(isRetryable(unknown({ errcode })), String(errcode))
   })
 
   it("does not make other errors of a database retryable", () => {
-    for (const code of [{ code: "22001" }, { code: "XX001" }, { errcode: 11 }, { errcode: 8 }, {}])
+    for (const code of [
+      { code: "22001" },
+      { code: "42P01" },
+      { code: "28P01" },
+      { code: "3D000" },
+      { code: "23505" },
+      { code: "54000" },
+      { code: "XX001" },
+      { errcode: 11 },
+      { errcode: 8 },
+      {}
+    ])
       assert.isFalse(isRetryable(unknown(code)), JSON.stringify(code))
     assert.isFalse(isRetryable(new Error("not an SqlError")))
   })

@@ -5,9 +5,17 @@ import * as Redis from "effect/persistence/Redis"
 /** The first part of all keys of a store. Its hash tag keeps them on one node of a cluster. */
 export const keyPrefix = (store: StoreName, prefix = "colloquy"): string => `{${prefix}:${store}}`
 
-// An error reply of Redis begins with its code in capitals. These codes are temporary, and so is the loss of a connection.
-const isPermanent = (reason: string): boolean =>
-  /^(?!LOADING|BUSY|READONLY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN)[A-Z]{2,} /.test(reason)
+/**
+ * The error replies that do not pass by themselves: of another type of key, of missing rights, of an unsuitable server, and of
+ * commands that are wrong. All others can pass, such as those of a server that is full, loads its data or lost its replicas.
+ */
+const permanent =
+  /^(?:WRONGTYPE|NOAUTH|WRONGPASS|NOPERM|DENIED|NOPROTO|CROSSSLOT|ERR (?:unknown|wrong|syntax|value|invalid|Error compiling|DB index|AUTH|Client sent AUTH|SELECT|This instance)) /i
+
+/** Before version 7, Redis wraps the error reply of a command in a script. */
+const scriptPrefix = /^ERR Error running script .*?@user_script: ?\d+: -?/
+
+const isPermanent = (reason: string): boolean => permanent.test(`${reason.replace(scriptPrefix, "")} `)
 
 /** Converts what an operation of Redis failed with. A `StoreError` is returned as it is. */
 export const redisToStoreError =

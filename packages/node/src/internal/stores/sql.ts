@@ -126,21 +126,27 @@ export const withTransaction =
 export const indexName = (table: string, purpose: string) => `${table.slice(table.lastIndexOf(".") + 1)}_${purpose}`
 
 /**
- * Temporary problems of PostgreSQL: insufficient resources (class 53), the server stops, starts or ends the connection
- * (57P), errors of input or output (58), a server that became read-only, idle transactions that were ended, and a commit
- * whose result is unknown. The client has no reason for them.
+ * The errors of PostgreSQL that do not pass by themselves: unsupported features (class 0A), values that are refused (21, 22, 23, 44, 54),
+ * missing rights (28), databases (3D) and schemas (3F), statements that are wrong (26, 34, 42), errors that a trigger raises (38,
+ * 39, P0), and damaged data (XX). All others can pass, such as those of a server that is full, stops or is read-only.
  */
-const temporaryStates = /^(?:08...|53...|57P0[1235]|58...|25006|25P03|40...)$/
+const permanentStates = /^(?:0A|2[12368]|34|3[89DF]|4[24]|54|P0|XX)/
 
-/** The disk of SQLite is full or fails, or no memory is left. */
-const temporaryResults: ReadonlyArray<number> = [7, 10, 13]
+/**
+ * The results of SQLite that do not pass by themselves: wrong statements (1), missing rights (3, 8, 23), damaged files (11, 26),
+ * missing operations (12), refused values (18, 19, 20, 25), and wrong use (21). All others can pass, such as that of a full disk.
+ */
+const permanentResults: ReadonlyArray<number> = [1, 3, 8, 11, 12, 18, 19, 20, 21, 23, 25, 26]
 
 const isTemporary = (cause: unknown): boolean => {
   if (Predicate.hasProperty(cause, "errcode") && typeof cause.errcode === "number") {
-    return temporaryResults.includes(cause.errcode & 0xff)
+    return !permanentResults.includes(cause.errcode & 0xff)
   }
-  return Predicate.hasProperty(cause, "code") && typeof cause.code === "string" && temporaryStates.test(cause.code)
+  return Predicate.hasProperty(cause, "code") && isState(cause.code) && !permanentStates.test(cause.code)
 }
+
+/** The codes of PostgreSQL have five characters. Those of Node are longer. */
+const isState = (code: unknown): code is string => typeof code === "string" && /^[0-9A-Z]{5}$/.test(code)
 
 const isRetryableSql = (cause: unknown): boolean => {
   if (cause instanceof Migrator.MigrationError) return isRetryableSql(cause.cause)

@@ -10,8 +10,12 @@ export const queryOf =
   (query, ...values) =>
     sql.exec<never>(query, ...values).toArray()
 
-/** The disk is full or fails, no memory is left, or the object is overloaded. */
-const temporary = /SQLITE_(?:FULL|IOERR|NOMEM|BUSY)|overloaded/
+/** The results of SQLite that do not pass by themselves. All others can pass, such as those of a full disk or an overloaded object. */
+const permanent = /SQLITE_(?:ERROR|PERM|READONLY|CORRUPT|NOTFOUND|TOOBIG|CONSTRAINT|MISMATCH|MISUSE|AUTH|RANGE|NOTADB)/
+
+/** A mistake in this library or in the values is thrown as one of these, and the storage throws errors. */
+const isMistake = (cause: unknown): boolean =>
+  !(cause instanceof Error) || cause instanceof TypeError || cause instanceof RangeError || cause instanceof SyntaxError
 
 const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
@@ -24,7 +28,13 @@ export const transactionsOf =
       catch: (cause) => {
         onFailure()
         const reason = textOf(cause)
-        return new StoreError({ store, operation, reason, isRetryable: temporary.test(reason), cause })
+        return new StoreError({
+          store,
+          operation,
+          reason,
+          isRetryable: !isMistake(cause) && !permanent.test(reason),
+          cause
+        })
       }
     })
 
