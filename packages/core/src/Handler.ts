@@ -12,6 +12,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
+import { repeatable } from "./internal/journal/repeatable.ts"
 import { isTimeoutOf, partsOfAll, withParts, withPartsOf } from "./internal/handlers/parts.ts"
 import type { ChatType } from "./Recipient.ts"
 import * as Update from "./Update.ts"
@@ -478,7 +479,7 @@ export const transform: {
       if (effect === undefined) return undefined
       const hidden = Effect.catchCauseIf(effect, isNotHandledCause, () => dieOfNotHandled)
       return Effect.catchCauseIf(
-        f(hidden as Effect.Effect<unknown, E, R>, update),
+        f(repeatable(hidden as Effect.Effect<unknown, E, R>), update),
         isNotHandledDefect,
         () => notHandled
       )

@@ -26,8 +26,9 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Uncertain } from "./ApiError.ts"
 import * as FieldIssue from "./FieldIssue.ts"
-import { CurrentKey, CurrentName, CurrentStep } from "./internal/journal/current.ts"
+import { CurrentKey, CurrentName, CurrentStep, HasUniqueName } from "./internal/journal/current.ts"
 import * as lists from "./internal/journal/list.ts"
+import { CurrentSlots, makeSlots } from "./internal/journal/slots.ts"
 import { CurrentUpdate } from "./internal/updates/currentUpdate.ts"
 import { randomId } from "./internal/stores/randomId.ts"
 import type * as PermanentError from "./PermanentError.ts"
@@ -92,7 +93,7 @@ export const CurrentPolicy = Context.Reference<Policy>("@colloquy/core/Journal/C
 /**
  * Identifies the calls of an effect by a name, and not by their requests. Use it where the request is different in each
  * attempt and yet means the same: a text with the time, or with a random number. The recorded answer is that of the attempt
- * that was carried out.
+ * that was carried out. Calls of one name are told apart by their order, as the steps of {@link step} are.
  *
  * **Example** (A text with the time)
  *
@@ -148,8 +149,12 @@ const invalidIn =
  * The result is recorded before the handler has it. When the handler is retried, the recorded result is returned and the
  * effect does not run. A failure is not recorded, so the effect runs again.
  *
- * Steps of one name are told apart by their order, so give each of several concurrent steps a name of its own. If the
- * process dies while the effect runs, the effect runs again in the next attempt, unless {@link CurrentPolicy} is `"skip"`.
+ * Steps of one name are told apart by their order, so give each of several concurrent steps a name of its own. A step that
+ * failed keeps its number: the next step of its name is another one in all attempts. `Effect.retry` directly around a step repeats
+ * the same step, and so do the calls and steps in its effect. Around several steps, `Effect.retry` runs each of them anew: put
+ * them into one step, or into `Handler.transform`.
+ *
+ * If the process dies while the effect runs, the effect runs again in the next attempt, unless {@link CurrentPolicy} is `"skip"`.
  * To make that harmless, send {@link key} to the other service.
  *
  * Fails with {@link InvalidStepResult} if the result does not match the schema, and with {@link Uncertain} if the step may
@@ -182,16 +187,18 @@ export const step = <A, I, E, R>(
   name: string,
   schema: Schema.Codec<A, I>,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | InvalidStepResult | Uncertain, R> =>
-  Effect.withFiber((fiber) => {
+): Effect.Effect<A, E | InvalidStepResult | Uncertain, R> => {
+  const self: Effect.Effect<A, E | InvalidStepResult | Uncertain, R> = Effect.withFiber((fiber) => {
     const journal = fiber.getRef(CurrentUpdate)?.journal
     if (journal === undefined) return effect
-    const context = fiber.context as Context.Context<R>
+    const context = Context.add(fiber.context as Context.Context<R>, HasUniqueName, false)
     const codec = Schema.fromJsonString(Schema.toCodecJson(schema))
     const invalid = invalidIn(name)
+    const isUnique = fiber.getRef(HasUniqueName)
     const run = (slot: string) =>
       effect.pipe(
         Effect.provideService(CurrentStep, slot),
+        Effect.provideService(CurrentSlots, makeSlots(slot)),
         Effect.flatMap((value) =>
           Effect.mapBoth(Schema.encodeEffect(codec)(value), {
             onSuccess: (text) => ({ value, text }),
@@ -204,6 +211,7 @@ export const step = <A, I, E, R>(
       journal.call<{ readonly value: A; readonly text: string }, E | InvalidStepResult | Uncertain>({
         kind: "step",
         name,
+        identity: isUnique ? undefined : self,
         request: () => undefined,
         chat_id: undefined,
         platformTime: undefined,
@@ -224,6 +232,8 @@ export const step = <A, I, E, R>(
       ({ value }) => value
     )
   })
+  return self
+}
 
 /**
  * Values that are recorded for an update while their number grows.

@@ -21,6 +21,7 @@ import {
   Chat,
   Chats,
   Deliveries,
+  Handler,
   Inbox,
   Journal,
   LongPolling,
@@ -419,6 +420,30 @@ describe("Journal.named", () => {
     })
   )
 
+  it.effect("keeps the number of each call, also if the call before it was refused", () =>
+    Effect.gen(function* () {
+      const refused = answer(403, { code: "chat.denied", message: "no" })
+      const { requests, value } = yield* against(
+        [refused, sent("b", "to Bob"), refused],
+        Effect.gen(function* () {
+          const { attempt } = yield* makeJournal()
+          const tell = (name: string) =>
+            Messages.send({ chat_id, text: `to ${name}` }).pipe(
+              Journal.named("time"),
+              Effect.match({ onSuccess: ({ body }) => body?.text, onFailure: ({ _tag }) => _tag })
+            )
+          const all = Effect.forEach(["Ann", "Bob"], tell)
+          return [yield* attempt(all), yield* attempt(all)]
+        })
+      )
+      assert.deepStrictEqual(value, [
+        ["Forbidden", "to Bob"],
+        ["Forbidden", "to Bob"]
+      ])
+      assert.strictEqual(requests.length, 3)
+    })
+  )
+
   it.effect("looks up each text that may have been sent", () =>
     Effect.gen(function* () {
       const say = (text: string) => Messages.send({ chat_id, text }).pipe(Journal.named("greeting"))
@@ -501,6 +526,57 @@ describe("Journal.step", () => {
       assert.strictEqual(yield* attempt(flaky), 3)
       assert.strictEqual(yield* flaky, 4)
       assert.strictEqual(yield* flaky, 5)
+    })
+  )
+
+  it.effect("keeps its number in all attempts, also if a step of its name before it failed", () =>
+    Effect.gen(function* () {
+      const keys: Array<string> = []
+      const charge = (card: string) =>
+        Journal.step(
+          "charge",
+          Schema.String,
+          Effect.flatMap(Journal.key, (key) =>
+            Effect.suspend(() => {
+              keys.push(key)
+              return card === "A" ? Effect.fail("declined") : Effect.succeed(`receipt of ${card}`)
+            })
+          )
+        )
+      const all = Effect.forEach(["A", "B"], (card) => Effect.catch(charge(card), () => Effect.succeed("declined")))
+      const { attempt, entries } = yield* makeJournal()
+      assert.deepStrictEqual(yield* attempt(all), ["declined", "receipt of B"])
+      assert.deepStrictEqual(yield* attempt(all), ["declined", "receipt of B"])
+      const restarted = yield* makeJournal({ stored: [...entries.values()].filter(({ state }) => state !== "removed") })
+      assert.deepStrictEqual(yield* restarted.attempt(all), ["declined", "receipt of B"])
+      assert.strictEqual(keys.length, 4)
+      assert.strictEqual(new Set(keys).size, 2)
+    })
+  )
+
+  it.effect("is the same step if Effect.retry repeats it, with the steps in its effect", () =>
+    Effect.gen(function* () {
+      const keys: Array<string> = []
+      let failures = 2
+      const inner = (name: string, isFlaky: boolean) =>
+        Journal.step(
+          name,
+          Schema.Int,
+          Effect.flatMap(Journal.key, (key) =>
+            Effect.suspend(() => {
+              keys.push(key)
+              return isFlaky && failures-- > 0 ? Effect.fail("away") : Effect.succeed(keys.length)
+            })
+          )
+        )
+      const both = Journal.step("both", Schema.Int, Effect.andThen(inner("reserve", false), inner("pay", true)))
+      const { attempt } = yield* makeJournal()
+      const handler = Effect.andThen(Effect.retry(both, { times: 2 }), inner("reserve", false))
+      assert.strictEqual(yield* attempt(handler), 5)
+      assert.strictEqual(yield* attempt(handler), 5)
+      // It is reserved once, and paid with one key. The step after them is another one.
+      assert.strictEqual(keys.length, 5)
+      assert.strictEqual(new Set(keys).size, 3)
     })
   )
 
@@ -785,6 +861,29 @@ describe("the journal of Updates.run", () => {
       yield* runFor(Updates.run(order(Effect.void)), "1 second")
       assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Order accepted"])
       assert.strictEqual((yield* Inbox.Inbox.use(({ stats }) => stats)).queued, 0)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("repeats nothing that has succeeded if Effect.retry repeats a handler in Handler.transform", () =>
+    Effect.gen(function* () {
+      const { chat_id } = yield* visitor
+      const keys: Array<string> = []
+      let failures = 2
+      const pay = Updates.on("message_created", (update) =>
+        Effect.gen(function* () {
+          yield* Journal.step(
+            "charge",
+            Schema.Int,
+            Effect.map(Journal.key, (key) => keys.push(key))
+          )
+          yield* Messages.reply(update, "Paid")
+          if (failures-- > 0) return yield* Effect.fail("the warehouse is away")
+          return yield* Effect.andThen(Messages.reply(update, "Sent"), Messages.reply(update, "Paid"))
+        })
+      )
+      yield* runFor(Updates.run(Handler.transform(pay, Effect.retry({ times: 1 }))), "2 minutes")
+      assert.lengthOf(keys, 1)
+      assert.deepStrictEqual(yield* textsOfBot(chat_id), ["Paid", "Sent", "Paid"])
     }).pipe(Effect.provide(layer))
   )
 

@@ -9,6 +9,7 @@ const journal: UpdateJournal = {
   key: "update",
   call: () => Effect.never,
   callEndpoint: () => Effect.never,
+  scope: (_name, _identity, effect) => effect,
   flush: Effect.void,
   texts: () => ({ occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }),
   stateOf: () => undefined,

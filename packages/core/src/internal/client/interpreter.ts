@@ -20,7 +20,9 @@ import * as RateLimiter from "../../RateLimiter.ts"
 import { CurrentLease, type Lease } from "../updates/currentLease.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
 import { type Accepted, classify, type Received } from "./classify.ts"
-import { CurrentName, type Response } from "../journal/current.ts"
+import { makeAllCreated } from "../journal/created.ts"
+import { CurrentName, HasUniqueName, type Response } from "../journal/current.ts"
+import { track } from "../journal/track.ts"
 import * as codec from "./codec.ts"
 import { CurrentLatest } from "./latest.ts"
 import * as malformed from "./malformed.ts"
@@ -251,6 +253,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         },
         read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
       })
+        hasUniqueName: fiber.getRef(HasUniqueName),
       return Effect.flatMap(response, finish)
     }) as Effect.Effect<Success, E | ApiError.Common>
 

@@ -12,6 +12,7 @@ import * as Messages from "../../Messages.ts"
 import type { Content, SendError } from "../../Talk.ts"
 import type { UserId } from "../../User.ts"
 import { stringify } from "../client/json.ts"
+import { HasUniqueName } from "../journal/current.ts"
 import { mistake } from "../updates/mistake.ts"
 import { type Event, isSuccess, type Pause, type Place, toBody } from "./event.ts"
 import type { Entry, Kept, Record, Waiting } from "./record.ts"
@@ -294,7 +295,8 @@ export class Run {
   /** Sends a message. An attempt that repeats the turn does not send it again. */
   send(content: Content, id: string): Send<Message> {
     const sent = Messages.send({ ...toBody(content), chat_id: this.place.chat_id })
-    return this.finishing(Journal.named(sent, `conversation ${this.id} ${id}`))
+    const named = Journal.named(sent, `conversation ${this.id} ${id}`)
+    return this.finishing(Effect.provideService(named, HasUniqueName, true))
   }
 
   /** Says something once. */

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import type { BotApi } from "../../BotApi.ts"
 import * as Journal from "../../Journal.ts"
 import type { Answer, Choices, Content, QuestionOptions, Talk } from "../../Talk.ts"
-import { CurrentKey, CurrentStep } from "../journal/current.ts"
+import { CurrentKey, CurrentStep, HasUniqueName } from "../journal/current.ts"
 import { mistake } from "../updates/mistake.ts"
 import * as answers from "./answers.ts"
 import { ask, timeoutOf } from "./question.ts"
@@ -85,11 +85,12 @@ export const makeTalk = (run: Run, defaults: Defaults, prefix: string): Talk => 
         Effect.provideService(CurrentStep, undefined),
         Effect.provideService(CurrentKey, run.keyOf(slot))
       )
+      const recorded = Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)
       const execute = Effect.flatMap(run.begin, () =>
         run.critical(
           `the step "${slot}"`,
           run.store.pipe(
-            Effect.andThen(Journal.step(`conversation ${run.id} ${slot}`, schema, keyed)),
+            Effect.andThen(Effect.provideService(recorded, HasUniqueName, true)),
             Effect.flatMap((value) =>
               Effect.map(Effect.orDie(codec.encode(value)), (encoded) => {
                 run.record([slot, "result", encoded])

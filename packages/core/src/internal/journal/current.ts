@@ -8,15 +8,8 @@ import type { Received } from "../client/classify.ts"
 import type { Encoded } from "../client/codec.ts"
 import type { MalformedPart } from "../client/malformed.ts"
 import type { PlatformTime } from "../client/platformTime.ts"
-
-/** What a call has created on the platform. */
-export interface Created {
-  readonly id: string
-  /** When it was created, in Unix milliseconds of the platform's clock. */
-  readonly at: number
-  /** The chat that the request named. `undefined` if it named none. */
-  readonly chat_id: number | undefined
-}
+import type { AllCreated, Created } from "./created.ts"
+import type { Slots } from "./slots.ts"
 
 /** What is known of a call that may have been carried out. */
 export interface Past {
@@ -39,6 +32,11 @@ export interface Call<in out A, in out E> {
   readonly kind: string
   /** The name, or what identifies the request. Calls of one kind with the same name are told apart by their order. */
   readonly name: string
+  /**
+   * What the repetition of a call that failed has in common with this call, besides the name. `undefined`: every call of the name is a
+   * repetition.
+   */
+  readonly identity: unknown
   /** Recorded when the call begins, for `find`. `undefined` if it is always the same. */
   readonly request: () => string | undefined
   /** The chat that the request names. `undefined` if it names none, such as a message to a user. */
@@ -77,6 +75,7 @@ export interface EndpointCall<Request, Success> {
   readonly encoded: () => Encoded
   /** The name that replaces the request. */
   readonly name: string | undefined
+  readonly hasUniqueName: boolean
   readonly execute: LostCall<Request>["execute"]
   readonly platformTime: PlatformTime
   readonly run: (begin: Effect.Effect<void>) => Effect.Effect<Response<Success>, ApiError>
@@ -107,13 +106,15 @@ export interface UpdateJournal {
     call: EndpointCall<Request, Success>
   ) => Effect.Effect<Response<Success>, ApiError>
   /** Writes what the store does not have, unless the acknowledgement is being written. */
+  /** Carries out an effect whose calls have slots of their own. A repetition after a failure makes the same calls. */
+  readonly scope: <A, E, R>(name: string, identity: unknown, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly flush: Effect.Effect<void>
   /** Opens a list. Lists of one name are told apart by their order in the attempt. */
-  readonly texts: (name: string) => Texts
+  readonly texts: (name: string, slots: Slots | undefined) => Texts
   /** What is recorded of the first call of an endpoint with a name. */
-  readonly stateOf: (endpoint: string, name: string) => "started" | "done" | undefined
+  readonly stateOf: (endpoint: string, name: string, slots: Slots | undefined) => "started" | "done" | undefined
   /** Lets the next call of an endpoint with a name in this attempt be the first one again. */
-  readonly release: (endpoint: string, name: string) => void
+  readonly release: (endpoint: string, name: string, slots: Slots | undefined) => void
 }
 
 /** The name that replaces the digest of requests. Default: none. */
@@ -122,6 +123,11 @@ export const CurrentName = Context.Reference<string | undefined>("@colloquy/core
 })
 
 /** The key of a step that is carried out in more than one update. It replaces the key of the update. Default: none. */
+/** Whether no other call or step has the name, so that each call of the name repeats those that failed. */
+export const HasUniqueName = Context.Reference<boolean>("@colloquy/core/internal/journal/HasUniqueName", {
+  defaultValue: () => false
+})
+
 export const CurrentKey = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentKey", {
   defaultValue: () => undefined
 })

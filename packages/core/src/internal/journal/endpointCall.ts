@@ -34,6 +34,8 @@ export const toCall = <Request, Success>(
   call: EndpointCall<Request, Success>
 ): Call<Response<Success>, ApiError.ApiError> => {
   const { endpoint, execute, name, platformTime, read, request, run } = call
+    // Calls without a name have equal requests, so each of them can be the repetition.
+    identity: name === undefined || call.hasUniqueName ? undefined : request,
   const { lookUp, success } = endpoint.declaration
   const chat_id = chatOf(request)
   return {

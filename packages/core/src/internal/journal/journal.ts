@@ -17,6 +17,7 @@ import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, Upd
 import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
 import * as texts from "./texts.ts"
+import { CurrentSlots, makeSlots, type Slots } from "./slots.ts"
 import { makeWriteSoon } from "./writeSoon.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
@@ -47,22 +48,11 @@ const storeBackoff = Backoff.make({ first: "200 millis", cap: "10 seconds" }).pi
   Schedule.tap(({ input }) => Effect.logWarning(`${input.message} The journal is written when the store is available.`))
 )
 
-const slotOf = (name: string, occurrence: number): string => `${name} ${occurrence}`
-
-const take = (taken: Set<string>, name: string): string => {
-  for (let occurrence = 1; ; occurrence++) {
-    const slot = slotOf(name, occurrence)
-    if (taken.has(slot)) continue
-    taken.add(slot)
-    return slot
-  }
-}
-
 /** What the journal of an update keeps in memory. Most updates need no journal, so it is created by the first call. */
 interface Opened {
   readonly entries: Map<string, JournalEntry>
   /** The slots of the current attempt. */
-  readonly taken: Set<string>
+  slots: Slots
   /** The slots whose call is running. */
   readonly running: Map<string, Latch.Latch>
   /** The answers and the texts of lists that the store may not have. */
@@ -98,7 +88,7 @@ export class Journal implements UpdateJournal {
 
   /** Begins the next attempt. */
   begin(): void {
-    this.#opened?.taken.clear()
+    if (this.#opened !== undefined) this.#opened.slots = makeSlots()
     this.reopen()
   }
 
@@ -123,11 +113,22 @@ export class Journal implements UpdateJournal {
     return Effect.suspend(() => {
       const name = `${call.kind} ${call.name}`
       if (this.#state === "closed") return call.run(Effect.void, name)
-      const { taken } = this.#open()
-      const slot = take(taken, name)
-      // A call that failed gives its slot back, so that a repetition within the attempt is the same call.
+      const slots = fiber.getRef(CurrentSlots) ?? this.#open().slots
+      const slot = slots.take(name, call.identity)
       return Effect.onExitPrimitive(this.#callIn(slot, call), (exit) => {
-        if (Exit.isFailure(exit)) taken.delete(slot)
+        if (Exit.isFailure(exit)) slots.fail(slot, name, call.identity)
+        return undefined
+      })
+    })
+  }
+
+  scope<A, E, R>(name: string, identity: unknown, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.withFiber((fiber) => {
+      if (this.#state === "closed") return effect
+      const slots = fiber.getRef(CurrentSlots) ?? this.#open().slots
+      const slot = slots.take(name, identity)
+      return Effect.onExitPrimitive(Effect.provideService(effect, CurrentSlots, makeSlots(slot)), (exit) => {
+        if (Exit.isFailure(exit)) slots.fail(slot, name, identity)
         return undefined
       })
     })
@@ -144,26 +145,30 @@ export class Journal implements UpdateJournal {
     return this.call(toCall(call))
   }
 
-  stateOf(endpoint: string, name: string): "started" | "done" | undefined {
+  stateOf(endpoint: string, name: string, current: Slots | undefined): "started" | "done" | undefined {
     if (this.#state === "closed") return undefined
-    const entry = this.#open().entries.get(slotOf(`${endpoint} ${nameOf(name)}`, 1))
+    const { entries, slots } = this.#open()
+    const entry = entries.get((current ?? slots).first(`${endpoint} ${nameOf(name)}`))
     return entry === undefined || entry.state === "removed" ? undefined : entry.state
   }
 
-  texts(name: string): Texts {
+  texts(name: string, current: Slots | undefined): Texts {
     if (this.#state === "closed") return texts.none
     const opened = this.#open()
-    return texts.open(opened, take(opened.taken, `list ${name}`), this.#write())
+    const slots = current ?? opened.slots
+    const slot = slots.take(`list ${name}`)
+    return texts.open(opened, slot, this.#write(), () => slots.fail(slot, `list ${name}`))
   }
 
-  release(endpoint: string, name: string): void {
-    this.#opened?.taken.delete(slotOf(`${endpoint} ${nameOf(name)}`, 1))
+  release(endpoint: string, name: string, current: Slots | undefined): void {
+    const slots = current ?? this.#opened?.slots
+    slots?.restart(`${endpoint} ${nameOf(name)}`)
   }
 
   #open(): Opened {
     return (this.#opened ??= {
       entries: new Map(this.#stored?.map((entry) => [entry.slot, entry])),
-      taken: new Set(),
+      slots: makeSlots(),
       running: new Map(),
       unwritten: new Set()
     })
@@ -322,7 +327,7 @@ export class Journal implements UpdateJournal {
   /** Remembers what calls of the same kind have created for this update, also in another process. */
   #rememberCreated<A, E>(call: Call<A, E>): Effect.Effect<void> {
     const answers = [...this.#open().entries.values()].filter(
-      ({ slot, state }) => state === "done" && slot.startsWith(`${call.kind} `)
+      ({ slot, state }) => state === "done" && (slot.startsWith(`${call.kind} `) || slot.includes(`/${call.kind} `))
     )
     return Effect.forEach(
       answers,

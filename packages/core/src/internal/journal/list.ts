@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Schema from "effect/Schema"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
+import { CurrentSlots } from "./slots.ts"
 
 /** The time between two writes. */
 const interval = "1 second"
@@ -14,7 +15,7 @@ export const open = Effect.fnUntraced(function* <A, I, E>(
   schema: Schema.Codec<A, I>,
   invalid: (error: Schema.SchemaError) => E
 ) {
-  const texts = (yield* CurrentUpdate)?.journal?.texts(name)
+  const texts = (yield* CurrentUpdate)?.journal?.texts(name, yield* CurrentSlots)
   const decode = Schema.decodeEffect(Schema.fromJsonString(Schema.toCodecJson(Schema.Array(schema))))
   const recorded = yield* Effect.mapError(
     Effect.forEach(texts?.recorded ?? [], (text) => decode(text)),

@@ -4,8 +4,6 @@ import type { Texts } from "./current.ts"
 
 interface Opened {
   readonly entries: Map<string, JournalEntry>
-  /** The slots of the current attempt. */
-  readonly taken: Set<string>
   /** What the store may not have. It is written at once and in order, so that the store never has a text without those before it. */
   readonly unwritten: Set<JournalEntry>
 }
@@ -14,7 +12,12 @@ interface Opened {
 export const none: Texts = { occurrence: 1, recorded: [], add: () => {}, write: Effect.void, release: () => {} }
 
 /** Opens the list of a slot: an entry for each text, with its number. */
-export const open = ({ entries, taken, unwritten }: Opened, slot: string, write: Effect.Effect<void>): Texts => {
+export const open = (
+  { entries, unwritten }: Opened,
+  slot: string,
+  write: Effect.Effect<void>,
+  release: () => void
+): Texts => {
   const at = (index: number): string => `${slot}/${index}`
   const recorded: Array<string> = []
   for (let entry = entries.get(at(0)); entry !== undefined; entry = entries.get(at(recorded.length))) {
@@ -30,6 +33,6 @@ export const open = ({ entries, taken, unwritten }: Opened, slot: string, write:
       unwritten.add(entry)
     },
     write,
-    release: () => void taken.delete(slot)
+    release
   }
 }

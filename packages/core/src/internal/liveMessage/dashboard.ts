@@ -11,6 +11,7 @@ import * as State from "../../State.ts"
 import type { StoreError } from "../../StoreError.ts"
 import * as Text from "../../Text.ts"
 import { CurrentLatest } from "../client/latest.ts"
+import { HasUniqueName } from "../journal/current.ts"
 
 const Shown = Schema.NullOr(Schema.Struct({ message_id: MessageId, content: Schema.String }))
 
@@ -101,7 +102,8 @@ export const make = (name: string) => {
             return request
           }
         })
-        const message = yield* Journal.named(send, `${name} after ${before?.message_id ?? ""}`)
+        const named = Journal.named(send, `${name} after ${before?.message_id ?? ""}`)
+        const message = yield* Effect.provideService(named, HasUniqueName, true)
         const message_id = message.body?.mid
         if (message_id === undefined) return yield* Effect.die(withoutId)
         yield* onlyStoreErrors(shown.set({ message_id, content: isSent ? content : "" }))

@@ -10,6 +10,7 @@ import * as Answers from "../../Answers.ts"
 import { BotApi } from "../../BotApi.ts"
 import * as Chats from "../../Chats.ts"
 import * as Journal from "../../Journal.ts"
+import { HasUniqueName } from "../journal/current.ts"
 import * as lists from "../journal/list.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { ChatId } from "../../Recipient.ts"
@@ -171,7 +172,8 @@ export const run = Effect.fnUntraced(function* <E, R, SE>(spec: Spec<E, R, SE>) 
   }
 
   const live = Effect.gen(function* () {
-    const said = yield* (spec.isRecorded ? Journal.step(name, Ended, say) : say).pipe(
+    const recorded = Effect.provideService(Journal.step(name, Ended, say), HasUniqueName, true)
+    const said = yield* (spec.isRecorded ? recorded : say).pipe(
       Effect.catchIf(isInvalidStepResult, Effect.die),
       Effect.tapCause(tellFailure),
       Effect.onInterrupt(() =>

@@ -9,6 +9,8 @@ import type { Keyboard } from "../../Keyboard.ts"
 import * as RateLimiter from "../../RateLimiter.ts"
 import type { MessageId } from "../../Recipient.ts"
 import { CurrentLatest } from "../client/latest.ts"
+import { HasUniqueName } from "../journal/current.ts"
+import { CurrentSlots } from "../journal/slots.ts"
 import * as Html from "../text/html.ts"
 import { concat, type FormattedText } from "../text/spans.ts"
 import { CurrentUpdate } from "../updates/currentUpdate.ts"
@@ -68,6 +70,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   const ended = Latch.makeUnsafe(false)
   const begun = Latch.makeUnsafe(false)
   const journal = (yield* CurrentUpdate)?.journal
+  const slots = yield* CurrentSlots
   /** The messages, also those that earlier attempts have sent and this one has not used yet. */
   const ids: Array<MessageId> = []
   let shown: Shown | undefined
@@ -93,12 +96,13 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
 
   const nameOf = (index: number): string => `${name} ${index + 1}`
 
-  const stateOf = (index: number) => journal?.stateOf(target.sends, nameOf(index))
+  const stateOf = (index: number) => journal?.stateOf(target.sends, nameOf(index), slots)
 
   /** Sends the next message, or returns the one that an earlier attempt has sent. */
   const sendNext = Effect.fnUntraced(function* (body: Body) {
     const sending = target.send(body, ids.length === 0)
-    const message = yield* Journal.named(sending, nameOf(ids.length))
+    const named = Journal.named(sending, nameOf(ids.length))
+    const message = yield* Effect.provideService(named, HasUniqueName, true)
     const id = message.body?.mid
     if (id === undefined) return yield* withoutId
     ids.push(id)
@@ -272,7 +276,7 @@ export const make = Effect.fnUntraced(function* <E>(options: Options<E>) {
   // Presses and removals of what stands count from the beginning.
   while (stateOf(ids.length) === "done") yield* sendNext(dots)
 
-  const release = (): void => ids.forEach((_, index) => journal?.release(target.sends, nameOf(index)))
+  const release = (): void => ids.forEach((_, index) => journal?.release(target.sends, nameOf(index), slots))
 
   const used = (): number => index() + (shown === undefined ? 0 : 1)
 
