@@ -97,6 +97,7 @@ export const make = (options: Options): Effect.Effect<BotApi["Service"], never, 
         client: yield* HttpClient.HttpClient,
         limiter: yield* RateLimiter,
         now: () => clock.currentTimeMillisUnsafe(),
+        monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
         onRequest: yield* CurrentObserver,
         timeout: Duration.toMillis(options.timeout ?? "1 minute")
       })

@@ -214,7 +214,7 @@ export const step = <A, I, E, R>(
         identity: isUnique ? undefined : self,
         request: () => undefined,
         chat_id: undefined,
-        platformTime: undefined,
+        platform: undefined,
         run: (begin, slot) => Effect.andThen(begin, run(slot)),
         // Nobody can look up what an effect has returned.
         isWrittenAtOnce: true,

@@ -38,6 +38,8 @@ export interface Options {
   readonly baseUrl: string
   /** The time in milliseconds. */
   readonly now: () => number
+  /** The time in milliseconds of the monotonic clock. */
+  readonly monotonic: () => number
   /** In milliseconds. */
   readonly timeout: number
   readonly onRequest: ((endpoint: string, status: number | string, millis: number) => void) | undefined
@@ -79,11 +81,12 @@ const withoutPermit = ({ endpoint }: Declaration.Any, { reason, retryAfter }: Ra
     ...(reason === "Replaced" ? { isReplaced: true } : {})
   })
 
-export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout }: Options) => {
+export const make = ({ client, limiter, monotonic, onRequest, now, token, baseUrl, timeout }: Options) => {
   const base = baseUrl.replace(/\/+$/, "")
   const headers = Headers.fromInput({ authorization: Redacted.value(token), accept: "application/json" })
   const redact = makeRedact(Redacted.value(token))
   const platformTime = makePlatformTime()
+  const created = makeAllCreated()
 
   const toHttpRequest = (method: string, { path, query, body }: codec.Encoded): HttpClientRequest.HttpClientRequest => {
     const url = base + path + query
@@ -139,7 +142,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
     request: Request
   ): Effect.Effect<Success, E | ApiError.Common> =>
     Effect.withFiber((fiber) => {
-      const { dialog, idempotent, limit, longPoll, method } = endpoint.declaration
+      const { dialog, idempotent, limit, longPoll, lookUp, method } = endpoint.declaration
       const { decode, encode } = codec.of(endpoint.declaration)
       const encoded = encode(request)
       if (Result.isFailure(encoded)) return fail(endpoint, new ApiError.InvalidRequest({ issues: encoded.failure }))
@@ -176,7 +179,7 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
           onSuccess: (received): Attempt => {
             const receivedAt = now()
             onRequest?.(endpoint.endpoint, received.status, receivedAt - startedAt)
-            platformTime.observeDate(received.headers["date"], receivedAt)
+            platformTime.observeDate(received.headers["date"], monotonic())
             span?.attribute("http.response.status_code", received.status)
             const classified = read(endpoint, received)
             // The duration of a long poll says nothing about the network.
@@ -237,6 +240,11 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
       const journal = method === "GET" ? undefined : fiber.getRef(CurrentUpdate)?.journal
       // A message that was changed would not be found if its answer were lost.
       if (journal !== undefined && idempotent) begun = Effect.andThen(journal.flush, held)
+      if (journal === undefined && lookUp !== undefined) {
+        const tracked = track(endpoint, request, created)
+        begun = Effect.andThen(tracked.begin, held)
+        return Effect.flatMap(Effect.onExitPrimitive(Effect.map(attempts, decodeResponse), tracked.end), finish)
+      }
       if (journal === undefined || idempotent)
         return Effect.flatMap(attempts, (accepted) => finish(decodeResponse(accepted)))
       const response = journal.callEndpoint({
@@ -244,8 +252,10 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         request,
         encoded: () => body,
         name: fiber.getRef(CurrentName),
+        hasUniqueName: fiber.getRef(HasUniqueName),
         execute,
         platformTime,
+        created,
         run: (begin) => {
           const recorded = Effect.map(begin, () => void (isRecorded = true))
           begun = Effect.andThen(recorded, held)
@@ -253,7 +263,6 @@ export const make = ({ client, limiter, onRequest, now, token, baseUrl, timeout 
         },
         read: (text) => Effect.map(read(endpoint, { status: 200, headers: {}, text }), decodeResponse)
       })
-        hasUniqueName: fiber.getRef(HasUniqueName),
       return Effect.flatMap(response, finish)
     }) as Effect.Effect<Success, E | ApiError.Common>
 

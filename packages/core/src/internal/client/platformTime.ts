@@ -1,12 +1,13 @@
 const windowMillis = 600_000
 
-/** Without any observation, the clocks are assumed to differ by at most this. */
+/** Without any observation, the clock of this process is assumed to differ by at most this. */
 const maxUnknownDifference = 600_000
 
 /**
  * Estimates the time of the platform's clock from below: something that has a time of the platform and has been received
- * happened before now. The highest difference between the clocks that was observed is valid as long as the clocks run
- * evenly, so observations are forgotten after 10 to 20 minutes.
+ * happened before now. `now` is in milliseconds of the monotonic clock, because the clock of the process can be set. The highest
+ * difference between the clocks that was observed is valid as long as the clocks run evenly, so observations are forgotten after
+ * 10 to 20 minutes.
  */
 export const makePlatformTime = () => {
   let current = -Infinity
@@ -39,11 +40,11 @@ export const makePlatformTime = () => {
       }
       if (Number.isFinite(lastAt)) observe(lastAt, now)
     },
-    /** A time of the platform's clock that is not later than `now`. */
-    atLeast: (now: number): number => {
+    /** A time of the platform's clock that is not later than `now`, which is `unix` by the clock of this process. */
+    atLeast: (now: number, unix: number): number => {
       rotate(now)
       const difference = Math.max(current, previous)
-      return now + (difference === -Infinity ? -maxUnknownDifference : difference)
+      return difference === -Infinity ? unix - maxUnknownDifference : now + difference
     }
   }
 }

@@ -41,8 +41,8 @@ export interface Call<in out A, in out E> {
   readonly request: () => string | undefined
   /** The chat that the request names. `undefined` if it names none, such as a message to a user. */
   readonly chat_id: number | undefined
-  /** The clock of the platform. `undefined` for steps. */
-  readonly platformTime: PlatformTime | undefined
+  /** The clock of the platform, and what its client has created. `undefined` for steps. */
+  readonly platform: { readonly time: PlatformTime; readonly created: AllCreated } | undefined
   /** Carries the call out. It must run `begin` right before anything leaves the process. */
   readonly run: (begin: Effect.Effect<void>, slot: string) => Effect.Effect<A, E>
   /**
@@ -78,6 +78,7 @@ export interface EndpointCall<Request, Success> {
   readonly hasUniqueName: boolean
   readonly execute: LostCall<Request>["execute"]
   readonly platformTime: PlatformTime
+  readonly created: AllCreated
   readonly run: (begin: Effect.Effect<void>) => Effect.Effect<Response<Success>, ApiError>
   readonly read: (text: string) => Effect.Effect<Response<Success>, ApiError>
 }
@@ -105,9 +106,9 @@ export interface UpdateJournal {
   readonly callEndpoint: <Request, Success>(
     call: EndpointCall<Request, Success>
   ) => Effect.Effect<Response<Success>, ApiError>
-  /** Writes what the store does not have, unless the acknowledgement is being written. */
   /** Carries out an effect whose calls have slots of their own. A repetition after a failure makes the same calls. */
   readonly scope: <A, E, R>(name: string, identity: unknown, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Writes what the store does not have, unless the acknowledgement is being written. */
   readonly flush: Effect.Effect<void>
   /** Opens a list. Lists of one name are told apart by their order in the attempt. */
   readonly texts: (name: string, slots: Slots | undefined) => Texts
@@ -122,12 +123,12 @@ export const CurrentName = Context.Reference<string | undefined>("@colloquy/core
   defaultValue: () => undefined
 })
 
-/** The key of a step that is carried out in more than one update. It replaces the key of the update. Default: none. */
 /** Whether no other call or step has the name, so that each call of the name repeats those that failed. */
 export const HasUniqueName = Context.Reference<boolean>("@colloquy/core/internal/journal/HasUniqueName", {
   defaultValue: () => false
 })
 
+/** The key of a step that is carried out in more than one update. It replaces the key of the update. Default: none. */
 export const CurrentKey = Context.Reference<string | undefined>("@colloquy/core/internal/journal/CurrentKey", {
   defaultValue: () => undefined
 })

@@ -5,9 +5,9 @@ import * as ApiError from "../../ApiError.ts"
 import { hashText } from "../../Fingerprint.ts"
 import type { Encoded } from "../client/codec.ts"
 import { parsePlain, stringify } from "../client/json.ts"
-import { memberOf } from "../client/wire.ts"
+import { chatOf, createdBy, type Sent } from "./created.ts"
 import type { Call, EndpointCall, Response } from "./current.ts"
-import { createdBy, find, type Sent } from "./lookUp.ts"
+import { find } from "./lookUp.ts"
 
 /** Stores index texts of this length as they are. */
 const maxIdentity = 256
@@ -21,11 +21,6 @@ const identityOf = ({ body, path, query }: Encoded): string => {
 /** Identifies a call that has a name. */
 export const nameOf = (name: string): string => JSON.stringify(name)
 
-const chatOf = (request: unknown): number | undefined => {
-  const chat_id = memberOf("chat_id", request)
-  return typeof chat_id === "number" ? chat_id : undefined
-}
-
 const isRefusal = (error: ApiError.ApiError): boolean =>
   !(error instanceof ApiError.RequestFailed && error.maybeExecuted)
 
@@ -33,18 +28,18 @@ const isRefusal = (error: ApiError.ApiError): boolean =>
 export const toCall = <Request, Success>(
   call: EndpointCall<Request, Success>
 ): Call<Response<Success>, ApiError.ApiError> => {
-  const { endpoint, execute, name, platformTime, read, request, run } = call
-    // Calls without a name have equal requests, so each of them can be the repetition.
-    identity: name === undefined || call.hasUniqueName ? undefined : request,
+  const { created, endpoint, execute, name, platformTime, read, request, run } = call
   const { lookUp, success } = endpoint.declaration
   const chat_id = chatOf(request)
   return {
     kind: endpoint.endpoint,
     name: name === undefined ? identityOf(call.encoded()) : nameOf(name),
+    // Calls without a name have equal requests, so each of them can be the repetition.
+    identity: name === undefined || call.hasUniqueName ? undefined : request,
     // The request of a call with a name may be another one when it is looked up, and change until it is sent.
     request: () => (name === undefined ? undefined : call.encoded().body),
     chat_id,
-    platformTime,
+    platform: { time: platformTime, created },
     run,
     isWrittenAtOnce: false,
     write: ({ received }) => received.text,

@@ -12,12 +12,13 @@ import { CurrentPolicy, type Decision } from "../../Journal.ts"
 import type { QueuedUpdate } from "../../QueuedUpdate.ts"
 import type { StoreError } from "../../StoreError.ts"
 import { chatOf, chatTypeOf, type Update, userIdOf } from "../../Update.ts"
-import { type AllCreated, makeAllCreated } from "./created.ts"
-import type { Call, Candidate, Created, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
+import { monoNow } from "../updates/held.ts"
+import type { Created } from "./created.ts"
+import type { Call, Candidate, EndpointCall, Past, Response, Texts, UpdateJournal } from "./current.ts"
 import { nameOf, toCall } from "./endpointCall.ts"
 import { makeJournalMetrics, type Outcome } from "./metrics.ts"
-import * as texts from "./texts.ts"
 import { CurrentSlots, makeSlots, type Slots } from "./slots.ts"
+import * as texts from "./texts.ts"
 import { makeWriteSoon } from "./writeSoon.ts"
 
 /** Writes entries of the journal of one update, if this process still holds its partition. */
@@ -34,8 +35,9 @@ interface Started extends Omit<Past, "dialog"> {
 /** What the journals of all updates of a process share. */
 interface Shared {
   readonly now: () => number
+  /** The time in milliseconds of the monotonic clock. */
+  readonly monotonic: () => number
   readonly count: (outcome: Outcome) => void
-  readonly created: AllCreated
   /** Writes what the store does not have of a journal, in the next turn of the event loop. */
   readonly writeSoon: (journal: UpdateJournal) => void
 }
@@ -110,7 +112,7 @@ export class Journal implements UpdateJournal {
   }
 
   call<A, E>(call: Call<A, E>): Effect.Effect<A, E> {
-    return Effect.suspend(() => {
+    return Effect.withFiber((fiber) => {
       const name = `${call.kind} ${call.name}`
       if (this.#state === "closed") return call.run(Effect.void, name)
       const slots = fiber.getRef(CurrentSlots) ?? this.#open().slots
@@ -229,29 +231,37 @@ export class Journal implements UpdateJournal {
     })
   }
 
-  #started<A, E>({ chat_id, platformTime }: Call<A, E>): Started {
+  #started<A, E>({ chat_id, platform }: Call<A, E>): Started {
     const at = this.#shared.now()
-    if (platformTime === undefined) return { after: at, at, requests: [], created: [] }
-    const update = this.#update
-    const happenedAt = update !== undefined && "timestamp" in update ? update.timestamp : -Infinity
-    platformTime.observe(happenedAt, at)
-    const after = Math.max(happenedAt, platformTime.atLeast(at)) - tolerance
-    return { after, at, requests: [], created: this.#shared.created.since(after, chat_id) }
+    if (platform === undefined) return { after: at, at, requests: [], created: [] }
+    const { created, time } = platform
+    const now = this.#shared.monotonic()
+    const happenedAt = this.#happenedAt
+    time.observe(happenedAt, now)
+    const after = Math.floor(Math.max(happenedAt, time.atLeast(now, at))) - tolerance
+    return { after, at, requests: [], created: created.since(after, chat_id) }
   }
 
   #carryOut<A, E>(slot: string, call: Call<A, E>, before?: Started): Effect.Effect<A, E> {
     let isBegun = false
+    let end = () => {}
     const begin = Effect.suspend(() =>
-      isBegun ? Effect.void : Effect.map(this.#begin(slot, call, before), () => void (isBegun = true))
+      isBegun
+        ? Effect.void
+        : Effect.map(this.#begin(slot, call, before), () => {
+            isBegun = true
+            if (call.find !== undefined) end = call.platform!.created.begin(call.kind, call.chat_id)
+          })
     )
     const isRefused = (cause: Cause.Cause<E>): boolean =>
       isBegun && cause.reasons.every((reason) => Cause.isFailReason(reason) && call.isRefusal(reason.error))
     // An interruption cannot come between the answer and its entry.
     const carriedOut = Effect.onExitPrimitive(call.run(begin, slot), (exit) => {
       if (Exit.isSuccess(exit)) {
-        this.#created(call, call.created(exit.value))
+        this.#created(slot, call, call.created(exit.value))
         this.#done(slot, call.write(exit.value))
       } else if (isRefused(exit.cause)) this.#open().entries.delete(slot)
+      end()
       return undefined
     })
     return Effect.matchCauseEffect(carriedOut, {
@@ -267,10 +277,15 @@ export class Journal implements UpdateJournal {
     })
   }
 
-  #created<A, E>({ platformTime }: Call<A, E>, created: Created | undefined): void {
+  #created<A, E>(slot: string, { platform }: Call<A, E>, created: Created | undefined): void {
     if (created === undefined) return
-    platformTime?.observe(created.at, this.#shared.now())
-    this.#shared.created.add(created)
+    platform?.time.observe(created.at, this.#shared.monotonic())
+    platform?.created.add(created, this.#callOf(slot))
+  }
+
+  /** Identifies a call, also if the update is claimed again by this process. */
+  #callOf(slot: string): string {
+    return `${this.key} ${slot}`
   }
 
   /** The answer is in memory first, because a handler that is interrupted now may run again in this process. */
@@ -311,16 +326,21 @@ export class Journal implements UpdateJournal {
     started: Started,
     find: Effect.Effect<ReadonlyArray<Candidate>, E>
   ): Effect.Effect<A, E> {
+    const { created } = call.platform!
+    const isFree = ({ id }: Candidate) => !created.isOfAnother(id, this.#callOf(slot)) && !started.created.includes(id)
     return Effect.flatMap(Effect.andThen(this.#rememberCreated(call), find), (candidates) => {
-      const { created } = this.#shared
-      const found = candidates.find(({ id }) => !created.has(id) && !started.created.includes(id))
-      if (found === undefined) return this.#repeat(slot, call, started)
-      this.#created(call, found)
-      this.#done(slot, found.answer)
-      return Effect.andThen(
-        this.#write(),
-        Effect.suspend(() => this.#replay(call, found.answer, "adopted"))
-      )
+      if (!candidates.some(isFree)) return this.#repeat(slot, call, started)
+      // It may be the message of an equal call whose response has not been received.
+      return Effect.flatMap(created.settled(call.kind, call.chat_id), () => {
+        const found = candidates.find(isFree)
+        if (found === undefined) return this.#repeat(slot, call, started)
+        this.#created(slot, call, found)
+        this.#done(slot, found.answer)
+        return Effect.andThen(
+          this.#write(),
+          Effect.suspend(() => this.#replay(call, found.answer, "adopted"))
+        )
+      })
     })
   }
 
@@ -331,7 +351,8 @@ export class Journal implements UpdateJournal {
     )
     return Effect.forEach(
       answers,
-      ({ text }) => Effect.ignore(Effect.map(call.read(text), (answer) => this.#created(call, call.created(answer)))),
+      ({ slot, text }) =>
+        Effect.ignore(Effect.map(call.read(text), (answer) => this.#created(slot, call, call.created(answer)))),
       { discard: true }
     )
   }
@@ -339,6 +360,14 @@ export class Journal implements UpdateJournal {
   /** Undefined for an update that cannot be decoded, while it becomes a dead letter. */
   get #update(): Update | undefined {
     return Result.getOrUndefined(this.#queued.decoded)
+  }
+
+  /** When the update happened by the clock of the platform. A timer has the time of the store. */
+  get #happenedAt(): number {
+    const update = this.#update
+    return update === undefined || update.update_type === "colloquy_timer" || !("timestamp" in update)
+      ? -Infinity
+      : update.timestamp
   }
 
   get #dialog() {
@@ -359,7 +388,7 @@ export const make = Effect.fnUntraced(function* () {
   const shared: Shared = {
     count: makeJournalMetrics(context),
     now: () => clock.currentTimeMillisUnsafe(),
-    created: makeAllCreated(),
+    monotonic: () => monoNow(clock),
     writeSoon: yield* makeWriteSoon(context)
   }
   return (queued: QueuedUpdate, stored: ReadonlyArray<JournalEntry> | undefined, record: Record): Journal =>

@@ -1,16 +1,11 @@
 import * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import type { Attachment } from "../../Attachment.ts"
-import type { Comment } from "../../Comment.ts"
 import type { LostCall } from "../../Declaration.ts"
 import * as Me from "../../Me.ts"
-import type { Message } from "../../Message.ts"
 import * as Platform from "../../Platform.ts"
 import { memberOf } from "../client/wire.ts"
-import type { Created } from "./current.ts"
-
-/** What a call with a `lookUp` creates. */
-export type Sent = Message | Comment
+import type { Sent } from "./created.ts"
 
 const membersOf = (key: string, value: unknown): ReadonlyArray<unknown> => {
   const members = memberOf(key, value)
@@ -127,9 +122,6 @@ export const matches = <A extends Sent>(
     })
     .sort((a, b) => b.tokens - a.tokens || a.message.timestamp - b.message.timestamp)
     .map(({ message }) => message)
-
-export const createdBy = ({ body, timestamp }: Sent, chat_id: number | undefined): Created | undefined =>
-  body?.mid === undefined ? undefined : { id: body.mid, at: timestamp, chat_id }
 
 /** All messages since a time, by pages that list the latest first. */
 const sentSince = (
