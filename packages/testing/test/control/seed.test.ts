@@ -1,6 +1,8 @@
+import { Emulator } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { getOk, inEmulator, post, postOk } from "../support/control.ts"
+import * as TestClock from "effect/testing/TestClock"
+import { asBot, call, getOk, inEmulator, post, postOk, typesOf } from "../support/control.ts"
 
 describe("POST /_emulator/seed", () => {
   it.effect("creates users, chats, messages and comments, and names the invalid field of a seed", () =>
@@ -39,6 +41,43 @@ describe("POST /_emulator/seed", () => {
         const { body } = yield* post("/seed", { chats: [{ type: "chat", members: [99] }] })
         assert.strictEqual(body.message, "chats[0].members: User 99 not found")
       })
+    )
+  )
+
+  it.effect("delivers nothing of a silent seed to a bot that polls and to a webhook, and everything else", () =>
+    inEmulator(
+      Effect.gen(function* () {
+        const [, second] = yield* Emulator.bots
+        const withToken = { token: "second" }
+        const url = "https://bot.example/updates"
+        yield* call("POST", "/subscriptions", { url }, withToken)
+        const received: Array<string> = []
+        const poll = (marker?: unknown): ReturnType<typeof asBot> =>
+          asBot("GET", marker === undefined ? "/updates" : `/updates?marker=${marker}`).pipe(
+            Effect.tap(({ body }) => Effect.sync(() => received.push(...typesOf(body)))),
+            Effect.flatMap(({ body }) => poll(body.marker))
+          )
+        const ann = yield* Emulator.user("Ann")
+        yield* ann.send("before")
+        yield* Effect.forkChild(poll())
+
+        const messages = Array.from({ length: 500 }, (_, index) => ({ user_id: 7, text: `message ${index}` }))
+        const dialog = { type: "dialog", members: [7], messages }
+        yield* postOk("/seed", {
+          users: [{ user_id: 7, first_name: "Ben" }],
+          chats: [
+            { ...dialog, chat_id: 8 },
+            { ...dialog, chat_id: 9, bot_id: second.user_id }
+          ],
+          silent: true
+        })
+        yield* ann.send("after")
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(received, ["bot_started", "message_created", "message_created"])
+        assert.deepStrictEqual(yield* Emulator.deliveries, [])
+        assert.deepStrictEqual((yield* getOk("/deliveries")).waiting, [])
+      }),
+      { moreTokens: ["second"] }
     )
   )
 })

@@ -17,6 +17,7 @@ import { allRights, setAdminRights } from "../platform/members.ts"
 import { createMessage } from "../platform/messages.ts"
 import { restorePosition, type Position } from "../platform/ids.ts"
 import { type BotState, type ChatState, type MessageState, now } from "../platform/state.ts"
+import { IsSilent } from "../platform/updates.ts"
 import { defined, problemOfRights } from "../platform/validation.ts"
 import { toChat } from "../platform/views.ts"
 import { parseText } from "../text/parse.ts"
@@ -200,8 +201,7 @@ export const seedRoutes: ReadonlyArray<Route> = [
         withPath(`chats[${index}]`)(createSeedChat(call, chat, checks))
       )
       const bots = [...call.state.bots.values()]
-      if (silent === true) for (const { updates } of bots) updates.clear()
       return { users: createdUsers, chats: createdChats.map((chat) => toChat(call.state, chat, bots[0])) }
-    })
+    }).pipe(Effect.provideService(IsSilent, silent === true))
   )
 ]

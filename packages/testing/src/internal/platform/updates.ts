@@ -1,5 +1,7 @@
 import * as Platform from "@colloquy/core/Platform"
 import type { Update } from "@colloquy/core/Update"
+import * as Context from "effect/Context"
+import * as Fiber from "effect/Fiber"
 import type { PersonEvent } from "../../Person.ts"
 import { emit, emitFault, inChat } from "./events.ts"
 import { chatOf, deliveriesOf } from "./faults.ts"
@@ -18,8 +20,12 @@ export const forgetExpired = (state: PlatformState, bot: BotState): void => {
   bot.updates.forgetWhile(({ at }) => at <= oldest)
 }
 
+/** Whether what a fiber does on the platform causes no update. Other fibers act at the same time. */
+export const IsSilent = Context.Reference("@colloquy/testing/IsSilent", { defaultValue: () => false })
+
 /** Appends an update to the log that the polls and the webhooks of a bot read. */
 export const deliverUpdate = (state: PlatformState, bot: BotState, update: Update): void => {
+  if (Fiber.getCurrent()?.getRef(IsSilent) === true) return
   forgetExpired(state, bot)
   const update_type = typeOf(update)
   const chat_id = chatOf(update)
