@@ -1,5 +1,5 @@
 import { AttachmentRequest, Messages, RetryPolicy, Update, Updates } from "@colloquy/core"
-import { Emulator, Faults, Fixtures } from "@colloquy/testing"
+import { Emulator, EmulatorHttp, Faults, Fixtures } from "@colloquy/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -44,6 +44,35 @@ describe("Faults", () => {
       const [{ answer, status }] = yield* Emulator.requests
       assert.strictEqual(status, 503)
       assert.deepStrictEqual(JSON.parse(answer!), { code: "service.unavailable", message: "A scripted fault" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("leave requests with the names of their endpoint, bot and chat, and so do interceptors", () =>
+    Effect.gen(function* () {
+      const { chat_id, send } = yield* startDialog
+      const [{ user_id }] = yield* Emulator.bots
+      yield* Emulator.setFaults([{ status: 503 }])
+      yield* codeOf(send)
+      yield* Emulator.setFaults([{ reset: "before" }])
+      yield* codeOf(send)
+      yield* Emulator.setFaults([])
+      yield* Effect.scoped(
+        Effect.andThen(
+          Emulator.intercept(() => EmulatorHttp.connectionReset),
+          codeOf(send)
+        )
+      )
+      const requests = yield* Emulator.requests
+      assert.deepStrictEqual(
+        requests.map(({ bot_id, endpoint, status }) => [endpoint, bot_id, status]),
+        [503, undefined, undefined].map((status) => ["Messages.send", user_id, status])
+      )
+      assert.deepStrictEqual(
+        requests.slice(0, 2).map((request) => request.chat_id),
+        [chat_id, chat_id]
+      )
+      yield* raw("GET", "/me", { token: "wrong" })
+      assert.isUndefined((yield* Emulator.requests)[3].bot_id)
     }).pipe(Effect.provide(layer))
   )
 

@@ -16,14 +16,14 @@ vi.mock("../../src/internal/http/faultInjection.ts", async (load) => {
   const original = (await load()) as typeof FaultInjection
   return {
     ...original,
-    withFaults: ((state, request, find, next) =>
+    withFaults: ((state, request, target, next) =>
       original.withFaults(
         state,
         request,
-        find,
+        target,
         Effect.tap(next, ({ body, status }) =>
           Effect.sync(() => {
-            const { endpoint } = find(request)
+            const { endpoint } = target
             if (endpoint === undefined || request.method === "HEAD") return
             answers.set(`${endpoint} ${status} ${body}`, { endpoint, status, body })
           })

@@ -1,18 +1,20 @@
+import type { ChatId } from "@colloquy/core/Chat"
 import * as Platform from "@colloquy/core/Platform"
 import * as Effect from "effect/Effect"
 import { ConnectionLost, type Request, respond, type Response } from "../../EmulatorHttp.ts"
 import type { Rule } from "../../Faults.ts"
 import { emitFault } from "../platform/events.ts"
 import { applies, changeForwards } from "../platform/faults.ts"
-import type { FaultState, PlatformState } from "../platform/state.ts"
+import type { BotState, FaultState, PlatformState } from "../platform/state.ts"
 import { errorBodyFor } from "./refusal.ts"
-import { requestedChats } from "./requestedChats.ts"
 import { asHead, mayHaveBody } from "./wire.ts"
 
-/** The endpoint that matched a request, and the parameters of its path. */
-export interface MatchedEndpoint {
+/** What is known of a request before it is handled. */
+export interface Target {
   readonly endpoint: string | undefined
-  readonly params: Readonly<Record<string, string>>
+  readonly bot: BotState | undefined
+  /** The chats that the request concerns. */
+  readonly chats: ReadonlyArray<ChatId>
 }
 
 const codes: Readonly<Record<number, string>> = {
@@ -84,13 +86,10 @@ const applyRule = (request: Request, rule: Rule, next: Handling): Handling => {
 export const withFaults = (
   state: PlatformState,
   request: Request,
-  find: (request: Request) => MatchedEndpoint,
+  { bot, chats, endpoint }: Target,
   next: Handling
 ): Handling => {
   if (state.faults.length === 0) return next
-  const { endpoint, params } = find(request)
-  const bot = state.bots.get(request.headers["authorization"] ?? "")
-  const chats = requestedChats(state, bot, params, request.query).map(({ chat_id }) => chat_id)
   const matches = ({ path, rule }: FaultState): boolean =>
     rule.delivery === undefined &&
     rule.update_type === undefined &&

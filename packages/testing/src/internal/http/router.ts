@@ -2,12 +2,12 @@ import { paramKey } from "@colloquy/core/Declaration"
 import type * as Endpoint from "@colloquy/core/Endpoint"
 import * as FindMyWay from "effect/http/FindMyWay"
 
-type Match =
+export type Match =
   | { readonly _tag: "Found"; readonly endpoint: Endpoint.Any; readonly params: Readonly<Record<string, string>> }
   | { readonly _tag: "MethodNotAllowed"; readonly allowed: ReadonlyArray<string> }
   | { readonly _tag: "NotFound" }
 
-type Router = (method: string, path: string) => Match
+export type Router = (method: string, path: string) => Match
 
 const exact = {
   caseSensitive: true,

@@ -15,11 +15,11 @@ import type { EmulatorContext } from "../platform/context.ts"
 import { type BotState, now, type PlatformState } from "../platform/state.ts"
 import { idOf } from "../platform/users.ts"
 import { serveUploadHost } from "../upload/host.ts"
-import { type MatchedEndpoint, withFaults } from "./faultInjection.ts"
+import { withFaults } from "./faultInjection.ts"
 import * as refusal from "./refusal.ts"
 import { readText } from "./requestBody.ts"
 import * as requestReader from "./requestReader.ts"
-import { requestedChat } from "./requestedChats.ts"
+import { requestedChat, requestedChats } from "./requestedChats.ts"
 import * as router from "./router.ts"
 import { makeWriter } from "./successes.ts"
 import { allow, asHead } from "./wire.ts"
@@ -84,7 +84,18 @@ const makeEndpointHandler = (endpoint: Endpoint.Any): EndpointHandler => {
   })
 }
 
-const authenticate = (state: PlatformState, { headers, query }: Request): Refusable<BotState> => {
+/** The bot of a request whose token works. */
+const botOf = (state: PlatformState, { headers }: Request): BotState | undefined => {
+  const token = headers["authorization"]
+  return token === undefined || state.revokedTokens.has(token) ? undefined : state.bots.get(token)
+}
+
+const authenticate = (
+  state: PlatformState,
+  { headers, query }: Request,
+  bot: BotState | undefined
+): Refusable<BotState> => {
+  if (bot !== undefined) return Effect.succeed(bot)
   const token = headers["authorization"]
   if (token === undefined || token === "") {
     const inQuery = new URLSearchParams(query).has("access_token")
@@ -93,23 +104,26 @@ const authenticate = (state: PlatformState, { headers, query }: Request): Refusa
     )
   }
   const revocation = state.revokedTokens.get(token)
-  if (revocation !== undefined) return refusal.tokenRevoked(revocation)
-  const bot = state.bots.get(token)
-  return bot === undefined ? refusal.unauthorized("Invalid access token") : Effect.succeed(bot)
+  return revocation === undefined ? refusal.unauthorized("Invalid access token") : refusal.tokenRevoked(revocation)
 }
 
 const noLimits: Exchange["limits"] = []
 
-const open = (state: PlatformState, { headers, method, path, query }: Request): MutableExchange => ({
+const open = (
+  state: PlatformState,
+  { headers, method, path, query }: Request,
+  match: router.Match | undefined,
+  bot: BotState | undefined
+): MutableExchange => ({
   at: now(state),
   method,
   path,
   query,
   headers,
-  endpoint: undefined,
+  endpoint: match?._tag === "Found" ? match.endpoint.endpoint : undefined,
   number: state.exchanges.end,
   took: 0,
-  bot_id: undefined,
+  bot_id: bot === undefined ? undefined : idOf(bot.user),
   chat_id: undefined,
   message_id: undefined,
   limits: noLimits,
@@ -117,6 +131,16 @@ const open = (state: PlatformState, { headers, method, path, query }: Request): 
   status: undefined,
   answer: undefined
 })
+
+/** A request with what is known of it before it is handled. */
+interface Incoming {
+  readonly request: Request
+  /** `undefined` on an upload host. */
+  readonly match: router.Match | undefined
+  /** `undefined` without a token that works. */
+  readonly bot: BotState | undefined
+  readonly exchange: MutableExchange
+}
 
 /**
  * Answers requests from the state of the platform. It decodes them by the same declarations as the client. What the state
@@ -129,19 +153,16 @@ export const makeServe = (context: EmulatorContext): Handler => {
   const methods = router.allowedMethods(new Set(Endpoints.all.map(({ declaration }) => declaration.method)))
   const handlers = new Map(Endpoints.all.map((endpoint) => [endpoint, makeEndpointHandler(endpoint)]))
 
-  const handleApi = Effect.fnUntracedEager(function* (request: Request, exchange: MutableExchange) {
+  const handleApi = Effect.fnUntracedEager(function* ({ bot: known, exchange, match, request }: Incoming) {
     const { listener, method, path, query } = request
-    const match = find(method, path)
     if (method === "OPTIONS" && path === "*") return allow(methods)
-    if (match._tag === "NotFound") return yield* refusal.notFound(`Path ${path}`)
+    if (match === undefined || match._tag === "NotFound") return yield* refusal.notFound(`Path ${path}`)
     if (match._tag === "MethodNotAllowed") {
       if (method === "OPTIONS") return allow(match.allowed)
       return yield* refusal.methodNotAllowed(`${method} ${path} is not allowed`, match.allowed)
     }
     const { endpoint, params } = match
-    exchange.endpoint = endpoint.endpoint
-    const bot = yield* authenticate(state, request)
-    exchange.bot_id = idOf(bot.user)
+    const bot = yield* authenticate(state, request, known)
     if (limiter !== undefined) {
       const chat = requestedChat(state, bot, params, query)
       exchange.chat_id = chat?.chat_id
@@ -159,15 +180,9 @@ export const makeServe = (context: EmulatorContext): Handler => {
     )
   })
 
-  const matchEndpoint = ({ listener, method, path }: Request): MatchedEndpoint => {
-    const match = find(method, path)
-    return listener.kind === "api" && match._tag === "Found"
-      ? { endpoint: match.endpoint.endpoint, params: match.params }
-      : { endpoint: undefined, params: {} }
-  }
-
-  const answer = (request: Request, exchange: MutableExchange): Effect.Effect<Response> =>
-    (request.listener.kind === "api" ? handleApi(request, exchange) : serveUploadHost(state, request)).pipe(
+  const answer = (incoming: Incoming): Effect.Effect<Response> => {
+    const { request } = incoming
+    return (request.listener.kind === "api" ? handleApi(incoming) : serveUploadHost(state, request)).pipe(
       Effect.catchEager((error) => Effect.succeed(refusal.toResponse(error))),
       catchDefectEager((defect) =>
         Effect.as(
@@ -177,25 +192,31 @@ export const makeServe = (context: EmulatorContext): Handler => {
       ),
       request.method === "HEAD" ? Effect.mapEager(asHead) : identity
     )
+  }
 
   /** Without faults, the request is answered at once. A fault decides whether it is answered at all. */
-  const underFaults = (request: Request, exchange: MutableExchange): Answering =>
-    withFaults(
-      state,
-      request,
-      matchEndpoint,
-      state.faults.length === 0 ? answer(request, exchange) : Effect.suspend(() => answer(request, exchange))
-    )
+  const underFaults = (incoming: Incoming): Answering => {
+    const { bot, exchange, match, request } = incoming
+    const { endpoint } = exchange
+    if (state.faults.length === 0) return withFaults(state, request, { endpoint, bot, chats: [] }, answer(incoming))
+    const params = match?._tag === "Found" ? match.params : {}
+    const chats = requestedChats(state, bot, params, request.query).map(({ chat_id }) => chat_id)
+    exchange.chat_id = chats[0]
+    const next = Effect.suspend(() => answer(incoming))
+    return withFaults(state, request, { endpoint, bot, chats }, next)
+  }
 
-  const underInterceptors = (request: Request, exchange: MutableExchange): Answering =>
+  const underInterceptors = (incoming: Incoming): Answering =>
     interceptors.reduce(
-      (next, intercept): Answering => Effect.suspend(() => intercept(request, next)),
-      Effect.suspend(() => underFaults(request, exchange))
+      (next, intercept): Answering => Effect.suspend(() => intercept(incoming.request, next)),
+      Effect.suspend(() => underFaults(incoming))
     )
 
   return (request) =>
     Effect.suspend(() => {
-      const exchange = open(state, request)
+      const match = request.listener.kind === "api" ? find(request.method, request.path) : undefined
+      const bot = botOf(state, request)
+      const exchange = open(state, request, match, bot)
       const close = (exit: Exit.Exit<Response, ConnectionLost>): void => {
         if (Exit.isSuccess(exit)) {
           exchange.status = exit.value.status
@@ -206,7 +227,8 @@ export const makeServe = (context: EmulatorContext): Handler => {
         state.exchanges.append(exchange)
         state.events.append({ type: "request", at: now(state), exchange })
       }
-      const answered = interceptors.length === 0 ? underFaults(request, exchange) : underInterceptors(request, exchange)
+      const incoming = { request, match, bot, exchange }
+      const answered = interceptors.length === 0 ? underFaults(incoming) : underInterceptors(incoming)
       if (!isSettled(answered)) return Effect.onExit(answered, (exit) => Effect.sync(() => close(exit)))
       close(answered)
       return answered
